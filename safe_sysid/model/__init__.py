@@ -1,0 +1,1 @@
+"""What an arm is: dynamics that are linear in its parameters."""

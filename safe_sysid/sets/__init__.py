@@ -1,0 +1,1 @@
+"""What is certain: arithmetic that never loses a possible value."""
