@@ -1,0 +1,117 @@
+"""RobotFacts: what an arm is beyond its URDF, read from config/robots/<arm>.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from pathlib import Path
+
+from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.errors import ConfigError
+from safe_sysid.share import robot_names, share_directory
+
+Vector3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class EffortSignal:
+    """What the driver of an arm calls effort; the bridges turn it into joint torque [N m]."""
+
+    kind: str  # torque or current
+    gravity_included: bool  # whether it contains what holds the arm against gravity
+
+    def __post_init__(self) -> None:
+        if self.kind not in ('torque', 'current'):
+            raise ConfigError(f"effort kind is '{self.kind}', allowed are torque and current")
+
+
+@dataclass(frozen=True)
+class JointFacts:
+    """Facts about one joint; for a prismatic joint read N for N m and m for rad."""
+
+    coulomb: float  # [N m]
+    viscous: float  # [N m s/rad]
+    armature: float  # [kg m^2], inertia of rotor and gear seen at the joint
+    offset: float  # [N m]
+    torque_limit: float  # [N m]
+    acceleration_limit: float  # [rad/s^2]
+    encoder_resolution: float  # [rad], 0 if the reading is taken as exact
+    effort_sign: int  # +1, or -1 where the driver counts against the joint axis
+    effort_scale: float  # [N m per unit of the driver's effort]
+
+    def __post_init__(self) -> None:
+        for name in ('coulomb', 'viscous', 'armature', 'encoder_resolution'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0.0):
+                raise ConfigError(f'{name} is {value}, it has to be 0 or more')
+        for name in ('torque_limit', 'acceleration_limit', 'effort_scale'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0.0):
+                raise ConfigError(f'{name} is {value}, it has to be more than 0')
+        if not math.isfinite(self.offset):
+            raise ConfigError(f'offset is {self.offset}, it has to be finite')
+        if self.effort_sign not in (-1, 1):
+            raise ConfigError(f'effort_sign is {self.effort_sign}, allowed are -1 and 1')
+
+
+@dataclass(frozen=True)
+class CapsuleFacts:
+    """All points within `radius` of the segment from a to b, in the frame of a link [m]."""
+
+    link: str
+    a: Vector3
+    b: Vector3
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.radius) and self.radius > 0.0):
+            raise ConfigError(f'radius is {self.radius} m, it has to be more than 0')
+        if not all(math.isfinite(x) for x in self.a + self.b):
+            raise ConfigError(f'end points {self.a} and {self.b} have to be finite')
+
+
+@dataclass(frozen=True)
+class CollisionFacts:
+    """Capsules that contain the arm, and the pairs of them that can touch."""
+
+    shapes: dict[str, CapsuleFacts]
+    pairs: tuple[tuple[str, str], ...]
+
+    def __post_init__(self) -> None:
+        for pair in self.pairs:
+            for name in pair:
+                if name not in self.shapes:
+                    raise ConfigError(
+                        f"pair {list(pair)}: no shape '{name}', shapes are {list(self.shapes)}"
+                    )
+
+
+@dataclass(frozen=True)
+class RobotFacts:
+    """Everything config/robots/<arm>.yaml says."""
+
+    urdf: str  # file name in urdf/, or a path
+    gravity: Vector3  # [m/s^2] in the base frame
+    tip: str  # link whose body is the end effector
+    effort: EffortSignal
+    joints: dict[str, JointFacts]
+    held: dict[str, float]  # joints that do not move, and where they are [rad or m]
+    collision: CollisionFacts
+
+    def __post_init__(self) -> None:
+        if not self.joints:
+            raise ConfigError('joints is empty, name the joints of the moving chain')
+        for name in self.joints.keys() & self.held.keys():
+            raise ConfigError(f"joint '{name}' is in joints and in held, it can only be in one")
+
+
+def read_facts(path: Path) -> RobotFacts:
+    """Facts of one arm from its YAML file."""
+    return from_mapping(RobotFacts, read_yaml(path), str(path))
+
+
+def facts_path(robot: str) -> Path:
+    """File of an arm that comes with the package."""
+    if robot not in robot_names():
+        raise ConfigError(f"no robot '{robot}', the package has {robot_names()}")
+    return share_directory() / 'config' / 'robots' / f'{robot}.yaml'

@@ -1,0 +1,243 @@
+"""Torque, Slotine-Li and momentum regressors of a tree of joints, linear in theta.
+
+All four come from one bilinear form: the work of the spatial momentum I(phi) v on a motion s is
+linear in the ten parameters phi, s . I(phi) v = b(s, v) phi. With s_k the motion of body i per
+unit rate of joint k (all in the frame of body i), v the velocity of the body, a its acceleration
+minus gravity, and x the cross product of motions:
+
+    torque, Slotine-Li   b(s, a) + 1/2 b(s x v, v_a) + 1/2 b(s x v_a, v)      W_s  (10)
+    momentum             b(s, v)                                              W_m  (11)
+    momentum rate        b(dv/dq_k, v) + b(s, gravity),  dv/dq_k = v_k x s_k  W_c  (12)
+
+where a of Slotine-Li carries the symmetric velocity product 1/2 (v x s qd_a + v_a x s qd), so
+that C is the Christoffel form and W_s with qd_a = qd is the standard regressor W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numba
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MeasurementError
+from safe_sysid.model.robot_model import RobotModel, Tree
+
+CHUNK = 256  # samples; their regressors of a 7-joint arm are 1.4 MB each, which stay in the cache
+
+
+def standard_regressor(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
+    """W with W theta = H qdd + C qd + g + F, eq. (10); (N, n) -> (N, n, 14 n)."""
+    return slotine_li_regressor(model, q, qd, qd, qdd)
+
+
+def slotine_li_regressor(
+    model: RobotModel, q: Array, qd: Array, qd_a: Array, qdd_a: Array
+) -> Array:
+    """W_s with W_s theta = H qdd_a + C(q, qd) qd_a + g + F; (N, n) or (n,) rows."""
+    rows = _checked(model, q=q, qd=qd, qd_a=qd_a, qdd_a=qdd_a)
+    W = np.empty((len(rows[0]), model.n, model.layout.size))
+    slotine_li_into(model.tree, *rows, W)
+    return W if np.ndim(q) == 2 else W[0]
+
+
+def momentum_regressors(model: RobotModel, q: Array, qd: Array) -> tuple[Array, Array]:
+    """W_m with W_m theta = H qd (rigid bodies), eq. (11), and W_c, eq. (12)."""
+    rows = _checked(model, q=q, qd=qd)
+    W_m = np.empty((len(rows[0]), model.n, model.layout.size))
+    W_c = np.empty_like(W_m)
+    momentum_into(model.tree, *rows, W_m, W_c)
+    return (W_m, W_c) if np.ndim(q) == 2 else (W_m[0], W_c[0])
+
+
+def momentum_chunks(
+    model: RobotModel, q: Array, qd: Array, chunk: int = CHUNK
+) -> Iterator[tuple[slice, Array, Array]]:
+    """(samples, W_m, W_c) of a long log, piece by piece, in two buffers that are used again."""
+    q, qd = _checked(model, q=q, qd=qd)
+    W_m = np.empty((min(chunk, len(q)), model.n, model.layout.size))
+    W_c = np.empty_like(W_m)
+    for start in range(0, len(q), chunk):
+        piece = slice(start, min(start + chunk, len(q)))
+        size = piece.stop - start
+        momentum_into(model.tree, q[piece], qd[piece], W_m[:size], W_c[:size])
+        yield piece, W_m[:size], W_c[:size]
+
+
+def _checked(model: RobotModel, **states: Array) -> list[Array]:
+    """Checked rows of several arrays with as many samples each."""
+    rows = [checked_rows(x, model.n, name) for name, x in states.items()]
+    for name, x in zip(states, rows, strict=True):
+        if len(x) != len(rows[0]):
+            raise MeasurementError(f'{name} has {len(x)} samples, q has {len(rows[0])}')
+    return rows
+
+
+def checked_rows(x: Array, n: int, name: str) -> Array:
+    """Rows of n finite numbers each, contiguous; a single row becomes a batch of one."""
+    rows = np.ascontiguousarray(np.atleast_2d(np.asarray(x, dtype=float)))
+    if rows.ndim != 2 or rows.shape[1] != n:
+        raise MeasurementError(
+            f'{name} has shape {np.shape(x)}; rows of {n} entries are needed, one per joint'
+        )
+    if not np.isfinite(rows).all():
+        sample, joint = np.argwhere(~np.isfinite(rows))[0]
+        raise MeasurementError(
+            f'{name} of joint {joint} is {rows[sample, joint]} in sample {sample}; '
+            'measurements have to be finite'
+        )
+    return rows
+
+
+_jit = numba.njit(cache=True, nogil=True, error_model='numpy')
+_inline = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
+
+
+@_inline
+def _bilinear(s: Array, v: Array, row: Array, first: int, factor: float) -> None:
+    """row[first : first + 10] += factor b(s, v)."""
+    row[first] += factor * (s[0] * v[0] + s[1] * v[1] + s[2] * v[2])
+    row[first + 1] += factor * (s[1] * v[5] - s[2] * v[4] + v[1] * s[5] - v[2] * s[4])
+    row[first + 2] += factor * (s[2] * v[3] - s[0] * v[5] + v[2] * s[3] - v[0] * s[5])
+    row[first + 3] += factor * (s[0] * v[4] - s[1] * v[3] + v[0] * s[4] - v[1] * s[3])
+    row[first + 4] += factor * (s[3] * v[3])
+    row[first + 5] += factor * (s[3] * v[4] + s[4] * v[3])
+    row[first + 6] += factor * (s[4] * v[4])
+    row[first + 7] += factor * (s[3] * v[5] + s[5] * v[3])
+    row[first + 8] += factor * (s[4] * v[5] + s[5] * v[4])
+    row[first + 9] += factor * (s[5] * v[5])
+
+
+@_inline
+def _motion_cross(a: Array, b: Array, out: Array) -> None:
+    """out = a x b for motions (linear, angular)."""
+    out[0] = a[4] * b[2] - a[5] * b[1] + a[1] * b[5] - a[2] * b[4]
+    out[1] = a[5] * b[0] - a[3] * b[2] + a[2] * b[3] - a[0] * b[5]
+    out[2] = a[3] * b[1] - a[4] * b[0] + a[0] * b[4] - a[1] * b[3]
+    out[3] = a[4] * b[5] - a[5] * b[4]
+    out[4] = a[5] * b[3] - a[3] * b[5]
+    out[5] = a[3] * b[4] - a[4] * b[3]
+
+
+@_inline
+def _to_child(R: Array, p: Array, a: Array, out: Array) -> None:
+    """out = motion a of the frame below, in a frame with pose (R, p) in it."""
+    x = a[0] + a[4] * p[2] - a[5] * p[1]
+    y = a[1] + a[5] * p[0] - a[3] * p[2]
+    z = a[2] + a[3] * p[1] - a[4] * p[0]
+    for r in range(3):
+        out[r] = R[0, r] * x + R[1, r] * y + R[2, r] * z
+        out[r + 3] = R[0, r] * a[3] + R[1, r] * a[4] + R[2, r] * a[5]
+
+
+@_jit
+def joint_pose(tree: Tree, i: int, q: float, R: Array, p: Array) -> None:
+    """Pose of joint frame i in the frame of the joint below it."""
+    a = tree.axis[i]
+    R0 = tree.R_parent_joint[i]
+    if tree.is_prismatic[i]:
+        for r in range(3):
+            p[r] = tree.p_parent_joint[i, r]
+            for c in range(3):
+                R[r, c] = R0[r, c]
+                p[r] += R0[r, c] * a[c] * q
+        return
+    s, c = np.sin(q), np.cos(q)
+    v = 1.0 - c
+    m00, m01, m02 = c + v * a[0] * a[0], v * a[0] * a[1] - s * a[2], v * a[0] * a[2] + s * a[1]
+    m10, m11, m12 = v * a[0] * a[1] + s * a[2], c + v * a[1] * a[1], v * a[1] * a[2] - s * a[0]
+    m20, m21, m22 = v * a[0] * a[2] - s * a[1], v * a[1] * a[2] + s * a[0], c + v * a[2] * a[2]
+    for r in range(3):
+        p[r] = tree.p_parent_joint[i, r]
+        x, y, z = R0[r, 0], R0[r, 1], R0[r, 2]
+        R[r, 0] = x * m00 + y * m10 + z * m20
+        R[r, 1] = x * m01 + y * m11 + z * m21
+        R[r, 2] = x * m02 + y * m12 + z * m22
+
+
+@_jit
+def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> None:
+    """Momentum and momentum-rate regressors of every sample, written into W_m and W_c."""
+    n = len(tree.parent)
+    R, p = np.empty((3, 3)), np.empty(3)
+    v, g = np.zeros((n + 1, 6)), np.zeros((n + 1, 6))  # entry 0 is the base, i + 1 body i
+    s, dv = np.zeros((n + 1, n, 6)), np.zeros((n + 1, n, 6))  # per body and joint below it
+    below = np.zeros((n + 1, n), dtype=np.bool_)
+    g[0, :3] = tree.gravity
+    for t in range(q.shape[0]):
+        W_m[t] = 0.0
+        W_c[t] = 0.0
+        for i in range(n):
+            up = tree.parent[i] + 1
+            joint_pose(tree, i, q[t, i], R, p)
+            _to_child(R, p, v[up], v[i + 1])
+            _to_child(R, p, g[up], g[i + 1])
+            for k in range(i):
+                below[i + 1, k] = below[up, k]
+                if below[up, k]:
+                    _to_child(R, p, s[up, k], s[i + 1, k])
+                    _to_child(R, p, dv[up, k], dv[i + 1, k])
+            below[i + 1, i] = True
+            own = 0 if tree.is_prismatic[i] else 3
+            s[i + 1, i] = 0.0
+            s[i + 1, i, own : own + 3] = tree.axis[i]
+            for r in range(3):
+                v[i + 1, own + r] += tree.axis[i, r] * qd[t, i]
+            _motion_cross(v[i + 1], s[i + 1, i], dv[i + 1, i])
+            for k in range(i + 1):
+                if below[i + 1, k]:
+                    _bilinear(s[i + 1, k], v[i + 1], W_m[t, k], 10 * i, 1.0)
+                    _bilinear(dv[i + 1, k], v[i + 1], W_c[t, k], 10 * i, 1.0)
+                    _bilinear(s[i + 1, k], g[i + 1], W_c[t, k], 10 * i, 1.0)
+            W_c[t, i, 10 * n + i] = -np.sign(qd[t, i])
+            W_c[t, i, 11 * n + i] = -qd[t, i]
+            W_c[t, i, 13 * n + i] = -1.0
+
+
+@_jit
+def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, W: Array) -> None:
+    """Slotine-Li regressor of every sample, written into W."""
+    n = len(tree.parent)
+    R, p = np.empty((3, 3)), np.empty(3)
+    v, va, a = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 6))
+    s, cross = np.zeros((n + 1, n, 6)), np.empty(6)
+    below = np.zeros((n + 1, n), dtype=np.bool_)
+    a[0, :3] = -tree.gravity  # lifting the base is the same as gravity
+    for t in range(q.shape[0]):
+        W[t] = 0.0
+        for i in range(n):
+            up = tree.parent[i] + 1
+            joint_pose(tree, i, q[t, i], R, p)
+            _to_child(R, p, v[up], v[i + 1])
+            _to_child(R, p, va[up], va[i + 1])
+            _to_child(R, p, a[up], a[i + 1])
+            for k in range(i):
+                below[i + 1, k] = below[up, k]
+                if below[up, k]:
+                    _to_child(R, p, s[up, k], s[i + 1, k])
+            below[i + 1, i] = True
+            own = 0 if tree.is_prismatic[i] else 3
+            s[i + 1, i] = 0.0
+            s[i + 1, i, own : own + 3] = tree.axis[i]
+            for r in range(3):
+                v[i + 1, own + r] += tree.axis[i, r] * qd[t, i]
+                va[i + 1, own + r] += tree.axis[i, r] * qd_a[t, i]
+                a[i + 1, own + r] += tree.axis[i, r] * qdd_a[t, i]
+            _motion_cross(v[i + 1], s[i + 1, i], cross)
+            for r in range(6):
+                a[i + 1, r] += 0.5 * qd_a[t, i] * cross[r]
+            _motion_cross(va[i + 1], s[i + 1, i], cross)
+            for r in range(6):
+                a[i + 1, r] += 0.5 * qd[t, i] * cross[r]
+            for k in range(i + 1):
+                if below[i + 1, k]:
+                    _bilinear(s[i + 1, k], a[i + 1], W[t, k], 10 * i, 1.0)
+                    _motion_cross(s[i + 1, k], v[i + 1], cross)
+                    _bilinear(cross, va[i + 1], W[t, k], 10 * i, 0.5)
+                    _motion_cross(s[i + 1, k], va[i + 1], cross)
+                    _bilinear(cross, v[i + 1], W[t, k], 10 * i, 0.5)
+            W[t, i, 10 * n + i] = np.sign(qd[t, i])
+            W[t, i, 11 * n + i] = qd[t, i]
+            W[t, i, 12 * n + i] = qdd_a[t, i]
+            W[t, i, 13 * n + i] = 1.0

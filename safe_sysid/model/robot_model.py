@@ -1,0 +1,204 @@
+"""RobotModel: joints, bodies, limits and nominal parameters of one arm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.errors import ModelError
+from safe_sysid.model import inertia
+from safe_sysid.model.collision_geometry import Capsules, capsules_of
+from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts
+from safe_sysid.model.parameters import ParameterLayout
+from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf
+from safe_sysid.share import share_directory
+
+if TYPE_CHECKING:
+    from safe_sysid.model.payload import Payload
+
+
+class Tree(NamedTuple):
+    """Joints of an open chain or tree as arrays, parents before children, for compiled code."""
+
+    parent: IntArray  # (n,) joint below, -1 at the base
+    R_parent_joint: Array  # (n, 3, 3) joint frame at q = 0 in the frame of the joint below
+    p_parent_joint: Array  # (n, 3) [m]
+    axis: Array  # (n, 3) unit vectors in the joint frame
+    is_prismatic: AnyArray  # (n,) bool
+    gravity: Array  # (3,) [m/s^2]
+
+
+@dataclass(frozen=True, eq=False)
+class JointLimits:
+    """What the joints may do; infinite where there is no limit."""
+
+    position_lower: Array  # [rad]
+    position_upper: Array  # [rad]
+    velocity: Array  # [rad/s]
+    acceleration: Array  # [rad/s^2]
+    torque: Array  # [N m]
+    is_continuous: AnyArray  # bool: the joint turns without end, its position wraps
+
+
+@dataclass(frozen=True, eq=False)
+class SensorFacts:
+    """What the arm reports about its joints."""
+
+    encoder_resolution: Array  # [rad]
+    effort: EffortSignal
+    effort_sign: Array  # +1 or -1
+    effort_scale: Array  # [N m per unit of effort]
+
+
+@dataclass(frozen=True, eq=False)
+class RobotModel:
+    """One arm: joint i moves body i, with everything that is fixed to it."""
+
+    name: str
+    tree: Tree
+    layout: ParameterLayout
+    theta: Array  # (14 n,) nominal parameters
+    limits: JointLimits
+    sensors: SensorFacts
+    capsules: Capsules
+    frames: dict[str, Frame]
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.layout.n
+
+    @staticmethod
+    def named(robot: str) -> RobotModel:
+        """An arm that comes with the package, such as `kinova_gen3`."""
+        return RobotModel.from_config(facts_path(robot))
+
+    @staticmethod
+    def from_config(config: Path) -> RobotModel:
+        """An arm from its YAML; the URDF it names is beside it or in the package's urdf/."""
+        facts = read_facts(config)
+        beside = config.parent / facts.urdf
+        urdf = beside if beside.exists() else share_directory() / 'urdf' / facts.urdf
+        return RobotModel.from_files(urdf, facts, config.stem)
+
+    @staticmethod
+    def from_files(urdf: Path, facts: RobotFacts, name: str) -> RobotModel:
+        """An arm from a URDF and the facts a URDF has no place for."""
+        model = build(urdf, tuple(facts.joints), facts.held)
+        names = tuple(model.names[1:])
+        frames = frames_of(model)
+        tip = _tip(urdf, frames, facts.tip)
+        tree = _tree(model, np.array(facts.gravity))
+        joints = [facts.joints[joint] for joint in names]
+        friction = [[j.coulomb, j.viscous, j.armature, j.offset] for j in joints]
+        bodies = [model.inertias[i + 1].toDynamicParameters() for i in range(len(names))]
+        return RobotModel(
+            name=name,
+            tree=tree,
+            layout=ParameterLayout(names, tip),
+            theta=np.concatenate([np.concatenate(bodies), np.array(friction).T.ravel()]),
+            limits=_limits(model, urdf, facts),
+            sensors=SensorFacts(
+                np.array([j.encoder_resolution for j in joints]),
+                facts.effort,
+                np.array([float(j.effort_sign) for j in joints]),
+                np.array([j.effort_scale for j in joints]),
+            ),
+            capsules=capsules_of(facts.collision, frames, urdf),
+            frames=frames,
+        )
+
+    def with_payload(self, payload: Payload) -> RobotModel:
+        """The same arm with a payload fixed to it, its shapes included."""
+        link, R_link, p_link = payload.placed_on(self.name)
+        frame = self.frames[link]
+        if frame.joint != self.layout.tip:
+            raise ModelError(
+                f"payload {payload.name} is placed on '{link}', which is not part of the end "
+                f"effector that joint '{self.layout.joint_names[self.layout.tip]}' moves"
+            )
+        R, p = frame.R @ R_link, frame.R @ p_link + frame.p
+        theta = self.theta.copy()
+        body = inertia.from_mass_com_inertia(
+            np.array(payload.mass), np.array(payload.com), payload.inertia
+        )
+        theta[self.layout.end_effector] += inertia.moved(body, R, p)
+        shapes = payload.shapes.values()
+        capsules = Capsules(
+            tuple(f'{payload.name}.{name}' for name in payload.shapes),
+            np.full(len(shapes), frame.joint),
+            np.array([R @ np.array(shape.a) + p for shape in shapes]).reshape(-1, 3),
+            np.array([R @ np.array(shape.b) + p for shape in shapes]).reshape(-1, 3),
+            np.array([shape.radius for shape in shapes]),
+            np.zeros((0, 2), dtype=np.int64),
+        )
+        return replace(self, theta=theta, capsules=self.capsules.joined(capsules))
+
+    def with_parameters(self, theta: Array) -> RobotModel:
+        """The same arm with other parameters."""
+        if theta.shape != self.theta.shape or not np.isfinite(theta).all():
+            raise ModelError(
+                f'theta has shape {theta.shape} or is not finite; it has to be {self.theta.shape}'
+            )
+        return replace(self, theta=theta)
+
+    def pinocchio(self) -> pin.Model:
+        """Pinocchio model with these parameters, armature included, friction not."""
+        model = pin.Model()
+        model.gravity.linear = self.tree.gravity
+        for i, name in enumerate(self.layout.joint_names):
+            axis = self.tree.axis[i]
+            joint = (
+                pin.JointModelPrismaticUnaligned(axis)
+                if self.tree.is_prismatic[i]
+                else pin.JointModelRevoluteUnaligned(axis)
+            )
+            placement = pin.SE3(self.tree.R_parent_joint[i], self.tree.p_parent_joint[i])
+            added = model.addJoint(int(self.tree.parent[i]) + 1, joint, placement, name)
+            body = pin.Inertia.FromDynamicParameters(self.theta[self.layout.inertial(i)])
+            model.appendBodyToJoint(added, body, pin.SE3.Identity())
+        model.armature = self.theta[self.layout.joint_entries('Ia')].copy()
+        return model
+
+
+def _tree(model: pin.Model, gravity: Array) -> Tree:
+    n = model.njoints - 1
+    motion = [np.asarray(model.joints[i + 1].createData().S).reshape(6) for i in range(n)]
+    prismatic = np.array([bool(np.any(s[:3])) for s in motion])
+    axis = np.array([s[:3] if np.any(s[:3]) else s[3:] for s in motion]).reshape(n, 3)
+    placements = [model.jointPlacements[i + 1] for i in range(n)]
+    return Tree(
+        np.array([model.parents[i + 1] - 1 for i in range(n)], dtype=np.int64),
+        np.array([placement.rotation for placement in placements]).reshape(n, 3, 3),
+        np.array([placement.translation for placement in placements]).reshape(n, 3),
+        axis / np.linalg.norm(axis, axis=1, keepdims=True),
+        prismatic,
+        gravity.astype(float),
+    )
+
+
+def _tip(urdf: Path, frames: dict[str, Frame], link: str) -> int:
+    if link not in frames:
+        raise ModelError(f"{urdf}: no link '{link}' for the tip; its links are {list(frames)}")
+    if frames[link].joint < 0:
+        raise ModelError(f"{urdf}: the tip '{link}' is fixed to the base, no joint moves it")
+    return frames[link].joint
+
+
+def _limits(model: pin.Model, urdf: Path, facts: RobotFacts) -> JointLimits:
+    kinds = moving_joints(read_urdf(urdf))
+    continuous = np.array([kinds[name] == 'continuous' for name in model.names[1:]])
+    joints = [facts.joints[name] for name in model.names[1:]]
+    return JointLimits(
+        position_lower=np.where(continuous, -np.inf, model.lowerPositionLimit),
+        position_upper=np.where(continuous, np.inf, model.upperPositionLimit),
+        velocity=np.array(model.velocityLimit),
+        acceleration=np.array([j.acceleration_limit for j in joints]),
+        torque=np.array([j.torque_limit for j in joints]),
+        is_continuous=continuous,
+    )
