@@ -1,0 +1,56 @@
+# `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help environment demo test lint bench lock clean
+
+PYTHON ?=
+BENCH ?= model
+ARGS ?=
+run := .venv/bin/python
+
+# A ROS installation or another environment that happens to be sourced must not be mixed in.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV AMENT_PREFIX_PATH COLCON_PREFIX_PATH
+unexport RMW_IMPLEMENTATION ROS_DISTRO _ROS_WHEELS_BOOTSTRAP_COMPLETE
+ifneq ($(AMENT_PREFIX_PATH)$(_ROS_WHEELS_BOOTSTRAP_COMPLETE),)
+unexport LD_LIBRARY_PATH
+endif
+
+help:
+	@echo 'make demo    see what it does'
+	@echo 'make test    run the tests            (ARGS="-k interval" chooses, ARGS="-m slow" runs the slow ones)'
+	@echo 'make lint    ruff and mypy --strict'
+	@echo 'make bench   print figures            (BENCH=model, ARGS=--quick)'
+	@echo 'make lock    make requirements.lock anew from requirements.in'
+	@echo 'make clean   delete what was built    (.venv stays; rm -r .venv makes the next command set it up anew)'
+
+environment:
+	@PYTHON='$(PYTHON)' tools/setup_environment.sh
+
+demo: environment
+	@$(run) -m safe_sysid.report.cli demo $(ARGS)
+
+test: environment
+	@echo 'test: pytest'
+	@$(run) -m pytest -q $(ARGS)
+
+lint: environment
+	@echo 'lint: ruff format --check'
+	@$(run) -m ruff format --quiet --check .
+	@echo 'lint: ruff check'
+	@$(run) -m ruff check --quiet .
+	@echo 'lint: mypy --strict'
+	@$(run) -m mypy --no-error-summary
+
+bench: environment
+	@$(run) -m safe_sysid.report.cli bench $(BENCH) $(ARGS)
+
+lock: environment
+	@echo 'lock: newest versions that fit together on Python 3.10 and later'
+	@$(run) -m uv pip compile --quiet --upgrade --universal --python-version 3.10 \
+	    --no-python-downloads --no-annotate --custom-compile-command 'make lock' \
+	    requirements.in --output-file requirements.lock
+
+clean:
+	@echo 'clean: build, install and log folders, caches'
+	@rm -rf build install log *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -path ./.venv -prune -o -name __pycache__ -type d -print0 | xargs -0 -r rm -rf

@@ -1,0 +1,1 @@
+"""REPORT  what a person reads: the safe-sysid command, figures and plots (no ROS)."""

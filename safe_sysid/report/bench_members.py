@@ -1,0 +1,5 @@
+"""What `safe-sysid bench` can measure: name of a member -> module whose `run` measures it."""
+
+MEMBERS = {
+    'model': 'safe_sysid.report.bench_model',
+}

@@ -1,0 +1,22 @@
+"""Keeps standard output for the result, whatever libraries print."""
+
+from collections.abc import Iterator
+import contextlib
+import ctypes
+import os
+import sys
+
+
+@contextlib.contextmanager
+def print_to_error() -> Iterator[None]:
+    """Send everything printed to standard error, by compiled libraries too."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        ctypes.CDLL(None).fflush(None)  # what C code has buffered belongs to standard error too
+        os.dup2(kept, 1)
+        os.close(kept)

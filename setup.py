@@ -1,0 +1,66 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'safe_sysid'
+
+# Lower bounds only; requirements.lock has the exact versions that the tests run with.
+RUNTIME = [
+    'numpy>=1.23',
+    'scipy>=1.10',
+    'numba>=0.57',
+    'pin>=3.3',
+    'PyYAML>=6.0',
+    'highspy>=1.9',
+    'cyipopt-wheels>=1.7.0.dev0',
+    'matplotlib>=3.6',
+]
+# A ROS 2 without a ROS installation. On a robot these come with the distribution, hence an extra.
+ROS = [
+    'ros-kilted-rclpy',
+    'ros-rmw-fastrtps-cpp',
+    'ros-std-msgs',
+    'ros-sensor-msgs',
+]
+TEST = ['pytest>=7', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
+
+
+def shared_files() -> Iterator[tuple[str, list[str]]]:
+    """Everything below launch/, config/ and urdf/, folder by folder, for share/safe_sysid."""
+    folders = [
+        folder
+        for top in ('launch', 'config', 'urdf')
+        for folder in [Path(top), *Path(top).rglob('*')]
+        if folder.is_dir() and folder.name != '__pycache__'
+    ]
+    for folder in sorted(folders):
+        files = sorted(str(path) for path in folder.iterdir() if path.is_file())
+        if files:
+            yield f'share/{PACKAGE}/{folder}', files
+
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='Identify what a robot arm holds, with guaranteed bounds, while it moves safely',
+    long_description=Path('README.md').read_text(encoding='utf-8'),
+    long_description_content_type='text/markdown',
+    author='The safe_sysid authors',
+    author_email='maintainers@example.org',
+    maintainer='The safe_sysid authors',
+    maintainer_email='maintainers@example.org',
+    license='Apache-2.0',
+    packages=find_packages(include=[PACKAGE, f'{PACKAGE}.*']),
+    package_data={PACKAGE: ['py.typed']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+        *shared_files(),
+    ],
+    zip_safe=False,
+    python_requires='>=3.10',
+    install_requires=RUNTIME,
+    extras_require={'ros': ROS, 'test': TEST},
+    entry_points={'console_scripts': ['safe-sysid = safe_sysid.report.cli:main']},
+)
