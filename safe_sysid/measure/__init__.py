@@ -1,0 +1,1 @@
+"""MEASURE: what the robot reports."""
