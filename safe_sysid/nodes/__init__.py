@@ -1,0 +1,1 @@
+"""ROS 2: the only folder that knows rclpy and messages."""

@@ -1,0 +1,151 @@
+"""What the doctor looks at for one arm: whether its URDF and its settings tell one story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.model import inertia
+from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.urdf_tree import read_urdf
+from safe_sysid.report.findings import Finding, failed, passed, warning
+from safe_sysid.share import robot_names, share_directory
+
+
+def findings(robot: str, config: Path | None) -> Iterator[Finding]:
+    """Everything there is to say about an arm, by its name or by its URDF and settings."""
+    urdf, settings = _files(robot, config)
+    try:
+        facts = read_facts(settings)
+        urdf = urdf or _urdf_of(settings, facts)
+        model = RobotModel.from_files(urdf, facts, settings.stem)
+    except (ConfigError, ModelError) as error:
+        yield failed('URDF and settings', str(error), f'mend the file that is named: {settings}')
+        return
+    yield passed('URDF and settings', f'{urdf} and {settings}: joints {", ".join(facts.joints)}')
+    yield from _torque_limits(read_urdf(urdf), facts, settings)
+    yield _velocity_limits(model, urdf)
+    yield _friction(facts, settings)
+    yield _bodies(model, urdf)
+    yield _collision(model, settings)
+    yield _effort(facts)
+
+
+def _files(robot: str, config: Path | None) -> tuple[Path | None, Path]:
+    """URDF, if it was given as a path, and the settings."""
+    if config is None:
+        if robot not in robot_names() and Path(robot).exists():
+            raise ConfigError(f'{robot}: name its settings too, with --config YAML')
+        return None, facts_path(robot)
+    if robot in robot_names():
+        return None, config
+    return Path(robot), config
+
+
+def _urdf_of(settings: Path, facts: RobotFacts) -> Path:
+    beside = settings.parent / facts.urdf
+    return beside if beside.exists() else share_directory() / 'urdf' / facts.urdf
+
+
+def _torque_limits(
+    root: ElementTree.Element, facts: RobotFacts, settings: Path
+) -> Iterator[Finding]:
+    item = 'torque limits'
+    efforts = {
+        str(joint.get('name')): float(limit.get('effort', 'nan'))
+        for joint in root.findall('joint')
+        if (limit := joint.find('limit')) is not None
+    }
+    unknown = [name for name in facts.joints if not efforts.get(name, 0.0) > 0.0]
+    too_high = [
+        f'{name} {facts.joints[name].torque_limit:g} of {efforts[name]:g} N m'
+        for name in facts.joints
+        if name not in unknown and facts.joints[name].torque_limit > efforts[name]
+    ]
+    if too_high:
+        yield warning(
+            item,
+            f'above the effort of the URDF: {", ".join(too_high)}',
+            'fine where that effort is a rating for hours and torque_limit one for seconds; '
+            f'otherwise lower torque_limit in {settings}',
+        )
+    if unknown:
+        yield warning(
+            item,
+            f'the URDF gives no effort for {", ".join(unknown)}',
+            'add <limit effort="..."> to these joints, so that torque_limit can be compared',
+        )
+    if not too_high and not unknown:
+        limits = ', '.join(f'{joint.torque_limit:g}' for joint in facts.joints.values())
+        yield passed(item, f'{limits} N m, none above the effort of the URDF')
+
+
+def _velocity_limits(model: RobotModel, urdf: Path) -> Finding:
+    names = np.array(model.layout.joint_names)
+    missing = names[~(model.limits.velocity > 0.0)]
+    if missing.size:
+        return failed(
+            'velocity limits',
+            f'none for {", ".join(missing)}',
+            f'add <limit velocity="..."> to these joints in {urdf}',
+        )
+    return passed('velocity limits', ', '.join(f'{v:g}' for v in model.limits.velocity) + ' rad/s')
+
+
+def _friction(facts: RobotFacts, settings: Path) -> Finding:
+    item = 'friction and armature'
+    unknown = {
+        kind: [name for name, joint in facts.joints.items() if not any(values(joint))]
+        for kind, values in (
+            ('friction', lambda joint: (joint.coulomb, joint.viscous)),
+            ('armature', lambda joint: (joint.armature,)),
+        )
+    }
+    zero = [f'{kind} of {", ".join(names)}' for kind, names in unknown.items() if names]
+    if zero:
+        return warning(
+            item,
+            f'taken as exactly 0: {"; ".join(zero)}',
+            f'bounds on a payload take this literally; put measured values into {settings}',
+        )
+    return passed(item, 'known for every joint')
+
+
+def _bodies(model: RobotModel, urdf: Path) -> Finding:
+    bodies = np.array([model.theta[model.layout.inertial(i)] for i in range(model.n)])
+    impossible = np.logical_not(inertia.is_consistent(bodies))
+    if impossible.any():
+        names = ', '.join(np.array(model.layout.joint_names)[impossible])
+        return failed(
+            'masses and inertias',
+            f'no rigid body can have the inertia of what {names} moves',
+            f'correct <inertial> in {urdf}: a positive definite inertia about the centre of mass '
+            'whose largest principal moment is less than the sum of the other two',
+        )
+    return passed('masses and inertias', f'{bodies[:, 0].sum():.3f} kg move, every body can exist')
+
+
+def _collision(model: RobotModel, settings: Path) -> Finding:
+    covered = set(model.capsules.joint.tolist())
+    bare = [name for i, name in enumerate(model.layout.joint_names) if i not in covered]
+    if bare:
+        return warning(
+            'collision shapes',
+            f'none on what {", ".join(bare)} moves',
+            f'add capsules under collision.shapes in {settings}, or the arm is taken to end there',
+        )
+    shapes, pairs = len(model.capsules.joint), len(model.capsules.pairs)
+    return passed('collision shapes', f'{shapes} capsules, {pairs} pairs of them can touch')
+
+
+def _effort(facts: RobotFacts) -> Finding:
+    effort = facts.effort
+    gravity = 'with' if effort.gravity_included else 'without'
+    signs = ' '.join(f'{joint.effort_sign:+d}' for joint in facts.joints.values())
+    detail = f'{effort.kind} {gravity} what holds the arm against gravity, signs {signs}'
+    return passed('effort signal', detail)
