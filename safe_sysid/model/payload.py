@@ -1,0 +1,173 @@
+"""Payload: a rigid body an arm can hold, and where it holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.errors import ConfigError
+from safe_sysid.share import share_directory
+
+Vector3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Payload frame in the frame of a link, written as in a URDF."""
+
+    link: str
+    xyz: Vector3  # [m]
+    rpy: Vector3  # [rad], about the fixed axes x, y, z in this order
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(x) for x in self.xyz + self.rpy):
+            raise ConfigError(f'xyz {self.xyz} and rpy {self.rpy} have to be finite')
+
+    def rotation(self) -> Array:
+        """Axes of the payload frame as columns, in the frame of the link (3, 3)."""
+        (cr, cp, cy), (sr, sp, sy) = np.cos(self.rpy), np.sin(self.rpy)
+        return np.array(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class PayloadCapsule:
+    """All points within `radius` of the segment from a to b, in the payload frame [m]."""
+
+    a: Vector3
+    b: Vector3
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.radius) and self.radius > 0.0):
+            raise ConfigError(f'radius is {self.radius} m, it has to be more than 0')
+        if not all(math.isfinite(x) for x in self.a + self.b):
+            raise ConfigError(f'end points {self.a} and {self.b} have to be finite')
+
+
+@dataclass(frozen=True)
+class InertiaEntries:
+    """Inertia about the centre of mass, axes of the payload frame [kg m^2]."""
+
+    ixx: float
+    ixy: float
+    ixz: float
+    iyy: float
+    iyz: float
+    izz: float
+
+    def matrix(self) -> Array:
+        """The same as a symmetric 3x3 matrix."""
+        return np.array(
+            [
+                [self.ixx, self.ixy, self.ixz],
+                [self.ixy, self.iyy, self.iyz],
+                [self.ixz, self.iyz, self.izz],
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class PayloadFile:
+    """What config/payloads/<name>.yaml says, key by key."""
+
+    mass: float  # [kg]
+    com: Vector3  # [m]
+    inertia_about_com: InertiaEntries
+    placement: dict[str, Placement]  # robot -> where it holds the payload
+    shapes: dict[str, PayloadCapsule]  # together they contain the body
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A rigid body, described in its own frame."""
+
+    name: str
+    mass: float  # [kg]
+    com: Array  # (3,) [m]
+    inertia: Array  # (3, 3) about the centre of mass, axes of the payload frame [kg m^2]
+    placements: dict[str, Placement]
+    shapes: dict[str, PayloadCapsule]
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.mass) and self.mass > 0.0):
+            raise ConfigError(f'mass is {self.mass} kg, it has to be more than 0')
+        if self.com.shape != (3,) or not np.isfinite(self.com).all():
+            raise ConfigError(f'com is {self.com.tolist()}, it has to be three finite numbers [m]')
+        _check_inertia(self.inertia)
+        if not self.shapes:
+            raise ConfigError('shapes is empty, list capsules that contain the whole body')
+
+    def placed_on(self, robot: str) -> tuple[str, Array, Array]:
+        """Link that holds it, rotation and origin of the payload frame in the link's frame."""
+        if robot not in self.placements:
+            raise ConfigError(
+                f"payload '{self.name}' does not say how '{robot}' holds it, it does for "
+                f'{sorted(self.placements)}; add {robot} under placement'
+            )
+        placement = self.placements[robot]
+        return placement.link, placement.rotation(), np.array(placement.xyz)
+
+
+def read_payload(path_or_name: str | Path) -> Payload:
+    """Payload from a YAML file, or by name one that comes with the package."""
+    path = Path(path_or_name)
+    if path.suffix not in ('.yaml', '.yml'):
+        path = _shipped(str(path_or_name))
+    values = from_mapping(PayloadFile, read_yaml(path), str(path))
+    try:
+        return Payload(
+            path.stem,
+            values.mass,
+            np.array(values.com),
+            values.inertia_about_com.matrix(),
+            values.placement,
+            values.shapes,
+        )
+    except ConfigError as error:
+        raise ConfigError(f'{path}: {error}') from error
+
+
+def payload_names() -> list[str]:
+    """Payloads that come with the package, by name."""
+    return sorted(path.stem for path in _folder().glob('*.yaml'))
+
+
+def _folder() -> Path:
+    return share_directory() / 'config' / 'payloads'
+
+
+def _shipped(name: str) -> Path:
+    if name not in payload_names():
+        raise ConfigError(
+            f"no payload '{name}', the package has {payload_names()}; "
+            'the path of a file has to end in .yaml'
+        )
+    return _folder() / f'{name}.yaml'
+
+
+def _check_inertia(inertia: Array) -> None:
+    """A body with volume has positive moments, each less than the sum of the other two."""
+    if inertia.shape != (3, 3) or not np.isfinite(inertia).all():
+        raise ConfigError(f'inertia is {inertia.tolist()}, it has to be 3x3 finite numbers')
+    if not np.array_equal(inertia, inertia.T):
+        raise ConfigError(f'inertia is {inertia.tolist()}, it has to be symmetric')
+    moments = np.linalg.eigvalsh(inertia)
+    words = ', '.join(f'{moment:.6g}' for moment in moments)
+    if not moments[0] > 0.0:
+        raise ConfigError(f'inertia has principal moments {words} kg m^2, all have to exceed 0')
+    if not moments[2] < moments[0] + moments[1]:
+        raise ConfigError(
+            f'inertia has principal moments {words} kg m^2; no body has one that is not less than '
+            'the sum of the other two'
+        )
