@@ -29,6 +29,7 @@ CANDIDATES = (
     'wsmp',
 )
 SECONDS = 60.0  # most of it is Python importing cyipopt on a slow disk
+COMMAND = ['-m', 'safe_sysid.plan.linear_solvers']
 
 
 def found(candidates: Sequence[str] = CANDIDATES) -> dict[str, str]:
@@ -41,7 +42,7 @@ def found(candidates: Sequence[str] = CANDIDATES) -> dict[str, str]:
 def _version_if_it_works(solver: str) -> str | None:
     try:
         process = subprocess.run(
-            [sys.executable, '-m', __name__, solver],
+            [sys.executable, *COMMAND, solver],
             capture_output=True,
             text=True,
             timeout=SECONDS,

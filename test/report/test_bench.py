@@ -1,0 +1,100 @@
+"""`safe-sysid bench`: what surrounds the figures of a member, as JSON and as a table."""
+
+import importlib
+import json
+import os
+import sys
+import types
+
+import numpy as np
+import pytest
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.report import bench
+from safe_sysid.report.bench import BenchSettings, as_json, as_table
+from safe_sysid.report.cli import main
+
+SETTINGS = BenchSettings(trials=None, seed=1, quick=True, plots=None)
+
+
+@pytest.fixture
+def dice(monkeypatch):
+    """A member that throws dice, says what it does and prints where it should not."""
+    member = types.ModuleType('dice_member')
+    member.asked = []
+
+    def run(settings, progress):
+        member.asked.append(settings)
+        progress('throwing')
+        sys.stdout.write('a library prints this\n')
+        os.write(1, b'and compiled code prints this\n')
+        throws = np.random.default_rng(settings.seed).integers(1, 7, settings.trials or 10)
+        return {'mean': throws.mean(), 'worst': np.float64('nan'), 'throws': throws}
+
+    member.run = run
+    monkeypatch.setitem(sys.modules, 'dice_member', member)
+    monkeypatch.setitem(bench.MEMBERS, 'dice', 'dice_member')
+    return member
+
+
+@pytest.mark.usefixtures('dice')
+def test_json_is_one_object_alone_on_standard_output(capfd):
+    assert main(['bench', 'dice', '--trials', '4', '--seed', '3', '--quick', '--json']) == 0
+    printed = capfd.readouterr()
+    figures = json.loads(printed.out)
+    throws = np.random.default_rng(3).integers(1, 7, 4)
+    assert figures['throws'] == throws.tolist()
+    assert figures['mean'] == throws.mean()
+    assert figures['worst'] is None
+    assert (figures['bench'], figures['seed'], figures['quick']) == ('dice', 3, True)
+    assert figures['cpu_count'] >= 1
+    assert figures['versions']['numpy'] == np.__version__
+    for said in ('throwing', 'a library prints this', 'and compiled code prints this'):
+        assert said in printed.err
+
+
+def test_the_member_gets_what_the_command_line_says(dice, tmp_path, capfd):
+    main(['bench', 'dice', '--trials', '7', '--seed', '5', '--plots', str(tmp_path / 'new')])
+    assert dice.asked == [BenchSettings(7, 5, False, tmp_path / 'new')]
+    assert (tmp_path / 'new').is_dir()
+    assert 'mean' in capfd.readouterr().out
+
+
+def test_table_shows_groups_and_lists_below_their_name():
+    table = as_table(
+        {
+            'law_us': 12.34567,
+            'scaling': [{'samples': 10, 'seconds': 0.5}, {'samples': 20, 'seconds': 1.0}],
+            'half_widths': {'linear': np.array([1.0, 2.0])},
+            'worst': float('inf'),
+        }
+    )
+    assert table.splitlines() == [
+        'law_us       12.35',
+        'scaling',
+        '  samples 10  seconds 0.5',
+        '  samples 20  seconds 1',
+        'half_widths',
+        '  linear  1  2',
+        'worst        -',
+    ]
+
+
+def test_json_keeps_full_precision():
+    assert json.loads(as_json({'x': np.float64(0.1) + 0.2}))['x'] == 0.1 + 0.2
+
+
+def test_an_unknown_member_is_refused_with_the_known_ones():
+    with pytest.raises(ConfigError, match=r"no benchmark 'nope', there are \['model'"):
+        bench.run('nope', SETTINGS, print)
+
+
+@pytest.mark.parametrize(('trials', 'seed'), [(0, 1), (3, -1)])
+def test_settings_out_of_range_are_refused(trials, seed):
+    with pytest.raises(ConfigError, match='or more'):
+        BenchSettings(trials, seed, False, None)
+
+
+@pytest.mark.parametrize('module', bench.MEMBERS.values())
+def test_every_member_can_be_run(module):
+    assert callable(importlib.import_module(module).run)

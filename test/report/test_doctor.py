@@ -1,0 +1,148 @@
+"""The doctor: what is in order passes, and whatever isn't comes with a remedy."""
+
+import json
+import shutil
+
+import pytest
+
+from safe_sysid.report import machine_checks, robot_checks
+from safe_sysid.report.cli import main
+from safe_sysid.report.findings import Verdict
+from safe_sysid.share import share_directory
+
+ROBOTS = ['kinova_gen3', 'lbr_med7', 'two_link']
+
+
+def by_item(findings):
+    return {finding.item: finding for finding in findings}
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Copies of the two-link arm's files that a test can spoil."""
+    share = share_directory()
+    urdf = shutil.copy(share / 'urdf' / 'two_link.urdf', tmp_path)
+    settings = shutil.copy(share / 'config' / 'robots' / 'two_link.yaml', tmp_path)
+
+    class Arm:
+        def spoil(self, path, old, new):
+            text = path.read_text(encoding='utf-8')
+            assert old in text
+            path.write_text(text.replace(old, new), encoding='utf-8')
+
+        def findings(self):
+            return by_item(robot_checks.findings(str(self.urdf), self.settings))
+
+    spoilt = Arm()
+    spoilt.urdf, spoilt.settings = tmp_path / urdf, tmp_path / settings
+    return spoilt
+
+
+def test_this_machine_is_in_order_with_ros_and_ipopt(capsys):
+    assert main(['doctor', '--json']) == 0
+    findings = {row['item']: row for row in json.loads(capsys.readouterr().out)['findings']}
+    for item in (*machine_checks.LIBRARIES, 'Ipopt linear solvers', 'ROS 2 middleware'):
+        assert findings[item]['verdict'] == 'PASS', findings[item]
+    assert 'mumps' in findings['Ipopt linear solvers']['detail']
+    assert 'exchanged a message' in findings['ROS 2 middleware']['detail']
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_robots_of_the_package_fail_nothing(robot):
+    findings = list(robot_checks.findings(robot, None))
+    assert [str(f) for f in findings if f.verdict is Verdict.FAIL] == []
+    assert len(findings) >= 6
+
+
+def test_every_finding_that_did_not_pass_has_a_remedy():
+    for robot in ROBOTS:
+        for finding in robot_checks.findings(robot, None):
+            assert bool(finding.remedy) == (finding.verdict is not Verdict.PASS)
+
+
+def test_a_missing_library_is_a_failure_and_status_1(monkeypatch, capsys):
+    monkeypatch.setattr(machine_checks, 'LIBRARIES', {'no_such_library': 'install it'})
+    monkeypatch.setattr(machine_checks, '_middleware', machine_checks._cores)
+    monkeypatch.setattr(machine_checks, '_ipopt', machine_checks._cores)
+    monkeypatch.setattr(machine_checks, 'version', lambda name: name)
+    assert main(['doctor']) == 1
+    printed = capsys.readouterr().out
+    assert 'FAIL  no_such_library: ModuleNotFoundError' in printed
+    assert 'remedy: install it' in printed
+    assert '1 FAIL' in printed.splitlines()[-1]
+
+
+def test_absent_ros_is_a_warning_with_two_ways_to_get_it(monkeypatch):
+    monkeypatch.setattr(machine_checks.importlib.util, 'find_spec', lambda _: None)
+    finding = machine_checks._middleware()
+    assert finding.verdict is Verdict.WARN
+    assert 'setup.bash' in finding.remedy and "pip install 'safe_sysid[ros]'" in finding.remedy
+
+
+def test_a_middleware_that_does_not_answer_in_time_is_a_failure(monkeypatch):
+    monkeypatch.setattr(machine_checks, 'MIDDLEWARE_SECONDS', 0.05)
+    finding = machine_checks._middleware()
+    assert finding.verdict is Verdict.FAIL
+    assert 'no answer within 0.05 s' in finding.detail
+
+
+def test_a_middleware_that_is_not_installed_is_named_as_the_cause(monkeypatch):
+    monkeypatch.setenv('RMW_IMPLEMENTATION', 'rmw_of_nobody')
+    finding = machine_checks._middleware()
+    assert finding.verdict is Verdict.FAIL
+    assert 'RMW_IMPLEMENTATION' in finding.remedy
+
+
+def test_a_library_that_crashes_is_a_finding(monkeypatch, tmp_path):
+    (tmp_path / 'crashing.py').write_text('import os\nos.abort()\n', encoding='utf-8')
+    monkeypatch.setenv('PYTHONPATH', str(tmp_path))
+    monkeypatch.setattr(machine_checks, 'LIBRARIES', {'crashing': 'build it anew'})
+    finding = machine_checks._library('crashing')
+    assert finding.verdict is Verdict.FAIL
+    assert finding.detail == 'ended by signal SIGABRT'
+
+
+def test_compiled_code_that_can_not_be_kept_names_the_variable_that_helps(monkeypatch):
+    monkeypatch.setenv('NUMBA_CACHE_LOCATOR_CLASSES', 'UserProvidedCacheLocator')
+    monkeypatch.delenv('NUMBA_CACHE_DIR', raising=False)
+    finding = machine_checks._numba_cache()
+    assert finding.verdict is Verdict.FAIL
+    assert 'NUMBA_CACHE_DIR' in finding.remedy
+
+
+def test_one_core_is_a_warning(monkeypatch):
+    monkeypatch.setattr(machine_checks, 'cpu_count', lambda: 1)
+    assert machine_checks._cores().verdict is Verdict.WARN
+
+
+def test_unspoilt_copies_are_in_order(arm):
+    assert {finding.verdict for finding in arm.findings().values()} == {Verdict.PASS}
+
+
+def test_a_joint_the_settings_do_not_know_is_a_failure_that_names_it(arm):
+    arm.spoil(arm.urdf, 'joint_2', 'elbow')
+    finding = arm.findings()['URDF and settings']
+    assert finding.verdict is Verdict.FAIL
+    assert 'joint_2' in finding.detail and str(arm.settings) in finding.remedy
+
+
+def test_a_torque_limit_above_the_effort_of_the_urdf_is_pointed_out(arm):
+    arm.spoil(arm.urdf, 'effort="30', 'effort="3')
+    finding = arm.findings()['torque limits']
+    assert finding.verdict is Verdict.WARN
+    assert 'joint_2 30 of 3' in finding.detail
+
+
+def test_a_body_that_can_not_exist_is_a_failure(arm):
+    text = arm.urdf.read_text(encoding='utf-8')
+    assert 'izz="' in text
+    head, tail = text.rsplit('izz="', 1)
+    arm.urdf.write_text(f'{head}izz="7{tail}', encoding='utf-8')
+    finding = arm.findings()['masses and inertias']
+    assert finding.verdict is Verdict.FAIL
+    assert 'joint_2' in finding.detail
+
+
+def test_a_urdf_without_settings_is_misuse(arm, capsys):
+    assert main(['doctor', '--robot', str(arm.urdf)]) == 2
+    assert '--config' in capsys.readouterr().err
