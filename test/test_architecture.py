@@ -1,0 +1,137 @@
+"""The import table of docs/architecture.md, enforced on the syntax trees of the package."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / 'safe_sysid'
+MODULES = sorted(PACKAGE.rglob('*.py'))
+
+EVERYONE = {'arrays', 'config', 'errors', 'share'}  # files beside the folders
+STAGES = {'identify', 'track', 'reach', 'plan', 'calibrate', 'excite', 'simulate'}
+VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
+MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
+    'sets': set(),
+    'trajectory': set(),
+    'measure': set(),
+    'model': {'sets'},
+    'simulate': {'model', 'measure'},
+    'identify': {'sets', 'model', 'measure'},
+    'track': {'sets', 'model', 'measure', 'trajectory'},
+    'reach': {'sets', 'model', 'trajectory', 'track'},
+    'plan': {'sets', 'model', 'measure', 'trajectory', 'reach'},
+    'calibrate': {'sets', 'model', 'measure'},
+    'excite': {'model', 'trajectory'},
+    'report': VOCABULARY | STAGES,
+    'nodes': VOCABULARY | STAGES - {'calibrate', 'excite'},
+    'closed_loop.py': VOCABULARY | STAGES,
+}
+ONLY_IN = {  # library: the folders or files that may know it
+    'rclpy': ('nodes/',),
+    'launch': (),
+    'launch_ros': (),
+    'pinocchio': ('model/',),
+    'rosbags': ('measure/rosbag.py',),
+    'pydrake': ('simulate/drake.py',),
+    'highspy': ('identify/linear_programs.py',),
+    'cyipopt': ('plan/ipopt.py', 'plan/linear_solvers.py', 'identify/log_cholesky_fit.py'),
+    'cvxpy': ('calibrate/sdp_fit.py',),
+    'matplotlib': ('report/figures.py',),
+    'argparse': ('report/',),
+    'yaml': ('config.py',),
+}
+
+
+def place(path):
+    """Folder of a module, or the file itself when it stands beside the folders."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0]
+
+
+def imports(tree):
+    """Dotted names that a syntax tree imports, at any depth; relative ones with their dots."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = '.' * node.level + (node.module or '')
+            yield module
+            if module == 'safe_sysid':
+                yield from (f'safe_sysid.{alias.name}' for alias in node.names)
+
+
+def complaints(path, source):
+    """Sentences about every import of a module that the table does not allow."""
+    here, name = place(path), path.relative_to(PACKAGE).as_posix()
+    for imported in imports(ast.parse(source)):
+        top, _, rest = imported.partition('.')
+        if not top:
+            yield f'{name} imports {imported}: imports are absolute'
+        elif top == 'safe_sysid' and rest:
+            folder = rest.partition('.')[0]
+            allowed = MAY_IMPORT.get(here, set())
+            if folder not in EVERYONE | allowed | {here}:
+                yield f'{name} imports {folder}; {here} may import {sorted(allowed)}'
+        elif not any(name.startswith(known) for known in known_places(top)):
+            yield f'{name} imports {top}, which only {known_places(top)} may know'
+
+
+def known_places(library):
+    """Where a library may be imported; everywhere when nothing is said about it."""
+    if library.endswith(('_msgs', '_srvs', '_interfaces')):
+        return ONLY_IN['rclpy']
+    return ONLY_IN.get(library, ('',))
+
+
+@pytest.mark.parametrize('path', MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_imports_are_those_of_the_table(path):
+    assert list(complaints(path, path.read_text(encoding='utf-8'))) == []
+
+
+@pytest.mark.parametrize(
+    ('file', 'source', 'complaint'),
+    [
+        ('sets/bad.py', 'from safe_sysid.plan import x', 'sets may import []'),
+        ('model/bad.py', 'import safe_sysid.identify.fit', 'model may import'),
+        ('model/bad.py', 'from safe_sysid import report', 'model may import'),
+        ('plan/bad.py', 'def f():\n    from safe_sysid.nodes import x', 'plan may import'),
+        ('report/bad.py', 'from safe_sysid.nodes import x', 'report may import'),
+        ('errors.py', 'from safe_sysid.model import x', 'errors.py may import []'),
+        ('model/bad.py', 'import rclpy.node', "only ('nodes/',) may know"),
+        ('report/bad.py', 'from std_msgs.msg import String', "only ('nodes/',) may know"),
+        ('plan/bad.py', 'import highspy', "only ('identify/linear_programs.py',) may know"),
+        ('report/cli.py', 'import matplotlib.pyplot', "only ('report/figures.py',) may know"),
+        ('sets/bad.py', 'from .interval import Interval', 'imports are absolute'),
+    ],
+)
+def test_the_table_refuses(file, source, complaint):
+    (found,) = complaints(PACKAGE / file, source)
+    assert complaint in found
+
+
+def test_every_folder_is_in_the_table():
+    folders = {path.parent.name for path in PACKAGE.rglob('__init__.py')} - {'safe_sysid'}
+    assert folders <= MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize('path', MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_every_module_says_in_one_line_what_it_is_for(path):
+    text = ast.get_docstring(ast.parse(path.read_text(encoding='utf-8')))
+    assert text, f'{path} has no docstring'
+    first, _, rest = text.partition('\n')
+    assert len(first) > 15
+    assert not rest or rest.startswith('\n'), f'{path}: the first line of the docstring runs on'
+
+
+def test_the_table_in_the_document_is_this_one():
+    document = (PACKAGE.parent / 'docs' / 'architecture.md').read_text(encoding='utf-8')
+    rows = [line.split('|') for line in document.splitlines() if line.startswith('| `')]
+    table = {row[1].strip().strip('`'): row[2].strip() for row in rows}
+    for folder, allowed in MAY_IMPORT.items():
+        name = folder.removesuffix('.py')
+        if allowed in (VOCABULARY | STAGES, MAY_IMPORT['nodes']):
+            assert table[name].startswith('everything but'), name
+        else:
+            listed = {word.strip(' `') for word in table[name].split(',')} - {'–'}
+            assert listed == allowed, name
