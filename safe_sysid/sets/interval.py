@@ -96,12 +96,16 @@ class Interval:
         return Interval(-self.upper, -self.lower)
 
     def __add__(self, other: IntervalLike) -> Interval:
+        if _is_other_set(other):
+            return NotImplemented
         other = Interval.of(other)
         return _outward(self.lower + other.lower, self.upper + other.upper)
 
     __radd__ = __add__
 
     def __sub__(self, other: IntervalLike) -> Interval:
+        if _is_other_set(other):
+            return NotImplemented
         other = Interval.of(other)
         return _outward(self.lower - other.upper, self.upper - other.lower)
 
@@ -109,6 +113,8 @@ class Interval:
         return Interval.of(other) - self
 
     def __mul__(self, other: IntervalLike) -> Interval:
+        if _is_other_set(other):
+            return NotImplemented
         return _outward(*_extreme_products(self, Interval.of(other)))
 
     __rmul__ = __mul__
@@ -197,6 +203,11 @@ def stack(parts: Sequence[Interval], axis: int = 0) -> Interval:
         np.stack([part.lower for part in parts], axis),
         np.stack([part.upper for part in parts], axis),
     )
+
+
+def _is_other_set(value: object) -> bool:
+    """Whether the value is a set of a richer kind, whose own operators then do the work."""
+    return not isinstance(value, Interval) and getattr(value, '__array_ufunc__', 0) is None
 
 
 def _array(value: npt.ArrayLike) -> Array:

@@ -96,6 +96,12 @@ def test_square_encloses_the_exact_square(rng):
         assert holds(x.square(), exact(x.upper) ** 2)
 
 
+def test_negation_swaps_the_ends():
+    z = -Interval([-3.0, 1.0], [2.0, 4.0])
+    assert z.lower.tolist() == [-2.0, -4.0]
+    assert z.upper.tolist() == [3.0, -1.0]
+
+
 def test_absolute_value_is_exact():
     z = abs(Interval([-3.0, 1.0, -5.0], [2.0, 4.0, -1.0]))
     assert z.lower.tolist() == [0.0, 1.0, 1.0]
