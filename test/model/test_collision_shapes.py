@@ -1,0 +1,205 @@
+"""Capsules contain the bodies they stand for, and the listed pairs are those that can touch."""
+
+import itertools
+from pathlib import Path
+from xml.etree import ElementTree
+
+import arm_figures
+from capsule_separation import gaps, segment_distance, separation
+import kinova_figures
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+
+URDF = Path(__file__).parents[2] / 'urdf'
+ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link')
+# Capsules wider than the housings, which is why these pairs are not listed: the links, and how far
+# from the axis the nearer one reaches, for each of the two joints between them [m].
+ALWAYS_OVERLAP = {
+    ('kinova_gen3', 'forearm', 'wrist_2'): (
+        ('gen3_forearm_link', 'gen3_spherical_wrist_2_link'),
+        (0.061, 0.113),
+    ),
+    ('kinova_gen3', 'wrist_1', 'gripper'): (
+        ('gen3_spherical_wrist_1_link', 'gen3_bracelet_link'),
+        (0.113, 0.08),
+    ),
+    ('lbr_med7', 'link_5', 'link_7'): (('link_5', 'link_7'), (0.135, 0.041)),
+}
+GRID = 49
+CORNERS = np.array(list(itertools.product((-1, 1), repeat=3)))
+RIM = 64  # sides of the prism around a cylinder
+
+
+def pieces(shape):
+    """Corners of convex bodies that together contain a box or a cylinder, in its own frame."""
+    if shape.tag == 'box':
+        size = np.array([float(word) for word in shape.get('size').split()])
+        step = size / 8
+        for cell in itertools.product(range(8), repeat=3):
+            yield -size / 2 + step * (np.array(cell) + 0.5) + step / 2 * CORNERS
+        return
+    assert shape.tag == 'cylinder'
+    radius, height = float(shape.get('radius')) / np.cos(np.pi / RIM), float(shape.get('length'))
+    angle = 2 * np.pi * np.arange(RIM) / RIM
+    x, y = np.tile(radius * np.array([np.cos(angle), np.sin(angle)]), 2)
+    yield np.stack([x, y, np.repeat([-height / 2, height / 2], RIM)], axis=1)
+
+
+def contains(a, b, radius, points):
+    """Whether every point is in the capsule; then so is their convex hull."""
+    ends = (np.broadcast_to(end, points.shape) for end in (a, b))
+    return bool((segment_distance(points, points, *ends) <= radius).all())
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_capsules_contain_every_shape_of_the_urdf(robot):
+    model = RobotModel.named(robot)
+    capsules = model.capsules
+    for link in ElementTree.parse(URDF / f'{robot}.urdf').getroot().findall('link'):
+        frame = model.frames[link.get('name')]
+        for collision in link.findall('collision'):
+            origin = collision.find('origin')
+            xyz, rpy = ([float(w) for w in origin.get(key).split()] for key in ('xyz', 'rpy'))
+            for corners in pieces(collision.find('geometry')[0]):
+                points = corners @ pin.rpy.rpyToMatrix(*rpy).T + xyz
+                points = points @ frame.R.T + frame.p
+                assert any(
+                    contains(capsules.a[i], capsules.b[i], capsules.radius[i], points)
+                    for i in np.flatnonzero(capsules.joint == frame.joint)
+                ), link.get('name')
+
+
+def test_kinova_capsules_contain_the_published_spheres_in_every_pose(rng):
+    model = RobotModel.named('kinova_gen3')
+    arm, capsules = model.pinocchio(), model.capsules
+    for q in rng.uniform(-2, 2, (50, 7)):
+        data = arm.createData()
+        pin.forwardKinematics(arm, data, q)
+        pose = [data.oMi[int(joint) + 1] for joint in capsules.joint]
+        a = np.array([T.act(end) for T, end in zip(pose, capsules.a, strict=True)])
+        b = np.array([T.act(end) for T, end in zip(pose, capsules.b, strict=True)])
+        for link, offset, radius in kinova_figures.SPHERES:
+            frame = model.frames[link]
+            centre = data.oMi[frame.joint + 1].act(frame.R @ offset + frame.p)
+            centre = np.broadcast_to(centre, a.shape)
+            room = capsules.radius - segment_distance(centre, centre, a, b) - radius
+            assert room.max() >= 0, (link, offset)
+
+
+def test_lbr_capsules_are_those_fitted_to_the_meshes():
+    model = RobotModel.named('lbr_med7')
+    assert model.capsules.names == tuple(arm_figures.LBR_CAPSULES)
+    for i, (a, b, radius) in enumerate(arm_figures.LBR_CAPSULES.values()):
+        frame = model.frames[model.capsules.names[i]]
+        assert np.allclose(frame.R.T @ (model.capsules.a[i] - frame.p), a, atol=1e-12)
+        assert np.allclose(frame.R.T @ (model.capsules.b[i] - frame.p), b, atol=1e-12)
+        assert model.capsules.radius[i] == radius
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_bodies_on_one_joint_are_not_listed(robot):
+    capsules = RobotModel.named(robot).capsules
+    for first, second in capsules.pairs:
+        assert capsules.joint[second] - capsules.joint[first] >= 2
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_no_listed_pair_overlaps_at_zero(robot):
+    model = RobotModel.named(robot)
+    for pair in model.capsules.pairs:
+        below, above = model.capsules.joint[pair]
+        joints = np.arange(below + 1, above + 1)
+        zero = np.zeros((1, len(joints)))
+        assert gaps(model.tree, model.capsules, joints, pair, zero)[0] > 0, pair
+
+
+@pytest.mark.parametrize('holding', [False, True])
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_pairs_that_are_not_listed_stay_apart_in_every_pose(robot, holding):
+    model = RobotModel.named(robot)
+    if holding:
+        model = model.with_payload(read_payload('dumbbell_8lb'))
+    names, joint = model.capsules.names, model.capsules.joint
+    listed = {tuple(pair) for pair in model.capsules.pairs} | {
+        tuple(pair[::-1]) for pair in model.capsules.pairs
+    }
+    for pair in itertools.combinations(range(len(names)), 2):
+        named = (robot, names[pair[0]], names[pair[1]])
+        joined = joint[pair[1]] - joint[pair[0]] < 2
+        if not joined and pair not in listed and named not in ALWAYS_OVERLAP:
+            assert separation(model, *pair).apart, named
+
+
+@pytest.mark.parametrize('robot', ['kinova_gen3', 'two_link'])
+def test_every_listed_pair_can_touch(robot):
+    model = RobotModel.named(robot)
+    for pair in model.capsules.pairs:
+        assert separation(model, *pair).touching is not None, pair
+
+
+@pytest.mark.parametrize('case', ALWAYS_OVERLAP)
+def test_housings_of_pairs_left_out_stay_apart(case):
+    links, lever = ALWAYS_OVERLAP[case]
+    path = str(URDF / f'{case[0]}.urdf')
+    model = pin.buildModelFromUrdf(path)
+    shapes = pin.buildGeomFromUrdf(model, path, pin.GeometryType.COLLISION)
+    below, above = (model.frames[model.getFrameId(link)].parentJoint for link in links)
+    assert above == below + 2
+    parents = np.array([shape.parentJoint for shape in shapes.geometryObjects])
+    for pair in itertools.product(*(np.flatnonzero(parents == j) for j in (below, above))):
+        shapes.addCollisionPair(pin.CollisionPair(*map(int, pair)))
+    data, shape_data = model.createData(), shapes.createData()
+    axes = [np.linspace(*range_of(model, joint), GRID) for joint in (below + 1, above)]
+    # between grid points nothing moves further than half a step times the lever
+    slack = sum((axis[1] - axis[0]) / 2 * r for axis, r in zip(axes, lever, strict=True))
+    for angles in itertools.product(*axes):
+        step = np.zeros(model.nv)
+        step[below:above] = angles
+        q = pin.integrate(model, pin.neutral(model), step)
+        pin.computeDistances(model, data, shapes, shape_data, q)
+        assert min(result.min_distance for result in shape_data.distanceResults) > slack
+
+
+def range_of(model, joint):
+    """Angles a joint of Pinocchio can take."""
+    if model.joints[joint].nq == 2:
+        return -np.pi, np.pi
+    index = model.joints[joint].idx_q
+    return model.lowerPositionLimit[index], model.upperPositionLimit[index]
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_gap_agrees_with_coal(robot, rng):
+    """The distances behind the statements above, against an independent library."""
+    coal = pytest.importorskip('coal')
+    model = RobotModel.named(robot)
+    arm, capsules = model.pinocchio(), model.capsules
+    for q in rng.uniform(-2, 2, (20, model.n)):
+        data = arm.createData()
+        pin.forwardKinematics(arm, data, q)
+        for first, second in itertools.combinations(range(len(capsules.names)), 2):
+            below, above = capsules.joint[[first, second]]
+            if below == above:
+                continue
+            joints = np.arange(below + 1, above + 1)
+            pair = (first, second)
+            gap = gaps(model.tree, capsules, joints, pair, q[None, joints])[0]
+            bodies = [_in_coal(coal, capsules, data, i) for i in pair]
+            (one, at_one), (two, at_two) = bodies
+            request, result = coal.DistanceRequest(), coal.DistanceResult()
+            distance = coal.distance(one, at_one, two, at_two, request, result)
+            assert max(gap, -1e-4) == pytest.approx(max(distance, -1e-4), abs=1e-5)
+
+
+def _in_coal(coal, capsules, data, i):
+    """A capsule as shape and pose of coal, whose capsules lie along z around the origin."""
+    pose = data.oMi[int(capsules.joint[i]) + 1]
+    a, b = pose.act(capsules.a[i]), pose.act(capsules.b[i])
+    length = np.linalg.norm(b - a)
+    along = (b - a) / length if length > 0 else np.array([0.0, 0.0, 1.0])
+    turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), along).matrix()
+    return coal.Capsule(capsules.radius[i], length), coal.Transform3s(turn, (a + b) / 2)
