@@ -1,0 +1,122 @@
+"""Optima of linear functions over a polytope by HiGHS, and the duals that prove them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import time
+
+import highspy
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from safe_sysid.arrays import Array, IntArray
+
+_BASIC = highspy.HighsBasisStatus.kBasic
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """All x in a box with lower <= A x <= upper, in coordinates in which the box is about 1."""
+
+    A: Array  # (m, n)
+    lower: Array  # (m,), may be -inf
+    upper: Array  # (m,), may be inf
+    box_lower: Array  # (n,)
+    box_upper: Array  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """What HiGHS says about one direction; `dual` is an argument, not yet a proof."""
+
+    feasible: bool
+    x: Array  # (n,)
+    dual: Array  # (m,) y with c = A'y + reduced costs
+
+
+@dataclass
+class Basis:
+    """Where the simplex method stood for one direction: which columns and rows were basic."""
+
+    columns: list[highspy.HighsBasisStatus] = field(default_factory=list)
+    rows: dict[int, highspy.HighsBasisStatus] = field(default_factory=dict)  # by row number
+
+
+class LinearPrograms:
+    """One polytope and many directions; each starts where its last run ended."""
+
+    def __init__(self, polytope: Polytope, row_numbers: IntArray, deadline: float) -> None:
+        self._highs = highspy.Highs()
+        self._deadline = deadline
+        self._numbers = [int(i) for i in row_numbers]
+        self._columns = polytope.A.shape[1]
+        for option, value in (
+            ('output_flag', False), ('threads', 1), ('presolve', 'off'), ('simplex_strategy', 1),
+        ):  # fmt: skip
+            self._highs.setOptionValue(option, value)
+        self._highs.passModel(_program(polytope))
+
+    def maximum(self, cost: Array, basis: Basis) -> Optimum | None:
+        """Largest cost . x for the first entries of x; None if out of time or given up."""
+        left = self._deadline - time.monotonic()
+        if left <= 0.0:
+            return None
+        highs = self._highs
+        highs.setOptionValue('time_limit', highs.getRunTime() + left)
+        indices = np.arange(self._columns, dtype=np.int32)
+        whole = np.zeros(self._columns)  # HiGHS reads as many numbers as it is told, unchecked
+        whole[: len(cost)] = -cost
+        highs.changeColsCost(self._columns, indices, whole)
+        self._start_from(basis)
+        highs.run()
+        status = highs.getModelStatus()
+        solution = highs.getSolution()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return Optimum(False, np.zeros(self._columns), np.zeros(len(self._numbers)))
+        if status != highspy.HighsModelStatus.kOptimal:
+            return None
+        self._remember(basis)
+        return Optimum(True, np.array(solution.col_value), -np.array(solution.row_dual))
+
+    def add_rows(self, A: Array, lower: Array, first_number: int) -> None:
+        """Rows A x >= lower more, numbered downwards; the bases that are known stay usable."""
+        for row, bound in zip(A, lower, strict=True):
+            columns = np.flatnonzero(row).astype(np.int32)
+            self._highs.addRow(
+                float(bound), highspy.kHighsInf, len(columns), columns, row[columns]
+            )
+        self._numbers += range(first_number, first_number - len(A), -1)
+
+    def _start_from(self, basis: Basis) -> None:
+        if not basis.columns:
+            return
+        start = highspy.HighsBasis()
+        start.col_status = basis.columns
+        start.row_status = [basis.rows.get(number, _BASIC) for number in self._numbers]
+        basic = sum(s == _BASIC for s in [*start.col_status, *start.row_status])
+        if basic == len(self._numbers):  # a row that was tight and is gone leaves too few
+            start.valid = True
+            self._highs.setBasis(start)
+
+    def _remember(self, basis: Basis) -> None:
+        now = self._highs.getBasis()
+        basis.columns = list(now.col_status)
+        basis.rows = {
+            number: status
+            for number, status in zip(self._numbers, now.row_status, strict=True)
+            if status != _BASIC
+        }
+
+
+def _program(polytope: Polytope) -> highspy.HighsLp:
+    lp = highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = polytope.A.shape
+    lp.col_cost_ = np.zeros(polytope.A.shape[1])
+    lp.col_lower_, lp.col_upper_ = polytope.box_lower, polytope.box_upper
+    lp.row_lower_, lp.row_upper_ = polytope.lower, polytope.upper
+    sparse = csc_matrix(polytope.A)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = sparse.indptr
+    lp.a_matrix_.index_ = sparse.indices
+    lp.a_matrix_.value_ = sparse.data
+    return lp

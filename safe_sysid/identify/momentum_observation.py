@@ -1,0 +1,241 @@
+"""Windows of measurements become rows that bind the parameters, eqs. (13), (20)-(24).
+
+Between the first and the last sample of a window the momentum changes by what drove it:
+
+    [W_m(end) - W_m(start) - integral of W_c] theta + Ia (qd_end - qd_start) = impulse of tau
+
+The rows hold for the true theta within delta, if
+  A1  the arm is a chain of rigid bodies with the kinematics and friction law of the model,
+  A2  theta lies in the bounds given,
+  A3  every sample of q, qd and tau is within its error bound of the truth at its stamp,
+  A4  between samples the smooth terms bend no more than `safety_factor` times what the
+      neighbouring samples show (or than `curvature`, if given),
+  A5  torque is constant between samples (`torque_signal: held`) or bends as in A4 (`sampled`),
+  A6  no joint reverses twice between two samples.
+What delta contains: errors of q, qd, tau and their rounding, quadrature, and nothing of theta_r,
+which stays an unknown of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.observation import Observation, stacked
+from safe_sysid.identify.window_sums import (
+    ROUNDING,
+    ErrorBounds,
+    Rule,
+    WindowSums,
+    add_sample,
+    empty_sums,
+)
+from safe_sysid.measure.joint_log import JointLog, JointMeasurement
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+
+PerJoint = tuple[float, ...]  # one entry for all joints, or one each
+
+
+@dataclass(frozen=True)
+class ObservationSettings:
+    """How measurements become rows, and how wrong a measurement may be."""
+
+    window: int = 100  # samples per window, h
+    quadrature: str = 'trapezoid'  # trapezoid | euler
+    torque_signal: str = 'sampled'  # held | sampled
+    torque_ratio: PerJoint = (0.025,)  # error of a torque as a share of its measured value
+    torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
+    position_error: PerJoint = (0.0,)  # [rad]
+    velocity_error: PerJoint = (0.0,)  # [rad/s]
+    safety_factor: float = 2.0  # A4; from 1.5 on it covers a jump of the torque inside a step
+    curvature: PerJoint | None = None  # [N m/s^2] bound on the second derivative of the momentum
+    # rate, in place of the one estimated from the samples
+    longest_step: float = 0.0015  # [s]; a longer one is a gap, which ends the window
+
+    def __post_init__(self) -> None:
+        if self.window < 2:
+            raise ConfigError(f'window is {self.window}, it has to be 2 samples or more')
+        _one_of('quadrature', self.quadrature, ('trapezoid', 'euler'))
+        _one_of('torque_signal', self.torque_signal, ('held', 'sampled'))
+        for name in ('torque_ratio', 'torque_error', 'position_error', 'velocity_error'):
+            if not all(0.0 <= x < np.inf for x in getattr(self, name)):
+                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be 0 or more')
+        if not 1.0 <= self.safety_factor < np.inf:
+            raise ConfigError(f'safety_factor is {self.safety_factor}, it has to be 1 or more')
+        if not 0.0 < self.longest_step < np.inf:
+            raise ConfigError(f'longest_step is {self.longest_step} s, it has to be above 0')
+        if self.curvature is not None and self.quadrature != 'trapezoid':
+            raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
+
+    def error_bounds(self, n: int) -> ErrorBounds:
+        """Error bounds of n joints."""
+        return ErrorBounds(
+            per_joint('position_error', self.position_error, n),
+            per_joint('velocity_error', self.velocity_error, n),
+            per_joint('torque_ratio', self.torque_ratio, n),
+            per_joint('torque_error', self.torque_error, n),
+        )
+
+
+def per_joint(name: str, values: PerJoint, n: int) -> Array:
+    """Array of n entries from one entry for all joints, or one each."""
+    if len(values) not in (1, n):
+        raise ConfigError(f'{name} has {len(values)} entries; 1 or {n} (one per joint) are needed')
+    array: Array = np.broadcast_to(np.array(values, dtype=float), (n,)).copy()
+    return array
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"{name} is '{value}', allowed are {' and '.join(allowed)}")
+
+
+class MomentumObserver:
+    """Turns measurements into rows, window by window; keeps one window in memory."""
+
+    def __init__(self, model: RobotModel, bounds: Interval, settings: ObservationSettings) -> None:
+        self._model = model
+        self._settings = settings
+        self._largest = np.maximum(np.abs(bounds.lower), np.abs(bounds.upper))
+        if not np.isfinite(self._largest).all():
+            i = int(np.flatnonzero(~np.isfinite(self._largest))[0])
+            raise ConfigError(
+                f'{model.layout.labels[i]} has no finite bounds; errors of the regressor can only '
+                'be bounded for a bounded parameter: give a wide interval in place of none'
+            )
+        self._bounds = settings.error_bounds(model.n)
+        self._rule = Rule(
+            settings.quadrature == 'trapezoid',
+            settings.torque_signal == 'held',
+            settings.safety_factor,
+        )
+        self._curvature = (
+            None
+            if settings.curvature is None
+            else per_joint('curvature', settings.curvature, model.n)
+        )
+        self._sums = empty_sums(model.n)
+        self._origin: int | None = None  # [ns] stamp that row times are counted from
+        self._start = 0  # [ns]
+        self._last = 0  # [ns]
+        self._sample = np.zeros((3, model.n))
+
+    def add(self, measurement: JointMeasurement) -> Observation | None:
+        """Take the next measurement; the rows of a window when it ends."""
+        sample = self._checked(measurement)
+        if self._origin is None:
+            self._origin = measurement.stamp
+            self._begin(measurement.stamp, sample)
+            return None
+        elapsed = measurement.stamp - self._last
+        if elapsed < 0:
+            raise MeasurementError(
+                f'the stamp {measurement.stamp} ns is {-elapsed} ns before the one of the sample '
+                'that came first; samples have to arrive in the order of their stamps'
+            )
+        if elapsed == 0:  # the same sample twice
+            return None
+        if elapsed * 1e-9 > self._settings.longest_step:
+            rows = self._close()
+            self._begin(measurement.stamp, sample)
+            return rows
+        add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._bounds, self._rule)
+        self._last = measurement.stamp
+        self._sample = sample
+        if self._sums.clock[0] <= self._settings.window:
+            return None
+        rows = self._close()
+        self._begin(measurement.stamp, sample)
+        return rows
+
+    def finish(self) -> Observation | None:
+        """Rows of the window that has begun, if it has enough samples."""
+        rows = self._close()
+        self._origin = None
+        return rows
+
+    def _checked(self, measurement: JointMeasurement) -> Array:
+        n = self._model.n
+        values = (measurement.position, measurement.velocity, measurement.torque)
+        sample = np.empty((3, n))
+        for row, (name, value) in enumerate(
+            zip(('position', 'velocity', 'torque'), values, strict=True)
+        ):
+            if np.shape(value) != (n,):
+                raise MeasurementError(
+                    f'{name} has shape {np.shape(value)} at {measurement.stamp} ns; the '
+                    f'{n} joints are {list(self._model.layout.joint_names)}'
+                )
+            sample[row] = value
+        if not np.isfinite(sample).all():
+            row, joint = np.argwhere(~np.isfinite(sample))[0]
+            raise MeasurementError(
+                f'{("position", "velocity", "torque")[row]} of '
+                f'{self._model.layout.joint_names[joint]} is {sample[row, joint]} at '
+                f'{measurement.stamp} ns; measurements have to be finite'
+            )
+        return sample
+
+    def _begin(self, stamp: int, sample: Array) -> None:
+        for array in self._sums:
+            array.fill(0.0)
+        self._start = self._last = stamp
+        self._sample = sample
+        add_sample(self._model.tree, self._sums, sample, 0.0, self._bounds, self._rule)
+
+    def _close(self) -> Observation | None:
+        """Rows of the window so far; three samples are needed to see how much terms bend."""
+        if self._origin is None or self._sums.clock[0] < 3:
+            return None
+        layout, sums = self._model.layout, self._sums
+        A, spread = _momentum_balance(sums, layout.joint_entries('Ia'), self._bounds.velocity)
+        quadrature, impulse_error = sums.remainder, sums.impulse[:, 1] + sums.impulse_remainder
+        if self._curvature is not None:
+            quadrature = np.zeros_like(sums.remainder)
+            impulse_error = sums.impulse[:, 1] + self._curvature * sums.clock[2]
+        delta = impulse_error + (spread + quadrature) @ self._largest
+        delta = delta * (1.0 + layout.size * ROUNDING) + 1e-300
+        seconds = [(stamp - self._origin) * 1e-9 for stamp in (self._start, self._last)]
+        return Observation(
+            Y_e=A[:, layout.end_effector].copy(),
+            Y_r=A[:, layout.rest],
+            b=sums.impulse[:, 0].copy(),
+            delta=delta,
+            joint=np.arange(layout.n),
+            start=np.full(layout.n, seconds[0]),
+            end=np.full(layout.n, seconds[1]),
+        )
+
+
+def _momentum_balance(
+    sums: WindowSums, armature: slice, velocity_error: Array
+) -> tuple[Array, Array]:
+    """A with A theta = impulse, and a bound on the error of every entry."""
+    change = sums.momentum[..., 0] - sums.momentum_first[..., 0]
+    A = change - sums.integral[..., 0]
+    spread = sums.momentum[..., 1] + sums.momentum_first[..., 1] + sums.integral[..., 1]
+    spread = spread + ROUNDING * (np.abs(change) + np.abs(A) + spread)
+    jump = sums.velocity[1] - sums.velocity[0]
+    np.fill_diagonal(A[:, armature], jump)
+    np.fill_diagonal(spread[:, armature], 2.0 * velocity_error + ROUNDING * np.abs(jump))
+    return A, spread
+
+
+def observe(
+    model: RobotModel, bounds: Interval, settings: ObservationSettings, log: JointLog
+) -> Observation:
+    """All rows of a recording."""
+    observer = MomentumObserver(model, bounds, settings)
+    parts = [observer.add(log[i]) for i in range(len(log))]
+    parts.append(observer.finish())
+    rows = [part for part in parts if part is not None]
+    if not rows:
+        raise MeasurementError(
+            f'the recording has no window of 3 samples less than {settings.longest_step} s apart; '
+            'set longest_step above its sample time'
+        )
+    return stacked(rows)

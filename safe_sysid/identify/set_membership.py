@@ -1,0 +1,156 @@
+"""Interval bounds on theta_e by linear programs over all parameters at once; guaranteed.
+
+The parameters that no measurement contradicts are the polytope
+
+    |Y_e theta_e + Y_r theta_r - b| <= delta,  theta_e in prior,  theta_r in rest,  J(theta_e) >= 0
+
+with theta_r one unknown that all rows share, and the last condition by linear cuts. Its interval
+hull is twenty linear programs. What a solver returns is not a proof; its dual y is turned into
+one. For every x in the polytope and every y,
+
+    c . x = y . (A x) + (c - A'y) . x <= sum of y_k times the bound of row k on that side
+                                          + sup over the box of (c - A'y) . x
+
+and the right side is evaluated in interval arithmetic (Neumaier and Shcherbina 2004). So neither
+the solver's tolerances nor a run that stopped early can make a bound wrong, only wider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import time
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.identify.consistency_cuts import first_vectors, violated_vectors
+from safe_sysid.identify.contradiction import (
+    Contradiction,
+    ContradictionError,
+    contradiction_of,
+)
+from safe_sysid.identify.linear_programs import Basis, LinearPrograms, Optimum
+from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.parameter_polytope import ParameterPolytope
+from safe_sysid.sets.interval import Interval
+
+CUT_ROUNDS = 3  # of adding cuts where an optimum is no body, and solving again
+CUTS_PER_ROUND = 20
+MOST_CUTS = 200  # kept from one solve to the next
+_COSTS = np.concatenate([np.eye(10), -np.eye(10)], axis=1)  # largest, then smallest values
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Bounds on theta_e, or the contradiction for which there are none."""
+
+    bounds: Interval | None
+    contradiction: Contradiction | None
+    weight: Array  # (m,) how much each row of the observation matters to the bounds, 0 if not
+    finished: bool  # whether every direction was solved in time
+
+
+def set_membership(observation: Observation, rest: Interval, prior: Interval) -> Interval:
+    """Bounds on theta_e from all rows at once, for theta_r in rest and theta_e in prior."""
+    names = tuple(f'joint {j}' for j in range(int(observation.joint.max()) + 1))
+    found = SetMembership(names, reach=None).solve(observation, rest, prior)
+    if found.contradiction is not None:
+        raise ContradictionError(found.contradiction)
+    assert found.bounds is not None
+    return found.bounds
+
+
+class SetMembership:
+    """Solves one observation after the other, each from where the last ended."""
+
+    def __init__(self, joint_names: Sequence[str], reach: float | None) -> None:
+        self._joint_names = tuple(joint_names)
+        self._reach = reach
+        self._forget()
+
+    def _forget(self) -> None:
+        self._bases = [Basis() for _ in _COSTS.T]
+        self._vectors = first_vectors()
+
+    def solve(
+        self,
+        observation: Observation,
+        rest: Interval,
+        prior: Interval,
+        row_numbers: IntArray | None = None,
+        seconds: float = np.inf,
+    ) -> Membership:
+        """Bounds within `seconds`; rows keep their numbers from one solve to the next."""
+        deadline = time.monotonic() + seconds
+        if len(self._vectors) > MOST_CUTS:
+            self._forget()
+        polytope = ParameterPolytope(observation, rest, prior, self._reach)
+        polytope.add_cuts(self._vectors)
+        numbers = np.arange(len(observation)) if row_numbers is None else row_numbers
+        cut_numbers = -1 - np.arange(polytope.cut_count)
+        programs = LinearPrograms(
+            polytope.scaled(), np.concatenate([numbers, cut_numbers]), deadline
+        )
+        optima = self._optima(programs, polytope)
+        if optima is None:
+            return self._emptiness(polytope, deadline)
+        return self._proven(polytope, optima, deadline)
+
+    def _optima(
+        self, programs: LinearPrograms, polytope: ParameterPolytope
+    ) -> list[Optimum | None] | None:
+        """Best point and dual of every direction, None where time ran out; None if empty."""
+        optima: list[Optimum | None] = [None] * _COSTS.shape[1]
+        for round_number in range(CUT_ROUNDS + 1):
+            for direction, cost in enumerate(_COSTS.T):
+                optimum = programs.maximum(cost, self._bases[direction])
+                if optimum is None:
+                    return optima
+                if not optimum.feasible:
+                    return None
+                optima[direction] = optimum
+            corners = polytope.bodies(np.array([o.x for o in optima if o is not None]))
+            vectors = violated_vectors(corners)[:CUTS_PER_ROUND]
+            if len(vectors) == 0 or round_number == CUT_ROUNDS:
+                break
+            first = polytope.cut_count
+            polytope.add_cuts(vectors)
+            programs.add_rows(*polytope.scaled_cuts(first), -1 - first)
+            self._vectors = np.concatenate([self._vectors, vectors])
+        return optima
+
+    def _proven(
+        self, polytope: ParameterPolytope, optima: list[Optimum | None], deadline: float
+    ) -> Membership:
+        """Bounds that the duals prove."""
+        m = len(polytope.observation)
+        duals = np.zeros((m + polytope.cut_count, _COSTS.shape[1]))
+        for direction, optimum in enumerate(optima):
+            if optimum is not None:
+                duals[: len(optimum.dual), direction] = optimum.dual
+        largest = polytope.upper_bounds(_COSTS, duals)
+        lower = np.maximum(-largest[10:], polytope.prior.lower)
+        upper = np.minimum(largest[:10], polytope.prior.upper)
+        if (lower > upper).any():  # two proofs that exclude each other prove emptiness
+            return self._emptiness(polytope, deadline)
+        weight = np.abs(duals[:m]).sum(axis=1)
+        finished = all(optimum is not None for optimum in optima)
+        return Membership(Interval(lower, upper), None, weight, finished)
+
+    def _emptiness(self, polytope: ParameterPolytope, deadline: float) -> Membership:
+        """The contradiction, proven; without a proof the prior is all that is known."""
+        m = len(polytope.observation)
+        elastic = polytope.elastic()
+        programs = LinearPrograms(elastic, np.arange(len(elastic.A)), deadline)
+        least = np.zeros(elastic.A.shape[1])
+        least[-1] = -1.0
+        optimum = programs.maximum(least, Basis())
+        proof = None
+        if optimum is not None and optimum.feasible:
+            proof = polytope.emptiness(optimum.dual)
+        if proof is None:
+            return Membership(polytope.prior, None, np.zeros(m), False)
+        share, factor = proof
+        found = contradiction_of(polytope.observation, share, factor, self._joint_names)
+        return Membership(None, found, share, True)

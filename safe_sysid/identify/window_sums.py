@@ -1,0 +1,171 @@
+"""Compiled sums of one window of samples: momentum change, integrals and their errors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.interval_regressors import momentum_balls_into
+from safe_sysid.model.robot_model import Tree
+
+ROUNDING = 2.0**-50  # 8 units: more than the rounding of the few operations of one term
+
+
+class ErrorBounds(NamedTuple):
+    """How wrong a sample may be, per joint."""
+
+    position: Array  # (n,) [rad]
+    velocity: Array  # (n,) [rad/s]
+    torque_ratio: Array  # (n,) of the measured torque
+    torque: Array  # (n,) [N m]
+
+
+class Rule(NamedTuple):
+    """How a window is integrated."""
+
+    trapezoid: bool  # smooth terms by the trapezoid rule, otherwise forward Euler
+    torque_held: bool  # torque is constant between samples, otherwise as smooth as the motion
+    safety: float  # times the derivative seen in the samples bounds the one between them
+
+
+class WindowSums(NamedTuple):
+    """Sums over the samples so far; arrays (n, 14 n, 2) hold centre and radius of every entry."""
+
+    momentum_first: Array
+    momentum: Array
+    rate: Array  # W_c of the newest sample
+    rate_before: Array
+    rate_older: Array
+    integral: Array  # of W_c
+    remainder: Array  # (n, 14 n) of its quadrature
+    state: Array  # (3, n): torque older, before, now
+    impulse: Array  # (n, 2) of the torque
+    impulse_remainder: Array  # (n,) of its quadrature
+    velocity: Array  # (2, n): first and newest
+    clock: Array  # (3,): samples, last step [s], sum of step^3 / 12
+
+
+def empty_sums(n: int) -> WindowSums:
+    """Sums before the first sample."""
+    shapes = {
+        'remainder': (n, 14 * n),
+        'state': (3, n),
+        'impulse': (n, 2),
+        'impulse_remainder': (n,),
+        'velocity': (2, n),
+        'clock': (3,),
+    }
+    return WindowSums(
+        **{name: np.zeros(shapes.get(name, (n, 14 * n, 2))) for name in WindowSums._fields}
+    )
+
+
+_jit = numba.njit(cache=True, nogil=True, error_model='numpy')
+
+
+@_jit
+def add_sample(
+    tree: Tree, sums: WindowSums, sample: Array, step: float, bounds: ErrorBounds, rule: Rule
+) -> None:
+    """Add one sample, rows q, qd, tau of (3, n), taken `step` seconds after the one before."""
+    n = len(tree.parent)
+    q, qd = np.empty((n, 2)), np.empty((n, 2))
+    for j in range(n):
+        q[j, 0], q[j, 1] = sample[0, j], bounds.position[j]
+        qd[j, 0], qd[j, 1] = sample[1, j], bounds.velocity[j]
+    sums.rate_older[:] = sums.rate_before
+    sums.rate_before[:] = sums.rate
+    momentum_balls_into(tree, q, qd, sums.momentum[:, : 10 * n], sums.rate[:, : 10 * n])
+    for j in range(n):
+        sums.rate[j, 11 * n + j, 0], sums.rate[j, 11 * n + j, 1] = -qd[j, 0], qd[j, 1]
+        sums.rate[j, 13 * n + j, 0] = -1.0
+        sums.state[0, j], sums.state[1, j] = sums.state[1, j], sums.state[2, j]
+        sums.state[2, j] = sample[2, j]
+    samples = int(sums.clock[0])
+    sums.clock[0] += 1.0
+    if samples == 0:
+        sums.momentum_first[:] = sums.momentum
+        sums.velocity[0] = sample[1]
+        sums.velocity[1] = sample[1]
+        return
+    _integrate_rate(sums, step, samples, rule)
+    _integrate_coulomb(sums, sample[1], step, bounds)
+    _integrate_torque(sums, step, samples, bounds, rule)
+    sums.velocity[1] = sample[1]
+    sums.clock[1] = step
+    sums.clock[2] += step * step * step / 12.0
+
+
+@_jit
+def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> None:
+    """Add the cell between the last two samples to the integral of W_c and to its remainder."""
+    n, columns = sums.remainder.shape
+    last = sums.clock[1]
+    for j in range(n):
+        for c in range(columns):
+            now, before = sums.rate[j, c, 0], sums.rate_before[j, c, 0]
+            radius, radius_before = sums.rate[j, c, 1], sums.rate_before[j, c, 1]
+            if rule.trapezoid:
+                term = 0.5 * step * (before + now)
+                spread = 0.5 * step * (radius_before + radius)
+                if samples > 1:
+                    bend = _second_difference(now, before, sums.rate_older[j, c, 0], step, last)
+                    sums.remainder[j, c] += rule.safety * bend * (step**3 + last**3) / 12.0
+            else:
+                term, spread = step * before, step * radius_before
+                sums.remainder[j, c] += rule.safety * 0.5 * step * abs(now - before)
+            total = sums.integral[j, c, 0] + term
+            sums.integral[j, c, 0] = total
+            sums.integral[j, c, 1] += spread + ROUNDING * (
+                abs(total) + step * (abs(now) + abs(before)) + spread
+            )
+
+
+@_jit
+def _second_difference(now: float, before: float, older: float, step: float, last: float) -> float:
+    """Size of the second derivative at the middle of three samples."""
+    return 2.0 * abs((now - before) / step - (before - older) / last) / (step + last)
+
+
+@_jit
+def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, bounds: ErrorBounds) -> None:
+    """Integral of -sign(qd); where the sign is not certain it is anything in [-1, 1]."""
+    n = len(qd)
+    for j in range(n):
+        slower = min(sums.velocity[1, j], qd[j]) - bounds.velocity[j]
+        faster = max(sums.velocity[1, j], qd[j]) + bounds.velocity[j]
+        ball = sums.integral[j, 10 * n + j]
+        if slower > 0.0:
+            ball[0] -= step
+        elif faster < 0.0:
+            ball[0] += step
+        else:
+            ball[1] += step
+        ball[1] += ROUNDING * (abs(ball[0]) + step)
+
+
+@_jit
+def _integrate_torque(
+    sums: WindowSums, step: float, samples: int, bounds: ErrorBounds, rule: Rule
+) -> None:
+    """Impulse of the torque over the cell, and its error."""
+    last = sums.clock[1]
+    for j in range(sums.impulse.shape[0]):
+        older, before, now = sums.state[0, j], sums.state[1, j], sums.state[2, j]
+        error_before = bounds.torque_ratio[j] * abs(before) + bounds.torque[j]
+        error = bounds.torque_ratio[j] * abs(now) + bounds.torque[j]
+        if rule.torque_held:
+            term, spread = step * before, step * error_before
+        else:
+            term, spread = 0.5 * step * (before + now), 0.5 * step * (error_before + error)
+            if samples > 1:
+                bend = _second_difference(now, before, older, step, last)
+                sums.impulse_remainder[j] += rule.safety * bend * (step**3 + last**3) / 12.0
+        total = sums.impulse[j, 0] + term
+        sums.impulse[j, 0] = total
+        sums.impulse[j, 1] += spread + ROUNDING * (
+            abs(total) + step * (abs(now) + abs(before)) + spread
+        )
