@@ -120,6 +120,12 @@ def test_operations_with_intervals_enclose_the_exact_result(rng):
             assert interval_escapes(rng, model, Interval(*ends), Fraction(float(end))) == 0
 
 
+def test_scaling_by_a_number_accounts_for_its_rounding(rng):
+    for _ in range(20):
+        model, number = cancelling_model(rng, monomials(1, 2)), float(rng.normal())
+        assert interval_escapes(rng, model, Interval.of(number), Fraction(number)) == 0
+
+
 @pytest.mark.parametrize('size', TABLES)
 def test_bound_and_value_contain_the_exact_members(size, rng):
     for model, _ in operand_pairs(rng, monomials(*size)):
