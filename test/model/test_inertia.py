@@ -3,9 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from random_trees import random_body, random_quaternion
 
 from safe_sysid.model import inertia
+from safe_sysid.simulate.random_arm import random_body, random_rotation
 
 
 def test_parameters_of_a_point_mass_by_hand():
@@ -29,7 +29,7 @@ def test_order_is_that_of_pinocchio(rng):
 def test_a_moved_body_is_the_body_pinocchio_moves(rng):
     for _ in range(20):
         phi, p = random_body(rng), rng.normal(size=3)
-        R = pin.Quaternion(random_quaternion(rng)).matrix()
+        R = random_rotation(rng)
         expected = pin.SE3(R, p).act(pin.Inertia.FromDynamicParameters(phi))
         np.testing.assert_allclose(
             inertia.moved(phi, R, p), expected.toDynamicParameters(), atol=1e-11

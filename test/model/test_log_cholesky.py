@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from random_trees import random_body
 
 from safe_sysid.errors import BoundError
 from safe_sysid.model import log_cholesky
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.simulate.random_arm import random_body
 
 
 def near(value, expected):

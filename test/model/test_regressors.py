@@ -3,7 +3,6 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from random_trees import random_tree
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.regressors import (
@@ -12,6 +11,7 @@ from safe_sysid.model.regressors import (
     slotine_li_regressor,
     standard_regressor,
 )
+from safe_sysid.simulate.random_arm import random_tree
 
 RELATIVE = 1e-9
 TREES = [(n, serial) for n in (2, 3, 5, 7, 9, 12) for serial in (True, False)]

@@ -1,7 +1,7 @@
-"""Random arms for property tests: chains and trees, revolute and prismatic joints."""
+"""Random arms for tests and benchmarks: chains and trees, revolute and prismatic joints."""
 
 import numpy as np
-import pinocchio as pin
+from scipy.spatial.transform import Rotation
 
 from safe_sysid.arrays import Array
 from safe_sysid.model import inertia
@@ -18,7 +18,9 @@ def random_body(rng: np.random.Generator) -> Array:
     return bodies.sum(axis=0)
 
 
-def random_tree(rng: np.random.Generator, n: int, serial: bool, armature: float = 0.0):
+def random_tree(
+    rng: np.random.Generator, n: int, serial: bool, armature: float = 0.0
+) -> RobotModel:
     """Arm of n joints: a chain if `serial`, otherwise branches in depth-first order."""
     parent = [-1]
     for i in range(1, n):
@@ -30,7 +32,7 @@ def random_tree(rng: np.random.Generator, n: int, serial: bool, armature: float 
     axis /= np.linalg.norm(axis, axis=1, keepdims=True)
     tree = Tree(
         np.array(parent, dtype=np.int64),
-        np.array([pin.Quaternion(random_quaternion(rng)).matrix() for _ in range(n)]),
+        np.array([random_rotation(rng) for _ in range(n)]),
         rng.normal(scale=0.3, size=(n, 3)),
         axis,
         rng.random(n) < 0.3,
@@ -61,7 +63,7 @@ def random_tree(rng: np.random.Generator, n: int, serial: bool, armature: float 
     )
 
 
-def random_quaternion(rng: np.random.Generator) -> Array:
-    """Four entries of a random unit quaternion."""
-    q = rng.normal(size=4)
-    return q / np.linalg.norm(q)
+def random_rotation(rng: np.random.Generator) -> Array:
+    """Rotation matrix, uniform over all rotations."""
+    R: Array = Rotation.from_quat(rng.normal(size=4)).as_matrix()
+    return R

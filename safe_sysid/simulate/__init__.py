@@ -1,0 +1,1 @@
+"""ROBOT: a stand-in that measures and applies torque."""
