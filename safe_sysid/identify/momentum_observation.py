@@ -94,6 +94,10 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"{name} is '{value}', allowed are {' and '.join(allowed)}")
 
 
+class BackwardStampError(MeasurementError):
+    """A sample is older than the one that came before it."""
+
+
 class MomentumObserver:
     """Turns measurements into rows, window by window; keeps one window in memory."""
 
@@ -133,7 +137,7 @@ class MomentumObserver:
             return None
         elapsed = measurement.stamp - self._last
         if elapsed < 0:
-            raise MeasurementError(
+            raise BackwardStampError(
                 f'the stamp {measurement.stamp} ns is {-elapsed} ns before the one of the sample '
                 'that came first; samples have to arrive in the order of their stamps'
             )

@@ -46,6 +46,7 @@ class Membership:
     """Bounds on theta_e, or the contradiction for which there are none."""
 
     bounds: Interval | None
+    center: Array | None  # (10,) mean of the optima: deep inside the set, but not proven to be
     contradiction: Contradiction | None
     weight: Array  # (m,) how much each row of the observation matters to the bounds, 0 if not
     finished: bool  # whether every direction was solved in time
@@ -135,8 +136,10 @@ class SetMembership:
         if (lower > upper).any():  # two proofs that exclude each other prove emptiness
             return self._emptiness(polytope, deadline)
         weight = np.abs(duals[:m]).sum(axis=1)
-        finished = all(optimum is not None for optimum in optima)
-        return Membership(Interval(lower, upper), None, weight, finished)
+        solved = [optimum.x for optimum in optima if optimum is not None]
+        center = polytope.bodies(np.array(solved)).mean(axis=0) if solved else None
+        finished = len(solved) == len(optima)
+        return Membership(Interval(lower, upper), center, None, weight, finished)
 
     def _emptiness(self, polytope: ParameterPolytope, deadline: float) -> Membership:
         """The contradiction, proven; without a proof the prior is all that is known."""
@@ -150,7 +153,7 @@ class SetMembership:
         if optimum is not None and optimum.feasible:
             proof = polytope.emptiness(optimum.dual)
         if proof is None:
-            return Membership(polytope.prior, None, np.zeros(m), False)
+            return Membership(polytope.prior, None, None, np.zeros(m), False)
         share, factor = proof
         found = contradiction_of(polytope.observation, share, factor, self._joint_names)
-        return Membership(None, found, share, True)
+        return Membership(None, None, found, share, True)

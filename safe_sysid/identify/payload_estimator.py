@@ -1,0 +1,119 @@
+"""PayloadEstimator: rows of one payload in, nominal theta_e and guaranteed [theta_e] out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import time
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
+from safe_sysid.identify.contradiction import Contradiction
+from safe_sysid.identify.log_cholesky_fit import fit
+from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.row_buffer import RowBuffer
+from safe_sysid.identify.set_membership import SetMembership
+from safe_sysid.model.inertia import is_consistent
+from safe_sysid.sets.interval import Interval
+
+
+@dataclass(frozen=True)
+class SolveSettings:
+    """How the rows of a payload become bounds."""
+
+    row_budget: int = 700  # rows kept; a 7-joint arm adds 7 per window
+    seconds: float = (
+        0.5  # [s] of work per solve; what is not solved by then stays as wide as it was
+    )
+    reach: float | None = None  # [m] no part of the end effector is farther from the last joint
+
+    def __post_init__(self) -> None:
+        if self.row_budget < 1:
+            raise ConfigError(f'row_budget is {self.row_budget}, it has to be 1 or more')
+        if not 0.0 < self.seconds < np.inf:
+            raise ConfigError(f'seconds is {self.seconds}, it has to be above 0')
+        if self.reach is not None and not 0.0 < self.reach < np.inf:
+            raise ConfigError(f'reach is {self.reach} m, it has to be above 0')
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """What is known before any measurement."""
+
+    theta_r: Array  # nominal value of all but the end effector
+    rest: Interval  # [theta_r]
+    theta_e: Array  # (10,) nominal value of the end effector
+    end_effector: Interval  # [theta_e] of every payload that may come
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What the rows of a payload say."""
+
+    theta_e: Array  # (10,) nominal, inside the bounds
+    bounds: Interval  # (10,)
+    contradiction: Contradiction | None
+    rows: int
+    seconds: float
+
+
+class PayloadEstimator:
+    """Bounds on one payload, which only shrink until a contradiction or a new payload."""
+
+    def __init__(
+        self, joint_names: tuple[str, ...], prior: Prior, settings: SolveSettings
+    ) -> None:
+        self._joint_names = joint_names
+        self._prior = prior
+        self._settings = settings
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the prior: a new payload, or rows that contradict each other."""
+        self._buffer = RowBuffer(self._settings.row_budget)
+        self._programs = SetMembership(self._joint_names, self._settings.reach)
+        self._bounds = self._prior.end_effector
+        self._theta_e = self._prior.theta_e
+
+    def add(self, rows: Observation) -> None:
+        """Take the rows of one window."""
+        self._buffer.add(rows)
+
+    def solve(self) -> Solution:
+        """Nominal value and bounds from all rows kept."""
+        begin = time.monotonic()
+        rows, numbers = self._buffer.rows()
+        found = self._programs.solve(
+            rows, self._prior.rest, self._bounds, numbers, self._settings.seconds
+        )
+        if found.contradiction is not None or found.bounds is None:
+            self.reset()
+        else:
+            self._buffer.weigh(found.weight)
+            self._bounds = found.bounds
+            best = fit(rows, self._prior.theta_r, self._prior.theta_e)
+            self._theta_e = _inside(found.bounds, best.phi, found.center, self._theta_e)
+        return Solution(
+            self._theta_e,
+            self._bounds,
+            found.contradiction,
+            len(rows),
+            time.monotonic() - begin,
+        )
+
+
+def _inside(bounds: Interval, best: Array, center: Array | None, last: Array) -> Array:
+    """The point of the bounds nearest to the fit on the way from their middle; a body if it can.
+
+    On the segment between two bodies every point is a body.
+    """
+    middles = [x for x in (center, last) if x is not None and bounds.contains(x)]
+    for middle in middles:
+        if is_consistent(middle):
+            step = best - middle
+            with np.errstate(divide='ignore', invalid='ignore'):
+                room = np.where(step > 0, bounds.upper - middle, bounds.lower - middle) / step
+            share = min(1.0, float(np.nanmin(np.where(step == 0, np.inf, room))))
+            return np.clip(middle + share * step, bounds.lower, bounds.upper)
+    return np.clip(best, bounds.lower, bounds.upper)

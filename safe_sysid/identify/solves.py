@@ -1,0 +1,195 @@
+"""Where bounds are computed: at once, or in a process of its own that never delays a sample."""
+
+from __future__ import annotations
+
+from multiprocessing.connection import Connection
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from typing import Protocol
+
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.payload_estimator import PayloadEstimator, Prior, Solution, SolveSettings
+
+
+class SolverProcessError(SafeSysidError):
+    """The process that computes bounds ended or does not take work any more."""
+
+
+class Solves(Protocol):
+    """Takes rows, computes when asked, and gives each solution once."""
+
+    def add(self, rows: Observation) -> None:
+        """Take the rows of a window."""
+
+    def request(self) -> None:
+        """Ask for bounds from all rows so far."""
+
+    def poll(self) -> Solution | None:
+        """The solution that was asked for, if it is there."""
+
+    def wait(self) -> Solution:
+        """The solution that was asked for, however long it takes."""
+
+    def reset(self) -> None:
+        """Forget all rows and everything asked for."""
+
+    def close(self) -> None:
+        """Release what is held."""
+
+
+class SolvesAtOnce:
+    """Computes inside `request`, so that results do not depend on the speed of the machine."""
+
+    def __init__(
+        self, joint_names: tuple[str, ...], prior: Prior, settings: SolveSettings
+    ) -> None:
+        self._estimator = PayloadEstimator(joint_names, prior, settings)
+        self._solution: Solution | None = None
+
+    def add(self, rows: Observation) -> None:
+        """Take the rows of a window."""
+        self._estimator.add(rows)
+
+    def request(self) -> None:
+        """Compute bounds from all rows so far."""
+        self._solution = self._estimator.solve()
+
+    def poll(self) -> Solution | None:
+        """The solution, once."""
+        solution, self._solution = self._solution, None
+        return solution
+
+    def wait(self) -> Solution:
+        """The solution, once."""
+        solution = self.poll()
+        if solution is None:
+            raise SolverProcessError('no solution was asked for, there is nothing to wait for')
+        return solution
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        self._estimator.reset()
+        self._solution = None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class SolvesInBackground:
+    """Computes in a second process; every call here returns within microseconds.
+
+    A thread would share the interpreter lock with the caller, who could wait for it as long as
+    a switch interval (5 ms).
+    """
+
+    def __init__(
+        self, joint_names: tuple[str, ...], prior: Prior, settings: SolveSettings
+    ) -> None:
+        ours, theirs = socket.socketpair()
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self._process = subprocess.Popen(
+            [sys.executable, '-m', 'safe_sysid.identify.solves', str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+        )
+        theirs.close()
+        self._connection = Connection(ours.detach())
+        self._episode = 0  # solutions of an earlier payload are not ours
+        self._send(('prior', joint_names, prior, settings))
+
+    def add(self, rows: Observation) -> None:
+        """Take the rows of a window."""
+        self._send(('rows', rows))
+
+    def request(self) -> None:
+        """Ask for bounds from all rows so far."""
+        self._send(('solve', self._episode))
+
+    def poll(self) -> Solution | None:
+        """The solution that was asked for, if it is there."""
+        while self._connection.poll(0):
+            solution = self._receive()
+            if solution is not None:
+                return solution
+        return None
+
+    def wait(self) -> Solution:
+        """The solution that was asked for, however long it takes."""
+        while True:
+            solution = self._receive()
+            if solution is not None:
+                return solution
+
+    def _receive(self) -> Solution | None:
+        """The next solution, if it is of this payload."""
+        try:
+            episode, solution = self._connection.recv()
+        except (EOFError, ConnectionResetError) as error:
+            raise self._ended() from error
+        return solution if episode == self._episode else None
+
+    def reset(self) -> None:
+        """Forget all rows and everything asked for."""
+        self._episode += 1
+        self._send(('reset',))
+
+    def close(self) -> None:
+        """End the process."""
+        self._connection.close()
+        try:
+            self._process.wait(timeout=2.0)
+        except subprocess.TimeoutExpired:  # it is inside a solve
+            self._process.kill()
+            self._process.wait()
+
+    def _send(self, message: tuple[object, ...]) -> None:
+        _, writable, _ = select.select([], [self._connection], [], 0)
+        if not writable:
+            raise SolverProcessError(
+                'the process that computes bounds takes no more rows; it hangs or is far too '
+                'slow for the rows that arrive. Make the window longer or the row budget smaller'
+            )
+        try:
+            self._connection.send(message)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise self._ended() from error
+
+    def _ended(self) -> SolverProcessError:
+        return SolverProcessError(
+            f'the process that computes bounds has ended (exit code {self._process.poll()}); '
+            'bounds stay as they are until the identifier is started again'
+        )
+
+
+def serve(connection: Connection) -> None:
+    """Compute for another process until it closes the connection."""
+    estimator: PayloadEstimator | None = None
+    while True:
+        try:
+            kind, *content = connection.recv()
+        except (EOFError, ConnectionResetError):
+            return
+        if kind == 'prior':
+            estimator = PayloadEstimator(*content)
+        elif estimator is None:
+            return
+        elif kind == 'rows':
+            estimator.add(*content)
+        elif kind == 'reset':
+            estimator.reset()
+        else:
+            try:
+                connection.send((content[0], estimator.solve()))
+            except (BrokenPipeError, ConnectionResetError):
+                return
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who closes us
+    os.nice(5)
+    serve(Connection(int(sys.argv[1])))
