@@ -7,14 +7,14 @@ PACKAGE = 'safe_sysid'
 
 # Lower bounds only; requirements.lock has the exact versions that the tests run with.
 RUNTIME = [
-    'numpy>=1.23',
-    'scipy>=1.10',
-    'numba>=0.57',
-    'pin>=3.3',
-    'PyYAML>=6.0',
+    'numpy>=2.0',
+    'scipy>=1.13',
+    'numba>=0.60',
+    'pin>=4.0',
+    'PyYAML>=6.0.1',
     'highspy>=1.9',
     'cyipopt-wheels>=1.7.0.dev0',
-    'matplotlib>=3.6',
+    'matplotlib>=3.8',
 ]
 # A ROS 2 without a ROS installation. On a robot these come with the distribution, hence an extra.
 ROS = [
