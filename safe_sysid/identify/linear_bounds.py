@@ -30,7 +30,7 @@ def linear(observation: Observation, rest: Interval, prior: Interval) -> Interva
 def linear_unweighted(observation: Observation, rest: Interval, prior: Interval) -> Interval:
     """[theta_e] by the pseudo-inverse of Y_e: every row counts the same, as published."""
     tolerance = max(len(observation), 10) * float(np.finfo(float).eps)
-    L = np.linalg.pinv(observation.Y_e, rcond=tolerance)
+    L = np.asarray(np.linalg.pinv(observation.Y_e, rcond=tolerance), dtype=float)
     return _enclosure(observation, L, rest, prior)
 
 
@@ -39,7 +39,9 @@ def _balanced_left_inverse(observation: Observation, rest: Array, prior: Array) 
 
     The half width is a sum of absolute values,
 
-        sum_k |l_k| delta_k + sum_j |(l Y_r)_j| rad[theta_r]_j + sum_i |(e - l Y_e)_i| rad[prior]_i.
+        sum_k |l_k| delta_k + sum_j |(l Y_r)_j| rad_r_j + sum_i |(e - l Y_e)_i| rad_e_i
+
+    with rad_r, rad_e the radii of [theta_r] and of the prior.
 
     A sum of N absolute values is at most sqrt(N) times its Euclidean norm; the l that minimises
     the three squared sums, each times its own N, is a row of a least-squares solution in
@@ -48,12 +50,14 @@ def _balanced_left_inverse(observation: Observation, rest: Array, prior: Array) 
     that, and gives wider bounds. Directions the data do not see are left to the prior.
     """
     m, p = len(observation), len(rest)
-    rows = 1.0 / (np.sqrt(max(m, 1)) * observation.delta)
     unknowns = np.concatenate([prior, rest])
-    A = rows[:, None] * np.hstack([observation.Y_e, observation.Y_r]) * unknowns
+    A = np.hstack([observation.Y_e, observation.Y_r]) * unknowns
+    least = 1e-12 * np.abs(A).sum(axis=1) + 1e-30  # so that an exact row stays finite
+    rows = 1.0 / (np.sqrt(max(m, 1)) * np.maximum(observation.delta, least))
+    A = rows[:, None] * A
     shares = np.concatenate([np.full(10, 10.0**-0.5), np.full(p, max(p, 1) ** -0.5)])
     Q, R = np.linalg.qr(np.vstack([A, np.diag(shares)]))
-    estimator = np.linalg.solve(R, Q[:m].T)[:10]  # R is regular: its diagonal is >= shares
+    estimator: Array = np.linalg.solve(R, Q[:m].T)[:10]  # R is regular: its diagonal is >= shares
     L: Array = prior[:, None] * estimator * rows
     return L
 
