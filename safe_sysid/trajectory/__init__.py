@@ -1,0 +1,1 @@
+"""Where an arm may go: curves in time with a parameter that a planner chooses."""

@@ -1,0 +1,68 @@
+"""Plan: a trajectory, when it starts and where its braking part begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
+from safe_sysid.sets.interval import Interval
+from safe_sysid.trajectory.bezier import Bezier
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A curve with its parameter on the clock of the robot; at rest after its end.
+
+    A next plan may take over at the switch time. If none does, the rest of this one brakes.
+    """
+
+    start_time: float  # [s]
+    switch_time: float  # [s]
+    curve: Bezier
+    k: Array  # (n,) [rad], end position minus start position
+    theta_bounds: Interval | None = None  # parameters it was certified for
+    certificate: object | None = None  # what proves it safe; None is a plan nobody may send
+
+    def __post_init__(self) -> None:
+        k = np.array(self.k, dtype=np.float64)
+        if k.shape != self.curve.q0.shape or not np.all(np.isfinite(k)):
+            raise BoundError(f'k = {k} has to be {len(self.curve.q0)} finite numbers')
+        if not np.isfinite(self.start_time):
+            raise BoundError(f'start time {self.start_time} s is not a time')
+        if not self.start_time <= self.switch_time <= self.end_time:
+            raise BoundError(
+                f'switch time {self.switch_time} s has to be between start '
+                f'{self.start_time} s and end {self.end_time} s'
+            )
+        k.setflags(write=False)
+        object.__setattr__(self, 'k', k)
+
+    @property
+    def end_time(self) -> float:
+        """Time from which the arm is at rest [s]."""
+        return self.start_time + self.curve.duration
+
+    @property
+    def end_position(self) -> Array:
+        """Where the arm comes to rest, (n,)."""
+        return self.curve.q0 + self.k
+
+    def desired(self, t: float) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration at time t, each (n,)."""
+        since_start = t - self.start_time
+        if since_start < 0.0:
+            raise BoundError(f'time {t} s is before the plan starts at {self.start_time} s')
+        if since_start >= self.curve.duration:
+            rest = np.zeros_like(self.k)
+            return self.end_position, rest, rest.copy()
+        position, velocity, acceleration = (
+            self.curve.derivative(order, since_start, self.k) for order in range(3)
+        )
+        return position, velocity, acceleration
+
+    def curve_from(self, t: float, duration: float) -> Bezier:
+        """Curves that go on from the desired state at time t."""
+        return Bezier(*self.desired(t), duration)

@@ -1,0 +1,97 @@
+"""Extrema over time contain every exact value of the curve and are attained."""
+
+from fractions import Fraction
+
+from exact_curve import exact_derivative, exact_range_of_samples, random_curve, random_k, rational
+import numpy as np
+import pytest
+
+from safe_sysid.sets.interval import Interval
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.extrema import position_extrema, velocity_extrema
+
+CASES = [(0, position_extrema), (1, velocity_extrema)]
+
+
+def one_joint(q, qd, qdd, duration=3.0):
+    return Bezier(np.array([q]), np.array([qd]), np.array([qdd]), duration)
+
+
+def adversarial_curves(rng):
+    """Random ones, and coefficients that make the quadratic linear, constant or a square."""
+    for _ in range(12):
+        curve = random_curve(rng, 1)
+        yield curve, random_k(rng, 1)
+        v, a = curve.qd0 * curve.duration, curve.qdd0 * curve.duration**2
+        yield curve, (15 * v + 2.5 * a) / 30  # A = 0
+        yield curve, v / 3 - (2 * v + a) * (2 * v + a) / (120 * v) if v[0] else np.zeros(1)
+    yield one_joint(0.3, 0.0, 0.0), np.array([0.7])
+    yield one_joint(0.3, 0.0, 0.0), np.array([0.0])
+    yield one_joint(1e3, 1e-9, -1e-9), np.array([1e-12])
+    yield one_joint(0.0, 1e5, -1e6, 0.01), np.array([3.0])
+    yield one_joint(0.0, 1.0, -2.0 / 3.0), np.array([1.0])  # A = B = 0 to rounding
+
+
+@pytest.mark.parametrize(('order', 'extrema'), CASES)
+def test_range_contains_exact_samples_and_is_tight(order, extrema, rng):
+    for curve, k in adversarial_curves(rng):
+        found = extrema(curve, k).range
+        low, high = exact_range_of_samples(curve, 0, order, k[0], 200)
+        assert Fraction(float(found.lower[0])) <= low
+        assert high <= Fraction(float(found.upper[0]))
+        jerk = 60 * (abs(k[0]) + abs(curve.qd0[0]) + abs(curve.qdd0[0])) * curve.duration**2
+        grid = jerk / curve.duration ** min(order, 1) / 200**2
+        size = abs(curve.q0[0]) + jerk
+        assert found.lower[0] >= float(low) - grid - 1e-11 * size
+        assert found.upper[0] <= float(high) + grid + 1e-11 * size
+
+
+@pytest.mark.parametrize(('order', 'extrema'), CASES)
+def test_exact_value_at_the_extremal_time_is_inside(order, extrema, rng):
+    """Next to an extremum, where samples on a grid never are."""
+    for _ in range(100):
+        curve, k = random_curve(rng, 1), random_k(rng, 1)
+        found = extrema(curve, k).range
+        t = np.linspace(0, curve.duration, 2001)
+        values = curve.derivative(order, t, k)[:, 0]
+        for index in (values.argmin(), values.argmax()):
+            near = np.linspace(t[max(index - 1, 0)], t[min(index + 1, 2000)], 9)
+            for time in near:
+                exact = exact_derivative(curve, 0, order, Fraction(time), Fraction(float(k[0])))
+                lower, upper = (Fraction(float(b[0])) for b in (found.lower, found.upper))
+                assert lower <= exact <= upper
+
+
+@pytest.mark.parametrize(('order', 'extrema'), CASES)
+def test_range_over_a_shifted_interval_of_parameters(order, extrema, rng):
+    for _ in range(10):
+        curve = random_curve(rng)
+        k = Interval.from_center_radius(rng.uniform(-1, 1, 3), 0.2)
+        found = extrema(curve, k).range
+        corners = [extrema(curve, end).range for end in (k.lower, k.upper)]
+        assert np.allclose(found.lower, corners[0].lower, atol=1e-10)
+        assert np.allclose(found.upper, corners[1].upper, atol=1e-10)
+        for j in range(3):
+            t = rational(rng, 0.0, curve.duration)
+            exact = exact_derivative(curve, j, order, t, rational(rng, k.lower[j], k.upper[j]))
+            assert Fraction(float(found.lower[j])) <= exact <= Fraction(float(found.upper[j]))
+
+
+@pytest.mark.parametrize(('order', 'extrema'), CASES)
+def test_slopes_are_derivatives_in_k(order, extrema, rng):
+    del order
+    for _ in range(20):
+        curve, k, h = random_curve(rng), rng.uniform(0.2, 1.0, 3), 1e-6  # k = 0 can be a kink
+        found, ahead, behind = (extrema(curve, k + shift) for shift in (0.0, h, -h))
+        lower = (ahead.range.lower - behind.range.lower) / (2 * h)
+        upper = (ahead.range.upper - behind.range.upper) / (2 * h)
+        assert np.allclose(found.lower_slope, lower, atol=1e-4)
+        assert np.allclose(found.upper_slope, upper, atol=1e-4)
+
+
+def test_a_move_from_rest_has_its_extrema_by_hand():
+    curve = one_joint(0.5, 0.0, 0.0, 2.0)
+    position, velocity = position_extrema(curve, [0.4]).range, velocity_extrema(curve, [0.4]).range
+    assert (position.lower[0], position.upper[0]) == pytest.approx((0.5, 0.9), abs=1e-12)
+    assert velocity.lower[0] == pytest.approx(0.0, abs=1e-12)
+    assert velocity.upper[0] == pytest.approx(30 / 16 * 0.4 / 2.0, abs=1e-12)

@@ -1,0 +1,40 @@
+"""A plan follows its curve on its own clock and rests after the end."""
+
+from exact_curve import random_curve, random_k, state
+import numpy as np
+import pytest
+
+from safe_sysid.errors import BoundError
+from safe_sysid.trajectory.plan import Plan
+
+
+def test_desired_state_is_that_of_the_curve_and_rest_after_the_end(rng):
+    curve, k = random_curve(rng), random_k(rng)
+    plan = Plan(10.0, 10.0 + curve.duration / 2, curve, k)
+    assert np.allclose(plan.desired(10.25), state(curve, 0.25, k))
+    rest = np.stack([curve.q0 + k, 0 * k, 0 * k])
+    assert np.array_equal(plan.desired(plan.end_time), rest)
+    assert np.array_equal(plan.desired(1e6), rest)
+    assert np.allclose(plan.desired(plan.end_time - 1e-9), rest, atol=1e-6)
+
+
+def test_the_next_curve_starts_in_the_desired_state_at_the_switch(rng):
+    curve, k = random_curve(rng), random_k(rng)
+    plan = Plan(0.0, curve.duration / 2, curve, k)
+    following = plan.curve_from(plan.switch_time, 3.0)
+    assert np.array_equal(
+        [following.q0, following.qd0, following.qdd0], plan.desired(plan.switch_time)
+    )
+    assert following.duration == 3.0
+
+
+def test_refuses_times_and_parameters_that_make_no_sense(rng):
+    curve, k = random_curve(rng), random_k(rng)
+    with pytest.raises(BoundError, match='switch time'):
+        Plan(0.0, 100.0, curve, k)
+    with pytest.raises(BoundError, match='finite numbers'):
+        Plan(0.0, 0.1, curve, np.full(3, np.nan))
+    with pytest.raises(BoundError, match='before the plan starts'):
+        Plan(1.0, 1.1, curve, k).desired(0.5)
+    with pytest.raises(BoundError, match='not a time'):
+        Plan(np.nan, 1.1, curve, k)
