@@ -15,6 +15,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.model.inertia import pseudo_inertia
 
 ROUNDING = 2.0**-49  # 16 units: more than the rounding of a coefficient below
+VIOLATION = 1e-4  # share of the largest eigenvalue of J that is worth a cut
 LENGTH = 0.1  # [m]; J in units of this length has entries of like size for hand-held things
 
 
@@ -51,7 +52,7 @@ def violated_vectors(phi: Array) -> Array:
     scale = np.array([1.0, 1.0, 1.0, LENGTH]) / LENGTH
     values, vectors = np.linalg.eigh(pseudo_inertia(phi) * scale * scale[:, None])
     size = np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-12)
-    which = values < -1e-7 * size
+    which = values < -VIOLATION * size
     ranked = np.argsort(values[which])
     found: Array = np.swapaxes(vectors, -1, -2)[which][ranked] * scale
     return found

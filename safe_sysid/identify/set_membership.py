@@ -35,8 +35,8 @@ from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.sets.interval import Interval
 
-CUT_ROUNDS = 3  # of adding cuts where an optimum is no body, and solving again
-CUTS_PER_ROUND = 20
+CUT_ROUNDS = 6  # of adding cuts where an optimum is no body, and solving again
+CUTS_PER_ROUND = 40
 MOST_CUTS = 200  # kept from one solve to the next
 _COSTS = np.concatenate([np.eye(10), -np.eye(10)], axis=1)  # largest, then smallest values
 

@@ -76,7 +76,7 @@ def adversarial_trial(
 
 
 def _with_end_effector(model: RobotModel, body: Array) -> Array:
-    theta = model.theta.copy()
+    theta: Array = model.theta.copy()
     theta[model.layout.end_effector] = body
     return theta
 
@@ -114,10 +114,10 @@ def _torque_error(rng: np.random.Generator, trial: Trial, kind: str, target: int
     """Errors in [-1, 1] of the promise, (N, n)."""
     samples, n = trial.log.position.shape
     if kind == 'random':
-        return rng.uniform(-1.0, 1.0, size=(samples, n))
-    if kind == 'gain':
-        error: Array = np.broadcast_to(rng.choice([-1.0, 1.0], size=n), (samples, n))
+        error: Array = rng.uniform(-1.0, 1.0, size=(samples, n))
         return error
+    if kind == 'gain':
+        return np.broadcast_to(rng.choice([-1.0, 1.0], size=n), (samples, n))
     rows = trial.observation()
     pull = np.linalg.pinv(rows.Y_e / rows.delta[:, None])[target] / rows.delta
     error = np.ones((samples, n))

@@ -31,7 +31,7 @@ class Motion(NamedTuple):
 
 def fourier_motion(rng: np.random.Generator, n: int, seconds: float, period: float) -> Motion:
     """Sum of the first harmonics of 0.1 Hz with random amplitudes, sampled every `period` [s]."""
-    t: Array = np.arange(round(seconds / period) + 1) * period
+    t = np.arange(round(seconds / period) + 1, dtype=float) * np.float64(period)
     order = np.arange(1, HARMONICS + 1)
     w = 2 * np.pi * BASE_FREQUENCY * order
     a, b = rng.normal(scale=0.6, size=(2, HARMONICS, n)) / order[:, None]

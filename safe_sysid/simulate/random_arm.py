@@ -15,7 +15,8 @@ def random_body(rng: np.random.Generator) -> Array:
     """Ten parameters of a body that can exist: a cloud of point masses."""
     points, masses = rng.normal(scale=0.1, size=(6, 3)), rng.uniform(0.05, 1.0, size=6)
     bodies = inertia.from_mass_com_inertia(masses, points, np.zeros((6, 3, 3)))
-    return bodies.sum(axis=0)
+    total: Array = bodies.sum(axis=0)
+    return total
 
 
 def random_tree(
