@@ -65,6 +65,16 @@ def shared_sources():
     }
 
 
+def installed_in_this_environment():
+    """Where this environment has the package from, none if it is only on the path."""
+    listed = run(['-m', 'pip', 'list', '--format', 'json', '--verbose'], ROOT.parent)
+    return [
+        row['location']
+        for row in json.loads(listed)
+        if row['name'].replace('-', '_') == 'safe_sysid'
+    ]
+
+
 @pytest.fixture(scope='module')
 def workspace(tmp_path_factory):
     """A colcon workspace with a copy of the package in it, built."""
@@ -138,8 +148,11 @@ def test_colcon_test_runs_the_tests(workspace):
 def test_pip_installs_it_whole(workspace, tmp_path):
     prefix = tmp_path / 'prefix'
     source = workspace / 'src' / 'safe_sysid'
-    install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-build-isolation']
-    run([*install, '--prefix', str(prefix), str(source)], tmp_path)
+    install = ['-m', 'pip', 'install', '--no-deps', '--no-build-isolation']
+    before = installed_in_this_environment()
+    # Without --ignore-installed pip would remove the package from the environment it runs in.
+    run([*install, '--ignore-installed', '--prefix', str(prefix), str(source)], tmp_path)
+    assert installed_in_this_environment() == before
     assert shared_sources() <= files_below(prefix / 'share' / 'safe_sysid')
     assert os.access(prefix / 'bin' / 'safe-sysid', os.X_OK)
     seen = run(
