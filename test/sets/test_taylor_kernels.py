@@ -2,11 +2,18 @@
 
 from fractions import Fraction
 
-from exact_polynomials import cancelling_model, escapes, random_model
+from exact_polynomials import (
+    cancelling_model,
+    escapes,
+    exact_polynomial,
+    random_box_point,
+    random_model,
+)
 import numpy as np
 import pytest
 
 from safe_sysid.sets import taylor_kernels as kernels
+from safe_sysid.sets import taylor_vectors as vectors
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.sets.taylor_model import TaylorModel
 
@@ -67,3 +74,51 @@ def test_kernel_encloses_the_exact_result(kernel, oracle, count, rng):
             [cancelling_model(rng, TABLE) for _ in range(count)],
         ):
             assert escapes(rng, in_pool(kernel), oracle, operands) == 0
+
+
+def vector_pool(rng, count):
+    """Vectors of models with cancellation, as a pool and as lists of models."""
+    models = [cancelling_model(rng, TABLE) for _ in range(3 * count)]
+    return np.array([model.rows for model in models])
+
+
+def vector_escapes(rng, pool, exact, out) -> int:
+    """How often the exact vector function of members leaves the three rows `out` of the pool."""
+    before = [TaylorModel(TABLE, row) for row in pool.copy()]
+    exact_kernel, oracle = exact
+    exact_kernel(pool)
+    count = 0
+    for _ in range(3):
+        k = random_box_point(rng, TABLE.variables)
+        operands = np.array([exact_polynomial(model, k) for model in before]).reshape(-1, 3)
+        for i, value in enumerate(oracle(*operands)):
+            model = TaylorModel(TABLE, pool[out + i])
+            gap = abs(exact_polynomial(model, k) - value)
+            count += gap > Fraction(float(model.remainder))
+    return count
+
+
+MATRIX = np.array([[0.1, 0.0, -0.7], [0.3, 1.0, 0.0], [1e-9, 0.2, 0.1]])
+RATIONAL_MATRIX = np.array([[Fraction(float(x)) for x in row] for row in MATRIX], dtype=object)
+
+
+@pytest.mark.parametrize(
+    ('kernel', 'oracle'),
+    [
+        (
+            lambda pool: vectors.add_cross(pool, 0, 3, -1.0, 6, TABLE.kernel),
+            lambda a, b, c: c - np.cross(a, b),
+        ),
+        (
+            lambda pool: vectors.add_linear(pool, MATRIX, np.zeros((3, 3)), 0, 6),
+            lambda a, b, c: c + RATIONAL_MATRIX @ a,  # noqa: ARG005
+        ),
+        (
+            lambda pool: vectors.clear_vector(pool, 6),
+            lambda a, b, c: 0 * c,  # noqa: ARG005
+        ),
+    ],
+)
+def test_vector_kernel_encloses_the_exact_result(kernel, oracle, rng):
+    for _ in range(20):
+        assert vector_escapes(rng, vector_pool(rng, 3), (kernel, oracle), 6) == 0
