@@ -13,7 +13,7 @@ STAGES = {'identify', 'track', 'reach', 'plan', 'calibrate', 'excite', 'simulate
 VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
 MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'sets': set(),
-    'trajectory': set(),
+    'trajectory': {'sets'},
     'measure': set(),
     'model': {'sets'},
     'simulate': {'model', 'measure'},
