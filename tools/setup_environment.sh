@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes .venv what requirements.lock and setup.py say, and does nothing when it already is.
-# PYTHON=python3.12 chooses the interpreter; without it the first suitable one is taken.
+# PYTHON=python3.12 chooses the interpreter; without it .venv keeps the one it has, and a new .venv
+# gets the first suitable one.
 set -euo pipefail
 cd -P "$(dirname "$0")/.."
 
@@ -15,8 +16,9 @@ fail() {
 }
 
 find_python() {
-    local candidate
-    for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
+    local candidate of_venv
+    of_venv=$("$venv/bin/python" -c 'import sys; print(sys._base_executable)' 2>/dev/null) || true
+    for candidate in ${PYTHON:-$of_venv python3 python3.13 python3.12 python3.11 python3.10}; do
         if "$candidate" -c "$supported" 2>/dev/null; then
             command -v "$candidate"
             return
