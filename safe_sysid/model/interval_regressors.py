@@ -3,8 +3,9 @@
 Every number is a ball: a centre and a radius around it. All operations enclose: the radius of a
 result covers the radii of its operands and the rounding of the centre, and is itself inflated by
 more than its own rounding. With zero error the radii are the rounding errors alone, about 1e-15
-of the entries, so that a regressor from here can be used in a guarantee as it is. The formulas
-are those of `regressors`.
+of the entries, so that a regressor from here can be used in a guarantee as it is. The axes and
+rotations of the tree are rounded too: what is enclosed is an arm whose axes have length one and
+whose rotations are orthonormal. The formulas are those of `regressors`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _UNIT = 2.0**-53  # relative rounding error of one operation
 _INFLATE = 1.0 + 2.0**-49  # 16 units: a radius here is at most 6 roundings of positive terms
 _TINY = 1e-300  # more than what underflow can lose
 _SIN_COS = 2.0**-50  # absolute error of sin and cos, 4 units in the last place of 1
+_DIRECTION = 2.0**-50  # the same of axes and rotations that were normalised in floats
 
 _jit = numba.njit(cache=True, nogil=True, error_model='numpy')
 _inline = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
@@ -129,9 +131,9 @@ def _joint_pose(tree: Tree, i: int, q: float, q_radius: float, R: Array, p: Arra
         for r in range(3):
             along = (0.0, 0.0)
             for c in range(3):
-                R[r, c, 0], R[r, c, 1] = tree.R_parent_joint[i, r, c], 0.0
-                product = _multiply((tree.R_parent_joint[i, r, c], 0.0), (a[c], 0.0))
-                along = _add(along, product)
+                turn = (tree.R_parent_joint[i, r, c], _DIRECTION)
+                R[r, c, 0], R[r, c, 1] = turn
+                along = _add(along, _multiply(turn, (a[c], _DIRECTION)))
             shift = _multiply(along, (q, q_radius))
             _store(p, r, _add((tree.p_parent_joint[i, r], 0.0), shift))
         return
@@ -143,14 +145,14 @@ def _joint_pose(tree: Tree, i: int, q: float, q_radius: float, R: Array, p: Arra
         for c in range(3):
             entry = (0.0, 0.0)
             for k in range(3):  # R0 [cos 1 + (1 - cos) a a' + sin S(a)]
-                turn = _multiply(rest, _multiply((a[k], 0.0), (a[c], 0.0)))
+                turn = _multiply(rest, _multiply((a[k], _DIRECTION), (a[c], _DIRECTION)))
                 if k == c:
                     turn = _add(turn, cosine)
                 elif (k + 1) % 3 == c:  # S(a)[0, 1] = -a[2] and so on
-                    turn = _subtract(turn, _multiply(sine, (a[(c + 1) % 3], 0.0)))
+                    turn = _subtract(turn, _multiply(sine, (a[(c + 1) % 3], _DIRECTION)))
                 else:
-                    turn = _add(turn, _multiply(sine, (a[(k + 1) % 3], 0.0)))
-                entry = _add(entry, _multiply((tree.R_parent_joint[i, r, k], 0.0), turn))
+                    turn = _add(turn, _multiply(sine, (a[(k + 1) % 3], _DIRECTION)))
+                entry = _add(entry, _multiply((tree.R_parent_joint[i, r, k], _DIRECTION), turn))
             R[r, c, 0], R[r, c, 1] = entry
 
 
@@ -181,8 +183,8 @@ def momentum_balls_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array)
         below[i + 1, i] = True
         own = 0 if tree.is_prismatic[i] else 3
         for r in range(3):
-            s[i + 1, i, own + r, 0] = tree.axis[i, r]
-            rate = _multiply((tree.axis[i, r], 0.0), _ball(qd, i))
+            s[i + 1, i, own + r, 0], s[i + 1, i, own + r, 1] = tree.axis[i, r], _DIRECTION
+            rate = _multiply(_ball(s[i + 1, i], own + r), _ball(qd, i))
             _accumulate(v[i + 1], own + r, rate)
         _motion_cross(v[i + 1], s[i + 1, i], dv[i + 1, i])
         for k in range(i + 1):
