@@ -24,9 +24,9 @@ REACH = 1.0  # [m] its centre of mass is no farther from the joint
 LEAST_GYRATION = 0.01  # [m] a radius of gyration below was not meant: nobody gave an inertia
 USUAL_GYRATION = 0.05  # [m] taken instead
 MARGIN = 1e-7  # smallest by largest eigenvalue of a body that is taken as it is
+START = 1e-2  # the same for the body Ipopt starts from: further in, where gradients are not small
 LEAST_SHARE = 1e-3  # no row counts as if its delta was less than this share of the largest
 PULL = 0.1  # of the prior, where it is felt: as a measurement of it with an error of 10 times 1
-START = 1e-2  # the same for the body Ipopt starts from: further in, where gradients are not small
 # Of eta' (mass, radii of gyration, tilts relative to the reference): the cost may fall for ever
 # towards a body that can't quite exist; e^-9 is as near to it as eigenvalues can be told from 0.
 LIMITS = np.array([7.0, 9.0, 9.0, 9.0, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3])
