@@ -11,7 +11,7 @@ times the sum of their absolute values, whatever the order; on |k_v| <= 1 an err
 is an error of the model of at most that size. So every operation adds a multiple of EPS times the
 1-norm of what it summed to the radius. The radius itself is a sum of products of non-negative
 floats, in which a 1-norm is off by a relative error below M u and each other operation by u:
-`_rounded_up` multiplies by more than that. Underflow costs less than UNDERFLOW per operation,
+`rounded_up` multiplies by more than that. Underflow costs less than UNDERFLOW per operation,
 also when the processor flushes subnormal numbers to zero. Overflow gives inf or NaN in the radius,
 which `TaylorModel` refuses.
 """
@@ -44,7 +44,7 @@ def norm(pool: Array, a: int, first: int, last: int) -> float:
 
 
 @jit
-def _rounded_up(radius: float, terms: int) -> float:
+def rounded_up(radius: float, terms: int) -> float:
     """Radius computed from 1-norms of `terms` numbers, made an upper bound of the exact one."""
     return radius * (1.0 + (2 * terms + 32) * EPS) + UNDERFLOW
 
@@ -70,7 +70,7 @@ def add(pool: Array, a: int, b: int, out: int) -> None:
     radius = pool[a, M] + pool[b, M]
     for i in range(M):
         pool[out, i] = pool[a, i] + pool[b, i]
-    pool[out, M] = _rounded_up(radius + EPS * norm(pool, out, 0, M), M)
+    pool[out, M] = rounded_up(radius + EPS * norm(pool, out, 0, M), M)
 
 
 @jit
@@ -80,7 +80,7 @@ def subtract(pool: Array, a: int, b: int, out: int) -> None:
     radius = pool[a, M] + pool[b, M]
     for i in range(M):
         pool[out, i] = pool[a, i] - pool[b, i]
-    pool[out, M] = _rounded_up(radius + EPS * norm(pool, out, 0, M), M)
+    pool[out, M] = rounded_up(radius + EPS * norm(pool, out, 0, M), M)
 
 
 @jit
@@ -88,7 +88,7 @@ def add_interval(pool: Array, center: float, radius: float, out: int) -> None:
     """Enclose out + [center - radius, center + radius], in place."""
     M = pool.shape[1] - 1
     pool[out, 0] += center
-    pool[out, M] = _rounded_up(pool[out, M] + radius + EPS * abs(pool[out, 0]), 1)
+    pool[out, M] = rounded_up(pool[out, M] + radius + EPS * abs(pool[out, 0]), 1)
 
 
 @jit
@@ -99,7 +99,7 @@ def scale(pool: Array, a: int, center: float, radius: float, out: int) -> None:
     slack = pool[a, M] * (abs(center) + radius) + size * radius
     for i in range(M):
         pool[out, i] = pool[a, i] * center
-    pool[out, M] = _rounded_up(slack + EPS * abs(center) * size, M)
+    pool[out, M] = rounded_up(slack + EPS * abs(center) * size, M)
 
 
 @jit
@@ -112,7 +112,7 @@ def add_scaled(pool: Array, a: int, center: float, radius: float, out: int) -> N
     for i in range(M):
         pool[out, i] += pool[a, i] * center
     rounding = 2 * EPS * (abs(center) * size + before)
-    pool[out, M] = _rounded_up(pool[out, M] + slack + rounding, M)
+    pool[out, M] = rounded_up(pool[out, M] + slack + rounding, M)
 
 
 @jit
@@ -138,7 +138,7 @@ def add_product(pool: Array, a: int, b: int, sign: float, out: int, table: IntAr
     _add_polynomial_product(pool, a, b, sign, out, table)
     rounding = PAIRS * EPS * (norm_a * norm_b + before)
     slack = truncated + norm_a * radius_b + radius_a * (norm_b + radius_b)
-    pool[out, M] = _rounded_up(pool[out, M] + slack + rounding, M)
+    pool[out, M] = rounded_up(pool[out, M] + slack + rounding, M)
 
 
 @jit
@@ -188,7 +188,7 @@ def square(pool: Array, a: int, out: int, table: IntArray) -> None:
     half *= 1.0 - (2 * M + 32) * EPS
     pool[out, 0] += half
     rounding = EPS * (abs(pool[out, 0]) + pool[out, M])
-    pool[out, M] = _rounded_up(pool[out, M] - half + rounding, 1)
+    pool[out, M] = rounded_up(pool[out, M] - half + rounding, 1)
 
 
 @jit
@@ -217,7 +217,7 @@ def bounds(pool: Array, a: int, table: IntArray) -> tuple[float, float]:
         elif i >= table[5]:  # the even ones of degree 2 are the squares, done above
             lower += min(c, 0.0)
             upper += max(c, 0.0)
-    slack = _rounded_up(pool[a, M] + (M + 16) * EPS * norm(pool, a, 0, M), M)
+    slack = rounded_up(pool[a, M] + (M + 16) * EPS * norm(pool, a, 0, M), M)
     return lower - slack, upper + slack
 
 

@@ -99,7 +99,11 @@ def vector_escapes(rng, pool, exact, out) -> int:
 
 
 MATRIX = np.array([[0.1, 0.0, -0.7], [0.3, 1.0, 0.0], [1e-9, 0.2, 0.1]])
-RATIONAL_MATRIX = np.array([[Fraction(float(x)) for x in row] for row in MATRIX], dtype=object)
+SPREAD = np.array([[0.1, 0.0, 0.3], [0.0, 0.5, 0.2], [0.0, 0.0, 0.7]])
+RATIONAL_MATRIX, RATIONAL_SPREAD = (
+    np.array([[Fraction(float(x)) for x in row] for row in A], dtype=object)
+    for A in (MATRIX, SPREAD)
+)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +116,10 @@ RATIONAL_MATRIX = np.array([[Fraction(float(x)) for x in row] for row in MATRIX]
         (
             lambda pool: vectors.add_linear(pool, MATRIX, np.zeros((3, 3)), 0, 6),
             lambda a, b, c: c + RATIONAL_MATRIX @ a,  # noqa: ARG005
+        ),
+        (
+            lambda pool: vectors.add_linear(pool, MATRIX, SPREAD, 0, 6),
+            lambda a, b, c: c + (RATIONAL_MATRIX - RATIONAL_SPREAD) @ a,  # noqa: ARG005
         ),
         (
             lambda pool: vectors.clear_vector(pool, 6),
