@@ -1,0 +1,170 @@
+"""Signal check: does the measured torque have the sign, unit and joint that the model expects.
+
+Gain and correlation of what was measured (b) against what the model predicts (p) with the middle
+of its bounds, joint by joint. Rows of windows predict friction and inertial forces too and need no
+slow motion; samples of slow motion predict gravity alone. Both figures are taken about zero, not
+about means: an arm that stands still shows its sign as well.
+
+If every assumption holds, b = p + d with d = Y (theta - middle) + error, so that
+
+    gain = sum b p / sum p^2    is within  1 +- (|sum Y p| radius + sum delta |p|) / sum p^2,
+    correlation                 is at least  sqrt(1 - sum (|Y| radius + delta)^2 / sum p^2),
+
+the latter if there is such a root; without one it may be anything. A joint is refused only
+outside of these, so never while the assumptions hold, and only if gain or correlation are far
+from 1 as well: smaller contradictions are not about the signal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.identify.observation import Observation
+from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+
+GAIN = 3.0  # a gain outside of 1/3 to 3 is another unit, not a model that is a little off
+ROUNDING = 1e-9  # of the sums, relative
+SLOW = 0.1  # [rad/s] joints of samples without velocity are taken to move no faster
+CORRELATION = 0.5  # less than this is not the torque of this joint
+
+
+class SignalOutcome(Enum):
+    """What the torque signal of a joint turned out to be, in words for the operator."""
+
+    AS_EXPECTED = 'the measured torque follows the model'
+    UNDECIDED = 'the model predicts too little torque for sure to judge the signal'
+    SIGN_INVERTED = 'the effort signal is counted against the joint axis of the URDF'
+    WRONG_SCALE = (
+        'the effort signal looks like a current, another unit or a torque without gravity'
+    )
+    UNRELATED = 'the effort signal does not follow the model: joints in another order, or contact'
+
+
+@dataclass(frozen=True)
+class JointSignal:
+    """The torque signal of one joint."""
+
+    outcome: SignalOutcome
+    gain: float  # measured by predicted; nan without any prediction
+    correlation: float  # 1: measured torque is the gain times the predicted one
+    observations: int  # rows that this rests on
+
+
+@dataclass(frozen=True)
+class SignalVerdict:
+    """The torque signals of all joints; with a refusal no bounds may be published."""
+
+    joints: tuple[JointSignal, ...]
+    refusal: str | None
+
+
+class SignalCheck:
+    """Running sums per joint; observations come in, a verdict is there at any time."""
+
+    def __init__(self, model: RobotModel, bounds: Interval) -> None:
+        self._model = model
+        layout = model.layout
+        order = np.concatenate([np.arange(layout.size)[layout.end_effector], layout.rest])
+        self._middle, self._radius = bounds.center[order], bounds.radius[order]
+        largest = bounds.magnitude
+        self._friction = (
+            largest[layout.joint_entries('Fc')] + SLOW * largest[layout.joint_entries('Fv')]
+        )
+        n = layout.n
+        self._count = np.zeros(n, dtype=np.int64)
+        self._square_p = np.zeros(n)
+        self._square_b = np.zeros(n)
+        self._product = np.zeros(n)
+        self._leverage = np.zeros((n, layout.size))  # sum of Y p
+        self._error = np.zeros(n)  # sum of delta |p|
+        self._square_reach = np.zeros(n)  # sum of (|Y| radius + delta)^2
+
+    def add(self, q: Array, tau: Array) -> None:
+        """Samples (N, n) of an arm that stands still or moves slowly, judged by gravity alone.
+
+        Friction at SLOW is allowed for, acceleration is not.
+        """
+        q, tau = (np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, tau))
+        layout, still = self._model.layout, np.zeros_like(q)
+        W = standard_regressor(self._model, q, still, still).reshape(-1, layout.size)
+        rows = Observation(
+            Y_e=W[:, layout.end_effector],
+            Y_r=W[:, layout.rest],
+            b=tau.ravel(),
+            delta=np.tile(self._friction + np.finfo(float).tiny, len(q)),
+            joint=np.tile(np.arange(layout.n), len(q)),
+            start=np.zeros(tau.size),
+            end=np.zeros(tau.size),
+        )
+        self.add_rows(rows)
+
+    def add_rows(self, rows: Observation) -> None:
+        """Rows of windows, in which friction and acceleration have their place."""
+        Y = np.hstack([rows.Y_e, rows.Y_r])
+        p, reach = Y @ self._middle, np.abs(Y) @ self._radius + rows.delta
+        for joint in np.unique(rows.joint):
+            own = rows.joint == joint
+            self._count[joint] += own.sum()
+            self._square_p[joint] += p[own] @ p[own]
+            self._square_b[joint] += rows.b[own] @ rows.b[own]
+            self._product[joint] += rows.b[own] @ p[own]
+            self._leverage[joint] += Y[own].T @ p[own]
+            self._error[joint] += rows.delta[own] @ np.abs(p[own])
+            self._square_reach[joint] += reach[own] @ reach[own]
+
+    def verdict(self) -> SignalVerdict:
+        """What the rows so far say."""
+        joints = tuple(self._joint_signal(joint) for joint in range(self._model.n))
+        sentences = [
+            self._sentence(joint, signal)
+            for joint, signal in enumerate(joints)
+            if signal.outcome not in (SignalOutcome.AS_EXPECTED, SignalOutcome.UNDECIDED)
+        ]
+        refusal = '; '.join([*sentences, 'no bounds are published']) if sentences else None
+        return SignalVerdict(joints, refusal)
+
+    def _joint_signal(self, joint: int) -> JointSignal:
+        p2, b2 = float(self._square_p[joint]), float(self._square_b[joint])
+        count = int(self._count[joint])
+        if p2 == 0.0:
+            return JointSignal(SignalOutcome.UNDECIDED, np.nan, np.nan, count)
+        gain = float(self._product[joint]) / p2
+        correlation = float(self._product[joint] / np.sqrt(p2 * b2)) if b2 > 0.0 else 0.0
+        slack = float(np.abs(self._leverage[joint]) @ self._radius + self._error[joint]) / p2
+        share = float(self._square_reach[joint]) / p2
+        least = float(np.sqrt(1.0 - share)) if share < 1.0 else -1.0
+        outcome = _outcome(gain, correlation, slack, least)
+        return JointSignal(outcome, gain, correlation, count)
+
+    def _sentence(self, joint: int, signal: JointSignal) -> str:
+        name = self._model.layout.joint_names[joint]
+        measured = (
+            f'{name}: measured torque is {signal.gain:.3g} times what the model predicts '
+            f'(correlation {signal.correlation:.3f} over {signal.observations} observations): '
+        )
+        cure = {
+            SignalOutcome.SIGN_INVERTED: (
+                f'set effort_sign: {-int(self._model.sensors.effort_sign[joint])} for {name}'
+            ),
+            SignalOutcome.WRONG_SCALE: f'correct effort_scale of {name}, or effort:',
+            SignalOutcome.UNRELATED: f'compare the order of joints with {name}',
+        }[signal.outcome]
+        return f'{measured}{signal.outcome.value}; {cure} in config/robots/{self._model.name}.yaml'
+
+
+def _outcome(gain: float, correlation: float, slack: float, least: float) -> SignalOutcome:
+    """Judge by how far gain and correlation may be from 1 while the assumptions hold."""
+    possible = abs(gain - 1.0) <= slack + ROUNDING * (1.0 + slack)
+    if not possible and gain < 0.0 and correlation <= -CORRELATION:
+        return SignalOutcome.SIGN_INVERTED
+    if correlation + ROUNDING < min(CORRELATION, least):
+        return SignalOutcome.UNRELATED
+    if not possible and not 1.0 / GAIN <= gain <= GAIN:
+        return SignalOutcome.WRONG_SCALE
+    return SignalOutcome.UNDECIDED if slack >= 1.0 else SignalOutcome.AS_EXPECTED
