@@ -86,7 +86,7 @@ class OnlineIdentifier:
         if self._fault is not None:
             raise self._fault
         try:
-            self._take(self._observer.add(measurement), measurement)
+            self._take(self._observer.add(measurement))
             solution = self._solves.poll()
         except (BackwardStampError, SolverProcessError) as error:
             raise self._faulted(str(error)) from error
@@ -102,8 +102,7 @@ class OnlineIdentifier:
             self._learn(self._solves.wait())
         rows = self._observer.finish()
         if rows is not None:
-            self._solves.add(rows)
-            self._unsolved += len(rows)
+            self._add(rows)
         if self._unsolved:
             self._request()
             self._learn(self._solves.wait())
@@ -129,15 +128,18 @@ class OnlineIdentifier:
         self._unsolved = 0  # rows that no solve has seen
         self._waiting = False  # for a solution
 
-    def _take(self, rows: Observation | None, measurement: JointMeasurement) -> None:
+    def _take(self, rows: Observation | None) -> None:
         if rows is None:
             return
-        self._signal_check.add(measurement.position[None], measurement.torque[None])
-        self._solves.add(rows)
-        self._unsolved += len(rows)
+        self._add(rows)
         if float(rows.end[0]) >= self._next_solve and not self._waiting:
             self._next_solve = float(rows.end[0]) + self._settings.solve_period
             self._request()
+
+    def _add(self, rows: Observation) -> None:
+        self._signal_check.add_rows(rows)
+        self._solves.add(rows)
+        self._unsolved += len(rows)
 
     def _request(self) -> None:
         refusal = self._signal_check.verdict().refusal

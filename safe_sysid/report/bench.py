@@ -29,6 +29,7 @@ class BenchSettings:
     seed: int
     quick: bool  # less of everything, so that it ends within 40 s on two cores
     plots: Path | None  # folder for the plots
+    table4: bool = False  # identify: condition numbers instead of everything else
 
     def __post_init__(self) -> None:
         if self.trials is not None and self.trials < 1:
@@ -56,7 +57,9 @@ def run(name: str, settings: BenchSettings, progress: Progress) -> dict[str, obj
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid bench`."""
-    settings = BenchSettings(options.trials, options.seed, options.quick, options.plots)
+    settings = BenchSettings(
+        options.trials, options.seed, options.quick, options.plots, options.table4
+    )
     with print_to_error():
         figures = run(options.name, settings, _to_standard_error)
     print(as_json(figures) if options.json else as_table(figures))

@@ -2,4 +2,5 @@
 
 MEMBERS = {
     'model': 'safe_sysid.report.bench_model',
+    'identify': 'safe_sysid.report.bench_identify',
 }

@@ -79,6 +79,9 @@ def _add_bench(commands: _Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument('--trials', metavar='N', type=_count, help='random trials')
     parser.add_argument('--seed', metavar='S', type=int, default=1, help='default: 1')
     parser.add_argument('--quick', action='store_true', help='less of everything, under 40 s')
+    parser.add_argument(
+        '--table4', action='store_true', help='identify: only the condition numbers of Table IV'
+    )
     parser.add_argument('--plots', metavar='DIR', type=Path, help='draw the plots into DIR')
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
 

@@ -12,7 +12,6 @@ from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 HARMONICS = 5
-BASE_FREQUENCY = 0.1  # [Hz]
 
 
 class Motion(NamedTuple):
@@ -29,11 +28,13 @@ class Motion(NamedTuple):
         return np.round(self.t * 1e9).astype(np.int64)
 
 
-def fourier_motion(rng: np.random.Generator, n: int, seconds: float, period: float) -> Motion:
-    """Sum of the first harmonics of 0.1 Hz with random amplitudes, sampled every `period` [s]."""
+def fourier_motion(
+    rng: np.random.Generator, n: int, seconds: float, period: float, base: float = 0.1
+) -> Motion:
+    """Sum of the first harmonics of `base` [Hz], random amplitudes, sampled every `period` [s]."""
     t = np.arange(round(seconds / period) + 1, dtype=float) * np.float64(period)
     order = np.arange(1, HARMONICS + 1)
-    w = 2 * np.pi * BASE_FREQUENCY * order
+    w = 2 * np.pi * base * order
     a, b = rng.normal(scale=0.6, size=(2, HARMONICS, n)) / order[:, None]
     sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
     return Motion(

@@ -143,9 +143,9 @@ def test_a_bound_holds_in_exact_arithmetic(rng):
 
 
 def agree(one, other):
-    """Equal to a thousandth of the width: which cuts were found first makes that much of it."""
-    assert (np.abs(one.lower - other.lower) < 2e-3 * other.radius).all()
-    assert (np.abs(one.upper - other.upper) < 2e-3 * other.radius).all()
+    """Equal to a hundredth of the width: which cuts were found first makes that much of it."""
+    assert (np.abs(one.lower - other.lower) < 1e-2 * other.radius).all()
+    assert (np.abs(one.upper - other.upper) < 1e-2 * other.radius).all()
 
 
 def test_a_second_solve_starts_where_the_first_ended(problem):

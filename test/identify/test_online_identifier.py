@@ -1,0 +1,159 @@
+"""The identifier over a recording: bounds shrink and hold, faults can't be overlooked."""
+
+from dataclasses import replace
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.online_identifier import (
+    IdentificationFault,
+    IdentifierSettings,
+    OnlineIdentifier,
+)
+from safe_sysid.identify.payload_estimator import SolveSettings
+from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
+from safe_sysid.model.inertia import is_consistent
+from safe_sysid.report.kinova_trials import kinova_trial, wrong_trial
+
+SETTINGS = IdentifierSettings(
+    ObservationSettings(window=100, longest_step=0.0015), SolveSettings(seconds=20.0)
+)
+
+
+@pytest.fixture(scope='module')
+def trial():
+    return kinova_trial(np.random.default_rng(11), seconds=3.0)
+
+
+@pytest.fixture
+def identifier(trial):
+    identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesAtOnce)
+    yield identifier
+    identifier.close()
+
+
+def estimates(identifier, log, count=None):
+    return [identifier.step(log[i]) for i in range(len(log) if count is None else count)]
+
+
+def test_bounds_shrink_contain_the_truth_and_never_widen(trial, identifier):
+    seen = [*estimates(identifier, trial.log), identifier.finish()]
+    different = [a for a, b in zip(seen[1:], seen[:-1], strict=True) if a is not b]
+    assert 4 <= len(different) <= 7  # every half second, and at the end
+    last = trial.prior
+    for estimate in different:
+        assert last.bounds.contains(estimate.bounds)
+        assert estimate.bounds.contains(trial.model.theta)
+        assert estimate.bounds.contains(estimate.theta)
+        assert is_consistent(estimate.end_effector)
+        last = estimate
+    radius, prior = last.end_effector_bounds.radius, trial.prior.end_effector_bounds.radius
+    assert (radius < prior).all()
+    assert radius[0] < 0.4
+    rest = trial.prior.layout.rest
+    np.testing.assert_array_equal(last.bounds.lower[rest], trial.prior.bounds.lower[rest])
+
+
+def test_the_same_object_comes_back_until_the_estimate_improves(trial, identifier):
+    seen = estimates(identifier, trial.log, 400)
+    assert all(estimate is trial.prior for estimate in seen)
+
+
+def test_a_new_payload_starts_from_the_prior(trial, identifier):
+    estimates(identifier, trial.log, 1200)
+    assert identifier.step(trial.log[1200]) is not trial.prior
+    identifier.new_payload()
+    # time may start anew as well
+    again = estimates(identifier, trial.log, 400)
+    assert all(estimate is trial.prior for estimate in again)
+    assert identifier.finish() is not trial.prior
+
+
+def test_a_contradiction_is_a_fault_at_every_step_until_the_next_payload():
+    case = wrong_trial(np.random.default_rng([3, 1]), 'torque_noise_twice')
+    torque = case.log.torque.copy()
+    torque[1000:1600, 3] += 12.0  # an unmodelled contact
+    log = replace(case.log, torque=torque)
+    identifier = OnlineIdentifier(case.model, case.prior, SETTINGS, SolvesAtOnce)
+    with pytest.raises(
+        IdentificationFault, match=r'joint_4.*contradict the model.*fall back'
+    ) as e:
+        estimates(identifier, log)
+    assert e.value.estimate is case.prior
+    with pytest.raises(IdentificationFault):
+        identifier.step(log[len(log) - 1])
+    with pytest.raises(IdentificationFault):
+        identifier.finish()
+    identifier.new_payload()
+    assert identifier.step(log[0]) is case.prior
+
+
+def test_an_inverted_torque_signal_is_refused_before_any_bound(trial):
+    wrong = replace(trial.log, torque=-trial.log.torque)
+    identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesAtOnce)
+    with pytest.raises(IdentificationFault, match='joint_'):
+        for estimate in (identifier.step(wrong[i]) for i in range(len(wrong))):
+            assert estimate is trial.prior
+
+
+def test_a_backward_stamp_is_a_fault(trial, identifier):
+    identifier.step(trial.log[5])
+    with pytest.raises(IdentificationFault, match=r'is 2000000 ns before the one'):
+        identifier.step(trial.log[3])
+    with pytest.raises(IdentificationFault):
+        identifier.step(trial.log[6])
+
+
+def test_a_sample_that_is_no_measurement_is_refused_and_the_next_is_taken(trial, identifier):
+    for i in range(250):
+        if i == 120:
+            bad = replace(trial.log[i], velocity=np.full(7, np.nan))
+            with pytest.raises(MeasurementError, match='velocity of joint_1 is nan'):
+                identifier.step(bad)
+        else:
+            identifier.step(trial.log[i])
+    assert identifier.finish().bounds.contains(trial.model.theta)
+
+
+def test_the_background_finds_what_is_found_at_once(trial, identifier):
+    behind = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesInBackground)
+    try:
+        for i in range(900):
+            identifier.step(trial.log[i])
+            behind.step(trial.log[i])
+        at_once, later = identifier.finish(), behind.finish()
+        assert later.bounds.contains(trial.model.theta)
+        np.testing.assert_allclose(
+            later.end_effector_bounds.radius, at_once.end_effector_bounds.radius, rtol=0.05
+        )
+        behind.new_payload()
+        assert behind.step(trial.log[0]) is trial.prior
+    finally:
+        behind.close()
+
+
+def test_a_dead_solver_process_is_a_fault_and_close_leaves_no_process(trial):
+    identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesInBackground)
+    pid = identifier._solves._process.pid
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(IdentificationFault, match='process that computes bounds has ended'):
+        for i in range(3000):
+            identifier.step(trial.log[i])
+            time.sleep(1e-5)
+    identifier.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_settings_out_of_range_are_named():
+    with pytest.raises(ConfigError, match='solve_period is 0'):
+        IdentifierSettings(solve_period=0.0)
+    with pytest.raises(ConfigError, match='row_budget is 0'):
+        SolveSettings(row_budget=0)
+    with pytest.raises(ConfigError, match='reach is -1'):
+        SolveSettings(reach=-1.0)
