@@ -183,3 +183,26 @@ def test_an_unbounded_prior_is_refused(form, rng):
     case, rest, prior = random_case(rng)
     with pytest.raises(BoundError, match='unbounded'):
         form(case, rest, Interval(prior.lower, np.full(10, np.inf)))
+
+
+@FORMS
+def test_rows_without_any_error_are_no_trouble(form, rng):
+    for _ in range(20):
+        case, rest, prior = random_case(rng)
+        # a few parts in 1e14 of rounding in b are within delta of most rows, 1e-300 is not
+        delta = np.where(np.arange(len(case)) % 3 == 0, 1e-300, case.delta)
+        rows = replace(case, delta=delta, Y_r=np.where(delta[:, None] < 1e-9, 0.0, case.Y_r))
+        rows = replace(rows, Y_e=np.where(delta[:, None] < 1e-9, 0.0, case.Y_e))
+        theta_e, theta_r = (rng.uniform(x.lower, x.upper) for x in (prior, rest))
+        assert form(observed(rows, theta_e, theta_r, 0.0), rest, prior).contains(theta_e)
+
+
+def test_all_rows_exact_give_the_truth(rng):
+    case, rest, prior = random_case(rng)
+    prior, rest = Interval(np.full(10, -64.0), np.full(10, 64.0)), Interval.of(rest.center * 0.0)
+    theta_e = rng.integers(-64, 64, 10).astype(float)
+    rows = replace(case, Y_e=rng.integers(-9, 9, (len(case), 10)).astype(float))
+    rows = replace(rows, b=rows.Y_e @ theta_e, delta=np.full(len(case), 1e-300))
+    bounds = linear(rows, rest, prior)
+    assert bounds.contains(theta_e)
+    assert bounds.radius.max() < 1e-6
