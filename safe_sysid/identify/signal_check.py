@@ -126,8 +126,17 @@ class SignalCheck:
             for joint, signal in enumerate(joints)
             if signal.outcome not in (SignalOutcome.AS_EXPECTED, SignalOutcome.UNDECIDED)
         ]
-        refusal = '; '.join([*sentences, 'no bounds are published']) if sentences else None
-        return SignalVerdict(joints, refusal)
+        if not sentences:
+            return SignalVerdict(joints, None)
+        names = self._model.layout.joint_names
+        open_ = [
+            name
+            for name, signal in zip(names, joints, strict=True)
+            if signal.outcome is SignalOutcome.UNDECIDED
+        ]
+        if open_:  # what is wrong with one joint is often wrong with all
+            sentences.append(f'not decided: {", ".join(open_)}')
+        return SignalVerdict(joints, '; '.join([*sentences, 'no bounds are published']))
 
     def _joint_signal(self, joint: int) -> JointSignal:
         p2, b2 = float(self._square_p[joint]), float(self._square_b[joint])
@@ -163,7 +172,7 @@ def _outcome(gain: float, correlation: float, slack: float, least: float) -> Sig
     possible = abs(gain - 1.0) <= slack + ROUNDING * (1.0 + slack)
     if not possible and gain < 0.0 and correlation <= -CORRELATION:
         return SignalOutcome.SIGN_INVERTED
-    if correlation + ROUNDING < min(CORRELATION, least):
+    if correlation + ROUNDING < min(CORRELATION, least) or (not possible and gain < 0.0):
         return SignalOutcome.UNRELATED
     if not possible and not 1.0 / GAIN <= gain <= GAIN:
         return SignalOutcome.WRONG_SCALE

@@ -174,11 +174,15 @@ def test_the_sentence_says_which_key_to_set(rng):
     flipped = np.where(np.arange(7) == 1, -1.0, 1.0)
     verdict = verdict_of_samples(model, bounds, q, tau * flipped)
     gain, correlation = verdict.joints[1].gain, verdict.joints[1].correlation
+    undecided = ', '.join(
+        f'A{i + 1}' for i, x in enumerate(verdict.joints) if x.outcome is SignalOutcome.UNDECIDED
+    )
+    assert undecided.startswith('A1, ')
     assert verdict.refusal == (
         f'A2: measured torque is {gain:.3g} times what the model predicts (correlation '
         f'{correlation:.3f} over 40 observations): the effort signal is counted against the '
         'joint axis of the URDF; set effort_sign: 1 for A2 in config/robots/lbr_med7.yaml; '
-        'no bounds are published'
+        f'not decided: {undecided}; no bounds are published'
     )
     assert gain == pytest.approx(-1.0, abs=0.01)
 
