@@ -51,7 +51,7 @@ class ObservationSettings:
     torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
     position_error: PerJoint = (0.0,)  # [rad]
     velocity_error: PerJoint = (0.0,)  # [rad/s]
-    safety_factor: float = 2.0  # A4; from 1.5 on it covers a jump of the torque inside a step
+    safety_factor: float = 2.0  # A4; from 2 on it covers one jump of the torque inside a step
     curvature: PerJoint | None = None  # [N m/s^2] bound on the second derivative of the momentum
     # rate, in place of the one estimated from the samples
     longest_step: float = 0.0015  # [s]; a longer one is a gap, which ends the window
@@ -62,14 +62,15 @@ class ObservationSettings:
         _one_of('quadrature', self.quadrature, ('trapezoid', 'euler'))
         _one_of('torque_signal', self.torque_signal, ('held', 'sampled'))
         for name in ('torque_ratio', 'torque_error', 'position_error', 'velocity_error'):
-            if not all(0.0 <= x < np.inf for x in getattr(self, name)):
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be 0 or more')
+            _not_negative(name, getattr(self, name))
         if not 1.0 <= self.safety_factor < np.inf:
             raise ConfigError(f'safety_factor is {self.safety_factor}, it has to be 1 or more')
         if not 0.0 < self.longest_step < np.inf:
             raise ConfigError(f'longest_step is {self.longest_step} s, it has to be above 0')
-        if self.curvature is not None and self.quadrature != 'trapezoid':
-            raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
+        if self.curvature is not None:
+            _not_negative('curvature', self.curvature)
+            if self.quadrature != 'trapezoid':
+                raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
 
     def error_bounds(self, n: int) -> ErrorBounds:
         """Error bounds of n joints."""
@@ -87,6 +88,11 @@ def per_joint(name: str, values: PerJoint, n: int) -> Array:
         raise ConfigError(f'{name} has {len(values)} entries; 1 or {n} (one per joint) are needed')
     array: Array = np.broadcast_to(np.array(values, dtype=float), (n,)).copy()
     return array
+
+
+def _not_negative(name: str, values: PerJoint) -> None:
+    if not all(0.0 <= x < np.inf for x in values):
+        raise ConfigError(f'{name} is {values}, it has to be 0 or more')
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -197,12 +203,14 @@ class MomentumObserver:
             return None
         layout, sums = self._model.layout, self._sums
         A, spread = _momentum_balance(sums, layout.joint_entries('Ia'), self._bounds.velocity)
-        quadrature, impulse_error = sums.remainder, sums.impulse[:, 1] + sums.impulse_remainder
-        if self._curvature is not None:
-            quadrature = np.zeros_like(sums.remainder)
-            impulse_error = sums.impulse[:, 1] + self._curvature * sums.clock[2]
-        delta = impulse_error + (spread + quadrature) @ self._largest
-        delta = delta * (1.0 + layout.size * ROUNDING) + 1e-300
+        if self._curvature is None:
+            quadrature = (sums.remainder + sums.remainder_end) @ self._largest
+            quadrature = quadrature + sums.impulse_remainder + sums.impulse_remainder_end
+        else:
+            quadrature = self._curvature * sums.clock[2]
+        delta = sums.impulse[:, 1] + quadrature + spread @ self._largest
+        terms = layout.size + sums.clock[0]  # in the longest sums that delta is made of
+        delta = delta * (1.0 + terms * ROUNDING) + 1e-300
         seconds = [(stamp - self._origin) * 1e-9 for stamp in (self._start, self._last)]
         return Observation(
             Y_e=A[:, layout.end_effector].copy(),

@@ -41,9 +41,11 @@ class WindowSums(NamedTuple):
     rate_older: Array
     integral: Array  # of W_c
     remainder: Array  # (n, 14 n) of its quadrature
+    remainder_end: Array  # (n, 14 n) of the last two cells, counted once more at the end
     state: Array  # (3, n): torque older, before, now
     impulse: Array  # (n, 2) of the torque
     impulse_remainder: Array  # (n,) of its quadrature
+    impulse_remainder_end: Array  # (n,)
     velocity: Array  # (2, n): first and newest
     clock: Array  # (3,): samples, last step [s], sum of step^3 / 12
 
@@ -52,9 +54,11 @@ def empty_sums(n: int) -> WindowSums:
     """Sums before the first sample."""
     shapes = {
         'remainder': (n, 14 * n),
+        'remainder_end': (n, 14 * n),
         'state': (3, n),
         'impulse': (n, 2),
         'impulse_remainder': (n,),
+        'impulse_remainder_end': (n,),
         'velocity': (2, n),
         'clock': (3,),
     }
@@ -104,6 +108,8 @@ def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> 
     """Add the cell between the last two samples to the integral of W_c and to its remainder."""
     n, columns = sums.remainder.shape
     last = sums.clock[1]
+    cells = rule.safety * (step**3 + last**3) / 12.0
+    times = _times_counted(samples)
     for j in range(n):
         for c in range(columns):
             now, before = sums.rate[j, c, 0], sums.rate_before[j, c, 0]
@@ -113,7 +119,8 @@ def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> 
                 spread = 0.5 * step * (radius_before + radius)
                 if samples > 1:
                     bend = _second_difference(now, before, sums.rate_older[j, c, 0], step, last)
-                    sums.remainder[j, c] += rule.safety * bend * (step**3 + last**3) / 12.0
+                    sums.remainder[j, c] += times * cells * bend
+                    sums.remainder_end[j, c] = cells * bend
             else:
                 term, spread = step * before, step * radius_before
                 sums.remainder[j, c] += rule.safety * 0.5 * step * abs(now - before)
@@ -122,6 +129,16 @@ def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> 
             sums.integral[j, c, 1] += spread + ROUNDING * (
                 abs(total) + step * (abs(now) + abs(before)) + spread
             )
+
+
+@_jit
+def _times_counted(samples: int) -> float:
+    """How often the bend at the middle of three samples counts for the two cells there.
+
+    A cell inside a window has two such middles, its ends, and a jump in it shows half at each.
+    The first cell has only one, which therefore counts twice; for the last one `remainder_end`.
+    """
+    return 2.0 if samples == 2 else 1.0
 
 
 @_jit
@@ -153,6 +170,8 @@ def _integrate_torque(
 ) -> None:
     """Impulse of the torque over the cell, and its error."""
     last = sums.clock[1]
+    cells = rule.safety * (step**3 + last**3) / 12.0
+    times = _times_counted(samples)
     for j in range(sums.impulse.shape[0]):
         older, before, now = sums.state[0, j], sums.state[1, j], sums.state[2, j]
         error_before = bounds.torque_ratio[j] * abs(before) + bounds.torque[j]
@@ -163,7 +182,8 @@ def _integrate_torque(
             term, spread = 0.5 * step * (before + now), 0.5 * step * (error_before + error)
             if samples > 1:
                 bend = _second_difference(now, before, older, step, last)
-                sums.impulse_remainder[j] += rule.safety * bend * (step**3 + last**3) / 12.0
+                sums.impulse_remainder[j] += times * cells * bend
+                sums.impulse_remainder_end[j] = cells * bend
         total = sums.impulse[j, 0] + term
         sums.impulse[j, 0] = total
         sums.impulse[j, 1] += spread + ROUNDING * (

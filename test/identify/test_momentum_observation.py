@@ -1,0 +1,481 @@
+"""Rows hold for the true parameters, whatever the errors are within their promise."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from known_recordings import (
+    exact,
+    held_recording,
+    jittered,
+    near_bounds,
+    share_of_promise,
+    smooth_arm,
+    smooth_recording,
+)
+import numpy as np
+import pytest
+
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.momentum_observation import (
+    BackwardStampError,
+    MomentumObserver,
+    ObservationSettings,
+    observe,
+)
+from safe_sysid.measure.joint_log import JointLog, JointMeasurement
+from safe_sysid.model.parameters import ratio_bounds
+from safe_sysid.model.regressors import momentum_regressors
+from safe_sysid.report.identification_trials import ERRORS, random_trial
+from safe_sysid.sets.interval import Interval
+from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
+from safe_sysid.simulate.random_arm import random_tree
+
+
+def shares(model, settings, log):
+    """Shares of the promised error that the true parameters use up, row by row."""
+    rows = observe(model, near_bounds(model), settings, log)
+    return share_of_promise(rows, model.theta, model.layout)
+
+
+def same_rows(a, b):
+    return all(
+        np.array_equal(getattr(a, name), getattr(b, name))
+        for name in ('Y_e', 'Y_r', 'b', 'delta', 'joint')
+    )
+
+
+# errors of the torque
+
+
+def test_rows_hold_for_every_kind_of_torque_error(rng):
+    for _ in range(40):
+        trial = random_trial(rng, seconds=1.0)
+        used = share_of_promise(trial.observation(), trial.model.theta, trial.model.layout)
+        assert used.max() <= 1.0
+    assert set(ERRORS) == {'random', 'gain', 'pattern'}
+
+
+@pytest.mark.parametrize('quadrature', ['trapezoid', 'euler'])
+@pytest.mark.parametrize('gain', [0.975, 1.025])
+def test_a_gain_error_uses_up_nearly_all_of_the_promise_and_a_larger_one_more(
+    rng, quadrature, gain
+):
+    model = smooth_arm(rng, 4)
+    log = smooth_recording(rng, model, 2.0, 0.001)
+    share = abs(1.0 / gain - 1.0) * (1.0 + 1e-12)  # |true - measured| <= share |measured|
+    settings = exact(window=50, quadrature=quadrature, torque_ratio=(share,))
+    used = shares(model, settings, replace(log, torque=gain * log.torque))
+    assert used.max() <= 1.0
+    assert used.max() > (0.99 if quadrature == 'trapezoid' else 0.5)
+    for tighter in (0.9, 1.1):
+        wrong = replace(log, torque=(1.0 + tighter * (gain - 1.0)) * log.torque)
+        assert (shares(model, settings, wrong).max() > 1.0) == (tighter > 1.0)
+
+
+def test_absolute_torque_errors_of_each_joint_are_its_own(rng):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 1.0, 0.001)
+    errors = np.array([0.5, 0.0, 2.0])
+    measured = replace(log, torque=log.torque + errors)
+    used = shares(model, exact(window=30, torque_error=tuple(errors)), measured)
+    assert used.max() <= 1.0
+    for joint in (0, 2):
+        assert used[joint::3].min() > 0.95  # a constant offset at its limit
+    swapped = shares(model, exact(window=30, torque_error=(2.0, 0.5, 0.0)), measured)
+    assert swapped.max() > 1.0
+
+
+@pytest.mark.parametrize('quadrature', ['trapezoid', 'euler'])
+def test_rows_hold_when_joints_with_dry_friction_reverse(rng, quadrature):
+    for _ in range(10):
+        model = random_tree(rng, 3, serial=True, armature=0.3)
+        motion = fourier_motion(rng, 3, 2.0, 0.005)
+        assert (np.diff(np.sign(motion.qd), axis=0) != 0).any()
+        settings = exact(window=int(rng.integers(2, 30)), quadrature=quadrature)
+        used = shares(model, settings, recorded(motion, true_torque(model, motion)))
+        assert used.max() <= 1.0
+        theta = model.theta.copy()  # as if there were no dry friction
+        theta[model.layout.joint_entries('Fc')] = 0.0
+        rows = observe(
+            model, near_bounds(model), settings, recorded(motion, true_torque(model, motion))
+        )
+        assert share_of_promise(rows, theta, model.layout).max() > 1.0
+
+
+def test_a_wrong_parameter_does_not_satisfy_the_rows(rng):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 1.0, 0.001)
+    rows = observe(model, near_bounds(model), exact(window=50), log)
+    for entry in range(model.layout.end_effector.start, model.layout.end_effector.stop):
+        theta = model.theta.copy()
+        theta[entry] += 0.05
+        assert share_of_promise(rows, theta, model.layout).max() > 1.0, model.layout.labels[entry]
+
+
+# errors of position and velocity
+
+
+def test_rounded_positions_and_velocities_are_covered_if_declared(rng):
+    position, velocity = 1e-4, 1e-3  # half of what the sensors resolve
+    declared = {'position_error': (1.0001 * position,), 'velocity_error': (1.0001 * velocity,)}
+    for n in (1, 2, 3, 5):
+        model = smooth_arm(rng, n)
+        log = smooth_recording(rng, model, 1.0, 0.001)
+        rounded = replace(
+            log,
+            position=2 * position * np.round(log.position / (2 * position)),
+            velocity=2 * velocity * np.round(log.velocity / (2 * velocity)),
+        )
+        assert shares(model, exact(window=50, **declared), rounded).max() <= 1.0
+        assert shares(model, exact(window=50), rounded).max() > 1.0
+
+
+@pytest.mark.parametrize('name', ['position', 'velocity'])
+def test_constant_sensor_offsets_are_covered_if_declared(rng, name):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 1.0, 0.001)
+    for sign in rng.choice([-1.0, 1.0], size=(10, 3)):
+        error = 1e-4 * sign
+        off = replace(log, **{name: getattr(log, name) + error})
+        settings = exact(window=50, **{f'{name}_error': (1.0001e-4,)})
+        assert shares(model, settings, off).max() <= 1.0
+        assert shares(model, exact(window=50), off).max() > 1.0
+
+
+def test_a_velocity_whose_sign_is_not_certain_leaves_dry_friction_open(rng):
+    # a joint that rests, or creeps, with a velocity reading of a tenth of its error
+    model = random_tree(rng, 1, serial=True, armature=0.3)
+    Fc = model.layout.friction(model.theta)[0, 0]
+    N = 31
+    stamp, rest = np.arange(N) * 1_000_000, np.zeros((N, 1))
+    still = true_torque(
+        model, fourier_motion(rng, 1, 0.03, 0.001)._replace(q=rest, qd=rest, qdd=rest)
+    )
+    for friction in np.linspace(-Fc, Fc, 7):
+        log = JointLog(stamp, rest, rest + 1e-4, still + friction)
+        assert shares(model, exact(window=30, velocity_error=(1e-3,)), log).max() <= 1.0
+    assert shares(model, exact(window=30), JointLog(stamp, rest, rest + 1e-4, still)).max() > 1.0
+
+
+# quadrature
+
+
+@pytest.mark.parametrize('quadrature', ['trapezoid', 'euler'])
+@pytest.mark.parametrize('window', [2, 3, 10])
+def test_coarse_samples_are_covered_by_the_remainder(rng, quadrature, window):
+    for n in (1, 2, 4):
+        model = smooth_arm(rng, n)
+        log = smooth_recording(rng, model, 2.0, 0.02)
+        used = shares(model, exact(window=window, quadrature=quadrature), log)
+        assert used.max() <= 1.0
+
+
+def test_without_a_remainder_coarse_samples_are_not_covered(rng):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 2.0, 0.02)
+    assert shares(model, exact(window=10, curvature=(0.0,)), log).max() > 1e3
+
+
+def test_a_true_bound_on_the_curvature_is_enough_and_a_wrong_one_is_not(rng):
+    for n in (1, 2, 4):
+        model = smooth_arm(rng, n)
+        motion = fourier_motion(rng, n, 2.0, 0.002)
+        torque = true_torque(model, motion)
+        rate = momentum_regressors(model, motion.q, motion.qd)[1] @ model.theta + torque
+        curvature = np.abs(np.diff(rate, 2, axis=0)).max(axis=0) / 0.002**2
+        part = slice(None, None, 10)
+        log = JointLog(motion.stamp[part], motion.q[part], motion.qd[part], torque[part])
+        used = shares(model, exact(window=5, curvature=tuple(1.01 * curvature)), log)
+        assert 0.8 < used.max() <= 1.0
+        assert shares(model, exact(window=5, curvature=tuple(0.5 * curvature)), log).max() > 1.0
+
+
+def test_uneven_samples_are_covered(rng):
+    for n in (1, 2, 4):
+        model = smooth_arm(rng, n)
+        log = jittered(rng, model, 2.0, 0.01)
+        assert len(set(np.diff(log.stamp))) > 3
+        for window in (2, 3, 10):
+            for quadrature in ('trapezoid', 'euler'):
+                settings = exact(window=window, quadrature=quadrature)
+                assert shares(model, settings, log).max() <= 1.0
+        assert shares(model, exact(window=10, curvature=(0.0,)), log).max() > 1.0
+
+
+def test_a_torque_held_between_samples_is_integrated_exactly(rng):
+    for n in (2, 3):
+        model = smooth_arm(rng, n)
+        walk = 0.3 * np.cumsum(rng.normal(size=(301, n)), axis=0)
+        log = held_recording(rng, model, walk, 0.001)
+        settings = exact(window=20, torque_signal='held')
+        used = shares(model, settings, log)
+        assert used.max() <= 1.0
+        wrong = replace(log, torque=np.roll(walk, 1, axis=0))  # the command before, one too late
+        assert shares(model, settings, wrong).max() > 1.0
+
+
+def test_a_held_torque_that_keeps_rising_is_not_a_sampled_one(rng):
+    # every step of the stairs is half a sample late, which no bend shows
+    model = smooth_arm(rng, 2)
+    stairs = np.outer(np.arange(201), [0.05, -0.03])
+    log = held_recording(rng, model, stairs, 0.001)
+    assert shares(model, exact(window=20, torque_signal='held'), log).max() <= 1.0
+    assert shares(model, exact(window=20, torque_signal='sampled'), log).max() > 1.0
+
+
+@pytest.mark.parametrize('sample', range(1, 11))
+def test_one_jump_of_a_held_torque_is_covered_as_a_sampled_one(rng, sample):
+    model = smooth_arm(rng, 2)
+    torque = np.where(np.arange(21)[:, None] < sample, [1.0, -2.0], [3.0, 2.0])
+    log = held_recording(rng, model, torque, 0.001)
+    assert shares(model, exact(window=10), log).max() <= 1.0
+    if 2 < sample < 9:  # inside, where no bend counts twice
+        assert shares(model, exact(window=10, safety_factor=1.0), log).max() > 1.0
+
+
+def sliding_mass(rng, mass):
+    """A mass on a rail without friction, without gravity."""
+    model = random_tree(rng, 1, serial=True)
+    theta = np.zeros(14)
+    theta[0] = mass
+    sliding = model.tree._replace(is_prismatic=np.array([True]), gravity=np.zeros(3))
+    return replace(model, tree=sliding).with_parameters(theta)
+
+
+def test_one_jump_of_the_torque_is_covered_wherever_it_falls(rng):
+    # by hand: the velocity of a mass is the integral of the force, which jumps once
+    model = sliding_mass(rng, 2.0)
+    largest = 0.0
+    for _ in range(500):
+        cells = int(rng.integers(2, 6))
+        stamp = np.concatenate([[0], np.cumsum(rng.integers(1, 9, size=cells))]) * 1_000_000
+        t = stamp * 1e-9
+        jump = rng.uniform(0.0, t[-1])
+        before, after = rng.normal(size=2)
+        force = np.where(t < jump, before, after)
+        velocity = (before * np.minimum(t, jump) + after * np.maximum(t - jump, 0.0)) / 2.0
+        position = np.zeros((cells + 1, 1))
+        log = JointLog(stamp, position, velocity[:, None], force[:, None])
+        used = shares(model, exact(window=cells), log)
+        assert used.max() <= 1.0
+        largest = max(largest, float(used.max()))
+    assert largest > 0.8
+
+
+def test_the_error_bound_is_not_below_the_sum_of_the_errors_of_many_samples(rng):
+    # in exact arithmetic: rounding of a long sum is on the safe side
+    model = random_tree(rng, 1, serial=True)
+    nothing = Interval(np.zeros(14), np.zeros(14))
+    for _ in range(30):
+        samples, step = 2000, int(rng.integers(100_000, 2_000_000))
+        error, rest = float(rng.uniform(0.1, 1.0)), np.zeros((samples + 1, 1))
+        settings = exact(window=samples, torque_error=(error,))
+        log = JointLog(np.arange(samples + 1) * step, rest, rest, rest)
+        (delta,) = observe(model, nothing, settings, log).delta
+        true = Fraction(error) * Fraction(samples * step, 10**9)
+        assert true <= Fraction(float(delta)) <= true * Fraction(1000001, 1000000)
+
+
+# stamps and samples that are not as they should be
+
+
+def windows(rows):
+    return sorted(set(zip(rows.start.tolist(), rows.end.tolist(), strict=True)))
+
+
+def without(log, missing):
+    kept = np.setdiff1d(np.arange(len(log)), missing)
+    return JointLog(log.stamp[kept], log.position[kept], log.velocity[kept], log.torque[kept])
+
+
+def test_windows_follow_each_other_and_have_the_samples_they_should(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    rows = observe(model, near_bounds(model), exact(window=40), log)
+    np.testing.assert_allclose(windows(rows), [(0.0, 0.04), (0.04, 0.08), (0.08, 0.1)])
+    assert rows.joint.tolist() == [0, 1] * 3
+
+
+def test_no_row_spans_a_gap(rng):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 0.2, 0.001)
+    settings = replace(exact(window=30), longest_step=0.0015)
+    gap = without(log, [50, 51, 110])
+    rows = observe(model, near_bounds(model), settings, gap)
+    spans = windows(rows)
+    expected = [(0, 0.03), (0.03, 0.049), (0.052, 0.082), (0.082, 0.109), (0.111, 0.141)]
+    np.testing.assert_allclose(spans[:5], expected)
+    assert share_of_promise(rows, model.theta, model.layout).max() <= 1.0
+
+
+def test_a_piece_of_less_than_three_samples_gives_no_rows(rng):
+    model = smooth_arm(rng, 2)
+    log = without(smooth_recording(rng, model, 0.1, 0.001), [10, 13, 40, 42])
+    settings = replace(exact(window=200), longest_step=0.0015)
+    spans = windows(observe(model, near_bounds(model), settings, log))
+    np.testing.assert_allclose(spans, [(0, 0.009), (0.014, 0.039), (0.043, 0.1)])
+
+
+def observed_one_by_one(model, settings, measurements):
+    observer = MomentumObserver(model, near_bounds(model), settings)
+    parts = [observer.add(measurement) for measurement in measurements]
+    return [part for part in [*parts, observer.finish()] if part is not None]
+
+
+def test_a_stamp_that_comes_twice_is_ignored(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    settings = exact(window=30)
+    samples = [log[i] for i in range(len(log))]
+    twice = [sample for sample in samples for _ in range(2)]
+    once = observed_one_by_one(model, settings, samples)
+    again = observed_one_by_one(model, settings, twice)
+    assert len(once) == len(again)
+    assert all(same_rows(a, b) for a, b in zip(once, again, strict=True))
+
+
+def test_a_backward_stamp_is_an_error_that_says_which_and_by_how_much(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    observer = MomentumObserver(model, near_bounds(model), exact(window=30))
+    observer.add(log[4])
+    observer.add(log[5])
+    with pytest.raises(BackwardStampError, match='stamp 2000000 ns is 3000000 ns before'):
+        observer.add(log[2])
+
+
+BAD = [
+    ('position', [np.nan, 0.0, 0.0], r'position of j0 is nan at 5000000 ns.*finite'),
+    ('velocity', [0.0, 0.0, -np.inf], r'velocity of j2 is -inf at 5000000 ns.*finite'),
+    ('torque', [0.0, np.nan, 0.0], r'torque of j1 is nan at 5000000 ns.*finite'),
+    ('torque', [0.0, 0.0], r"torque has shape \(2,\) at 5000000 ns.*3 joints.*'j0', 'j1', 'j2'"),
+    ('position', 0.0, r'position has shape \(\) at 5000000 ns'),
+]
+
+
+@pytest.mark.parametrize(('name', 'value', 'message'), BAD)
+def test_a_bad_measurement_is_named_and_changes_nothing(rng, name, value, message):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    settings = exact(window=30)
+    samples = [log[i] for i in range(len(log))]
+    good = observed_one_by_one(model, settings, samples)
+    observer = MomentumObserver(model, near_bounds(model), settings)
+    parts = []
+    for sample in samples:
+        if sample.stamp in (5_000_000, 35_000_000):
+            with pytest.raises(MeasurementError):
+                observer.add(replace(sample, **{name: np.array(value)}))
+        parts.append(observer.add(sample))
+    parts = [part for part in [*parts, observer.finish()] if part is not None]
+    assert all(same_rows(a, b) for a, b in zip(good, parts, strict=True))
+    with pytest.raises(MeasurementError, match=message):
+        observer.add(replace(samples[5], **{name: np.array(value)}))
+
+
+def test_a_backward_stamp_changes_nothing(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    settings = exact(window=30)
+    good = observed_one_by_one(model, settings, [log[i] for i in range(len(log))])
+    observer = MomentumObserver(model, near_bounds(model), settings)
+    parts = []
+    for i in range(len(log)):
+        if i == 50:
+            with pytest.raises(BackwardStampError):
+                observer.add(log[20])
+        parts.append(observer.add(log[i]))
+    parts = [part for part in [*parts, observer.finish()] if part is not None]
+    assert all(same_rows(a, b) for a, b in zip(good, parts, strict=True))
+
+
+def test_stamps_since_1970_lose_nothing(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    settings = exact(window=30)
+    late = replace(log, stamp=log.stamp + 1_800_000_000_123_456_789)
+    early_rows = observe(model, near_bounds(model), settings, log)
+    late_rows = observe(model, near_bounds(model), settings, late)
+    assert same_rows(early_rows, late_rows)
+    assert windows(early_rows) == windows(late_rows)
+
+
+def test_an_observer_can_start_again_after_it_has_finished(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    observer = MomentumObserver(model, near_bounds(model), exact(window=200))
+    assert observer.finish() is None
+    first, second = [
+        ([observer.add(log[i]) for i in range(len(log))], observer.finish())[1] for _ in range(2)
+    ]
+    assert same_rows(first, second)
+    assert observer.finish() is None
+
+
+# settings
+
+
+REFUSED = [
+    ({'window': 1}, 'window is 1, it has to be 2 samples or more'),
+    ({'quadrature': 'simpson'}, "quadrature is 'simpson', allowed are trapezoid and euler"),
+    ({'torque_signal': 'zoh'}, "torque_signal is 'zoh', allowed are held and sampled"),
+    ({'torque_ratio': (-0.1,)}, r'torque_ratio is \(-0.1,\), it has to be 0 or more'),
+    ({'torque_error': (np.nan,)}, r'torque_error is \(nan,\), it has to be 0 or more'),
+    ({'position_error': (np.inf,)}, r'position_error is \(inf,\), it has to be 0 or more'),
+    ({'velocity_error': (0.0, -1.0)}, r'velocity_error is \(0.0, -1.0\), it has to be 0 or more'),
+    ({'safety_factor': 0.9}, 'safety_factor is 0.9, it has to be 1 or more'),
+    ({'safety_factor': np.inf}, 'safety_factor is inf, it has to be 1 or more'),
+    ({'longest_step': 0.0}, 'longest_step is 0.0 s, it has to be above 0'),
+    ({'curvature': (1.0,), 'quadrature': 'euler'}, 'curvature bounds the trapezoid.*euler'),
+    ({'curvature': (-1.0,)}, r'curvature is \(-1.0,\), it has to be 0 or more'),
+    ({'curvature': (np.nan,)}, r'curvature is \(nan,\), it has to be 0 or more'),
+]
+
+
+@pytest.mark.parametrize(('values', 'message'), REFUSED)
+def test_settings_out_of_range_are_refused(values, message):
+    with pytest.raises(ConfigError, match=message):
+        ObservationSettings(**values)
+
+
+@pytest.mark.parametrize('name', ['torque_ratio', 'position_error', 'curvature'])
+def test_one_entry_for_all_joints_or_one_each(rng, name):
+    model = smooth_arm(rng, 3)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    one = observe(model, near_bounds(model), exact(**{name: (0.5,)}), log)
+    each = observe(model, near_bounds(model), exact(**{name: (0.5,) * 3}), log)
+    assert same_rows(one, each)
+    with pytest.raises(ConfigError, match=f'{name} has 2 entries; 1 or 3'):
+        MomentumObserver(model, near_bounds(model), exact(**{name: (0.5, 0.5)}))
+
+
+def test_a_parameter_without_finite_bounds_is_refused(rng):
+    model = smooth_arm(rng, 2)
+    bounds = near_bounds(model)
+    upper = bounds.upper.copy()
+    upper[13] = np.inf
+    with pytest.raises(ConfigError, match='j1.mcz has no finite bounds.*wide interval'):
+        MomentumObserver(model, Interval(bounds.lower, upper), exact())
+
+
+def test_a_recording_too_coarse_for_its_settings_says_so(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.004)
+    with pytest.raises(MeasurementError, match='less than 0.0015 s apart.*longest_step above'):
+        observe(model, near_bounds(model), ObservationSettings(), log)
+
+
+def test_wider_parameter_bounds_make_wider_errors(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    settings = exact(window=30, position_error=(1e-4,))
+    near = observe(model, near_bounds(model), settings, log)
+    wide = observe(model, ratio_bounds(model.theta, 0.5, 0.1), settings, log)
+    assert (wide.delta > near.delta).all()
+    assert np.array_equal(wide.Y_e, near.Y_e)
+
+
+def test_a_single_measurement_has_the_fields_of_the_log(rng):
+    log = smooth_recording(rng, smooth_arm(rng, 2), 0.01, 0.001)
+    assert isinstance(log[3], JointMeasurement)
+    assert log[3].stamp == 3_000_000
