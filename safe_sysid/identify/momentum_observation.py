@@ -150,23 +150,20 @@ class MomentumObserver:
         if elapsed == 0:  # the same sample twice
             return None
         if elapsed * 1e-9 > self._settings.longest_step:
-            rows = self._close()
-            self._begin(measurement.stamp, sample)
-            return rows
+            return self._close_and_begin(measurement.stamp, sample)
         add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._bounds, self._rule)
         self._last = measurement.stamp
         self._sample = sample
         if self._sums.clock[0] <= self._settings.window:
             return None
-        rows = self._close()
-        self._begin(measurement.stamp, sample)
-        return rows
+        return self._close_and_begin(measurement.stamp, sample)
 
     def finish(self) -> Observation | None:
         """Rows of the window that has begun, if it has enough samples."""
-        rows = self._close()
-        self._origin = None
-        return rows
+        try:
+            return self._close()
+        finally:
+            self._origin = None
 
     def _checked(self, measurement: JointMeasurement) -> Array:
         n = self._model.n
@@ -189,6 +186,12 @@ class MomentumObserver:
                 f'{measurement.stamp} ns; measurements have to be finite'
             )
         return sample
+
+    def _close_and_begin(self, stamp: int, sample: Array) -> Observation | None:
+        try:
+            return self._close()
+        finally:  # numbers too large for a row spoil their window only
+            self._begin(stamp, sample)
 
     def _begin(self, stamp: int, sample: Array) -> None:
         for array in self._sums:

@@ -24,11 +24,16 @@ class Observation:
 
     def __post_init__(self) -> None:
         m = len(self.b)
-        shapes = [x.shape[0] for x in (self.Y_e, self.Y_r, self.delta, self.joint)]
-        if any(rows != m for rows in shapes):
-            raise MeasurementError(f'Y_e, Y_r, delta and joint have {shapes} rows, b has {m}')
-        if not (np.isfinite(self.b).all() and (self.delta > 0.0).all()):
-            raise MeasurementError('an observation needs a finite b and delta > 0 in every row')
+        for name in ('Y_e', 'Y_r', 'delta', 'joint', 'start', 'end'):
+            if len(getattr(self, name)) != m:
+                raise MeasurementError(f'{name} has {len(getattr(self, name))} rows, b has {m}')
+        useful = np.isfinite(self.b) & np.isfinite(self.delta) & (self.delta > 0.0)
+        useful &= np.isfinite(self.Y_e).all(axis=1) & np.isfinite(self.Y_r).all(axis=1)
+        if not useful.all():
+            raise MeasurementError(
+                f'row {int(np.argmin(useful))} has an entry that is not finite, or delta is not '
+                'above 0; it binds no parameter'
+            )
 
     def __len__(self) -> int:
         return len(self.b)

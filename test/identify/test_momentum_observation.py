@@ -389,6 +389,24 @@ def test_a_backward_stamp_changes_nothing(rng):
     assert all(same_rows(a, b) for a, b in zip(good, parts, strict=True))
 
 
+def test_numbers_too_large_for_a_row_spoil_their_window_only(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.1, 0.001)
+    observer = MomentumObserver(model, near_bounds(model), exact(window=20))
+    parts, refused = [], 0
+    for i in range(len(log)):
+        sample = log[i] if i != 30 else replace(log[i], velocity=np.full(2, 1e200))
+        try:
+            parts.append(observer.add(sample))
+        except MeasurementError:
+            refused += 1
+    rows = [part for part in parts if part is not None]
+    assert refused == 1
+    assert [float(part.start[0]) for part in rows] == pytest.approx([0.0, 0.04, 0.06, 0.08])
+    for part in rows:
+        assert share_of_promise(part, model.theta, model.layout).max() <= 1.0
+
+
 def test_stamps_since_1970_lose_nothing(rng):
     model = smooth_arm(rng, 2)
     log = smooth_recording(rng, model, 0.1, 0.001)
