@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.errors import ConfigError
+from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.identify.observation import Observation, stacked
 
 
@@ -42,6 +42,11 @@ class RowBuffer:
 
     def weigh(self, weight: Array) -> None:
         """How much each of `rows()` mattered to the bounds found with them."""
+        if weight.shape != (len(self),):
+            raise BoundError(
+                f'weights of shape {weight.shape} for {len(self)} rows; none may be added '
+                'between rows() and weigh()'
+            )
         self._weight = weight.copy()
 
     def _keep_best(self) -> None:
