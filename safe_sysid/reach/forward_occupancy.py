@@ -1,0 +1,162 @@
+"""Where the end points of all capsules can be: forward kinematics on Taylor models, compiled.
+
+A joint with unit axis a turns by R(q) = a a' + cos q (1 - a a') + sin q S(a), so with the fixed
+rotation R0 before it
+
+    R_i = R_up N + cos q (R_up C) + sin q (R_up S),   N = R0 a a', C = R0 (1 - a a'), S = R0 S(a)
+
+of which only the products with cos q and sin q multiply polynomials. A point that is fixed to a
+joint is p_i + R_i x. Axes and rotations of the tree were normalised in floats: N, C and S are
+intervals that contain those of an arm whose axes have length one and whose rotations are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.model.collision_geometry import Capsules
+from safe_sysid.model.robot_model import Tree
+from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.monomials import Monomials
+from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear, copy
+from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
+
+_DIRECTION = 2.0**-50  # error of entries of axes and rotations that were normalised in floats
+# Entries of N, C, S and R0 a are sums of at most four products of three such factors, each at most
+# 1 + 2^-50: off by less than 4 (3 + 4) _DIRECTION, rounding included.
+_PRODUCT = 2.0**-45
+
+
+@dataclass(frozen=True, eq=False)
+class Occupancy:
+    """End points of m capsules, first all a, then all b, in every time interval.
+
+    rows (T, 2 m, 3, M + 1) are Taylor models in k: M coefficients and a remainder per coordinate.
+    """
+
+    monomials: Monomials
+    rows: Array
+
+    def boxes(self) -> Interval:
+        """Encloses every end point over its whole set, (T, 2 m, 3)."""
+        shape = self.rows.shape[:-1]
+        flat = self.rows.reshape(-1, self.rows.shape[-1])
+        lower, upper = np.empty(len(flat)), np.empty(len(flat))
+        _bounds(flat, self.monomials.kernel, lower, upper)
+        return Interval(lower.reshape(shape), upper.reshape(shape))
+
+
+def forward_occupancy(
+    tree: Tree, capsules: Capsules, monomials: Monomials, joints: tuple[Array, Array, Array]
+) -> Occupancy:
+    """End points of all capsules for joints whose cos q, sin q and q are rows (T, n, M + 1)."""
+    states = np.stack(joints, axis=2)
+    intervals, width = len(states), states.shape[-1]
+    joint = np.concatenate([capsules.joint, capsules.joint])
+    points = np.concatenate([capsules.a, capsules.b])
+    out = np.empty((intervals, len(points), 3, width))
+    turns, shifts = joint_maps(tree)
+    _end_points(tree.parent, turns, shifts, states, joint, points, monomials.kernel, out)
+    if not np.all(np.isfinite(out)):
+        raise BoundError(
+            'the set of positions of the arm has no bound: the ranges of k or the tracking errors '
+            'are too large, make them smaller'
+        )
+    return Occupancy(monomials, out)
+
+
+def joint_maps(tree: Tree) -> tuple[Array, Array]:
+    """Transposes of N, C, S, as (n, 3, 2, 3, 3), and what moves the origin, (n, 3, 3).
+
+    The axis of size 2 is (center, radius). Rows of the second array are the fixed offset and
+    center and radius of R0 a, along which a prismatic joint slides, or zero.
+    """
+    R0, a, fixed = tree.R_parent_joint, tree.axis, tree.is_prismatic
+    along = R0 @ (a[:, :, None] * a[:, None, :])
+    crossed = R0 @ np.cross(np.eye(3), a[:, None, :])
+    turns = np.zeros((len(a), 3, 2, 3, 3))
+    turns[:, :, 0] = np.stack([along, R0 - along, crossed], axis=1)
+    turns[:, :, 1] = _PRODUCT
+    turns[fixed] = 0.0
+    turns[fixed, 0, 0], turns[fixed, 0, 1] = R0[fixed], _DIRECTION
+    slide = (R0 @ a[:, :, None])[..., 0] * fixed[:, None]
+    shifts = np.stack([tree.p_parent_joint, slide, np.full_like(slide, _PRODUCT)], axis=1)
+    return np.ascontiguousarray(turns.swapaxes(-1, -2)), shifts
+
+
+@parallel_jit
+def _end_points(
+    parent: IntArray,
+    turns: Array,
+    shifts: Array,
+    states: Array,
+    joint: IntArray,
+    points: Array,
+    table: IntArray,
+    out: Array,
+) -> None:
+    """Pool of one time interval: 12 rows of pose per joint, the base first, and 9 of work."""
+    n, width = len(parent), states.shape[3]
+    for t in prange(len(states)):
+        pool = np.zeros((12 * (n + 1) + 9, width))
+        for r in range(3):
+            pool[4 * r, 0] = 1.0
+        for i in range(n):
+            up, here, work = 12 * (parent[i] + 1), 12 * (i + 1), 12 * (n + 1)
+            for j in range(3):
+                for m in range(width):
+                    pool[work + j, m] = states[t, i, j, m]
+            _turn(pool, turns[i], up, here, work, table)
+            _shift(pool, shifts[i], up, here, work, table)
+        for j in range(len(points)):
+            pose, work = 12 * (joint[j] + 1), 12 * (n + 1)
+            for r in range(3):
+                copy(pool, pose + 9 + r, work)
+                for c in range(3):
+                    add_scaled(pool, pose + 3 * r + c, points[j, c], 0.0, work)
+                for m in range(width):
+                    out[t, j, r, m] = pool[work, m]
+
+
+@jit
+def _turn(pool: Array, turn: Array, up: int, here: int, work: int, table: IntArray) -> None:
+    """Rotation of a joint from the one below, row by row; rows of work are cos q, sin q, q."""
+    turning = turn[1, 0].any()
+    for r in range(3):
+        row = here + 3 * r
+        clear_vector(pool, row)
+        add_linear(pool, turn[0, 0], turn[0, 1], up + 3 * r, row)
+        if turning:
+            for j in range(2):
+                product = work + 3 + 3 * j
+                clear_vector(pool, product)
+                add_linear(pool, turn[1 + j, 0], turn[1 + j, 1], up + 3 * r, product)
+                for c in range(3):
+                    add_product(pool, work + j, product + c, 1.0, row + c, table)
+
+
+@jit
+def _shift(pool: Array, shift: Array, up: int, here: int, work: int, table: IntArray) -> None:
+    """Origin of a joint from the one below."""
+    sliding = shift[1].any()
+    for r in range(3):
+        origin = here + 9 + r
+        copy(pool, up + 9 + r, origin)
+        for c in range(3):
+            add_scaled(pool, up + 3 * r + c, shift[0, c], 0.0, origin)
+        if sliding:
+            clear(pool, work + 3)
+            for c in range(3):
+                add_scaled(pool, up + 3 * r + c, shift[1, c], shift[2, c], work + 3)
+            add_product(pool, work + 2, work + 3, 1.0, origin, table)
+
+
+@parallel_jit
+def _bounds(rows: Array, table: IntArray, lower: Array, upper: Array) -> None:
+    for i in prange(len(rows)):
+        lower[i], upper[i] = bounds(rows, i, table)

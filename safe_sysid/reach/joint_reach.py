@@ -1,0 +1,258 @@
+"""Joint positions, velocities and accelerations over each time step, for every k.
+
+k = k_center + k_range x with x in [-1, 1]^n, the variables of the Taylor models. The desired
+motion is affine in k, so its rows have a constant and one linear coefficient. Time and tracking
+errors are in the remainder: with e = q_d - q,
+
+    q = q_d - e,  qd = qd_d - de/dt,  qd_a = qd_d + K_r e,  qdd_a = qdd_d + K_r de/dt.
+
+After its last time step a plan is at rest, which is the end of that step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.interval import EPS, Interval, stack
+from safe_sysid.sets.monomials import Monomials, monomials
+from safe_sysid.sets.taylor_kernels import rounded_up
+from safe_sysid.sets.taylor_sine import sine_cosine
+from safe_sysid.trajectory.bezier import Bezier, unit_time
+
+Ball = tuple[float, float]  # centre, radius
+
+KINDS = ('cos', 'sin', 'q', 'qd', 'qd_a', 'qdd_a', 'qd_d')
+COS, SIN, Q, QD, QD_A, QDD_A, QD_D = range(len(KINDS))
+WORK = 3  # rows that sine_cosine needs
+
+
+@dataclass(frozen=True, eq=False)
+class Horizon:
+    """The plans that sets are made for: curves whose k is in a box, and how finely to look."""
+
+    curve: Bezier
+    k_center: Array  # (n,) [rad]
+    k_range: Array  # (n,) [rad] half width; 0 everywhere is one single plan
+    intervals: int = 128  # time steps
+    degree: int = 2  # of the polynomials in k
+
+    def __post_init__(self) -> None:
+        for name in ('k_center', 'k_range'):
+            value = np.array(getattr(self, name), dtype=np.float64)
+            if value.shape != self.curve.q0.shape or not np.all(np.isfinite(value)):
+                raise BoundError(
+                    f'{name} = {value} has to be {len(self.curve.q0)} finite numbers, one per '
+                    'joint of the curve'
+                )
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        if np.any(self.k_range < 0.0):
+            raise BoundError(f'k_range = {self.k_range} has to be at least zero everywhere')
+        if self.intervals < 1:
+            raise BoundError(f'{self.intervals} time intervals; 1 or more are needed')
+        if not np.all(np.diff(self._edges) > 0.0):
+            raise BoundError(
+                f'{self.intervals} time intervals of a curve of {self.curve.duration} s have no '
+                'length; use fewer intervals or a longer duration'
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.k_range)
+
+    @property
+    def _edges(self) -> Array:
+        edges = self.curve.duration * (np.arange(self.intervals + 1) / self.intervals)
+        edges[-1] = self.curve.duration
+        return edges
+
+    @cached_property
+    def time(self) -> Interval:
+        """Time steps, which cover [0, duration] without gaps; (T,) [s] since the start."""
+        return Interval(self._edges[:-1], self._edges[1:])
+
+    @cached_property
+    def monomials(self) -> Monomials:
+        """Monomials in x; without variables for a single plan."""
+        return monomials(self.n if np.any(self.k_range > 0.0) else 0, self.degree)
+
+
+@dataclass(frozen=True, eq=False)
+class JointReach:
+    """Taylor models in x of the joint states, for all times of a step and all tracking errors.
+
+    Of a prismatic joint cos and sin are 1 and 0.
+    """
+
+    monomials: Monomials
+    time: Interval  # (T,) [s] since the start of the curve
+    rows: Array  # (7, T, n, M + 1) in the order of KINDS
+
+    @property
+    def cos(self) -> Array:
+        """Cosines of the true positions, (T, n, M + 1)."""
+        return self._of(COS)
+
+    @property
+    def sin(self) -> Array:
+        """Sines of the true positions."""
+        return self._of(SIN)
+
+    @property
+    def q(self) -> Array:
+        """True positions."""
+        return self._of(Q)
+
+    @property
+    def qd(self) -> Array:
+        """True velocities."""
+        return self._of(QD)
+
+    @property
+    def qd_a(self) -> Array:
+        """Auxiliary velocities qd_d + K_r e."""
+        return self._of(QD_A)
+
+    @property
+    def qdd_a(self) -> Array:
+        """Auxiliary accelerations qdd_d + K_r de/dt."""
+        return self._of(QDD_A)
+
+    @property
+    def qd_d(self) -> Array:
+        """Desired velocities, without tracking error."""
+        return self._of(QD_D)
+
+    def _of(self, kind: int) -> Array:
+        rows: Array = self.rows[kind]
+        return rows
+
+
+class _Slack(NamedTuple):
+    """What tracking errors add to the remainders, (n,) each."""
+
+    q: Array
+    qd: Array
+    qd_a: Array
+    qdd_a: Array
+
+
+def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> JointReach:
+    """Enclosures of the joint states of every plan of the horizon."""
+    for name, size in (('horizon', horizon.n), ('tracking error', len(error.K_r))):
+        if size != model.n:
+            raise BoundError(f'the {name} has {size} joints, the arm has {model.n}')
+    K_r = Interval.of(error.K_r)
+    slack = _Slack(
+        error.position,
+        error.velocity,
+        (K_r * error.position).upper,
+        (K_r * error.velocity).upper,
+    )
+    s = unit_time(horizon.time, horizon.curve.duration)
+    curve, slope = _coefficients(horizon)
+    count = horizon.monomials.count
+    rows = np.zeros((len(KINDS), horizon.intervals, model.n, count + 1))
+    _joint_reach_into(
+        (np.stack([s.center, s.radius], axis=-1), curve, slope),
+        horizon.k_range,
+        slack,
+        model.tree.is_prismatic,
+        horizon.monomials.kernel,
+        rows,
+    )
+    if not np.all(np.isfinite(rows)):
+        raise BoundError(
+            'joint states of the horizon are larger than a float can hold; the start of the '
+            'curve, k_center or k_range are not those of an arm'
+        )
+    rows.setflags(write=False)
+    return JointReach(horizon.monomials, horizon.time, rows)
+
+
+def _coefficients(horizon: Horizon) -> tuple[Array, Array]:
+    """Coefficients in s of the curve of k_center, (3, n, 6, 2), and of its slope, (3, 6, 2).
+
+    The first axis is the order of the derivative in time, the last one centre and radius.
+    """
+    parts = [horizon.curve.affine(order) for order in range(3)]
+    middle = stack([offset + slope * horizon.k_center[:, None] for offset, slope in parts])
+    slopes = stack([slope[0] for _, slope in parts])
+    curve, slope = (np.stack([c.center, c.radius], axis=-1) for c in (middle, slopes))
+    return curve, slope
+
+
+@jit
+def _polynomial_over(coefficients: Array, s: Array) -> Ball:
+    """Range over [s[0] - s[1], s[0] + s[1]] of the degree-5 polynomials in a ball, (6, 2).
+
+    Expanded about the middle by repeated synthetic division. Each step is a product and a sum, an
+    error below EPS times their sizes; the radii are sums of positive terms, at most 40 deep.
+    """
+    c0, r0 = coefficients[:, 0].copy(), coefficients[:, 1].copy()
+    middle, half = s[0], s[1]
+    for m in range(5):
+        for i in range(4, m - 1, -1):
+            shift = c0[i + 1] * middle
+            r0[i] += r0[i + 1] * abs(middle) + EPS * (abs(c0[i]) + 2.0 * abs(shift))
+            c0[i] += shift
+    radius = 0.0
+    for m in range(5, 0, -1):
+        radius = (radius + abs(c0[m]) + r0[m]) * half
+    return c0[0], rounded_up(radius + r0[0], 32)
+
+
+@jit
+def _affine_row(row: Array, curve: Ball, slope: Ball, k_range: float, j: int) -> None:
+    """Set a row to curve + slope k_range x_j."""
+    M = len(row) - 1
+    row[:] = 0.0
+    row[0] = curve[0]
+    linear = slope[0] * k_range
+    if M > 1:
+        row[1 + j] = linear
+    row[M] = rounded_up(curve[1] + slope[1] * k_range + EPS * abs(linear), 4)
+
+
+@parallel_jit
+def _joint_reach_into(
+    curves: tuple[Array, Array, Array],
+    k_range: Array,
+    slack: _Slack,
+    is_prismatic: AnyArray,
+    table: IntArray,
+    rows: Array,
+) -> None:
+    """Fill rows, (7, T, n, M + 1)."""
+    s, curve, slope = curves
+    T, n, width = rows.shape[1:]
+    for t in prange(T):
+        pool = np.empty((3 + WORK, width))
+        slopes = [_polynomial_over(slope[order], s[t]) for order in range(3)]
+        for j in range(n):
+            for order, kind in ((0, Q), (1, QD_D), (2, QDD_A)):
+                enclosed = _polynomial_over(curve[order, j], s[t])
+                _affine_row(rows[kind, t, j], enclosed, slopes[order], k_range[j], j)
+            rows[QD, t, j] = rows[QD_D, t, j]
+            rows[QD_A, t, j] = rows[QD_D, t, j]
+            rows[Q, t, j, -1] = rounded_up(rows[Q, t, j, -1] + slack.q[j], 1)
+            rows[QD, t, j, -1] = rounded_up(rows[QD, t, j, -1] + slack.qd[j], 1)
+            rows[QD_A, t, j, -1] = rounded_up(rows[QD_A, t, j, -1] + slack.qd_a[j], 1)
+            rows[QDD_A, t, j, -1] = rounded_up(rows[QDD_A, t, j, -1] + slack.qdd_a[j], 1)
+            if is_prismatic[j]:
+                rows[COS, t, j, 0] = 1.0
+                continue
+            pool[0] = rows[Q, t, j]
+            sine_cosine(pool, 0, 1, 2, 3, table)
+            rows[SIN, t, j] = pool[1]
+            rows[COS, t, j] = pool[2]

@@ -1,0 +1,1 @@
+"""TRACK: which torque follows a plan whatever theta is."""

@@ -1,0 +1,41 @@
+"""Gains of the robust controller; the tracking error they promise is in `reach.tracking_error`.
+
+With e = q_d - q, r = de/dt + K_r e, qd_a = qd_d + K_r e, qdd_a = qdd_d + K_r de/dt the law is
+
+    tau = W_s(q, qd, qd_a, qdd_a) theta_0 + v,   v = lambda r,
+    lambda = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) / |r|^2   (0 at r = 0)
+
+where the Coulomb term of W_s theta_0 is Fc_0 tanh(qd_d / coulomb_speed), w_M bounds what theta may
+change in W_s theta, friction included, and V_sup >= V = 1/2 r' (H + diag(Ia)) r. At V = V_M it
+gives lambda |r|^2 >= |r|' w_M, hence dV/dt <= 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """What the robust controller may be told."""
+
+    K_r: Array  # (n,) [1/s] rate at which a position error decays
+    V_M: float  # [J] energy of the error that is never exceeded
+    alpha: float  # [1/s] how early the robust input sets in below V_M
+    coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
+
+    def __post_init__(self) -> None:
+        K_r = np.array(self.K_r, dtype=np.float64)
+        if K_r.ndim != 1 or not np.all((K_r > 0.0) & (K_r < np.inf)):
+            raise ConfigError(f'K_r = {K_r} has to be one positive number per joint [1/s]')
+        for name in ('V_M', 'alpha', 'coulomb_speed'):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise ConfigError(f'{name} is {value}, it has to be above 0 and finite')
+        K_r.setflags(write=False)
+        object.__setattr__(self, 'K_r', K_r)
