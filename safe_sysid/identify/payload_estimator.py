@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import time
 
 import numpy as np
@@ -13,7 +13,7 @@ from safe_sysid.identify.contradiction import Contradiction
 from safe_sysid.identify.log_cholesky_fit import fit
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.row_buffer import RowBuffer
-from safe_sysid.identify.set_membership import SetMembership
+from safe_sysid.identify.set_membership import Membership, SetMembership
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.sets.interval import Interval
 
@@ -92,8 +92,7 @@ class PayloadEstimator:
         else:
             self._buffer.weigh(found.weight)
             self._bounds = found.bounds
-            best = fit(rows, self._prior.theta_r, self._prior.theta_e)
-            self._theta_e = _inside(found.bounds, best.phi, found.center, self._theta_e)
+            self._theta_e = self._nominal(rows, found)
         return Solution(
             self._theta_e,
             self._bounds,
@@ -101,6 +100,14 @@ class PayloadEstimator:
             len(rows),
             time.monotonic() - begin,
         )
+
+    def _nominal(self, rows: Observation, found: Membership) -> Array:
+        """The fit moved into the bounds; rows that depend much on theta_r count less."""
+        assert found.bounds is not None
+        spread = np.abs(rows.Y_r) @ self._prior.rest.radius
+        start = self._prior.theta_e if found.center is None else found.center
+        best = fit(replace(rows, delta=rows.delta + spread), self._prior.theta_r, start)
+        return _inside(found.bounds, best.phi, found.center, self._theta_e)
 
 
 def _inside(bounds: Interval, best: Array, center: Array | None, last: Array) -> Array:

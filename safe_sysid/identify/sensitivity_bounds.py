@@ -26,7 +26,8 @@ def sensitivity(observation: Observation, rest: Interval, prior: Interval) -> In
     Where the data do not determine the fit there is no slope, and the prior is the answer.
     """
     typical = float(np.sqrt(np.mean(observation.delta**2))) if len(observation) else 1.0
-    equal = replace(observation, delta=np.full(len(observation), typical))
+    # the published fit has equal weights and no prior: small deltas leave all to the data
+    equal = replace(observation, delta=np.full(len(observation), 1e-3 * typical))
     result = fit(equal, rest.center, prior.center)
     if result.outcome is Outcome.UNDETERMINED:
         return prior

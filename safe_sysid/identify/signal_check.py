@@ -1,9 +1,9 @@
 """Signal check: does the measured torque have the sign, unit and joint that the model expects.
 
 Gain and correlation of what was measured (b) against what the model predicts (p) with the middle
-of its bounds, joint by joint. Rows of windows predict friction and inertial forces too and need no
-slow motion; samples of slow motion predict gravity alone. Both figures are taken about zero, not
-about means: an arm that stands still shows its sign as well.
+of its bounds, joint by joint. Most of it is gravity; rows of windows predict friction and inertial
+forces too and so need no slow motion. Both figures are taken about zero, not about means: an arm
+that stands still shows its sign as well.
 
 If every assumption holds, b = p + d with d = Y (theta - middle) + error, so that
 
@@ -22,15 +22,12 @@ from enum import Enum
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.identify.observation import Observation
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 GAIN = 3.0  # a gain outside of 1/3 to 3 is another unit, not a model that is a little off
 ROUNDING = 1e-9  # of the sums, relative
-SLOW = 0.1  # [rad/s] joints of samples without velocity are taken to move no faster
 CORRELATION = 0.5  # less than this is not the torque of this joint
 
 
@@ -72,10 +69,6 @@ class SignalCheck:
         layout = model.layout
         order = np.concatenate([np.arange(layout.size)[layout.end_effector], layout.rest])
         self._middle, self._radius = bounds.center[order], bounds.radius[order]
-        largest = bounds.magnitude
-        self._friction = (
-            largest[layout.joint_entries('Fc')] + SLOW * largest[layout.joint_entries('Fv')]
-        )
         n = layout.n
         self._count = np.zeros(n, dtype=np.int64)
         self._square_p = np.zeros(n)
@@ -85,38 +78,20 @@ class SignalCheck:
         self._error = np.zeros(n)  # sum of delta |p|
         self._square_reach = np.zeros(n)  # sum of (|Y| radius + delta)^2
 
-    def add(self, q: Array, tau: Array) -> None:
-        """Samples (N, n) of an arm that stands still or moves slowly, judged by gravity alone.
-
-        Friction at SLOW is allowed for, acceleration is not.
-        """
-        q, tau = (np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, tau))
-        layout, still = self._model.layout, np.zeros_like(q)
-        W = standard_regressor(self._model, q, still, still).reshape(-1, layout.size)
-        rows = Observation(
-            Y_e=W[:, layout.end_effector],
-            Y_r=W[:, layout.rest],
-            b=tau.ravel(),
-            delta=np.tile(self._friction + np.finfo(float).tiny, len(q)),
-            joint=np.tile(np.arange(layout.n), len(q)),
-            start=np.zeros(tau.size),
-            end=np.zeros(tau.size),
-        )
-        self.add_rows(rows)
-
     def add_rows(self, rows: Observation) -> None:
         """Rows of windows, in which friction and acceleration have their place."""
         Y = np.hstack([rows.Y_e, rows.Y_r])
         p, reach = Y @ self._middle, np.abs(Y) @ self._radius + rows.delta
-        for joint in np.unique(rows.joint):
-            own = rows.joint == joint
-            self._count[joint] += own.sum()
-            self._square_p[joint] += p[own] @ p[own]
-            self._square_b[joint] += rows.b[own] @ rows.b[own]
-            self._product[joint] += rows.b[own] @ p[own]
-            self._leverage[joint] += Y[own].T @ p[own]
-            self._error[joint] += rows.delta[own] @ np.abs(p[own])
-            self._square_reach[joint] += reach[own] @ reach[own]
+        for total, terms in (
+            (self._count, 1),
+            (self._square_p, p * p),
+            (self._square_b, rows.b * rows.b),
+            (self._product, rows.b * p),
+            (self._leverage, Y * p[:, None]),
+            (self._error, rows.delta * np.abs(p)),
+            (self._square_reach, reach * reach),
+        ):
+            np.add.at(total, rows.joint, terms)
 
     def verdict(self) -> SignalVerdict:
         """What the rows so far say."""

@@ -96,6 +96,8 @@ class SolvesInBackground:
             [sys.executable, '-m', 'safe_sysid.identify.solves', str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
+            # small matrices gain nothing from threads, which would take the caller's core
+            env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'},
         )
         theirs.close()
         self._connection = Connection(ours.detach())

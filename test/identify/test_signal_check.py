@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from safe_sysid.identify.momentum_observation import ObservationSettings, observe
-from safe_sysid.identify.signal_check import SLOW, SignalCheck, SignalOutcome
+from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.signal_check import SignalCheck, SignalOutcome
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
@@ -50,10 +51,24 @@ def verdict_of_rows(model, bounds, rows):
     return check.verdict()
 
 
+def rows_of_poses(model, bounds, q, tau):
+    """Observations of gravity alone; friction may be anything up to Coulomb's."""
+    layout, still = model.layout, np.zeros_like(q)
+    W = standard_regressor(model, q, still, still).reshape(-1, layout.size)
+    largest = bounds.magnitude[layout.joint_entries('Fc')]
+    return Observation(
+        Y_e=W[:, layout.end_effector],
+        Y_r=W[:, layout.rest],
+        b=tau.ravel(),
+        delta=np.tile(largest + 1e-12, len(q)),
+        joint=np.tile(np.arange(layout.n), len(q)),
+        start=np.zeros(tau.size),
+        end=np.zeros(tau.size),
+    )
+
+
 def verdict_of_samples(model, bounds, q, tau):
-    check = SignalCheck(model, bounds)
-    check.add(q, tau)
-    return check.verdict()
+    return verdict_of_rows(model, bounds, rows_of_poses(model, bounds, q, tau))
 
 
 def test_true_signals_of_moving_arms_are_never_refused(rng):
@@ -202,21 +217,14 @@ def test_without_observations_nothing_is_refused(rng):
     assert {x.outcome for x in verdict.joints} == {SignalOutcome.UNDECIDED}
 
 
-def test_sample_by_sample_is_the_same_as_all_at_once(rng):
+def test_row_by_row_is_the_same_as_all_at_once(rng):
     model, bounds, truth = uncertain_arm(rng)
-    q, tau = poses(rng, model, truth)
+    rows = rows_of_poses(model, bounds, *poses(rng, model, truth))
     one_by_one = SignalCheck(model, bounds)
-    for sample in zip(q, tau, strict=True):
-        one_by_one.add(*sample)
+    for row in range(len(rows)):
+        one_by_one.add_rows(rows.rows(slice(row, row + 1)))
     for x, y in zip(
-        one_by_one.verdict().joints, verdict_of_samples(model, bounds, q, tau).joints, strict=True
+        one_by_one.verdict().joints, verdict_of_rows(model, bounds, rows).joints, strict=True
     ):
         assert (x.outcome, x.observations) == (y.outcome, y.observations)
         assert x.gain == pytest.approx(y.gain)
-
-
-def test_slow_motion_may_have_friction(rng):
-    model, bounds, truth = uncertain_arm(rng)
-    q, tau = poses(rng, model, truth)
-    _, Fv, _, _ = model.layout.friction(truth.theta)
-    assert verdict_of_samples(model, bounds, q, tau + SLOW * Fv).refusal is None
