@@ -1,5 +1,7 @@
 """Recordings whose truth is known, and how much of the promised error the truth uses up."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 
@@ -36,6 +38,16 @@ def smooth_arm(rng, n):
     theta = model.theta.copy()
     theta[model.layout.joint_entries('Fc')] = 0.0
     return model.with_parameters(theta)
+
+
+def sliding_joint(rng, **parameters):
+    """One joint that slides, without gravity; only the parameters named are not zero."""
+    model = random_tree(rng, 1, serial=True)
+    theta = np.zeros(14)
+    for name, value in parameters.items():
+        theta[model.layout.labels.index(f'j0.{name}')] = value
+    tree = model.tree._replace(is_prismatic=np.array([True]), gravity=np.zeros(3))
+    return replace(model, tree=tree).with_parameters(theta)
 
 
 def smooth_recording(rng, model, seconds, period):

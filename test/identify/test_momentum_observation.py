@@ -9,6 +9,7 @@ from known_recordings import (
     jittered,
     near_bounds,
     share_of_promise,
+    sliding_joint,
     smooth_arm,
     smooth_recording,
 )
@@ -142,6 +143,35 @@ def test_constant_sensor_offsets_are_covered_if_declared(rng, name):
         assert shares(model, exact(window=50), off).max() > 1.0
 
 
+def pushed_mass(torque):
+    """A mass of 2 kg that starts at rest; positions play no part."""
+    stamp = 1_000_000 * np.arange(len(torque))
+    velocity = np.concatenate([[0.0], np.cumsum(torque[:-1]) * 0.001 / 2.0])
+    return JointLog(stamp, np.zeros((len(torque), 1)), velocity[:, None], torque[:, None])
+
+
+@pytest.mark.parametrize('name', ['m', 'Ia'])
+def test_velocity_errors_at_both_ends_of_a_window_add_up(rng, name):
+    # by hand: 2 kg, as mass or as inertia of the motor, change their momentum by 2 errors
+    model = sliding_joint(rng, **{name: 2.0})
+    log = pushed_mass(np.ones(21))
+    velocity = log.velocity.copy()
+    velocity[0] += 1e-3
+    velocity[-1] -= 1e-3
+    settings = exact(window=20, velocity_error=(1.0001e-3,), torque_signal='held')
+    used = shares(model, settings, replace(log, velocity=velocity))
+    assert 0.95 < used.max() <= 1.0
+
+
+def test_a_velocity_error_shows_in_the_work_of_viscous_friction(rng):
+    # by hand: nothing but a damper at constant velocity
+    model = sliding_joint(rng, Fv=5.0)
+    rest = np.zeros((21, 1))
+    log = JointLog(1_000_000 * np.arange(21), rest, rest + 0.3 + 1e-3, rest + 5.0 * 0.3)
+    used = shares(model, exact(window=20, velocity_error=(1.0001e-3,)), log)
+    assert 0.95 < used.max() <= 1.0
+
+
 def test_a_velocity_whose_sign_is_not_certain_leaves_dry_friction_open(rng):
     # a joint that rests, or creeps, with a velocity reading of a tenth of its error
     model = random_tree(rng, 1, serial=True, armature=0.3)
@@ -233,18 +263,9 @@ def test_one_jump_of_a_held_torque_is_covered_as_a_sampled_one(rng, sample):
         assert shares(model, exact(window=10, safety_factor=1.0), log).max() > 1.0
 
 
-def sliding_mass(rng, mass):
-    """A mass on a rail without friction, without gravity."""
-    model = random_tree(rng, 1, serial=True)
-    theta = np.zeros(14)
-    theta[0] = mass
-    sliding = model.tree._replace(is_prismatic=np.array([True]), gravity=np.zeros(3))
-    return replace(model, tree=sliding).with_parameters(theta)
-
-
 def test_one_jump_of_the_torque_is_covered_wherever_it_falls(rng):
     # by hand: the velocity of a mass is the integral of the force, which jumps once
-    model = sliding_mass(rng, 2.0)
+    model = sliding_joint(rng, m=2.0)
     largest = 0.0
     for _ in range(500):
         cells = int(rng.integers(2, 6))

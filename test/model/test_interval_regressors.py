@@ -1,10 +1,18 @@
 """Balls of the momentum regressors contain the exact regressor of every state they stand for."""
 
+from fractions import Fraction
+import operator
+
 from extended_regressors import EXTENDED, ROUNDING, orthonormal, reference_regressors
 import numpy as np
 import pytest
 
-from safe_sysid.model.interval_regressors import momentum_balls_into
+from safe_sysid.model.interval_regressors import (
+    _add,
+    _multiply,
+    _subtract,
+    momentum_balls_into,
+)
 from safe_sysid.model.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_rotation, random_tree
@@ -101,6 +109,35 @@ def test_balls_contain_the_exact_regressor_of_every_state_within_the_errors(rng,
         for place in np.concatenate([inside, corners]).astype(np.longdouble):
             state = (q + place[0] * q_radius, qd + place[1] * qd_radius)
             assert outside(W, exact_at(model.tree, *state)) <= ROUNDING
+
+
+@extended
+@pytest.mark.parametrize('serial', [True, False])
+def test_errors_about_rest_multiply(rng, serial):
+    # all that moves is product of errors: nothing of it shows to first order
+    model = random_tree(rng, 5, serial)
+    rest = np.zeros(5)
+    W = balls(model.tree, rest, rest, 0.2, 0.2)
+    for corner in 0.2 * rng.choice([-1, 1], size=(30, 2, 5)):
+        assert outside(W, exact_at(model.tree, *corner)) <= ROUNDING
+
+
+@pytest.mark.parametrize(
+    ('of_balls', 'of_numbers'),
+    [(_add, operator.add), (_subtract, operator.sub), (_multiply, operator.mul)],
+)
+@pytest.mark.parametrize('size', [0.0, 1e-16, 1e-3, 2.0])
+def test_operations_on_balls_contain_the_exact_result(rng, of_balls, of_numbers, size):
+    for _ in range(300):
+        a, b = rng.normal(size=(2, 2)) * 10.0 ** rng.uniform(-5, 5, size=(2, 1))
+        a[1], b[1] = size * np.abs([a[1], b[1]])
+        center, radius = of_balls(tuple(a), tuple(b))
+        for signs in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+            x, y = (
+                Fraction(ball[0]) + s * Fraction(ball[1])
+                for ball, s in zip((a, b), signs, strict=True)
+            )
+            assert abs(of_numbers(x, y) - Fraction(center)) <= Fraction(radius)
 
 
 @extended
