@@ -16,7 +16,10 @@ from safe_sysid.model.inertia import pseudo_inertia
 
 ROUNDING = 2.0**-49  # 16 units: more than the rounding of a coefficient below
 VIOLATION = 1e-4  # share of the largest eigenvalue of J that is worth a cut
+SAME = 1.0 - 1e-4  # cosine of the angle between vectors that make the same cut
 LENGTH = 0.1  # [m]; J in units of this length has entries of like size for hand-held things
+
+_SCALE = np.array([1.0, 1.0, 1.0, LENGTH]) / LENGTH
 
 
 def cut(v: Array) -> Array:
@@ -49,13 +52,28 @@ def first_vectors() -> Array:
 
 def violated_vectors(phi: Array) -> Array:
     """Directions v in which bodies (m, 10) are not consistent, most violated first, (k, 4)."""
-    scale = np.array([1.0, 1.0, 1.0, LENGTH]) / LENGTH
-    values, vectors = np.linalg.eigh(pseudo_inertia(phi) * scale * scale[:, None])
+    values, vectors = np.linalg.eigh(pseudo_inertia(phi) * _SCALE * _SCALE[:, None])
     size = np.maximum(np.abs(values).max(axis=-1, keepdims=True), 1e-12)
     which = values < -VIOLATION * size
-    ranked = np.argsort(values[which])
-    found: Array = np.swapaxes(vectors, -1, -2)[which][ranked] * scale
+    ranked = np.argsort((values / size)[which])
+    found: Array = np.swapaxes(vectors, -1, -2)[which][ranked] * _SCALE
     return found
+
+
+def distinct(vectors: Array, known: Array) -> Array:
+    """Those of the vectors that point elsewhere than known ones and earlier ones.
+
+    Cuts that are nearly the same tighten nothing and send the simplex method in circles.
+    """
+    kept = list(known)
+    for v in vectors:
+        others = np.array(kept) / _SCALE
+        cosine = (
+            others @ (v / _SCALE) / np.linalg.norm(others, axis=1) / np.linalg.norm(v / _SCALE)
+        )
+        if (np.abs(cosine) < SAME).all():
+            kept.append(v)
+    return np.array(kept[len(known) :]).reshape(-1, 4)
 
 
 def reach_cuts(reach: float) -> Array:

@@ -11,7 +11,9 @@ from scipy.sparse import csc_matrix
 
 from safe_sysid.arrays import Array, IntArray
 
+ITERATIONS = 5  # of the simplex method per row and column; one is usual, more is going in circles
 _BASIC = highspy.HighsBasisStatus.kBasic
+_Status = highspy.HighsModelStatus
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,34 +60,41 @@ class LinearPrograms:
 
     def maximum(self, cost: Array, basis: Basis) -> Optimum | None:
         """Largest cost . x for the first entries of x; None if out of time or given up."""
-        left = self._deadline - time.monotonic()
-        if left <= 0.0:
-            return None
-        highs = self._highs
-        highs.setOptionValue('time_limit', highs.getRunTime() + left)
-        indices = np.arange(self._columns, dtype=np.int32)
         whole = np.zeros(self._columns)  # HiGHS reads as many numbers as it is told, unchecked
         whole[: len(cost)] = -cost
-        highs.changeColsCost(self._columns, indices, whole)
+        self._highs.changeColsCost(self._columns, np.arange(self._columns, dtype=np.int32), whole)
         self._start_from(basis)
-        highs.run()
-        status = highs.getModelStatus()
-        solution = highs.getSolution()
-        if status == highspy.HighsModelStatus.kInfeasible:
+        status = self._run()
+        if status == _Status.kIterationLimit:  # it circles; another start need not
+            self._highs.clearSolver()
+            status = self._run()
+        if status == _Status.kInfeasible:
             return Optimum(False, np.zeros(self._columns), np.zeros(len(self._numbers)))
-        if status != highspy.HighsModelStatus.kOptimal:
+        if status != _Status.kOptimal:
             return None
         self._remember(basis)
+        solution = self._highs.getSolution()
         return Optimum(True, np.array(solution.col_value), -np.array(solution.row_dual))
 
-    def add_rows(self, A: Array, lower: Array, first_number: int) -> None:
-        """Rows A x >= lower more, numbered downwards; the bases that are known stay usable."""
+    def _run(self) -> highspy.HighsModelStatus:
+        left = self._deadline - time.monotonic()
+        if left <= 0.0:
+            return _Status.kTimeLimit
+        self._highs.setOptionValue('time_limit', self._highs.getRunTime() + left)
+        limit = ITERATIONS * (self._columns + len(self._numbers))
+        self._highs.setOptionValue('simplex_iteration_limit', limit)
+        self._highs.run()
+        status: highspy.HighsModelStatus = self._highs.getModelStatus()
+        return status
+
+    def add_rows(self, A: Array, lower: Array, numbers: IntArray) -> None:
+        """Rows A x >= lower more; the bases that are known stay usable."""
         for row, bound in zip(A, lower, strict=True):
             columns = np.flatnonzero(row).astype(np.int32)
             self._highs.addRow(
                 float(bound), highspy.kHighsInf, len(columns), columns, row[columns]
             )
-        self._numbers += range(first_number, first_number - len(A), -1)
+        self._numbers += [int(i) for i in numbers]
 
     def _start_from(self, basis: Basis) -> None:
         if not basis.columns:

@@ -23,8 +23,8 @@ import time
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
-from safe_sysid.identify.consistency_cuts import first_vectors, violated_vectors
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.identify.consistency_cuts import distinct, first_vectors, violated_vectors
 from safe_sysid.identify.contradiction import (
     Contradiction,
     ContradictionError,
@@ -37,7 +37,7 @@ from safe_sysid.sets.interval import Interval
 
 CUT_ROUNDS = 6  # of adding cuts where an optimum is no body, and solving again
 CUTS_PER_ROUND = 40
-MOST_CUTS = 200  # kept from one solve to the next
+_FIRST_CUT = -100  # numbers of cuts are negative, rows have the others
 _COSTS = np.concatenate([np.eye(10), -np.eye(10)], axis=1)  # largest, then smallest values
 
 
@@ -68,11 +68,10 @@ class SetMembership:
     def __init__(self, joint_names: Sequence[str], reach: float | None) -> None:
         self._joint_names = tuple(joint_names)
         self._reach = reach
-        self._forget()
-
-    def _forget(self) -> None:
         self._bases = [Basis() for _ in _COSTS.T]
         self._vectors = first_vectors()
+        self._numbers = _FIRST_CUT - np.arange(len(self._vectors))
+        self._next_number = int(self._numbers[-1]) - 1
 
     def solve(
         self,
@@ -84,14 +83,12 @@ class SetMembership:
     ) -> Membership:
         """Bounds within `seconds`; rows keep their numbers from one solve to the next."""
         deadline = time.monotonic() + seconds
-        if len(self._vectors) > MOST_CUTS:
-            self._forget()
         polytope = ParameterPolytope(observation, rest, prior, self._reach)
         polytope.add_cuts(self._vectors)
         numbers = np.arange(len(observation)) if row_numbers is None else row_numbers
-        cut_numbers = -1 - np.arange(polytope.cut_count)
+        of_reach = _FIRST_CUT + 1 + np.arange(polytope.cut_count - len(self._vectors))
         programs = LinearPrograms(
-            polytope.scaled(), np.concatenate([numbers, cut_numbers]), deadline
+            polytope.scaled(), np.concatenate([numbers, of_reach, self._numbers]), deadline
         )
         optima = self._optima(programs, polytope)
         if optima is None:
@@ -112,14 +109,26 @@ class SetMembership:
                     return None
                 optima[direction] = optimum
             corners = polytope.bodies(np.array([o.x for o in optima if o is not None]))
-            vectors = violated_vectors(corners)[:CUTS_PER_ROUND]
+            vectors = distinct(violated_vectors(corners), self._vectors)[:CUTS_PER_ROUND]
             if len(vectors) == 0 or round_number == CUT_ROUNDS:
                 break
             first = polytope.cut_count
             polytope.add_cuts(vectors)
-            programs.add_rows(*polytope.scaled_cuts(first), -1 - first)
-            self._vectors = np.concatenate([self._vectors, vectors])
+            programs.add_rows(*polytope.scaled_cuts(first), self._number(vectors))
         return optima
+
+    def _number(self, vectors: Array) -> IntArray:
+        """Remember cuts, each with a number of its own."""
+        numbers = self._next_number - np.arange(len(vectors))
+        self._next_number -= len(vectors)
+        self._vectors = np.concatenate([self._vectors, vectors])
+        self._numbers = np.concatenate([self._numbers, numbers])
+        return numbers
+
+    def _keep_used(self, used: AnyArray) -> None:
+        """Forget the cuts that no bound rests on, but not those from the start."""
+        used[: len(first_vectors())] = True
+        self._vectors, self._numbers = self._vectors[used], self._numbers[used]
 
     def _proven(
         self, polytope: ParameterPolytope, optima: list[Optimum | None], deadline: float
@@ -136,6 +145,7 @@ class SetMembership:
         if (lower > upper).any():  # two proofs that exclude each other prove emptiness
             return self._emptiness(polytope, deadline)
         weight = np.abs(duals[:m]).sum(axis=1)
+        self._keep_used(np.abs(duals[-len(self._vectors) :]).sum(axis=1) > 0.0)
         solved = [optimum.x for optimum in optima if optimum is not None]
         center = polytope.bodies(np.array(solved)).mean(axis=0) if solved else None
         finished = len(solved) == len(optima)

@@ -9,6 +9,7 @@ from safe_sysid.identify.consistency_cuts import (
     LENGTH,
     cut,
     cut_rounding,
+    distinct,
     first_vectors,
     reach_cuts,
     violated_vectors,
@@ -179,3 +180,10 @@ def test_a_point_mass_out_of_reach_is_cut_off(axis, side):
     values = reach_cuts(0.5) @ body
     assert (values[:6] < -1e-3).sum() == 1  # the side it sticks out at
     assert values[6] < -1e-3
+
+
+def test_cuts_that_are_nearly_the_same_are_made_once(rng):
+    known = first_vectors()
+    new = rng.normal(size=(5, 4))
+    repeated = np.concatenate([new, -2.0 * new, new * (1 + 1e-6), known])
+    np.testing.assert_array_equal(distinct(repeated, known), new)
