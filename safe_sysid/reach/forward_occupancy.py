@@ -20,6 +20,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision_geometry import Capsules
 from safe_sysid.model.robot_model import Tree
+from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import Interval
 from safe_sysid.sets.monomials import Monomials
@@ -51,23 +52,21 @@ class Occupancy:
         return Interval(lower.reshape(shape), upper.reshape(shape))
 
 
-def forward_occupancy(
-    tree: Tree, capsules: Capsules, monomials: Monomials, joints: tuple[Array, Array, Array]
-) -> Occupancy:
-    """End points of all capsules for joints whose cos q, sin q and q are rows (T, n, M + 1)."""
-    states = np.stack(joints, axis=2)
+def forward_occupancy(tree: Tree, capsules: Capsules, joints: JointReach) -> Occupancy:
+    """End points of all capsules for all joint states."""
+    states = np.stack([joints.cos, joints.sin, joints.q], axis=2)
     intervals, width = len(states), states.shape[-1]
     joint = np.concatenate([capsules.joint, capsules.joint])
     points = np.concatenate([capsules.a, capsules.b])
     out = np.empty((intervals, len(points), 3, width))
     turns, shifts = joint_maps(tree)
-    _end_points(tree.parent, turns, shifts, states, joint, points, monomials.kernel, out)
+    _end_points(tree.parent, turns, shifts, states, joint, points, joints.monomials.kernel, out)
     if not np.all(np.isfinite(out)):
         raise BoundError(
             'the set of positions of the arm has no bound: the ranges of k or the tracking errors '
             'are too large, make them smaller'
         )
-    return Occupancy(monomials, out)
+    return Occupancy(joints.monomials, out)
 
 
 def joint_maps(tree: Tree) -> tuple[Array, Array]:

@@ -1,0 +1,226 @@
+"""Clearance of the arm from obstacles and from itself, with gradient, in compiled loops over time.
+
+Points of a capsule's segment are mixtures (1 - s) a + s b of its end points, and a mixture of two
+points that are known to within rho_a and rho_b is known to within (1 - s) rho_a + s rho_b. So
+
+    obstacle    distance(mixture) - sphere radius - mixed rho
+    capsules    distance(segments) - both radii - larger rho of each
+
+are lower bounds of the clearance, because a signed distance changes by at most the way a point
+moves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.reach.forward_occupancy import Occupancy
+from safe_sysid.reach.obstacles import PackedObstacles, obstacle_distance
+from safe_sysid.reach.segment_distance import segment_distance
+from safe_sysid.reach.sphere_cover import Shapes
+from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.interval import EPS
+
+
+class Points(NamedTuple):
+    """End points (T, 2 m) at one k: where they are, to within what, and how they move with x."""
+
+    center: Array  # (T, 2 m, 3) [m]
+    rho: Array  # (T, 2 m) [m]
+    slope: Array  # (T, 2 m, 3, d)
+
+
+class ClearanceRows(NamedTuple):
+    """Which clearances to compute; rows are sorted by time interval."""
+
+    obstacle: IntArray  # (R, 3): time interval, sphere, obstacle
+    obstacle_start: IntArray  # (T + 1,)
+    capsule: IntArray  # (R', 2): time interval, pair
+    capsule_start: IntArray  # (T + 1,)
+    used: AnyArray  # (T, 2 m) bool, end points that some row needs
+
+
+def ball_radius(half_widths: Array) -> Array:
+    """Radius of a ball that contains a box about its centre; (..., 3)."""
+    return np.asarray(np.sqrt((half_widths**2).sum(axis=-1)) * (1.0 + 8 * EPS))
+
+
+def whole_range(occupancy: Occupancy) -> Points:
+    """Every end point for all k at once."""
+    boxes = occupancy.boxes()
+    intervals, count = boxes.shape[:2]
+    slope = np.zeros((intervals, count, 3, 0))
+    return Points(boxes.center, ball_radius(boxes.radius), slope)
+
+
+def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
+    """All clearances that there are."""
+    intervals = len(points.center)
+    t, sphere, o = np.meshgrid(
+        np.arange(intervals),
+        np.arange(len(shapes.sphere_capsule)),
+        np.arange(len(obstacles.place)),
+        indexing='ij',
+    )
+    obstacle = np.stack([t.ravel(), sphere.ravel(), o.ravel()], axis=1)
+    times, pair = np.meshgrid(np.arange(intervals), np.arange(len(shapes.pairs)), indexing='ij')
+    return _rows(points, shapes, obstacle, np.stack([times.ravel(), pair.ravel()], axis=1))
+
+
+def undecided_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
+    """The clearances that are not positive for all k anyway."""
+    every = clearance_rows(points, shapes, obstacles)
+    values, _ = clearances(points, shapes, obstacles, every)
+    open_ = ~(values > 0.0)
+    count = len(every.obstacle)
+    return _rows(points, shapes, every.obstacle[open_[:count]], every.capsule[open_[count:]])
+
+
+def _rows(points: Points, shapes: Shapes, obstacle: IntArray, capsule: IntArray) -> ClearanceRows:
+    intervals, count = points.rho.shape
+    used = np.zeros((intervals, count), dtype=bool)
+    pairs = shapes.pairs[capsule[:, 1]]
+    times = np.concatenate([obstacle[:, 0], capsule[:, 0], capsule[:, 0]])
+    member = np.concatenate([shapes.sphere_capsule[obstacle[:, 1]], pairs[:, 0], pairs[:, 1]])
+    used[times, member] = used[times, member + count // 2] = True
+    edges = np.arange(intervals + 1)
+    return ClearanceRows(
+        obstacle,
+        np.searchsorted(obstacle[:, 0], edges),
+        capsule,
+        np.searchsorted(capsule[:, 0], edges),
+        used,
+    )
+
+
+def clearances(
+    points: Points, shapes: Shapes, obstacles: PackedObstacles, rows: ClearanceRows
+) -> tuple[Array, Array]:
+    """Clearance from obstacles, then of capsules from each other, and derivatives in x."""
+    count = len(rows.obstacle) + len(rows.capsule)
+    values, jacobian = np.empty(count), np.empty((count, points.slope.shape[3]))
+    _clearances(points, shapes, obstacles, rows, values, jacobian)
+    return values, jacobian
+
+
+def points_at(occupancy: Occupancy, rho: Array, rows: ClearanceRows, x: Array) -> Points:
+    """End points that the rows need at one x; the others are left empty."""
+    monomials = occupancy.monomials
+    intervals, count = rho.shape
+    center = np.empty((intervals, count, 3))
+    slope = np.empty((intervals, count, 3, monomials.variables))
+    _evaluate(
+        occupancy.rows, rows.used, monomials.values(x), monomials.gradients(x), center, slope
+    )
+    return Points(center, rho, slope)
+
+
+@parallel_jit
+def _evaluate(
+    rows: Array, used: AnyArray, values: Array, gradients: Array, center: Array, slope: Array
+) -> None:
+    M, d = gradients.shape
+    for t in prange(len(rows)):
+        for j in range(rows.shape[1]):
+            if used[t, j]:
+                for i in range(3):
+                    total = 0.0
+                    for m in range(M):
+                        total += rows[t, j, i, m] * values[m]
+                    center[t, j, i] = total
+                    for v in range(d):
+                        slope[t, j, i, v] = 0.0
+                    for m in range(M):
+                        for v in range(d):
+                            slope[t, j, i, v] += rows[t, j, i, m] * gradients[m, v]
+
+
+@parallel_jit
+def _clearances(
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    rows: ClearanceRows,
+    values: Array,
+    jacobian: Array,
+) -> None:
+    first = len(rows.obstacle)
+    for t in prange(len(points.center)):
+        work = np.empty((6, 3))
+        for r in range(rows.obstacle_start[t], rows.obstacle_start[t + 1]):
+            sphere, o = rows.obstacle[r, 1], rows.obstacle[r, 2]
+            values[r] = _obstacle_clearance(points, shapes, obstacles, (t, sphere, o), work)
+            c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
+            _add_slope(points.slope, (t, c), s, work[5], jacobian[r])
+        for r in range(rows.capsule_start[t], rows.capsule_start[t + 1]):
+            pair = rows.capsule[r, 1]
+            values[first + r] = _capsule_clearance(
+                points, shapes, (t, pair), work, jacobian[first + r]
+            )
+
+
+@jit
+def _obstacle_clearance(
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    row: tuple[int, int, int],
+    work: Array,
+) -> float:
+    """Clearance of one sphere; the gradient of the distance is left in work[5]."""
+    t, sphere, o = row
+    a, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
+    b = a + points.rho.shape[1] // 2
+    size = 0.0
+    for i in range(3):
+        p, q = points.center[t, a, i], points.center[t, b, i]
+        work[4, i] = (1.0 - s) * p + s * q
+        size += abs(p) + abs(q)
+    distance = obstacle_distance(obstacles, o, work[4], work[5])
+    rho = (1.0 - s) * points.rho[t, a] + s * points.rho[t, b]
+    radius = shapes.sphere_radius[sphere]
+    return distance - radius - rho - 8.0 * EPS * (size + radius + rho)  # type: ignore[no-any-return]
+
+
+@jit
+def _capsule_clearance(
+    points: Points, shapes: Shapes, row: tuple[int, int], work: Array, slope: Array
+) -> float:
+    """Clearance of one pair of capsules, its gradient in `slope`."""
+    t, pair = row
+    first, second = shapes.pairs[pair, 0], shapes.pairs[pair, 1]
+    half = points.rho.shape[1] // 2
+    for i in range(3):
+        work[0, i] = points.center[t, first, i]
+        work[1, i] = points.center[t, first + half, i]
+        work[2, i] = points.center[t, second, i]
+        work[3, i] = points.center[t, second + half, i]
+    normal = work[5]
+    distance, s, u = segment_distance(work[:4], normal)
+    rho = max(points.rho[t, first], points.rho[t, first + half])
+    rho += max(points.rho[t, second], points.rho[t, second + half])
+    radii = shapes.capsule_radius[first] + shapes.capsule_radius[second]
+    _add_slope(points.slope, (t, second), u, normal, slope)
+    for v in range(len(slope)):
+        for i in range(3):
+            near = points.slope[t, first, i, v]
+            far = points.slope[t, first + half, i, v]
+            slope[v] -= normal[i] * ((1.0 - s) * near + s * far)
+    return distance - radii - rho - 8.0 * EPS * (radii + rho)  # type: ignore[no-any-return]
+
+
+@jit
+def _add_slope(
+    slopes: Array, place: tuple[int, int], s: float, direction: Array, slope: Array
+) -> None:
+    """Set slope to how a mixture of a capsule's end points moves in a direction."""
+    t, a = place
+    b = a + slopes.shape[1] // 2
+    for v in range(len(slope)):
+        slope[v] = 0.0
+        for i in range(3):
+            mixed = (1.0 - s) * slopes[t, a, i, v] + s * slopes[t, b, i, v]
+            slope[v] += direction[i] * mixed

@@ -1,0 +1,59 @@
+"""Margins to the position and velocity limits, in closed form and with derivatives.
+
+The desired motion is monotone in k at every time, so its extrema in time are those of `extrema`.
+The true position is within the tracking error of it, the true velocity likewise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
+from safe_sysid.model.robot_model import JointLimits
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.sets.interval import EPS
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.extrema import Extrema, position_extrema, velocity_extrema
+
+
+@dataclass(frozen=True, eq=False)
+class LimitMargins:
+    """Distance to a limit: lower limits of all joints, then upper ones; infinite without limit."""
+
+    margin: Array  # (2 n,)
+    slope: Array  # (2 n,) derivative in k of the same joint
+    reached: Array  # (2 n,) smallest or largest value, tracking error included
+    limit: Array  # (2 n,)
+
+
+def position_margins(
+    curve: Bezier, k: Array, limits: JointLimits, error: TrackingError
+) -> LimitMargins:
+    """How far positions stay from their limits; continuous joints have none."""
+    extrema = position_extrema(curve, k)
+    return _margins(extrema, (limits.position_lower, limits.position_upper), error.position)
+
+
+def velocity_margins(
+    curve: Bezier, k: Array, limits: JointLimits, error: TrackingError
+) -> LimitMargins:
+    """How far velocities stay from their limits."""
+    extrema = velocity_extrema(curve, k)
+    return _margins(extrema, (-limits.velocity, limits.velocity), error.velocity)
+
+
+def _margins(extrema: Extrema, limits: tuple[Array, Array], error: Array) -> LimitMargins:
+    """Rounded down: each margin is two subtractions away from its three numbers."""
+    lower, upper = limits
+    if not np.all(lower <= upper):  # also refuses NaN
+        raise BoundError(f'limits from {lower} to {upper} of the joints are not in order')
+    reached = np.concatenate([extrema.range.lower - error, extrema.range.upper + error])
+    limit = np.concatenate([lower, upper])
+    signs = np.repeat([1.0, -1.0], len(lower))
+    rounding = 4 * EPS * (np.abs(reached) + np.where(np.isfinite(limit), np.abs(limit), 0.0))
+    margin = signs * (reached - limit) - rounding - 4 * EPS * np.tile(error, 2)
+    slope = signs * np.concatenate([extrema.lower_slope, extrema.upper_slope])
+    return LimitMargins(margin, slope, reached, limit)
