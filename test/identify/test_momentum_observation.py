@@ -103,6 +103,21 @@ def test_rows_hold_when_joints_with_dry_friction_reverse(rng, quadrature):
         assert share_of_promise(rows, theta, model.layout).max() > 1.0
 
 
+def test_dry_friction_alone_by_hand_when_it_reverses(rng):
+    # nothing is smooth here, so that no remainder of a quadrature hides the sign
+    model = sliding_joint(rng, Fc=2.0)
+    t = 0.001 * np.arange(11)
+    for sign in (-1.0, 1.0):
+        for reversal in [0.0, 0.004, 0.01, *rng.uniform(0.0, 0.01, size=30)]:
+            velocity = sign * (t - reversal)[:, None]
+            log = JointLog(
+                1_000_000 * np.arange(11), np.zeros((11, 1)), velocity, 2.0 * np.sign(velocity)
+            )
+            assert shares(model, exact(window=10, curvature=(0.0,)), log).max() <= 1.0
+    crossing = replace(log, velocity=np.abs(velocity) + 1e-3)  # a sign that is not the torque's
+    assert shares(model, exact(window=10, curvature=(0.0,)), crossing).max() > 1.0
+
+
 def test_a_wrong_parameter_does_not_satisfy_the_rows(rng):
     model = smooth_arm(rng, 3)
     log = smooth_recording(rng, model, 1.0, 0.001)
