@@ -1,0 +1,39 @@
+"""Launch files: they compile, and the packages they start are dependencies of ours."""
+
+import ast
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
+
+
+def packages_used(tree):
+    """Packages imported, and those whose executables are started."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module.split('.')[0]
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == 'package' and isinstance(keyword.value, ast.Constant):
+                    yield keyword.value.value
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_what_a_launch_file_uses_is_declared(path):
+    manifest = ElementTree.parse(ROOT / 'package.xml').getroot()
+    declared = {element.text for element in manifest.iter('exec_depend')} | {'safe_sysid'}
+    used = set(packages_used(ast.parse(path.read_text()))) - {'pathlib'}
+    assert {'launch', 'launch_ros'} <= used
+    assert used <= declared
+
+
+def test_there_are_launch_files_and_each_describes_something():
+    assert LAUNCH_FILES
+    for path in LAUNCH_FILES:
+        functions = {
+            node.name for node in ast.parse(path.read_text()).body if hasattr(node, 'name')
+        }
+        assert 'generate_launch_description' in functions
