@@ -9,7 +9,7 @@ The rows hold for the true theta within delta, if
   A2  theta lies in the bounds given,
   A3  every sample of q, qd and tau is within its error bound of the truth at its stamp,
   A4  between samples the smooth terms bend no more than `safety_factor` times what the
-      neighbouring samples show, at the ends of a window twice that (or than `curvature`, if given),
+      neighbouring samples show, at the ends of a window twice that (or than `curvature`),
   A5  torque is constant between samples (`torque_signal: held`) or bends as in A4 (`sampled`),
   A6  no joint reverses twice between two samples.
 What delta contains: errors of q, qd, tau and their rounding, quadrature, and nothing of theta_r,
