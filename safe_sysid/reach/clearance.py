@@ -106,15 +106,18 @@ def clearances(
     return values, jacobian
 
 
-def points_at(occupancy: Occupancy, rho: Array, rows: ClearanceRows, x: Array) -> Points:
-    """End points that the rows need at one x; the others are left empty."""
-    monomials = occupancy.monomials
-    intervals, count = rho.shape
-    center = np.empty((intervals, count, 3))
-    slope = np.empty((intervals, count, 3, monomials.variables))
-    _evaluate(
-        occupancy.rows, rows.used, monomials.values(x), monomials.gradients(x), center, slope
-    )
+def points_at(
+    occupancy: Occupancy, rho: Array, rows: ClearanceRows, polynomials: tuple[Array, Array]
+) -> Points:
+    """End points that the rows need at one x; the others are left empty.
+
+    `rho` (T, 2 m) are balls about the end points; `polynomials` are the values (M,) and gradients
+    (M, d) of the monomials at x.
+    """
+    values, gradients = polynomials
+    center = np.empty((*rho.shape, 3))
+    slope = np.empty((*rho.shape, 3, gradients.shape[1]))
+    _evaluate(occupancy.rows, rows.used, values, gradients, center, slope)
     return Points(center, rho, slope)
 
 

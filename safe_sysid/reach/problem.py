@@ -1,0 +1,43 @@
+"""What reachable sets are made for: an arm, its parameters, its plans, its gains and obstacles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.errors import BoundError
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.obstacles import Obstacles
+from safe_sysid.track.gains import Gains
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What sets are made for."""
+
+    model: RobotModel
+    bounds: ParameterEstimate
+    horizon: Horizon
+    gains: Gains
+    obstacles: Obstacles
+
+    def __post_init__(self) -> None:
+        capsules = self.model.capsules
+        if not np.any(capsules.joint >= 0):
+            raise BoundError(
+                f'the arm {self.model.name} has no collision shapes on its moving links, so '
+                'nothing can be said about contact; add capsules under `collision` in its settings'
+            )
+        numbers = (capsules.a, capsules.b, capsules.radius)
+        if not all(np.all(np.isfinite(x)) for x in numbers) or np.any(capsules.radius <= 0.0):
+            raise BoundError(
+                f'capsules of the arm {self.model.name} need finite end points and radii above 0; '
+                f'radii are {capsules.radius}'
+            )
+        if not np.all(self.model.limits.torque > 0.0):
+            raise BoundError(
+                f'torque limits {self.model.limits.torque} of {self.model.name} have to be above 0'
+            )

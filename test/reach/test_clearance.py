@@ -1,0 +1,204 @@
+"""Clearances are never above those of the real capsules, and their gradients are right."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.reach.clearance import (
+    Points,
+    ball_radius,
+    clearance_rows,
+    clearances,
+    points_at,
+    undecided_rows,
+    whole_range,
+)
+from safe_sysid.reach.forward_occupancy import forward_occupancy
+from safe_sysid.reach.joint_reach import Horizon, joint_reach
+from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.report.reach_trials import (
+    KINOVA_RANGE,
+    kinova_with_dumbbell,
+    placed_points,
+    random_arm,
+    random_curve,
+    random_obstacles,
+    sample_motion,
+)
+from safe_sysid.sets.box import Box
+
+MIXTURES = np.linspace(0.0, 1.0, 21)
+
+
+def tracking_error(n, position):
+    K_r = np.full(n, 5.0)
+    return TrackingError(K_r, K_r * position, np.full(n, position), 2.0 * K_r * position)
+
+
+class Case:
+    """Sets of one arm with obstacles around it."""
+
+    def __init__(self, rng, model, k_range, obstacles, intervals=32):
+        self.model, self.obstacles = model, obstacles
+        self.error = tracking_error(model.n, 0.01)
+        k_center = rng.uniform(-0.5, 0.5, size=model.n)
+        self.horizon = Horizon(random_curve(rng, model.n), k_center, k_range, intervals)
+        joints = joint_reach(model, self.horizon, self.error)
+        self.occupancy = forward_occupancy(model.tree, model.capsules, joints)
+        self.shapes = sphere_cover(model.capsules)
+        self.points = whole_range(self.occupancy)
+        self.rows = clearance_rows(self.points, self.shapes, obstacles.packed)
+
+    def at(self, x, rows=None):
+        """Clearances and derivatives of the given rows, or of all."""
+        rows = self.rows if rows is None else rows
+        monomials = self.occupancy.monomials
+        polynomials = monomials.values(x), monomials.gradients(x)
+        rho = ball_radius(self.occupancy.rows[..., -1])
+        points = points_at(self.occupancy, rho, rows, polynomials)
+        return clearances(points, self.shapes, self.obstacles.packed, rows)
+
+
+def kinova_case(rng):
+    return Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, random_obstacles(rng, 4))
+
+
+def true_segments(model, q):
+    """Points on the segments of all capsules, (N, m, 21, 3)."""
+    capsules = model.capsules
+    a = placed_points(model.tree, q, capsules.joint, capsules.a)
+    b = placed_points(model.tree, q, capsules.joint, capsules.b)
+    return a[:, :, None] + MIXTURES[:, None] * (b - a)[:, :, None]
+
+
+def escapes(case, samples):
+    """By how much clearances are above those of points of the real capsules, the largest."""
+    segments = true_segments(case.model, samples.q)
+    capsules, rows = case.model.capsules, case.rows
+    worst = -np.inf
+    obstacle_count = len(rows.obstacle)
+    for i in range(len(samples.q)):
+        values, _ = case.at(samples.x[i])
+        t = samples.interval[i]
+        of_time = np.flatnonzero(rows.obstacle[:, 0] == t)
+        nearest = {}
+        for o, shape in enumerate(case.obstacles.shapes):
+            distance = shape.distance(segments[i].reshape(-1, 3))[0].reshape(-1, len(MIXTURES))
+            nearest[o] = distance.min(axis=1) - capsules.radius
+        for row in of_time:
+            c = case.shapes.sphere_capsule[rows.obstacle[row, 1]]
+            spheres = of_time[case.shapes.sphere_capsule[rows.obstacle[of_time, 1]] == c]
+            spheres = spheres[rows.obstacle[spheres, 2] == rows.obstacle[row, 2]]
+            claimed = values[spheres].min()
+            worst = max(worst, claimed - nearest[rows.obstacle[row, 2]][c])
+        for row in np.flatnonzero(rows.capsule[:, 0] == t):
+            first, second = capsules.pairs[rows.capsule[row, 1]]
+            apart = segments[i, first][:, None] - segments[i, second]
+            true = np.linalg.norm(apart, axis=-1).min() - capsules.radius[[first, second]].sum()
+            worst = max(worst, values[obstacle_count + row] - true)
+    return worst
+
+
+def test_claimed_clearances_of_the_kinova_are_never_above_the_real_ones(rng):
+    for _ in range(3):
+        case = kinova_case(rng)
+        samples = sample_motion(rng, case.horizon, case.error, 30)
+        assert escapes(case, samples) <= 1e-12
+
+
+def test_claimed_clearances_of_random_arms_are_never_above_the_real_ones(rng):
+    for _ in range(6):
+        n = int(rng.integers(2, 6))
+        case = Case(rng, random_arm(rng, n), rng.uniform(0.0, 0.2, n), random_obstacles(rng, 3), 8)
+        samples = sample_motion(rng, case.horizon, case.error, 30)
+        assert escapes(case, samples) <= 1e-12
+
+
+@pytest.mark.parametrize('forgotten', ['remainder', 'capsule radius', 'cover'])
+def test_samples_find_what_is_forgotten(rng, forgotten):
+    case = kinova_case(rng)
+    samples = sample_motion(rng, case.horizon, case.error, 40)
+    if forgotten == 'remainder':
+        case.occupancy.rows[..., -1] = 0.0
+    elif forgotten == 'capsule radius':
+        case.shapes = case.shapes._replace(
+            capsule_radius=np.zeros(len(case.model.capsules.radius)),
+            sphere_radius=np.zeros(len(case.shapes.sphere_radius)),
+        )
+    else:
+        case.shapes = case.shapes._replace(
+            sphere_weight=np.full(len(case.shapes.sphere_radius), 0.5)
+        )
+    assert escapes(case, samples) > 1e-3
+
+
+def test_rows_that_are_left_out_hold_for_every_k(rng):
+    case = kinova_case(rng)
+    kept = undecided_rows(case.points, case.shapes, case.obstacles.packed)
+    assert 0 < len(kept.obstacle) < len(case.rows.obstacle)
+    names = {tuple(row) for row in kept.obstacle.tolist()}
+    left_out = np.array([tuple(row) not in names for row in case.rows.obstacle.tolist()])
+    pairs = {tuple(row) for row in kept.capsule.tolist()}
+    left_out_pair = np.array([tuple(row) not in pairs for row in case.rows.capsule.tolist()])
+    for x in (*rng.uniform(-1, 1, (20, 7)), *rng.choice([-1.0, 1.0], (40, 7))):
+        values, _ = case.at(x)
+        count = len(case.rows.obstacle)
+        assert np.all(values[:count][left_out] > 0.0)
+        assert np.all(values[count:][left_out_pair] > 0.0)
+
+
+def test_kept_rows_have_the_values_they_have_among_all(rng):
+    case = kinova_case(rng)
+    kept = undecided_rows(case.points, case.shapes, case.obstacles.packed)
+    x = rng.uniform(-1, 1, 7)
+    every, few = case.at(x)[0], case.at(x, kept)[0]
+    place = {tuple(row): i for i, row in enumerate(case.rows.obstacle.tolist())}
+    pair = {tuple(row): i for i, row in enumerate(case.rows.capsule.tolist())}
+    expected = [every[place[tuple(row)]] for row in kept.obstacle.tolist()]
+    expected += [every[len(place) + pair[tuple(row)]] for row in kept.capsule.tolist()]
+    assert np.array_equal(few, expected)
+
+
+def test_gradients_are_those_of_finite_differences(rng):
+    """Rows whose second difference is larger than a curvature would make it are at a kink."""
+    step, largest_curvature = 1e-6, 1e3
+    case = kinova_case(rng)
+    for _ in range(3):
+        x = rng.uniform(-0.9, 0.9, 7)
+        values, jacobian = case.at(x)
+        numeric = np.empty_like(jacobian)
+        smooth = np.ones(len(values), dtype=bool)
+        for v in range(7):
+            shift = step * np.eye(7)[v]
+            after, before = case.at(x + shift)[0], case.at(x - shift)[0]
+            numeric[:, v] = (after - before) / (2 * step)
+            smooth &= np.abs(after - 2 * values + before) < largest_curvature * step**2
+        assert smooth.mean() > 0.99
+        assert np.abs(numeric - jacobian)[smooth].max() < 1e-3
+        assert np.median(np.abs(numeric - jacobian)) < 1e-8
+
+
+def test_an_arm_without_obstacles_has_only_self_clearances(rng):
+    case = Case(rng, kinova_with_dumbbell(), KINOVA_RANGE, NO_OBSTACLES)
+    values, jacobian = case.at(np.zeros(7))
+    assert len(values) == len(jacobian) == 32 * len(case.model.capsules.pairs)
+
+
+def test_a_ball_contains_the_box(rng):
+    half_widths = rng.uniform(0.0, 1.0, size=(100, 3))
+    assert np.all(ball_radius(half_widths) >= np.linalg.norm(half_widths, axis=1))
+
+
+def test_clearance_of_two_known_points():
+    """A single sphere of radius 0.1 half a metre in front of a cube, known to within 0.05."""
+    cube = Obstacles.of({'cube': Box(np.array([1.0, 0.0, 0.0]), np.full(3, 0.5), np.eye(3))})
+    no_pairs = np.zeros((0, 2), dtype=np.int64)
+    shapes = Shapes(np.array([0.1]), no_pairs, np.zeros(1, int), np.array([0.5]), np.array([0.1]))
+    slope = np.zeros((1, 2, 3, 1))
+    slope[..., 0, 0] = 2.0
+    points = Points(np.zeros((1, 2, 3)), np.array([[0.05, 0.05]]), slope)
+    rows = clearance_rows(points, shapes, cube.packed)
+    values, jacobian = clearances(points, shapes, cube.packed, rows)
+    assert values == pytest.approx([0.5 - 0.1 - 0.05])
+    assert jacobian == pytest.approx(np.array([[-2.0]]))
