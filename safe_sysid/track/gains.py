@@ -8,6 +8,10 @@ With e = q_d - q, r = de/dt + K_r e, qd_a = qd_d + K_r e, qdd_a = qdd_d + K_r de
 where the Coulomb term of W_s theta_0 is Fc_0 tanh(qd_d / coulomb_speed), w_M bounds what theta may
 change in W_s theta, friction included, and V_sup >= V = 1/2 r' (H + diag(Ia)) r. At V = V_M it
 gives lambda |r|^2 >= |r|' w_M, hence dV/dt <= 0.
+
+A torque is held for a while and a velocity is measured, so the sign of qd may not be the one that
+was measured. Up to |qd| = sign_speed the law takes Coulomb friction to be anywhere in [-Fc, Fc];
+whoever bounds w_M over a set of velocities has to do the same for all that are this slow.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ class Gains:
     V_M: float  # [J] energy of the error that is never exceeded
     alpha: float  # [1/s] how early the robust input sets in below V_M
     coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
+    sign_speed: float = 0.0  # [rad/s] up to this measured speed friction may point either way
 
     def __post_init__(self) -> None:
         K_r = np.array(self.K_r, dtype=np.float64)
@@ -37,5 +42,7 @@ class Gains:
             value = getattr(self, name)
             if not 0.0 < value < np.inf:
                 raise ConfigError(f'{name} is {value}, it has to be above 0 and finite')
+        if not 0.0 <= self.sign_speed < np.inf:
+            raise ConfigError(f'sign_speed is {self.sign_speed} rad/s, it has to be 0 or more')
         K_r.setflags(write=False)
         object.__setattr__(self, 'K_r', K_r)

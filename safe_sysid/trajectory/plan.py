@@ -25,6 +25,7 @@ class Plan:
     k: Array  # (n,) [rad], end position minus start position
     theta_bounds: Interval | None = None  # parameters it was certified for
     certificate: object | None = None  # what proves it safe; None is a plan nobody may send
+    theta_0: Array | None = None  # nominal parameters of the controller it was certified with
 
     def __post_init__(self) -> None:
         k = np.array(self.k, dtype=np.float64)
@@ -39,6 +40,8 @@ class Plan:
             )
         k.setflags(write=False)
         object.__setattr__(self, 'k', k)
+        if self.theta_0 is not None:
+            object.__setattr__(self, 'theta_0', _nominal(self.theta_0, self.theta_bounds))
 
     @property
     def end_time(self) -> float:
@@ -66,3 +69,19 @@ class Plan:
     def curve_from(self, t: float, duration: float) -> Bezier:
         """Curves that go on from the desired state at time t."""
         return Bezier(*self.desired(t), duration)
+
+
+def _nominal(theta_0: Array, bounds: Interval | None) -> Array:
+    """Nominal parameters, which have to be among those that a plan is certified for."""
+    theta_0 = np.array(theta_0, dtype=np.float64)
+    if (
+        bounds is None
+        or theta_0.shape != bounds.shape
+        or not np.all(np.isfinite(theta_0))
+        or not bounds.contains(theta_0)
+    ):
+        raise BoundError(
+            'theta_0 of a plan has to be inside the theta_bounds it was certified for'
+        )
+    theta_0.setflags(write=False)
+    return theta_0

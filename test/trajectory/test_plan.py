@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 
 
@@ -38,3 +39,16 @@ def test_refuses_times_and_parameters_that_make_no_sense(rng):
         Plan(1.0, 1.1, curve, k).desired(0.5)
     with pytest.raises(BoundError, match='not a time'):
         Plan(np.nan, 1.1, curve, k)
+
+
+def test_nominal_parameters_are_among_those_the_plan_is_certified_for(rng):
+    curve, k = random_curve(rng), random_k(rng)
+    bounds = Interval(np.zeros(2), np.ones(2))
+    plan = Plan(0.0, 0.0, curve, k, bounds, theta_0=np.array([0.0, 0.5]))
+    with pytest.raises(ValueError, match='read-only'):
+        plan.theta_0[0] = 1.0
+    for theta_0 in (np.array([0.5, 1.5]), np.array([0.5, np.nan])):
+        with pytest.raises(BoundError, match='inside the theta_bounds'):
+            Plan(0.0, 0.0, curve, k, bounds, theta_0=theta_0)
+    with pytest.raises(BoundError, match='inside the theta_bounds'):
+        Plan(0.0, 0.0, curve, k, theta_0=np.zeros(2))
