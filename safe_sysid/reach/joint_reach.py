@@ -234,25 +234,47 @@ def _joint_reach_into(
     rows: Array,
 ) -> None:
     """Fill rows, (7, T, n, M + 1)."""
+    for t in prange(rows.shape[1]):
+        _set_states(curves, t, k_range, slack, rows)
+        _set_waves(is_prismatic, t, table, rows)
+
+
+@jit
+def _set_states(
+    curves: tuple[Array, Array, Array], t: int, k_range: Array, slack: _Slack, rows: Array
+) -> None:
+    """Fill the rows of one time step, all but the cosines and sines."""
     s, curve, slope = curves
-    T, n, width = rows.shape[1:]
-    for t in prange(T):
-        pool = np.empty((3 + WORK, width))
-        slopes = [_polynomial_over(slope[order], s[t]) for order in range(3)]
-        for j in range(n):
-            for order, kind in ((0, Q), (1, QD_D), (2, QDD_A)):
-                enclosed = _polynomial_over(curve[order, j], s[t])
-                _affine_row(rows[kind, t, j], enclosed, slopes[order], k_range[j], j)
-            rows[QD, t, j] = rows[QD_D, t, j]
-            rows[QD_A, t, j] = rows[QD_D, t, j]
-            rows[Q, t, j, -1] = rounded_up(rows[Q, t, j, -1] + slack.q[j], 1)
-            rows[QD, t, j, -1] = rounded_up(rows[QD, t, j, -1] + slack.qd[j], 1)
-            rows[QD_A, t, j, -1] = rounded_up(rows[QD_A, t, j, -1] + slack.qd_a[j], 1)
-            rows[QDD_A, t, j, -1] = rounded_up(rows[QDD_A, t, j, -1] + slack.qdd_a[j], 1)
-            if is_prismatic[j]:
-                rows[COS, t, j, 0] = 1.0
-                continue
-            pool[0] = rows[Q, t, j]
-            sine_cosine(pool, 0, 1, 2, 3, table)
-            rows[SIN, t, j] = pool[1]
-            rows[COS, t, j] = pool[2]
+    slopes = [_polynomial_over(slope[order], s[t]) for order in range(3)]
+    for j in range(rows.shape[2]):
+        for order, kind in ((0, Q), (1, QD_D), (2, QDD_A)):
+            enclosed = _polynomial_over(curve[order, j], s[t])
+            _affine_row(rows[kind, t, j], enclosed, slopes[order], k_range[j], j)
+        for i in range(rows.shape[3]):
+            rows[QD, t, j, i] = rows[QD_A, t, j, i] = rows[QD_D, t, j, i]
+        _widen(rows[Q, t, j], slack.q[j])
+        _widen(rows[QD, t, j], slack.qd[j])
+        _widen(rows[QD_A, t, j], slack.qd_a[j])
+        _widen(rows[QDD_A, t, j], slack.qdd_a[j])
+
+
+@jit
+def _widen(row: Array, radius: float) -> None:
+    """Add a radius to that of a row."""
+    row[-1] = rounded_up(row[-1] + radius, 1)
+
+
+@jit
+def _set_waves(is_prismatic: AnyArray, t: int, table: IntArray, rows: Array) -> None:
+    """Fill the cosines and sines of one time step."""
+    pool = np.empty((3 + WORK, rows.shape[3]))
+    for j in range(rows.shape[2]):
+        if is_prismatic[j]:
+            rows[COS, t, j, 0] = 1.0
+            continue
+        for i in range(rows.shape[3]):
+            pool[0, i] = rows[Q, t, j, i]
+        sine_cosine(pool, 0, 1, 2, 3, table)
+        for i in range(rows.shape[3]):
+            rows[SIN, t, j, i] = pool[1, i]
+            rows[COS, t, j, i] = pool[2, i]

@@ -1,0 +1,142 @@
+"""Torques of every state and theta are enclosed, on trees with revolute and prismatic joints."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reach_samples import BOUNDS, random_error, random_horizon, sample
+
+from safe_sysid.model.parameters import ratio_bounds
+from safe_sysid.model.regressors import slotine_li_regressor
+from safe_sysid.reach.joint_reach import KINDS, QD, QD_A, joint_reach
+from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.sets.interval import Interval
+from safe_sysid.simulate.random_arm import random_tree
+
+SAMPLES = 200
+
+
+class Case:
+    """A random arm, its plans, and bounds of theta in which theta_0 is not in the middle."""
+
+    def __init__(self, rng, n=4, k_range=0.1, degree=2, serial=False, intervals=8):
+        self.model = random_tree(rng, n, serial)
+        self.horizon = random_horizon(rng, n, k_range, intervals, degree)
+        self.error = random_error(rng, n)
+        self.theta_0 = self.model.theta
+        bounds = ratio_bounds(self.theta_0, 0.01, 0.001)
+        self.bounds = Interval(bounds.lower, bounds.upper + 0.1 * np.abs(self.theta_0))
+        self.reach = joint_reach(self.model, self.horizon, self.error)
+
+    def torque(self):
+        return rigid_body_torque(self.model, self.reach, self.theta_0, self.bounds)
+
+    def escapes(self, rng, torque: RigidBodyTorque) -> int:
+        """How often W_s theta_0 or W_s (theta - theta_0) leaves its set."""
+        inertial = slice(0, 10 * self.model.n)
+        lower, upper = self.bounds.lower[inertial], self.bounds.upper[inertial]
+        count = 0
+        for _ in range(SAMPLES):
+            x, step, state = sample(rng, self.horizon, self.error)
+            motion = [state[name] for name in ('q', 'qd', 'qd_a', 'qdd_a')]
+            W = slotine_li_regressor(self.model, *motion)[:, inertial]
+            theta_0 = self.theta_0[inertial]
+            at_x = self.reach.monomials.values(x[: self.reach.monomials.variables])
+            nominal, offset = torque.nominal[step], torque.offset[step]
+            gap = np.abs(W @ theta_0 - nominal[:, :-1] @ at_x)
+            count += np.sum(~(gap <= nominal[:, -1] + BOUNDS))
+            worst = np.where(W[rng.integers(self.model.n)] > 0.0, upper, lower)
+            for theta in (worst, rng.uniform(lower, upper)):
+                gap = np.abs(W @ (theta - theta_0) - offset[:, :-1] @ at_x)
+                count += np.sum(~(gap <= offset[:, -1] + torque.spread[step] + BOUNDS))
+        return int(count)
+
+
+@pytest.mark.parametrize('k_range', [0.0, 0.05, 0.5])
+@pytest.mark.parametrize('degree', [1, 2, 3])
+def test_torques_of_random_trees_do_not_escape(k_range, degree, rng):
+    for serial in (True, False):
+        case = Case(rng, 4, k_range, degree, serial)
+        assert case.escapes(rng, case.torque()) == 0
+
+
+def test_torques_of_one_joint_do_not_escape(rng):
+    for _ in range(4):
+        case = Case(rng, 1)
+        assert case.escapes(rng, case.torque()) == 0
+
+
+def without_remainder(rows):
+    mutant = rows.copy()
+    mutant[..., -1] = 0.0
+    return mutant
+
+
+def tight_cases(rng):
+    """Cases whose sets are little more than what they have to be."""
+    for _ in range(8):
+        yield Case(rng, 2, k_range=0.0, serial=True, intervals=500)
+
+
+def with_error(case, K_r, position, velocity):
+    """The same case with one kind of tracking error above all others."""
+    error = TrackingError(*(np.full(2, x) for x in (K_r, 0.0, position, velocity)))
+    case.error, case.reach = error, joint_reach(case.model, case.horizon, error)
+    return case
+
+
+@pytest.mark.parametrize('part', ['nominal', 'offset', 'spread'])
+def test_a_forgotten_part_of_the_result_is_noticed(part, rng):
+    escapes = 0
+    for case in tight_cases(rng):
+        torque = case.torque()
+        forgotten = {
+            'nominal': without_remainder(torque.nominal),
+            'offset': 0.0 * torque.offset,
+            'spread': 0.0 * torque.spread,
+        }
+        escapes += case.escapes(rng, torque._replace(**{part: forgotten[part]}))
+    assert escapes > 0
+
+
+@pytest.mark.parametrize(
+    ('kind', 'error'),
+    [
+        ('cos', (1e-3, 0.05, 0.0)),
+        ('sin', (1e-3, 0.05, 0.0)),
+        ('q', (1e-3, 0.05, 0.0)),
+        ('qd', (1e-3, 0.0, 0.3)),
+        ('qd_a', (1e3, 3e-4, 0.0)),
+        ('qdd_a', (1e3, 0.0, 1e-3)),
+    ],
+)
+def test_a_joint_state_without_its_remainder_is_noticed(kind, error, rng):
+    escapes = 0
+    for case in tight_cases(rng):
+        case = with_error(case, *error)
+        rows = case.reach.rows.copy()
+        rows[KINDS.index(kind)] = without_remainder(rows[KINDS.index(kind)])
+        case.reach = replace(case.reach, rows=rows)
+        escapes += case.escapes(rng, case.torque())
+    assert escapes > 0
+
+
+def test_reference_velocity_in_place_of_the_true_one_is_noticed(rng):
+    escapes = 0
+    for case in tight_cases(rng):
+        case = with_error(case, 1e-3, 0.0, 0.3)
+        rows = case.reach.rows.copy()
+        rows[QD] = rows[QD_A]
+        case.reach = replace(case.reach, rows=rows)
+        escapes += case.escapes(rng, case.torque())
+    assert escapes > 0
+
+
+def test_sets_of_a_single_plan_without_errors_are_close_to_the_torque(rng):
+    case = Case(rng, k_range=0.0)
+    case.horizon = replace(case.horizon, intervals=100_000)
+    case.error = random_error(rng, 4, size=0.0)
+    reach = joint_reach(case.model, case.horizon, case.error)
+    nominal = rigid_body_torque(case.model, reach, case.theta_0, case.bounds).nominal
+    assert nominal[..., -1].max() < 1e-2 * np.abs(nominal[..., 0]).max()
