@@ -23,6 +23,8 @@ ROS = [
     'ros-std-msgs',
     'ros-sensor-msgs',
 ]
+# The second simulator, for checking the first one.
+DRAKE = ['drake>=1.51.1']
 TEST = ['pytest>=7', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
 
 
@@ -61,6 +63,6 @@ setup(
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=RUNTIME,
-    extras_require={'ros': ROS, 'test': TEST},
+    extras_require={'ros': ROS, 'drake': DRAKE, 'test': TEST},
     entry_points={'console_scripts': ['safe-sysid = safe_sysid.report.cli:main']},
 )

@@ -46,7 +46,7 @@ explain_failure() {
         fail 'the disk is full: the environment takes about 1.5 GB'
     elif grep -q 'No matching distribution' "$log"; then
         fail 'a package has no wheel for this machine, or the package index can not be reached:' \
-            'wheels of everything exist for x86-64 Linux with glibc 2.28 or newer and Python 3.10 to 3.13;' \
+            'wheels of everything exist for x86-64 Linux with glibc 2.34 or newer and Python 3.10 to 3.13;' \
             'behind a proxy set HTTPS_PROXY, for a mirror PIP_INDEX_URL'
     elif grep -qiE 'connection|timed out|name resolution|SSLError' "$log"; then
         fail 'the package index can not be reached; behind a proxy set HTTPS_PROXY, for a mirror PIP_INDEX_URL'
