@@ -43,17 +43,10 @@ class ClearanceRows(NamedTuple):
     used: AnyArray  # (T, 2 m) bool, end points that some row needs
 
 
-def ball_radius(half_widths: Array) -> Array:
-    """Radius of a ball that contains a box about its centre; (..., 3)."""
-    return np.asarray(np.sqrt((half_widths**2).sum(axis=-1)) * (1.0 + 8 * EPS))
-
-
 def whole_range(occupancy: Occupancy) -> Points:
     """Every end point for all k at once."""
-    boxes = occupancy.boxes()
-    intervals, count = boxes.shape[:2]
-    slope = np.zeros((intervals, count, 3, 0))
-    return Points(boxes.center, ball_radius(boxes.radius), slope)
+    center, rho = occupancy.whole_range()
+    return Points(center, rho, np.zeros((*center.shape, 0)))
 
 
 def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:

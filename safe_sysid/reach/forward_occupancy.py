@@ -18,13 +18,15 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.model.collision_geometry import Capsules
-from safe_sysid.model.robot_model import Tree
-from safe_sysid.reach.joint_reach import JointReach
+from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
+from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
+from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
-from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import Monomials
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear, copy
+from safe_sysid.sets.taylor_model import TaylorModel
 from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
 
 _DIRECTION = 2.0**-50  # error of entries of axes and rotations that were normalised in floats
@@ -37,36 +39,75 @@ _PRODUCT = 2.0**-45
 class Occupancy:
     """End points of m capsules, first all a, then all b, in every time interval.
 
-    rows (T, 2 m, 3, M + 1) are Taylor models in k: M coefficients and a remainder per coordinate.
+    An end point is in the box of its Taylor models plus a ball for the tracking error.
     """
 
     monomials: Monomials
-    rows: Array
+    rows: Array  # (T, 2 m, 3, M + 1) where the plan has them: M coefficients and a remainder
+    tracking: Array  # (T, 2 m) [m] radius of the ball
 
-    def boxes(self) -> Interval:
-        """Encloses every end point over its whole set, (T, 2 m, 3)."""
-        shape = self.rows.shape[:-1]
-        flat = self.rows.reshape(-1, self.rows.shape[-1])
-        lower, upper = np.empty(len(flat)), np.empty(len(flat))
-        _bounds(flat, self.monomials.kernel, lower, upper)
-        return Interval(lower.reshape(shape), upper.reshape(shape))
+    @property
+    def rho(self) -> Array:
+        """Radius of balls about the polynomials that contain the end points, (T, 2 m)."""
+        return np.asarray((ball_radius(self.rows[..., -1]) + self.tracking) * (1.0 + 4 * EPS))
+
+    def whole_range(self) -> tuple[Array, Array]:
+        """Centres (T, 2 m, 3) and radii (T, 2 m) of balls that contain the end points of all k."""
+        boxes = enclosing_boxes(self.rows, self.monomials)
+        return boxes.center, (ball_radius(boxes.radius) + self.tracking) * (1.0 + 4 * EPS)
 
 
-def forward_occupancy(tree: Tree, capsules: Capsules, joints: JointReach) -> Occupancy:
-    """End points of all capsules for all joint states."""
-    states = np.stack([joints.cos, joints.sin, joints.q], axis=2)
-    intervals, width = len(states), states.shape[-1]
+def ball_radius(half_widths: Array) -> Array:
+    """Radius of a ball that contains a box about its centre; (..., 3)."""
+    return np.asarray(np.sqrt((half_widths**2).sum(axis=-1)) * (1.0 + 8 * EPS))
+
+
+def forward_occupancy(model: RobotModel, horizon: Horizon, errors: ErrorSet) -> Occupancy:
+    """End points of all capsules, for all plans and tracking errors."""
+    tree, capsules, n = model.tree, model.capsules, model.n
+    desired = joint_reach(model, horizon, without_error(n))
+    every = np.arange(n)
     joint = np.concatenate([capsules.joint, capsules.joint])
     points = np.concatenate([capsules.a, capsules.b])
-    out = np.empty((intervals, len(points), 3, width))
+    rows = placed_rows(
+        tree,
+        np.concatenate([joint, every, every]),
+        np.concatenate([points, np.zeros((n, 3)), tree.axis]),
+        desired,
+    )
+    boxes = enclosing_boxes(rows, desired.monomials)
+    slides = TaylorModel(desired.monomials, desired.q).bound().magnitude.max(axis=0)
+    lever = levers(tree, joint, points, slides + errors.position)
+    balls = error_balls(lever, errors, boxes.center, boxes.radius)
+    return Occupancy(desired.monomials, rows[:, : len(joint)], balls)
+
+
+def without_error(n: int) -> TrackingError:
+    """Tracking error of an arm that follows its plan exactly."""
+    nothing = np.zeros(n)
+    return TrackingError(np.ones(n), nothing, nothing, nothing)
+
+
+def enclosing_boxes(rows: Array, monomials: Monomials) -> Interval:
+    """Boxes that contain every point over its whole set; rows (T, P, 3, M + 1) to (T, P, 3)."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    lower, upper = np.empty(len(flat)), np.empty(len(flat))
+    _bounds(flat, monomials.kernel, lower, upper)
+    return Interval(lower.reshape(rows.shape[:-1]), upper.reshape(rows.shape[:-1]))
+
+
+def placed_rows(tree: Tree, joint: IntArray, points: Array, joints: JointReach) -> Array:
+    """Taylor models of points fixed to joints (-1: the base), (T, P, 3, M + 1)."""
+    states = np.stack([joints.cos, joints.sin, joints.q], axis=2)
+    out = np.empty((len(states), len(points), 3, states.shape[-1]))
     turns, shifts = joint_maps(tree)
-    _end_points(tree.parent, turns, shifts, states, joint, points, joints.monomials.kernel, out)
+    _placed_rows(tree.parent, turns, shifts, states, joint, points, joints.monomials.kernel, out)
     if not np.all(np.isfinite(out)):
         raise BoundError(
             'the set of positions of the arm has no bound: the ranges of k or the tracking errors '
             'are too large, make them smaller'
         )
-    return Occupancy(joints.monomials, out)
+    return out
 
 
 def joint_maps(tree: Tree) -> tuple[Array, Array]:
@@ -89,7 +130,7 @@ def joint_maps(tree: Tree) -> tuple[Array, Array]:
 
 
 @parallel_jit
-def _end_points(
+def _placed_rows(
     parent: IntArray,
     turns: Array,
     shifts: Array,
@@ -117,7 +158,8 @@ def _end_points(
             for r in range(3):
                 copy(pool, pose + 9 + r, work)
                 for c in range(3):
-                    add_scaled(pool, pose + 3 * r + c, points[j, c], 0.0, work)
+                    if points[j, c] != 0.0:
+                        add_scaled(pool, pose + 3 * r + c, points[j, c], 0.0, work)
                 for m in range(width):
                     out[t, j, r, m] = pool[work, m]
 

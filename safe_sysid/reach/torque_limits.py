@@ -22,7 +22,8 @@ def undecided_torque_rows(torque: Interval, limit: Array) -> IntArray:
     rows = every_row(*torque.shape)
     t, joint, side = rows.T
     reached = np.where(side == UPPER, torque.upper[t, joint], -torque.lower[t, joint])
-    return rows[~(reached <= limit[joint])]
+    undecided: IntArray = rows[~(reached <= limit[joint])]
+    return undecided
 
 
 def torque_margins(

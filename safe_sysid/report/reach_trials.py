@@ -10,6 +10,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.collision_geometry import Capsules
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.tracking_error import TrackingError
@@ -73,30 +74,57 @@ def random_horizon(
     return Horizon(random_curve(rng, n), k_center, k_range, intervals, degree)
 
 
+def box_errors(rng: np.random.Generator, error: TrackingError, count: int) -> tuple[Array, Array]:
+    """Position and velocity errors (N, n) that are bounded one by one."""
+    shape = (count, len(error.position))
+    position = error.position * _often_at_the_ends(rng, shape)
+    return position, error.velocity * _often_at_the_ends(rng, shape)
+
+
+def energy_errors(
+    rng: np.random.Generator, error: TrackingError, errors: ErrorSet, count: int
+) -> tuple[Array, Array]:
+    """Position and velocity errors (N, n) of an energy that is below V_M; velocities follow."""
+    n = len(error.position)
+    position, r = (_in_ball(rng, count, n) * errors.half_axes for _ in range(2))
+    position = np.clip(position, -error.position, error.position)
+    return position, r * error.K_r.min() - error.K_r * position
+
+
 def sample_motion(
-    rng: np.random.Generator, horizon: Horizon, error: TrackingError, count: int
+    rng: np.random.Generator,
+    horizon: Horizon,
+    K_r: Array,
+    errors: tuple[Array, Array],
 ) -> MotionSamples:
-    """States anywhere in the sets, often on their boundaries."""
-    n = horizon.n
+    """States anywhere in the sets, often on their boundaries, with these tracking errors."""
+    e, ed = errors
+    count, n = e.shape
     interval = rng.integers(horizon.intervals, size=count)
     begin, end = horizon.time.lower[interval], horizon.time.upper[interval]
     share = 0.5 + 0.5 * _often_at_the_ends(rng, (count, 1))[:, 0]
     t = np.clip(begin + share * (end - begin), begin, end)
     x = _often_at_the_ends(rng, (count, n))
     k = horizon.k_center + horizon.k_range * x
-    e = error.position * _often_at_the_ends(rng, (count, n))
-    ed = error.velocity * _often_at_the_ends(rng, (count, n))
     position, velocity, acceleration = (horizon.curve.derivative(i, t, k) for i in range(3))
     return MotionSamples(
         interval,
         x,
         position - e,
         velocity - ed,
-        velocity + error.K_r * e,
-        acceleration + error.K_r * ed,
+        velocity + K_r * e,
+        acceleration + K_r * ed,
         velocity,
-        ed + error.K_r * e,
+        ed + K_r * e,
     )
+
+
+def _in_ball(rng: np.random.Generator, count: int, n: int) -> Array:
+    """Points of the unit ball, half of them on its surface."""
+    points = rng.normal(size=(count, n))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    inside: Array = points * np.where(rng.random((count, 1)) < 0.5, 1.0, rng.random((count, 1)))
+    return inside
 
 
 def _often_at_the_ends(rng: np.random.Generator, shape: tuple[int, int]) -> Array:

@@ -1,16 +1,20 @@
 """End points of every capsule stay in their sets, for any plan, time and tracking error."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.reach import forward_occupancy as module
+from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.forward_occupancy import forward_occupancy
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.report.reach_trials import (
     KINOVA_RANGE,
+    box_errors,
     kinova_with_dumbbell,
     placed_points,
     random_arm,
@@ -23,8 +27,13 @@ FLOAT_ERROR = 1e-12  # [m] of the sampled positions themselves
 
 
 def tracking_error(n, position):
-    K_r = np.full(n, 5.0)
-    return TrackingError(K_r, K_r * position, np.full(n, position), 2.0 * K_r * position)
+    K_r = np.linspace(4.0, 6.0, n)
+    position = np.full(n, position)
+    return TrackingError(K_r, K_r * position, position, 2.0 * K_r * position)
+
+
+def box(error):
+    return ErrorSet(error.position, np.full(len(error.position), np.inf))
 
 
 def end_points(capsules):
@@ -32,13 +41,15 @@ def end_points(capsules):
 
 
 def largest_escape(model, occupancy, samples):
-    """Largest distance by which a sampled end point is outside its set, in one coordinate [m]."""
+    """Largest distance by which a sampled end point is outside its set [m]."""
     points = placed_points(model.tree, samples.q, *end_points(model.capsules))
     rows = occupancy.rows[samples.interval]
     monomials = occupancy.monomials
     x = samples.x[:, : monomials.variables]
     center = np.einsum('npcm,nm->npc', rows[..., :-1], monomials.values(x))
-    return float((np.abs(points - center) - rows[..., -1]).max())
+    outside_box = np.maximum(np.abs(points - center) - rows[..., -1], 0.0)
+    outside = np.linalg.norm(outside_box, axis=-1) - occupancy.tracking[samples.interval]
+    return float(outside.max())
 
 
 def test_sampled_kinematics_are_those_of_pinocchio(rng):
@@ -64,10 +75,8 @@ def test_end_points_of_random_arms_stay_in_their_sets(rng, degree):
         model = random_arm(rng, n)
         horizon = random_horizon(rng, n, 0.3, degree, intervals=int(rng.integers(1, 65)))
         error = tracking_error(n, rng.choice([0.0, 0.02]))
-        occupancy = forward_occupancy(
-            model.tree, model.capsules, joint_reach(model, horizon, error)
-        )
-        samples = sample_motion(rng, horizon, error, 700)
+        occupancy = forward_occupancy(model, horizon, box(error))
+        samples = sample_motion(rng, horizon, error.K_r, box_errors(rng, error, 700))
         assert largest_escape(model, occupancy, samples) < FLOAT_ERROR
 
 
@@ -75,10 +84,8 @@ def test_end_points_of_the_kinova_stay_in_their_sets(rng):
     model, error = kinova_with_dumbbell(), tracking_error(7, 0.015)
     for _ in range(10):
         horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), KINOVA_RANGE)
-        occupancy = forward_occupancy(
-            model.tree, model.capsules, joint_reach(model, horizon, error)
-        )
-        samples = sample_motion(rng, horizon, error, 2000)
+        occupancy = forward_occupancy(model, horizon, box(error))
+        samples = sample_motion(rng, horizon, error.K_r, box_errors(rng, error, 2000))
         assert largest_escape(model, occupancy, samples) < FLOAT_ERROR
 
 
@@ -86,52 +93,54 @@ def test_end_points_of_one_plan_stay_in_their_sets(rng):
     """No variables: what a certificate is made from."""
     model, error = kinova_with_dumbbell(), tracking_error(7, 0.015)
     horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), np.zeros(7))
-    occupancy = forward_occupancy(model.tree, model.capsules, joint_reach(model, horizon, error))
-    samples = sample_motion(rng, horizon, error, 5000)
+    occupancy = forward_occupancy(model, horizon, box(error))
+    samples = sample_motion(rng, horizon, error.K_r, box_errors(rng, error, 5000))
     assert occupancy.monomials.variables == 0
     assert largest_escape(model, occupancy, samples) < FLOAT_ERROR
 
 
 @pytest.mark.parametrize('forgotten', ['remainder', 'tracking error', 'rotation remainder'])
 def test_samples_find_what_is_forgotten(rng, forgotten, monkeypatch):
-    model, error = kinova_with_dumbbell(), tracking_error(7, 0.015)
-    horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), KINOVA_RANGE)
-    known = tracking_error(7, 0.0) if forgotten == 'tracking error' else error
-    joints = joint_reach(model, horizon, known)
+    model, error = kinova_with_dumbbell(), tracking_error(7, 0.01)
+    horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), 2.0 * KINOVA_RANGE)
     if forgotten == 'rotation remainder':
-        rows = np.array(joints.rows)
-        rows[:2, ..., -1] = 0.0
-        joints = type(joints)(joints.monomials, joints.time, rows)
-    occupancy = forward_occupancy(model.tree, model.capsules, joints)
+        monkeypatch.setattr(module, 'joint_reach', without_remainder_of_rotations)
+    occupancy = forward_occupancy(model, horizon, box(tracking_error(7, 0.0)))
+    if forgotten == 'tracking error':
+        errors = box_errors(rng, error, 5000)
+    else:
+        errors = np.zeros((2, 5000, 7))
     if forgotten == 'remainder':
         occupancy.rows[..., -1] = 0.0
-    samples = sample_motion(rng, horizon, error, 5000)
-    assert largest_escape(model, occupancy, samples) > 1e-3
+    samples = sample_motion(rng, horizon, error.K_r, errors)
+    assert largest_escape(model, occupancy, samples) > 1e-4
+
+
+def without_remainder_of_rotations(model, horizon, error):
+    joints = joint_reach(model, horizon, error)
+    rows = np.array(joints.rows)
+    rows[:2, ..., -1] = 0.0
+    return replace(joints, rows=rows)
 
 
 def test_rotation_matrices_of_the_tree_may_be_rounded(rng):
-    """The same arm with axes and rotations moved by rounding is in the same sets."""
-    model, error = random_arm(rng, 6), tracking_error(6, 0.0)
-    horizon = Horizon(random_curve(rng, 6), rng.uniform(-1, 1, 6), np.zeros(6))
-    joints = joint_reach(model, horizon, error)
-    occupancy = forward_occupancy(model.tree, model.capsules, joints)
-    moved = model.tree._replace(
-        axis=model.tree.axis + rng.uniform(-1, 1, (6, 3)) * 2.0**-51,
-        R_parent_joint=model.tree.R_parent_joint + rng.uniform(-1, 1, (6, 3, 3)) * 2.0**-51,
+    """Those of an arm with axes and rotations moved by rounding are in the same intervals."""
+    tree = random_arm(rng, 6).tree
+    moved = tree._replace(
+        axis=tree.axis + rng.uniform(-1, 1, (6, 3)) * 2.0**-51,
+        R_parent_joint=tree.R_parent_joint + rng.uniform(-1, 1, (6, 3, 3)) * 2.0**-51,
     )
-    other = forward_occupancy(moved, model.capsules, joints)
-    apart = np.abs(other.rows[..., 0] - occupancy.rows[..., 0])
-    assert apart.max() > 0.0
-    turned = module.joint_maps(moved)[0] - module.joint_maps(model.tree)[0]
-    assert np.all(np.abs(turned[:, :, 0]) <= module.joint_maps(model.tree)[0][:, :, 1])
+    (turns, shifts), (other_turns, other_shifts) = (module.joint_maps(x) for x in (tree, moved))
+    assert np.any(other_turns != turns)
+    assert np.all(np.abs(other_turns - turns)[:, :, 0] <= turns[:, :, 1])
+    assert np.all(np.abs(other_shifts - shifts)[:, 1] <= shifts[:, 2])
 
 
 def test_sets_without_a_bound_are_refused(rng):
-    model, error = random_arm(rng, 12), tracking_error(12, 0.0)
+    model = random_arm(rng, 12)
     horizon = Horizon(random_curve(rng, 12), np.zeros(12), np.full(12, 0.1), intervals=2)
-    joints = joint_reach(model, horizon, error)
-    rows = np.array(joints.rows)
-    rows[:3] *= 1e60
-    joints = type(joints)(joints.monomials, joints.time, rows)
+    joints = joint_reach(model, horizon, tracking_error(12, 0.0))
+    joints = replace(joints, rows=joints.rows * 1e60)
+    joint, points = end_points(model.capsules)
     with pytest.raises(BoundError, match='has no bound'):
-        forward_occupancy(model.tree, model.capsules, joints)
+        module.placed_rows(model.tree, joint, points, joints)
