@@ -1,0 +1,24 @@
+"""Controller: what every control law takes and gives."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from safe_sysid.arrays import Array
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.trajectory.plan import Plan
+
+
+class Controller(Protocol):
+    """Makes an arm follow a plan.
+
+    Time is the stamp of the measurement, in seconds since the origin of the clock the controller
+    was built with; plans count on the same clock.
+    """
+
+    def step(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> Array:
+        """Torque to hold until the next measurement, (n,) [N m]."""
+        ...
