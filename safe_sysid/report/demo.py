@@ -54,8 +54,8 @@ def _identify(trial: Trial) -> int:
     """Replay a simulated recording through the identifier and compare with the truth."""
     print(
         f'\nThe arm holds an unknown dumbbell and moves for {SECONDS} s. Its links are known to'
-        f' {PARAMETER_RATIO:.0%},\nits torques to {TORQUE_RATIO:.1%}. Guaranteed bounds on the mass'
-        ' of gripper and dumbbell, as they close:'
+        f' {PARAMETER_RATIO:.0%},\nits torques to {TORQUE_RATIO:.1%}. Guaranteed bounds on the'
+        ' mass of gripper and dumbbell, as they close:'
     )
     identifier = OnlineIdentifier(
         trial.model, trial.prior, IdentifierSettings(SETTINGS), SolvesAtOnce
