@@ -13,10 +13,11 @@ vectors lengthen nothing. A prismatic joint has d_j = 1, and D_jl <= 1 with any 
 The errors are bounded one by one, |e_j| <= position_j, and together: from
 V = 1/2 r' (H + diag(Ia)) r <= V_M with H >= 0 follows sum_j (r_j / c_j)^2 <= 1,
 c_j = sqrt(2 V_M / Ia_j). As de/dt = r - K_r e, the vector of K |e_j|, K = min K_r, is never above
-a convex combination of vectors |r_j| and of where it started, so it stays in this ellipsoid. Over
-the ellipsoid with half axes c_j / K the two sums are at most the Euclidean norms of (c_j d_j / K)
-and of (c_j c_l D_jl / K^2). Each ball is the smaller of the two answers; carrying errors through
-products of rotation matrices instead gives one about four times as large.
+a convex combination of vectors |r_j| and of where it started: it stays in this ellipsoid if it
+started there, as it does from rest without an error. Over the ellipsoid with half axes c_j / K
+the two sums are at most the Euclidean norms of (c_j d_j / K) and of (c_j c_l D_jl / K^2). Each
+ball is the smaller of the two answers. Carrying errors through products of rotation matrices
+instead gives balls about four times as large.
 """
 
 from __future__ import annotations
@@ -50,12 +51,15 @@ class Levers(NamedTuple):
 
 
 def error_set(error: TrackingError, armature: Array, V_M: float) -> ErrorSet:
-    """Tracking errors for armatures that are at least these, (n,)."""
+    """Tracking errors for armatures that are at least these, (n,).
+
+    There is no ellipsoid where errors at the start may be larger than V <= V_M would leave them.
+    """
     with np.errstate(divide='ignore'):
-        c = np.sqrt(2.0 * V_M / np.maximum(armature, 0.0)) * ROUNDING
-    half_axes = c / error.K_r.min() * ROUNDING
-    usable = np.all(np.isfinite(half_axes))
-    return ErrorSet(error.position, half_axes if usable else np.full(len(c), np.inf))
+        half_axes = np.sqrt(2.0 * V_M / np.maximum(armature, 0.0)) / error.K_r.min() * ROUNDING
+    grown = error.position > error.r_max / error.K_r * ROUNDING
+    usable = np.all(np.isfinite(half_axes)) and not np.any(grown)
+    return ErrorSet(error.position, half_axes if usable else np.full(len(half_axes), np.inf))
 
 
 def levers(tree: Tree, joint: IntArray, points: Array, slides: Array) -> Levers:
@@ -142,4 +146,4 @@ def _ball(lever: Levers, errors: ErrorSet, d: Array, i: int) -> float:
     first = box + 0.5 * curved_box
     second = np.sqrt(ellipsoid) + 0.5 * np.sqrt(curved_ellipsoid)
     smaller = first if not second < first else second
-    return smaller * ROUNDING  # type: ignore[no-any-return]
+    return smaller * ROUNDING

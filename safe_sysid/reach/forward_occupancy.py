@@ -154,14 +154,20 @@ def _placed_rows(
             _turn(pool, turns[i], up, here, work, table)
             _shift(pool, shifts[i], up, here, work, table)
         for j in range(len(points)):
-            pose, work = 12 * (joint[j] + 1), 12 * (n + 1)
+            _place(pool, 12 * (joint[j] + 1), points[j], 12 * (n + 1))
             for r in range(3):
-                copy(pool, pose + 9 + r, work)
-                for c in range(3):
-                    if points[j, c] != 0.0:
-                        add_scaled(pool, pose + 3 * r + c, points[j, c], 0.0, work)
                 for m in range(width):
-                    out[t, j, r, m] = pool[work, m]
+                    out[t, j, r, m] = pool[12 * (n + 1) + r, m]
+
+
+@jit
+def _place(pool: Array, pose: int, point: Array, out: int) -> None:
+    """Set out to a point fixed to a joint."""
+    for r in range(3):
+        copy(pool, pose + 9 + r, out + r)
+        for c in range(3):
+            if point[c] != 0.0:
+                add_scaled(pool, pose + 3 * r + c, point[c], 0.0, out + r)
 
 
 @jit

@@ -100,7 +100,7 @@ def sample_motion(
     """States anywhere in the sets, often on their boundaries, with these tracking errors."""
     e, ed = errors
     count, n = e.shape
-    interval = rng.integers(horizon.intervals, size=count)
+    interval = np.asarray(rng.integers(horizon.intervals, size=count))
     begin, end = horizon.time.lower[interval], horizon.time.upper[interval]
     share = 0.5 + 0.5 * _often_at_the_ends(rng, (count, 1))[:, 0]
     t = np.clip(begin + share * (end - begin), begin, end)

@@ -1,0 +1,244 @@
+"""Is a plan safe? Constraints with derivatives for the optimiser, a certificate for its answer.
+
+Sets for a whole range of k are built once per planning problem. Their constraints only steer the
+optimiser; what is sent out is certified afresh by sets of the one plan chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach import margin
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.clearance import (
+    ClearanceRows,
+    clearance_rows,
+    clearances,
+    points_at,
+    undecided_rows,
+    whole_range,
+)
+from safe_sysid.reach.error_balls import error_set
+from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy
+from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
+from safe_sysid.reach.limits import LimitMargins, position_margins, velocity_margins
+from safe_sysid.reach.margin import Margin
+from safe_sysid.reach.obstacles import Obstacles
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
+from safe_sysid.reach.torque_limits import (
+    every_row,
+    torque_margins,
+    undecided_torque_rows,
+)
+from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
+from safe_sysid.reach.tracking_bound import tracking_error
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.track.gains import Gains
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintValues:
+    """Margins at one x, satisfied when at least 0, and how they change with x."""
+
+    values: Array  # (R,)
+    jacobian: Array  # (R, n)
+    margin: Callable[[int], Margin]  # what a row is about
+
+
+@dataclass(frozen=True, eq=False)
+class ReachableSet:
+    """All a range of plans can do, and the constraints on x that some of them may break."""
+
+    problem: Problem
+    error: TrackingError
+    joints: JointReach
+    torque: TorqueReach
+    occupancy: Occupancy
+    torque_rows: IntArray  # see `torque_limits`
+    clearance_rows: ClearanceRows
+
+    @staticmethod
+    def build(
+        model: RobotModel,
+        bounds: ParameterEstimate,
+        horizon: Horizon,
+        gains: Gains,
+        obstacles: Obstacles,
+    ) -> ReachableSet:
+        """Sets for every k of the horizon, without constraints that hold for all of them."""
+        problem = Problem(model, bounds, horizon, gains, obstacles)
+        error, joints, torque, occupancy = _sets(problem)
+        rows = undecided_torque_rows(torque.bound(), model.limits.torque)
+        clearance = undecided_rows(
+            whole_range(occupancy), sphere_cover(model.capsules), obstacles.packed
+        )
+        return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
+
+    @staticmethod
+    def of_plan(problem: Problem, k: Array) -> ReachableSet:
+        """Sets of one plan, with all constraints."""
+        single = replace(problem.horizon, k_center=k, k_range=np.zeros_like(k))
+        problem = replace(problem, horizon=single)
+        error, joints, torque, occupancy = _sets(problem)
+        model = problem.model
+        rows = every_row(problem.horizon.intervals, model.n)
+        clearance = clearance_rows(
+            whole_range(occupancy), sphere_cover(model.capsules), problem.obstacles.packed
+        )
+        return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
+
+    @cached_property
+    def shapes(self) -> Shapes:
+        """Capsules and the spheres that cover them."""
+        return sphere_cover(self.problem.model.capsules)
+
+    @cached_property
+    def _rho(self) -> Array:
+        """Balls about the end points, (T, 2 m)."""
+        return self.occupancy.rho
+
+    def k(self, x: npt.ArrayLike) -> Array:
+        """Parameter of the plan that x stands for."""
+        x = np.asarray(x, dtype=np.float64)
+        horizon = self.problem.horizon
+        if x.shape != (horizon.n,) or not np.all(np.isfinite(x)):
+            raise BoundError(f'x = {x} has to be {horizon.n} finite numbers, one per joint')
+        return np.asarray(horizon.k_center + horizon.k_range * x)
+
+    def evaluate(self, x: npt.ArrayLike) -> ConstraintValues:
+        """Margins of the constraints at x in [-1, 1]^n, to rounding, for the optimiser."""
+        k = self.k(x)
+        x = np.asarray(x, dtype=np.float64)[: self.joints.monomials.variables]
+        model, horizon = self.problem.model, self.problem.horizon
+        polynomials = (self.joints.monomials.values(x), self.joints.monomials.gradients(x))
+        points = points_at(self.occupancy, self._rho, self.clearance_rows, polynomials)
+        parts = [
+            torque_margins(
+                self.torque_rows,
+                (self.torque.rows, self.torque.radius),
+                model.limits.torque,
+                polynomials,
+            ),
+            clearances(points, self.shapes, self.problem.obstacles.packed, self.clearance_rows),
+        ]
+        limits = [
+            f(horizon.curve, k, model.limits, self.error)
+            for f in (position_margins, velocity_margins)
+        ]
+        parts += [_in_x(reached, horizon.k_range, len(x)) for reached in limits]
+        values, jacobian = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
+
+    def certify(self, x: npt.ArrayLike) -> Certificate:
+        """What is proven of the plan at x, from sets of this plan alone."""
+        k = self.k(x)
+        plan = ReachableSet.of_plan(self.problem, k)
+        constraints = plan.evaluate(np.zeros_like(k))
+        margins = {}
+        for kind, rows in plan.kinds.items():
+            if rows.stop > rows.start:
+                values = constraints.values[rows]
+                worst = int(np.argmin(values))  # the first NaN, when there is one
+                margins[kind] = constraints.margin(rows.start + worst)
+        problem = self.problem
+        return Certificate(k, problem.bounds.bounds, plan.error, problem.obstacles, margins)
+
+    @cached_property
+    def kinds(self) -> dict[str, slice]:
+        """Rows of every kind of constraint."""
+        limits = self.problem.model.limits
+        counts = [
+            len(self.torque_rows),
+            len(self.clearance_rows.obstacle),
+            len(self.clearance_rows.capsule),
+            np.isfinite(limits.position_lower).sum() + np.isfinite(limits.position_upper).sum(),
+            2 * np.isfinite(limits.velocity).sum(),
+        ]
+        ends = np.cumsum([0, *counts]).tolist()
+        return {kind: slice(*ends[i : i + 2]) for i, kind in enumerate(margin.KINDS)}
+
+    def _margin(self, values: Array, limits: list[LimitMargins], i: int) -> Margin:
+        """What row i is about."""
+        kind, rows = next((kind, rows) for kind, rows in self.kinds.items() if i < rows.stop)
+        value, row = float(values[i]), i - rows.start
+        model = self.problem.model
+        if kind in (margin.POSITION, margin.VELOCITY):
+            reached = limits[kind == margin.VELOCITY]
+            entry = int(np.flatnonzero(np.isfinite(reached.limit))[row])
+            return Margin(
+                kind,
+                value,
+                model.layout.joint_names[entry % model.n],
+                None,
+                float(reached.reached[entry]),
+                float(reached.limit[entry]),
+                _unit(model, entry % model.n, kind),
+            )
+        if kind == margin.TORQUE:
+            t, joint, side = self.torque_rows[row].tolist()
+            limit = side * float(model.limits.torque[joint])
+            where, reached_torque = model.layout.joint_names[joint], limit - side * value
+            unit = _unit(model, joint, kind)
+            return Margin(kind, value, where, self._time(t), reached_torque, limit, unit)
+        t, where = self._contact(kind, row)
+        return Margin(kind, value, where, self._time(t), value, 0.0, 'm')
+
+    def _contact(self, kind: str, row: int) -> tuple[int, str]:
+        """Time interval and the two shapes of a clearance."""
+        names = self.problem.model.capsules.names
+        if kind == margin.OBSTACLE:
+            t, sphere, o = self.clearance_rows.obstacle[row].tolist()
+            capsule = names[self.shapes.sphere_capsule[sphere]]
+            return t, f'{capsule} and {self.problem.obstacles.names[o]}'
+        t, pair = self.clearance_rows.capsule[row].tolist()
+        first, second = self.shapes.pairs[pair]
+        return t, f'{names[first]} and {names[second]}'
+
+    def _time(self, t: int) -> tuple[float, float]:
+        time = self.joints.time
+        return float(time.lower[t]), float(time.upper[t])
+
+
+def _sets(problem: Problem) -> tuple[TrackingError, JointReach, TorqueReach, Occupancy]:
+    """Tracking error first: all other sets contain it."""
+    model, bounds, horizon, gains = (
+        problem.model,
+        problem.bounds,
+        problem.horizon,
+        problem.gains,
+    )
+    error = tracking_error(model, bounds, horizon, gains)
+    joints = joint_reach(model, horizon, error)
+    torque = torque_reach(model, bounds, joints, gains)
+    armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
+    errors = error_set(error, armature, gains.V_M)
+    return error, joints, torque, forward_occupancy(model, horizon, errors)
+
+
+def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:
+    """Finite margins and their derivatives in x."""
+    finite = np.flatnonzero(np.isfinite(reached.limit))
+    jacobian = np.zeros((len(finite), d))
+    if d:
+        joint = finite % len(k_range)
+        jacobian[np.arange(len(finite)), joint] = reached.slope[finite] * k_range[joint]
+    return reached.margin[finite], jacobian
+
+
+def _unit(model: RobotModel, joint: int, kind: str) -> str:
+    revolute, prismatic = {
+        margin.TORQUE: ('N m', 'N'),
+        margin.POSITION: ('rad', 'm'),
+        margin.VELOCITY: ('rad/s', 'm/s'),
+    }[kind]
+    return prismatic if model.tree.is_prismatic[joint] else revolute
