@@ -29,7 +29,7 @@ def joint_geometry(tree: Tree) -> Array:
     turn   x -> x x a
     axis   a in its first row, the rest zero
     """
-    a = _axes(tree)
+    a = axes(tree)
     R0 = Interval.from_center_radius(tree.R_parent_joint, DIRECTION)
     B = third_column(a, tree.is_prismatic)
     into = _transposed(B) @ _transposed(R0)
@@ -71,7 +71,7 @@ def third_column(a: Interval, is_prismatic: AnyArray) -> Interval:
     return _replaced(B, is_prismatic, np.broadcast_to(np.eye(3), B.shape))
 
 
-def _axes(tree: Tree) -> Interval:
+def axes(tree: Tree) -> Interval:
     """Axes of length one; exact where only one entry is not zero."""
     exact = np.sum(tree.axis != 0.0, axis=1) == 1
     a = Interval.from_center_radius(tree.axis, DIRECTION)

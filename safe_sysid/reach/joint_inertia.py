@@ -1,0 +1,125 @@
+"""Least inertia that a joint feels, at any position of the arm and for every theta in its bounds.
+
+The rate of joint j is a difference of the motions of the bodies it joins, along its axis:
+
+    r_j = a . v_j - b . v_p,   a = (0, axis),  b = (0, R0 axis)            revolute
+                               a = (axis, 0),  b = (R0 axis, p0 x R0 axis)  prismatic
+
+where v_j, v_p are spatial motions in the frames of body j and of the one below it. a and b do not
+depend on q, as a joint leaves its own axis where it is. All bodies together have twice the kinetic
+energy r' H r >= v_j' I_j v_j + v_p' I_p v_p, so by Cauchy and Schwarz
+
+    r_j^2 <= (a' I_j^-1 a + b' I_p^-1 b) r' H r.
+
+A joint at the base moves its body along its own axis s only, and r_j^2 <= r' H r / (s' I_j s).
+With g_j for the factor, and the energy of the armature on top of that of the bodies,
+
+    r' (H + diag(Ia)) r >= (Ia_j + 1 / g_j) r_j^2.
+
+Assumed: bodies that can exist, which have no negative energy, and armatures not below zero. No
+interval matrix is inverted to bound a' I^-1 a over [theta]. For any X with |X I X' - 1| <= rho < 1
+in 2-norm, I >= (1 - rho) (X' X)^-1, so a' I^-1 a <= |X a|^2 / (1 - rho). X comes from the middle
+of I; the 2-norm of a symmetric matrix is at most the largest eigenvalue of its absolute values N,
+and that at most the largest (N x)_i / x_i for any x > 0 (Collatz, Wielandt).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.reach.joint_geometry import DIRECTION, axes, cross_matrix
+from safe_sysid.sets.interval import Interval, concatenate
+
+POWER_STEPS = 8  # towards the best x, of which any is good
+ORDER = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])  # where Ixx, Ixy, ... are in theta
+
+
+def joint_inertia(model: RobotModel, theta: Interval) -> Array:
+    """Lower bounds of Ia_j + 1 / g_j, (n,) [kg m^2]; zero where nothing is certain."""
+    tree, n = model.tree, model.n
+    inertia = spatial_inertia(theta[: 10 * n].reshape(n, 10))
+    own, below = joint_functionals(tree)
+    by_own, at_base = _inverse_form(inertia, own), _form(inertia, own)
+    by_parent = _inverse_form(_of_parents(inertia, tree), below)
+    with np.errstate(divide='ignore', over='ignore'):
+        between = _down(1.0 / _up(by_own + by_parent))
+    rigid = np.where(tree.parent < 0, np.maximum(at_base, 0.0), between)
+    armature = np.maximum(theta.lower[model.layout.joint_entries('Ia')], 0.0)
+    return np.where(armature > 0.0, _down(armature + rigid), rigid)
+
+
+def spatial_inertia(phi: Interval) -> Interval:
+    """Inertia of bodies for motions (linear, angular), (..., 10) -> (..., 6, 6)."""
+    mass = phi[..., 0, None, None]
+    diagonal = Interval(mass.lower * np.eye(3), mass.upper * np.eye(3))
+    lever = cross_matrix(phi[..., 1:4])
+    upper = concatenate([diagonal, -lever], axis=-1)
+    return concatenate([upper, concatenate([lever, phi[..., ORDER]], axis=-1)], axis=-2)
+
+
+def joint_functionals(tree: Tree) -> tuple[Interval, Interval]:
+    """The motions a and b of every joint, (n, 6) each."""
+    a = axes(tree)
+    R0 = Interval.from_center_radius(tree.R_parent_joint, DIRECTION)
+    along = (R0 @ a[..., None])[..., 0]
+    moment = (cross_matrix(Interval.of(tree.p_parent_joint)) @ along[..., None])[..., 0]
+    zero = Interval.of(np.zeros(a.shape))
+    sliding = tree.is_prismatic[:, None]
+    own = [_choose(sliding, a, zero), _choose(sliding, zero, a)]
+    below = [_choose(sliding, along, zero), _choose(sliding, moment, along)]
+    return concatenate(own, axis=-1), concatenate(below, axis=-1)
+
+
+def _inverse_form(inertia: Interval, a: Interval) -> Array:
+    """Upper bounds of a' I^-1 a, (...); infinite where none is certain."""
+    X, known = _inverse_factor(inertia.center)
+    product = Interval.of(X) @ inertia @ np.swapaxes(X, -1, -2)
+    N = (product - np.eye(inertia.shape[-1])).magnitude
+    gap = (1.0 - Interval.of(_spectral_bound(N))).lower
+    usable = known & (gap > 0.0)
+    squares = (Interval.of(X) @ a[..., None])[..., 0].square().sum()
+    bound = (squares / np.where(usable, gap, 1.0)).upper
+    return np.where(usable, bound, np.inf)
+
+
+def _form(inertia: Interval, s: Interval) -> Array:
+    """Lower bounds of s' I s, (...)."""
+    row = s[..., None, :]
+    return np.asarray((row @ inertia @ s[..., None]).lower[..., 0, 0])
+
+
+def _inverse_factor(inertia: Array) -> tuple[Array, AnyArray]:
+    """Return X with X I X' about the identity, and whether there is one."""
+    values, vectors = np.linalg.eigh(inertia)
+    known = values[..., 0] > 0.0
+    roots = 1.0 / np.sqrt(np.where(known[..., None], values, 1.0))
+    return np.swapaxes(vectors, -1, -2) * roots[..., None], known
+
+
+def _spectral_bound(N: Array) -> Array:
+    """Upper bounds of the spectral radius of matrices that are not negative, (...)."""
+    x = np.ones(N.shape[:-1])
+    for _ in range(POWER_STEPS):
+        x = (N @ x[..., None])[..., 0] + 1e-3 * x.max(axis=-1, keepdims=True)
+        x /= x.max(axis=-1, keepdims=True)
+    image = (Interval.of(N) @ Interval.of(x[..., None]))[..., 0]
+    return np.asarray((image / x).upper.max(axis=-1))
+
+
+def _of_parents(inertia: Interval, tree: Tree) -> Interval:
+    """Inertia of the body below every joint; that of joint 0 in place of the base."""
+    return inertia[np.maximum(tree.parent, 0)]
+
+
+def _choose(where: AnyArray, x: Interval, y: Interval) -> Interval:
+    return Interval(np.where(where, x.lower, y.lower), np.where(where, x.upper, y.upper))
+
+
+def _up(x: Array) -> Array:
+    return np.asarray(np.nextafter(x, np.inf))
+
+
+def _down(x: Array) -> Array:
+    return np.asarray(np.maximum(np.nextafter(x, -np.inf), 0.0))
