@@ -19,3 +19,7 @@ class MeasurementError(SafeSysidError):
 
 class BoundError(SafeSysidError):
     """A bound can't be given for what was asked, because an assumption it needs does not hold."""
+
+
+class SimulationError(SafeSysidError):
+    """A simulated arm was asked for what it can't do, or its equations can't be integrated."""

@@ -1,0 +1,39 @@
+"""Where the joint frames of a tree are: rotations and origins in the base frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.regressors import checked_rows, joint_pose
+from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.sets.compiled import jit
+
+
+def joint_frames(model: RobotModel, q: Array) -> tuple[Array, Array]:
+    """Axes as columns (n, 3, 3) and origins (n, 3) of the joint frames at q (n,)."""
+    (row,) = checked_rows(q, model.n, 'q')
+    R, p = np.empty((model.n, 3, 3)), np.empty((model.n, 3))
+    joint_frames_into(model.tree, row, R, p)
+    return R, p
+
+
+@jit
+def joint_frames_into(tree: Tree, q: Array, R: Array, p: Array) -> None:
+    """Rotation and origin of every joint frame, written into R (n, 3, 3) and p (n, 3)."""
+    R_joint, p_joint = np.empty((3, 3)), np.empty(3)
+    for i in range(len(q)):
+        up = tree.parent[i]
+        if up < 0:
+            joint_pose(tree, i, q[i], R[i], p[i])
+            continue
+        joint_pose(tree, i, q[i], R_joint, p_joint)
+        for r in range(3):
+            p[i, r] = p[up, r]
+            for c in range(3):
+                p[i, r] += R[up, r, c] * p_joint[c]
+                R[i, r, c] = (
+                    R[up, r, 0] * R_joint[0, c]
+                    + R[up, r, 1] * R_joint[1, c]
+                    + R[up, r, 2] * R_joint[2, c]
+                )

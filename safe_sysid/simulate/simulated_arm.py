@@ -1,0 +1,124 @@
+"""SimulatedArm: measures and applies torque like a real arm, in simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError, SimulationError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.payload import Payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.simulate.rigid_body import RigidBody
+from safe_sysid.simulate.sensors import Sensors, SensorSettings
+
+
+class Dynamics(Protocol):
+    """How the state of an arm follows from its torque."""
+
+    def advance(self, q: Array, qd: Array, torque: Array, seconds: float) -> tuple[Array, Array]:
+        """Position and velocity after some time with constant torque."""
+        ...
+
+
+@dataclass(frozen=True)
+class ArmSettings:
+    """Control period and sensors of a simulated arm."""
+
+    period: float = 0.001  # [s], rounded to whole nanoseconds
+    sensors: SensorSettings = field(default_factory=SensorSettings)
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.period) and self.nanoseconds > 0):
+            raise ConfigError(f'period is {self.period} s; it has to be at least 1e-9 s')
+
+    @property
+    def nanoseconds(self) -> int:
+        """Control period [ns]."""
+        return round(self.period * 1e9)
+
+
+class SimulatedArm:
+    """An arm that starts at rest at time 0, and the time that passes while torque is applied.
+
+    A sample at a stamp has the state then and the torque that was held until then (zero at
+    first). Torque beyond the limits of the arm is cut off.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        position: Array,
+        rng: np.random.Generator,
+        settings: ArmSettings | None = None,
+        dynamics: Callable[[RobotModel], Dynamics] = RigidBody,
+    ) -> None:
+        settings = settings or ArmSettings()
+        q = _checked(model, 'position', position)
+        self._model = self._empty = model
+        self._dynamics_of = dynamics
+        self._dynamics = dynamics(model)
+        self._period = settings.nanoseconds
+        self._truth = JointMeasurement(0, q, np.zeros(model.n), np.zeros(model.n))
+        self._sensors = Sensors(settings.sensors, self._truth, rng)
+
+    @property
+    def model(self) -> RobotModel:
+        """The arm as it is, with what it carries."""
+        return self._model
+
+    @property
+    def truth(self) -> JointMeasurement:
+        """State now, and the torque that was held until now."""
+        return self._truth
+
+    def measure(self) -> JointMeasurement:
+        """Give the newest sample that has arrived."""
+        return self._sensors.latest
+
+    def apply(self, torque: Array) -> None:
+        """Hold a torque for one control period."""
+        limit = self._model.limits.torque
+        held = np.clip(_checked(self._model, 'torque', torque), -limit, limit)
+        before = self._truth
+        q, qd = self._dynamics.advance(before.position, before.velocity, held, self._period * 1e-9)
+        self._truth = JointMeasurement(before.stamp + self._period, q, qd, held)
+        self._sensors.take(self._truth)
+
+    def attach(self, payload: Payload) -> None:
+        """Fix a payload to the arm as it was at first; it moves as the arm does then."""
+        self.become(self._empty.with_payload(payload))
+
+    def detach(self) -> None:
+        """Let go of what was attached."""
+        self.become(self._empty)
+
+    def become(self, model: RobotModel) -> None:
+        """Go on with the same state and other parameters."""
+        if model.layout != self._empty.layout or any(
+            not np.array_equal(a, b) for a, b in zip(model.tree, self._empty.tree, strict=True)
+        ):
+            raise SimulationError(
+                f'{self._empty.name} can not go on as {model.name}: they differ in their joints'
+            )
+        self._dynamics = self._dynamics_of(model)
+        self._model = model
+
+
+def _checked(model: RobotModel, name: str, values: Array) -> Array:
+    """Copy of one finite number per joint."""
+    array: Array = np.array(values, dtype=float)
+    if array.shape != (model.n,):
+        raise SimulationError(
+            f'{name} has shape {array.shape}; {model.name} needs ({model.n},), one per joint'
+        )
+    if not np.isfinite(array).all():
+        joint = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise SimulationError(
+            f'{name} of {model.layout.joint_names[joint]} is {array[joint]}; it has to be finite'
+        )
+    return array
