@@ -22,6 +22,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
+from safe_sysid.model.motion_algebra import bilinear, motion_cross, to_child
 from safe_sysid.model.robot_model import RobotModel, Tree
 
 CHUNK = 256  # samples; their regressors of a 7-joint arm are 1.4 MB each, which stay in the cache
@@ -91,44 +92,6 @@ def checked_rows(x: Array, n: int, name: str) -> Array:
 
 
 _jit = numba.njit(cache=True, nogil=True, error_model='numpy')
-_inline = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
-
-
-@_inline
-def _bilinear(s: Array, v: Array, row: Array, first: int, factor: float) -> None:
-    """row[first : first + 10] += factor b(s, v)."""
-    row[first] += factor * (s[0] * v[0] + s[1] * v[1] + s[2] * v[2])
-    row[first + 1] += factor * (s[1] * v[5] - s[2] * v[4] + v[1] * s[5] - v[2] * s[4])
-    row[first + 2] += factor * (s[2] * v[3] - s[0] * v[5] + v[2] * s[3] - v[0] * s[5])
-    row[first + 3] += factor * (s[0] * v[4] - s[1] * v[3] + v[0] * s[4] - v[1] * s[3])
-    row[first + 4] += factor * (s[3] * v[3])
-    row[first + 5] += factor * (s[3] * v[4] + s[4] * v[3])
-    row[first + 6] += factor * (s[4] * v[4])
-    row[first + 7] += factor * (s[3] * v[5] + s[5] * v[3])
-    row[first + 8] += factor * (s[4] * v[5] + s[5] * v[4])
-    row[first + 9] += factor * (s[5] * v[5])
-
-
-@_inline
-def _motion_cross(a: Array, b: Array, out: Array) -> None:
-    """out = a x b for motions (linear, angular)."""
-    out[0] = a[4] * b[2] - a[5] * b[1] + a[1] * b[5] - a[2] * b[4]
-    out[1] = a[5] * b[0] - a[3] * b[2] + a[2] * b[3] - a[0] * b[5]
-    out[2] = a[3] * b[1] - a[4] * b[0] + a[0] * b[4] - a[1] * b[3]
-    out[3] = a[4] * b[5] - a[5] * b[4]
-    out[4] = a[5] * b[3] - a[3] * b[5]
-    out[5] = a[3] * b[4] - a[4] * b[3]
-
-
-@_inline
-def _to_child(R: Array, p: Array, a: Array, out: Array) -> None:
-    """out = motion a of the frame below, in a frame with pose (R, p) in it."""
-    x = a[0] + a[4] * p[2] - a[5] * p[1]
-    y = a[1] + a[5] * p[0] - a[3] * p[2]
-    z = a[2] + a[3] * p[1] - a[4] * p[0]
-    for r in range(3):
-        out[r] = R[0, r] * x + R[1, r] * y + R[2, r] * z
-        out[r + 3] = R[0, r] * a[3] + R[1, r] * a[4] + R[2, r] * a[5]
 
 
 @_jit
@@ -171,25 +134,25 @@ def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> No
         for i in range(n):
             up = tree.parent[i] + 1
             joint_pose(tree, i, q[t, i], R, p)
-            _to_child(R, p, v[up], v[i + 1])
-            _to_child(R, p, g[up], g[i + 1])
+            to_child(R, p, v[up], v[i + 1])
+            to_child(R, p, g[up], g[i + 1])
             for k in range(i):
                 below[i + 1, k] = below[up, k]
                 if below[up, k]:
-                    _to_child(R, p, s[up, k], s[i + 1, k])
-                    _to_child(R, p, dv[up, k], dv[i + 1, k])
+                    to_child(R, p, s[up, k], s[i + 1, k])
+                    to_child(R, p, dv[up, k], dv[i + 1, k])
             below[i + 1, i] = True
             own = 0 if tree.is_prismatic[i] else 3
             s[i + 1, i] = 0.0
             s[i + 1, i, own : own + 3] = tree.axis[i]
             for r in range(3):
                 v[i + 1, own + r] += tree.axis[i, r] * qd[t, i]
-            _motion_cross(v[i + 1], s[i + 1, i], dv[i + 1, i])
+            motion_cross(v[i + 1], s[i + 1, i], dv[i + 1, i])
             for k in range(i + 1):
                 if below[i + 1, k]:
-                    _bilinear(s[i + 1, k], v[i + 1], W_m[t, k], 10 * i, 1.0)
-                    _bilinear(dv[i + 1, k], v[i + 1], W_c[t, k], 10 * i, 1.0)
-                    _bilinear(s[i + 1, k], g[i + 1], W_c[t, k], 10 * i, 1.0)
+                    bilinear(s[i + 1, k], v[i + 1], W_m[t, k], 10 * i, 1.0)
+                    bilinear(dv[i + 1, k], v[i + 1], W_c[t, k], 10 * i, 1.0)
+                    bilinear(s[i + 1, k], g[i + 1], W_c[t, k], 10 * i, 1.0)
             W_c[t, i, 10 * n + i] = -np.sign(qd[t, i])
             W_c[t, i, 11 * n + i] = -qd[t, i]
             W_c[t, i, 13 * n + i] = -1.0
@@ -209,13 +172,13 @@ def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, 
         for i in range(n):
             up = tree.parent[i] + 1
             joint_pose(tree, i, q[t, i], R, p)
-            _to_child(R, p, v[up], v[i + 1])
-            _to_child(R, p, va[up], va[i + 1])
-            _to_child(R, p, a[up], a[i + 1])
+            to_child(R, p, v[up], v[i + 1])
+            to_child(R, p, va[up], va[i + 1])
+            to_child(R, p, a[up], a[i + 1])
             for k in range(i):
                 below[i + 1, k] = below[up, k]
                 if below[up, k]:
-                    _to_child(R, p, s[up, k], s[i + 1, k])
+                    to_child(R, p, s[up, k], s[i + 1, k])
             below[i + 1, i] = True
             own = 0 if tree.is_prismatic[i] else 3
             s[i + 1, i] = 0.0
@@ -224,19 +187,19 @@ def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, 
                 v[i + 1, own + r] += tree.axis[i, r] * qd[t, i]
                 va[i + 1, own + r] += tree.axis[i, r] * qd_a[t, i]
                 a[i + 1, own + r] += tree.axis[i, r] * qdd_a[t, i]
-            _motion_cross(v[i + 1], s[i + 1, i], cross)
+            motion_cross(v[i + 1], s[i + 1, i], cross)
             for r in range(6):
                 a[i + 1, r] += 0.5 * qd_a[t, i] * cross[r]
-            _motion_cross(va[i + 1], s[i + 1, i], cross)
+            motion_cross(va[i + 1], s[i + 1, i], cross)
             for r in range(6):
                 a[i + 1, r] += 0.5 * qd[t, i] * cross[r]
             for k in range(i + 1):
                 if below[i + 1, k]:
-                    _bilinear(s[i + 1, k], a[i + 1], W[t, k], 10 * i, 1.0)
-                    _motion_cross(s[i + 1, k], v[i + 1], cross)
-                    _bilinear(cross, va[i + 1], W[t, k], 10 * i, 0.5)
-                    _motion_cross(s[i + 1, k], va[i + 1], cross)
-                    _bilinear(cross, v[i + 1], W[t, k], 10 * i, 0.5)
+                    bilinear(s[i + 1, k], a[i + 1], W[t, k], 10 * i, 1.0)
+                    motion_cross(s[i + 1, k], v[i + 1], cross)
+                    bilinear(cross, va[i + 1], W[t, k], 10 * i, 0.5)
+                    motion_cross(s[i + 1, k], va[i + 1], cross)
+                    bilinear(cross, v[i + 1], W[t, k], 10 * i, 0.5)
             W[t, i, 10 * n + i] = np.sign(qd[t, i])
             W[t, i, 11 * n + i] = qd[t, i]
             W[t, i, 12 * n + i] = qdd_a[t, i]

@@ -1,0 +1,213 @@
+"""Columns of the torque regressor that belong to the tip's body, and how they move with the motion.
+
+Everything is in the frame of the body. With s_k the motion of the body per unit rate of joint k,
+v_j and A_j its velocity and acceleration (minus gravity) as if it was fixed to the frame that
+joint j turns against, and x the cross product of motions,
+
+    v = sum s_k qd_k,  a = sum s_k qdd_k + v_k x s_k qd_k - gravity,
+    W_k = b(s_k, a) + b(s_k x v, v)                         (theta_e columns of W, eq. (10))
+
+Turning joint j moves everything below it the other way: with d = v_j x s_j and u = v - v_j
+
+    d s_k / d q_j = s_k x s_j for k < j    d v / d q_j  = d      d a / d q_j  = A_j x s_j + d x u
+                                           d v / d qd_j = s_j    d a / d qd_j = d + s_j x u
+                                                                 d a / d qdd_j = s_j
+
+`tip_pullback` sums these against given weights of the entries of W in one pass, because the sum of
+c_k b(s, v) over the ten parameters is s . I(c_k) v, which is bilinear.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import MeasurementError
+from safe_sysid.model.motion_algebra import bilinear, motion_cross, to_child
+from safe_sysid.model.regressors import checked_rows, joint_pose
+from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.sets.compiled import jit
+
+
+class _Motions(NamedTuple):
+    """Motions of the tip's body in one sample; entry i belongs to the i-th joint of the path."""
+
+    s: Array  # (P, 6)
+    before: Array  # (P + 1, 6) velocity v_j, the last one is v
+    acceleration: Array  # (P + 1, 6) A_j, the last one is a
+
+
+def tip_path(model: RobotModel) -> IntArray:
+    """Joints that move the tip, from the base."""
+    path = [model.layout.tip]
+    while model.tree.parent[path[-1]] >= 0:
+        path.append(int(model.tree.parent[path[-1]]))
+    return np.array(path[::-1], dtype=np.int64)
+
+
+def tip_regressor(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
+    """W_e, the theta_e columns of the standard regressor; (N, n) -> (N, n, 10)."""
+    states = _states(model, q, qd, qdd)
+    W_e = np.zeros((states.shape[1], model.n, 10))
+    _tip_regressor_into(model.tree, tip_path(model), states, W_e)
+    return W_e
+
+
+def tip_pullback(model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
+    """Derivatives of sum(weights * W_e) in q, qd and qdd; weights (N, n, 10) -> (3, N, n)."""
+    states = _states(model, q, qd, qdd)
+    weights = np.ascontiguousarray(weights, dtype=float)
+    if weights.shape != (states.shape[1], model.n, 10):
+        raise MeasurementError(
+            f'weights have shape {weights.shape}; one per entry of W_e is needed, '
+            f'{(states.shape[1], model.n, 10)}'
+        )
+    slopes = np.zeros_like(states)
+    _tip_pullback_into(model.tree, tip_path(model), states, weights, slopes)
+    return slopes
+
+
+def _states(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
+    """Checked states, (3, N, n)."""
+    rows = [checked_rows(x, model.n, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'))]
+    if len({len(x) for x in rows}) > 1:
+        raise MeasurementError(f'q, qd, qdd have {[len(x) for x in rows]} samples')
+    return np.stack(rows)
+
+
+@jit
+def _tip_regressor_into(tree: Tree, path: IntArray, states: Array, W_e: Array) -> None:
+    motions = _empty(len(path))
+    cross = np.empty(6)
+    for t in range(states.shape[1]):
+        _set_motions(tree, path, states[:, t], motions)
+        v, a = motions.before[-1], motions.acceleration[-1]
+        for i in range(len(path)):
+            bilinear(motions.s[i], a, W_e[t, path[i]], 0, 1.0)
+            motion_cross(motions.s[i], v, cross)
+            bilinear(cross, v, W_e[t, path[i]], 0, 1.0)
+
+
+@jit
+def _empty(joints: int) -> _Motions:
+    return _Motions(np.zeros((joints, 6)), np.zeros((joints + 1, 6)), np.zeros((joints + 1, 6)))
+
+
+@jit
+def _set_motions(tree: Tree, path: IntArray, state: Array, motions: _Motions) -> None:
+    """Motions of one sample; state (3, n) has q, qd, qdd."""
+    R, p = np.empty((3, 3)), np.empty(3)
+    R_tip, p_tip, axis = np.eye(3), np.zeros(3), np.zeros(6)  # pose of the tip in frame i
+    for i in range(len(path) - 1, -1, -1):
+        j = path[i]
+        own = 0 if tree.is_prismatic[j] else 3
+        axis[:] = 0.0
+        axis[own : own + 3] = tree.axis[j]
+        to_child(R_tip, p_tip, axis, motions.s[i])
+        joint_pose(tree, j, state[0, j], R, p)
+        _compose(R, p, R_tip, p_tip)
+    v, a, cross = motions.before, motions.acceleration, axis
+    v[0] = 0.0
+    for r in range(3):
+        a[0, r], a[0, r + 3] = 0.0, 0.0
+        for c in range(3):
+            a[0, r] -= R_tip[c, r] * tree.gravity[c]
+    for i in range(len(path)):
+        j = path[i]
+        motion_cross(v[i], motions.s[i], cross)
+        for r in range(6):
+            v[i + 1, r] = v[i, r] + motions.s[i, r] * state[1, j]
+            a[i + 1, r] = a[i, r] + motions.s[i, r] * state[2, j] + cross[r] * state[1, j]
+
+
+@jit
+def _compose(R: Array, p: Array, R_tip: Array, p_tip: Array) -> None:
+    """Pose of the tip seen from one frame further down, whose next frame has the pose (R, p)."""
+    R_old, p_old = R_tip.copy(), p_tip.copy()
+    for r in range(3):
+        p_tip[r] = p[r]
+        for c in range(3):
+            p_tip[r] += R[r, c] * p_old[c]
+            R_tip[r, c] = R[r, 0] * R_old[0, c] + R[r, 1] * R_old[1, c] + R[r, 2] * R_old[2, c]
+
+
+@jit
+def _tip_pullback_into(
+    tree: Tree, path: IntArray, states: Array, weights: Array, slopes: Array
+) -> None:
+    motions = _empty(len(path))
+    of_v, of_a, of_s = np.empty(6), np.empty(6), np.empty((len(path), 6))
+    for t in range(states.shape[1]):
+        _set_motions(tree, path, states[:, t], motions)
+        _pull_to_motions(path, motions, weights[t], of_v, of_a, of_s)
+        _pull_to_joints(path, motions, of_v, of_a, of_s, slopes[:, t])
+
+
+@jit
+def _pull_to_motions(
+    path: IntArray, motions: _Motions, weights: Array, of_v: Array, of_a: Array, of_s: Array
+) -> None:
+    """Derivatives of s_k . I(c_k) a + (s_k x v) . I(c_k) v, summed, in v, a and every s_k."""
+    v, a = motions.before[-1], motions.acceleration[-1]
+    cross, h, other = np.empty(6), np.empty(6), np.empty(6)
+    of_v[:], of_a[:] = 0.0, 0.0
+    for i in range(len(path)):
+        c, s = weights[path[i]], motions.s[i]
+        _momentum(c, s, other)
+        of_a += other
+        _momentum(c, v, h)
+        _cross_transposed(s, h, other)
+        of_v += other
+        motion_cross(s, v, cross)
+        _momentum(c, cross, other)
+        of_v += other
+        _momentum(c, a, of_s[i])
+        _cross_transposed(v, h, other)
+        of_s[i] -= other
+
+
+@jit
+def _pull_to_joints(
+    path: IntArray, motions: _Motions, of_v: Array, of_a: Array, of_s: Array, slopes: Array
+) -> None:
+    """Derivatives in q, qd, qdd of one sample, into slopes (3, n)."""
+    d, u, cross, moved, other = np.empty((5, 6))
+    lower = np.zeros(6)  # what s_j has to be multiplied with for the motions of joints below
+    for i in range(len(path)):
+        j, s = path[i], motions.s[i]
+        motion_cross(motions.before[i], s, d)
+        for r in range(6):
+            u[r] = motions.before[-1, r] - motions.before[i, r]
+        motion_cross(motions.acceleration[i], s, moved)
+        motion_cross(d, u, cross)
+        motion_cross(s, u, other)
+        for r in range(6):
+            slopes[0, j] += of_v[r] * d[r] + of_a[r] * (moved[r] + cross[r]) + lower[r] * s[r]
+            slopes[1, j] += of_v[r] * s[r] + of_a[r] * (d[r] + other[r])
+            slopes[2, j] += of_a[r] * s[r]
+        _cross_transposed(s, of_s[i], other)
+        lower += other
+
+
+@jit
+def _momentum(c: Array, v: Array, out: Array) -> None:
+    """out = I(c) v, the momentum of a body with parameters c."""
+    out[0] = c[0] * v[0] + v[4] * c[3] - v[5] * c[2]
+    out[1] = c[0] * v[1] + v[5] * c[1] - v[3] * c[3]
+    out[2] = c[0] * v[2] + v[3] * c[2] - v[4] * c[1]
+    out[3] = c[4] * v[3] + c[5] * v[4] + c[7] * v[5] + c[2] * v[2] - c[3] * v[1]
+    out[4] = c[5] * v[3] + c[6] * v[4] + c[8] * v[5] + c[3] * v[0] - c[1] * v[2]
+    out[5] = c[7] * v[3] + c[8] * v[4] + c[9] * v[5] + c[1] * v[1] - c[2] * v[0]
+
+
+@jit
+def _cross_transposed(a: Array, h: Array, out: Array) -> None:
+    """out with (a x b) . h = b . out for every motion b."""
+    out[0] = h[1] * a[5] - h[2] * a[4]
+    out[1] = h[2] * a[3] - h[0] * a[5]
+    out[2] = h[0] * a[4] - h[1] * a[3]
+    out[3] = h[1] * a[2] - h[2] * a[1] + h[4] * a[5] - h[5] * a[4]
+    out[4] = h[2] * a[0] - h[0] * a[2] + h[5] * a[3] - h[3] * a[5]
+    out[5] = h[0] * a[1] - h[1] * a[0] + h[3] * a[4] - h[4] * a[3]
