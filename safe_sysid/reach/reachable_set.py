@@ -41,8 +41,7 @@ from safe_sysid.reach.torque_limits import (
     undecided_torque_rows,
 )
 from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
-from safe_sysid.reach.tracking_bound import tracking_error
-from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.reach.tracking_error import TrackingError, tracking_error
 from safe_sysid.track.gains import Gains
 
 
@@ -77,25 +76,24 @@ class ReachableSet:
     ) -> ReachableSet:
         """Sets for every k of the horizon, without constraints that hold for all of them."""
         problem = Problem(model, bounds, horizon, gains, obstacles)
-        error, joints, torque, occupancy = _sets(problem)
+        error = tracking_error(model, bounds, gains)
+        joints, torque, occupancy = _sets(problem, error)
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
         clearance = undecided_rows(
             whole_range(occupancy), sphere_cover(model.capsules), obstacles.packed
         )
         return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
 
-    @staticmethod
-    def of_plan(problem: Problem, k: Array) -> ReachableSet:
+    def of_plan(self, k: Array) -> ReachableSet:
         """Sets of one plan, with all constraints."""
-        single = replace(problem.horizon, k_center=k, k_range=np.zeros_like(k))
-        problem = replace(problem, horizon=single)
-        error, joints, torque, occupancy = _sets(problem)
+        single = replace(self.problem.horizon, k_center=k, k_range=np.zeros_like(k))
+        problem = replace(self.problem, horizon=single)
+        joints, torque, occupancy = _sets(problem, self.error)
         model = problem.model
-        rows = every_row(problem.horizon.intervals, model.n)
-        clearance = clearance_rows(
-            whole_range(occupancy), sphere_cover(model.capsules), problem.obstacles.packed
-        )
-        return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
+        rows = every_row(single.intervals, model.n)
+        points = whole_range(occupancy)
+        clearance = clearance_rows(points, self.shapes, problem.obstacles.packed)
+        return ReachableSet(problem, self.error, joints, torque, occupancy, rows, clearance)
 
     @cached_property
     def shapes(self) -> Shapes:
@@ -142,7 +140,7 @@ class ReachableSet:
     def certify(self, x: npt.ArrayLike) -> Certificate:
         """What is proven of the plan at x, from sets of this plan alone."""
         k = self.k(x)
-        plan = ReachableSet.of_plan(self.problem, k)
+        plan = self.of_plan(k)
         constraints = plan.evaluate(np.zeros_like(k))
         margins = {}
         for kind, rows in plan.kinds.items():
@@ -209,20 +207,14 @@ class ReachableSet:
         return float(time.lower[t]), float(time.upper[t])
 
 
-def _sets(problem: Problem) -> tuple[TrackingError, JointReach, TorqueReach, Occupancy]:
-    """Tracking error first: all other sets contain it."""
-    model, bounds, horizon, gains = (
-        problem.model,
-        problem.bounds,
-        problem.horizon,
-        problem.gains,
-    )
-    error = tracking_error(model, bounds, horizon, gains)
-    joints = joint_reach(model, horizon, error)
+def _sets(problem: Problem, error: TrackingError) -> tuple[JointReach, TorqueReach, Occupancy]:
+    """All that is reached with this tracking error."""
+    model, bounds, gains = problem.model, problem.bounds, problem.gains
+    joints = joint_reach(model, problem.horizon, error)
     torque = torque_reach(model, bounds, joints, gains)
     armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
     errors = error_set(error, armature, gains.V_M)
-    return error, joints, torque, forward_occupancy(model, horizon, errors)
+    return joints, torque, forward_occupancy(model, problem.horizon, errors)
 
 
 def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:

@@ -86,9 +86,10 @@ def energy_errors(
 ) -> tuple[Array, Array]:
     """Position and velocity errors (N, n) of an energy that is below V_M; velocities follow."""
     n = len(error.position)
-    position, r = (_in_ball(rng, count, n) * errors.half_axes for _ in range(2))
+    position = _in_ball(rng, count, n) * errors.half_axes
+    r = _in_ball(rng, count, n) * errors.half_axes * error.K_r.min()
     position = np.clip(position, -error.position, error.position)
-    return position, r * error.K_r.min() - error.K_r * position
+    return position, np.clip(r, -error.r_max, error.r_max) - error.K_r * position
 
 
 def sample_motion(

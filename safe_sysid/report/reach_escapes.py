@@ -1,0 +1,118 @@
+"""Random states, parameters and errors that try to leave the reachable sets, and how many do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.regressors import slotine_li_regressor
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.report.reach_trials import MotionSamples, placed_points
+from safe_sysid.track.gains import Gains
+
+FLOAT_ERROR = 1e-9  # of the sampled torques [N m] and positions [m] themselves
+
+
+@dataclass(frozen=True)
+class Excess:
+    """By how much each sample is outside its set; not above zero when inside. (N,) each."""
+
+    joint: Array  # [rad, rad/s, rad/s^2]
+    disturbance: Array  # [N m] |W_s (theta - theta_0)| above w_M
+    torque: Array  # [N m] tau_0 + v
+    occupancy: Array  # [m] end points of capsules
+
+    def escapes(self) -> int:
+        """Samples that are outside some set by more than what floats explain."""
+        kinds = (self.joint, self.disturbance, self.torque, self.occupancy)
+        return int((np.max(kinds, axis=0) > FLOAT_ERROR).sum())
+
+
+def excess(rng: np.random.Generator, sets: ReachableSet, samples: MotionSamples) -> Excess:
+    """What samples of the motion do to every set, each with parameters of its own."""
+    problem = sets.problem
+    at = sets.joints.monomials.values(samples.x[:, : sets.joints.monomials.variables])
+    t = samples.interval
+    nominal, disturbance, true = torques(
+        rng, problem.bounds, problem.gains, samples, problem.model
+    )
+    length = np.maximum((samples.r**2).sum(axis=1, keepdims=True), 1e-300)
+    share = (np.abs(samples.r) * disturbance).sum(axis=1, keepdims=True) / length
+    torque = nominal + share * samples.r
+    return Excess(
+        _joint_excess(sets, samples, at),
+        (true - sets.torque.disturbance[t]).max(axis=1),
+        (_outside(sets.torque.rows[t], at, torque) - sets.torque.radius[t]).max(axis=1),
+        _occupancy_excess(sets, samples, at),
+    )
+
+
+def _outside(rows: Array, at: Array, values: Array) -> Array:
+    """Distance of values (N, ...) from polynomials (N, ..., M + 1), less their remainder."""
+    center = np.einsum('n...m,nm->n...', rows[..., :-1], at)
+    outside: Array = np.abs(values - center) - rows[..., -1]
+    return outside
+
+
+def _joint_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Array:
+    joints, t = sets.joints, samples.interval
+    pairs = [
+        (joints.q, samples.q),
+        (joints.qd, samples.qd),
+        (joints.qd_a, samples.qd_a),
+        (joints.qdd_a, samples.qdd_a),
+        (joints.qd_d, samples.qd_d),
+    ]
+    worst = np.array([_outside(rows[t], at, x).max(axis=1) for rows, x in pairs])
+    excess: Array = worst.max(axis=0)
+    return excess
+
+
+def _occupancy_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Array:
+    model, occupancy, t = sets.problem.model, sets.occupancy, samples.interval
+    capsules = model.capsules
+    joint = np.concatenate([capsules.joint, capsules.joint])
+    points = placed_points(model.tree, samples.q, joint, np.concatenate([capsules.a, capsules.b]))
+    outside = np.maximum(_outside(occupancy.rows[t], at, points), 0.0)
+    excess: Array = (np.linalg.norm(outside, axis=-1) - occupancy.tracking[t]).max(axis=1)
+    return excess
+
+
+def torques(
+    rng: np.random.Generator,
+    estimate: ParameterEstimate,
+    gains: Gains,
+    samples: MotionSamples,
+    model: RobotModel,
+) -> tuple[Array, Array, Array]:
+    """tau_0, w_M as a controller computes it, and |W_s (theta - theta_0)| for a random theta."""
+    n, theta_0, theta = model.n, estimate.theta, estimate.bounds
+    W = slotine_li_regressor(model, samples.q, samples.qd, samples.qd_a, samples.qdd_a)
+    zeros = np.zeros((len(samples.q), n, n))
+    smooth = np.tanh(samples.qd_d / gains.coulomb_speed)
+    columns = slice(10 * n, 11 * n)
+    rest = W.copy()
+    rest[:, :, columns] = zeros
+    nominal = rest @ theta_0 + smooth * theta_0[columns]
+    low, high = theta.lower - theta_0, theta.upper - theta_0
+    largest = np.maximum(
+        np.maximum(rest, 0.0) @ high + np.minimum(rest, 0.0) @ low,
+        -(np.maximum(rest, 0.0) @ low + np.minimum(rest, 0.0) @ high),
+    )
+    ends = np.where(rng.random((len(W), len(theta_0))) < 0.5, theta.lower, theta.upper)
+    share = np.where(rng.random((len(W), 1)) < 0.5, 1.0, rng.random((len(W), len(theta_0))))
+    random_theta = theta_0 + share * (ends - theta_0)
+    sign = np.where(np.abs(samples.qd) > gains.sign_speed, np.sign(samples.qd), 0.0)
+    compensated = smooth * theta_0[columns]
+    coulomb = [np.abs(Fc[columns] * sign - compensated) for Fc in (theta.lower, theta.upper)]
+    disturbance = largest + np.maximum(*coulomb)
+    true = np.abs(
+        (rest @ (random_theta - theta_0)[:, :, None])[..., 0]
+        + random_theta[:, columns] * sign
+        - compensated
+    )
+    return nominal, disturbance, true
