@@ -1,4 +1,4 @@
-"""Spatial motions (linear, angular) in compiled code: cross product, change of frame, momentum form.
+"""Spatial motions (linear, angular), compiled: cross product, change of frame, momentum form.
 
 The work of the momentum I(phi) v on a motion s is linear in the ten parameters phi of a body:
 s . I(phi) v = b(s, v) phi.

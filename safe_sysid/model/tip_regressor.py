@@ -1,4 +1,4 @@
-"""Columns of the torque regressor that belong to the tip's body, and how they move with the motion.
+"""Columns of the torque regressor for the tip's body, and how they move with the motion.
 
 Everything is in the frame of the body. With s_k the motion of the body per unit rate of joint k,
 v_j and A_j its velocity and acceleration (minus gravity) as if it was fixed to the frame that

@@ -1,0 +1,171 @@
+"""What a plan is good for, as functions of x with exact gradients; smaller is better.
+
+Costs steer the search. None of them promises anything: what a plan taught is said by the bounds
+identified from what was then measured, and what it may do by its certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.predicted_rows import PredictedRows
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.trajectory.bezier import basis_derivative
+
+FLAT = 1e-8  # share of the largest singular value below which a smallest one counts as this much
+
+
+def _no_rows() -> Array:
+    return np.zeros((0, 10))
+
+
+def _si_units() -> Array:
+    return np.ones(10)
+
+
+@dataclass(frozen=True, eq=False)
+class CostValue:
+    """A cost at one x and how it changes."""
+
+    value: float
+    gradient: Array  # (n,)
+
+
+class Cost(Protocol):
+    """Something to minimise over x in [-1, 1]^n."""
+
+    def evaluate(self, x: npt.ArrayLike) -> CostValue:
+        """Cost and gradient."""
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioning:
+    """Log condition number of the rows of theta_e, eq. (30), together with rows there are already.
+
+    Columns are in SI units (kg, kg m, kg m^2) times `scale`; the published cost has no scale.
+    A smallest singular value that vanishes counts as FLAT times the largest, smoothly: the cost
+    is at most log(1 / FLAT). There, as for an arm that stands still, the gradient is no guide;
+    start where the arm moves.
+    """
+
+    predicted: PredictedRows
+    collected: Array = field(
+        default_factory=_no_rows
+    )  # (r, 10) in the same unit as those predicted
+    scale: Array = field(default_factory=_si_units)  # (10,)
+
+    def evaluate(self, x: npt.ArrayLike) -> CostValue:
+        """Cost and gradient, by d sigma = u' dY v with u sigma = Y v."""
+        rows = self.predicted.rows(x)
+        Y = np.concatenate([rows.reshape(-1, 10), self.collected]) * self.scale
+        _, sigma, right = np.linalg.svd(np.linalg.qr(Y, mode='r'))
+        largest, smallest = sigma[0], sigma[-1]
+        square = smallest**2 + (FLAT * largest) ** 2
+        value = np.log(largest) - 0.5 * np.log(square)
+        by_squares = np.array([1.0 / largest**2 - FLAT**2 / square, -1.0 / square])
+        v = right[[0, -1]]
+        weights = (Y @ v.T * by_squares) @ v
+        weights = (weights[: rows.size // 10] * self.scale).reshape(rows.shape)
+        return CostValue(float(value), self.predicted.pullback(x, weights))
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedWidth:
+    """How much narrower [theta_e] may get: mean of log(half width after / half width before).
+
+    A heuristic: errors of rows are taken for independent ones of size `error`, the bounds before
+    for the same, and half widths for standard deviations,
+
+        C = (1 + S (sum Y' Y / error^2) S)^-1,   S = diag(half_width),   cost = mean 1/2 log C_ii.
+
+    Bounds from set membership are made by few rows that err most, not by all on average, but what
+    is not seen at all stays as wide in both.
+    """
+
+    predicted: PredictedRows
+    half_width: Array  # (10,) of [theta_e] before any row
+    error: Array  # (n,) [N m] bound on the error of a predicted row
+    collected: Array = field(
+        default_factory=_no_rows
+    )  # (r, 10) rows there are already, each divided by its own error
+
+    def __post_init__(self) -> None:
+        n = self.predicted.model.n
+        for name, value, size in (('half_width', self.half_width, 10), ('error', self.error, n)):
+            array = np.asarray(value, dtype=float)
+            if array.shape != (size,) or not np.all(np.isfinite(array) & (array > 0.0)):
+                raise BoundError(f'{name} = {array} has to be {size} finite numbers above 0')
+
+    @cached_property
+    def _before(self) -> Array:
+        """Triangle R with R'R = 1 + S Y'Y S of the rows there are already."""
+        rows = np.concatenate([np.eye(10), self.collected * self.half_width])
+        return np.asarray(np.linalg.qr(rows, mode='r'))
+
+    def evaluate(self, x: npt.ArrayLike) -> CostValue:
+        """Cost and gradient, by dC = -C dM C."""
+        rows = self.predicted.rows(x)
+        seen = rows * self.half_width / self.error[:, None]
+        R = np.linalg.qr(np.concatenate([self._before, seen.reshape(-1, 10)]), mode='r')
+        root = np.linalg.inv(R)  # C = root root'
+        C = root @ root.T
+        variance = np.diag(C)
+        by_information = -0.05 * (C / variance) @ C
+        weights = 2.0 * (seen @ by_information) * self.half_width / self.error[:, None]
+        value = 0.05 * float(np.log(variance).sum())
+        return CostValue(value, self.predicted.pullback(x, weights))
+
+
+@dataclass(frozen=True, eq=False)
+class GoalDistance:
+    """Half the squared distance of the joints to a goal at one time of the plan.
+
+    A joint that turns without end goes the shorter way, seen from where the plan starts.
+    """
+
+    model: RobotModel
+    horizon: Horizon
+    goal: Array  # (n,) [rad]
+    time: float  # [s] since the start of the curve
+
+    def __post_init__(self) -> None:
+        goal = np.asarray(self.goal, dtype=float)
+        if goal.shape != (self.model.n,) or not np.all(np.isfinite(goal)):
+            raise BoundError(f'goal {goal} has to be {self.model.n} finite numbers, one per joint')
+        if not 0.0 < self.time <= self.horizon.curve.duration:
+            raise BoundError(
+                f'the goal is compared at {self.time} s; it has to be above 0 and at most the '
+                f'duration of the curve, {self.horizon.curve.duration} s'
+            )
+
+    @cached_property
+    def _target(self) -> Array:
+        start = self.horizon.curve.q0
+        return start + shortest_way(start, self.goal, self.model.limits.is_continuous)
+
+    @cached_property
+    def _slope(self) -> Array:
+        s = self.time / self.horizon.curve.duration
+        moved = np.polynomial.polynomial.polyval(s, basis_derivative(0)[2])
+        return np.asarray(moved * self.horizon.k_range)
+
+    def evaluate(self, x: npt.ArrayLike) -> CostValue:
+        """Cost and gradient."""
+        k = self.horizon.k_center + self.horizon.k_range * np.asarray(x)
+        left = self.horizon.curve.position(self.time, k) - self._target
+        return CostValue(0.5 * float(left @ left), left * self._slope)
+
+
+def shortest_way(start: Array, goal: Array, is_continuous: npt.ArrayLike) -> Array:
+    """Goal minus start, by less than half a turn for joints that turn without end; (..., n)."""
+    way = np.asarray(goal) - np.asarray(start)
+    turns = np.where(is_continuous, np.round(way / (2.0 * np.pi)), 0.0)
+    return np.asarray(way - 2.0 * np.pi * turns)

@@ -1,0 +1,62 @@
+"""TrajectoryProblem: cost and constraints of one horizon as a nonlinear program in x."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
+from safe_sysid.plan.costs import Cost
+from safe_sysid.plan.ipopt import Evaluation
+
+
+class Margins(Protocol):
+    """Margins at one x, satisfied when at least 0, such as `reach.reachable_set` gives."""
+
+    @property
+    def values(self) -> Array:
+        """Margins, (m,)."""
+
+    @property
+    def jacobian(self) -> Array:
+        """Their derivatives, (m, n)."""
+
+
+class Constraints(Protocol):
+    """What a plan must not break, as functions of x."""
+
+    def evaluate(self, x: npt.ArrayLike) -> Margins:
+        """Margins and their derivatives."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryProblem:
+    """Minimise a cost over x in [-1, 1]^n with every margin at least 0."""
+
+    cost: Cost
+    constraints: Constraints
+    n: int
+
+    @property
+    def lower(self) -> Array:
+        """Smallest x."""
+        return np.full(self.n, -1.0)
+
+    @property
+    def upper(self) -> Array:
+        """Largest x."""
+        return np.full(self.n, 1.0)
+
+    def evaluate(self, x: npt.ArrayLike) -> Evaluation:
+        """Cost and margins with their derivatives."""
+        cost, margins = self.cost.evaluate(x), self.constraints.evaluate(x)
+        if margins.jacobian.shape != (len(margins.values), self.n):
+            raise BoundError(
+                f'constraints have derivatives in {margins.jacobian.shape[1]} variables instead '
+                f'of {self.n}; sets of one single plan (k_range = 0) leave nothing to optimise'
+            )
+        return Evaluation(cost.value, cost.gradient, margins.values, margins.jacobian)
