@@ -24,6 +24,10 @@ from safe_sysid.reach.sphere_cover import Shapes
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import EPS
 
+# Rows; fewer take a millisecond at most, in which waiting for a second thread that other work
+# keeps from running (the controller, the identifier) would cost more than it saves.
+PARALLEL_FROM = 10_000
+
 
 class Points(NamedTuple):
     """End points (T, 2 m) at one k: where they are, to within what, and how they move with x."""
@@ -95,7 +99,8 @@ def clearances(
     """Clearance from obstacles, then of capsules from each other, and derivatives in x."""
     count = len(rows.obstacle) + len(rows.capsule)
     values, jacobian = np.empty(count), np.empty((count, points.slope.shape[3]))
-    _clearances(points, shapes, obstacles, rows, values, jacobian)
+    fill = _clearances_parallel if count >= PARALLEL_FROM else _clearances_serial
+    fill(points, shapes, obstacles, rows, values, jacobian)
     return values, jacobian
 
 
@@ -114,12 +119,12 @@ def points_at(
     return Points(center, rho, slope)
 
 
-@parallel_jit
+@jit
 def _evaluate(
     rows: Array, used: AnyArray, values: Array, gradients: Array, center: Array, slope: Array
 ) -> None:
     M, d = gradients.shape
-    for t in prange(len(rows)):
+    for t in range(len(rows)):
         for j in range(rows.shape[1]):
             if used[t, j]:
                 for i in range(3):
@@ -132,30 +137,6 @@ def _evaluate(
                     for m in range(M):
                         for v in range(d):
                             slope[t, j, i, v] += rows[t, j, i, m] * gradients[m, v]
-
-
-@parallel_jit
-def _clearances(
-    points: Points,
-    shapes: Shapes,
-    obstacles: PackedObstacles,
-    rows: ClearanceRows,
-    values: Array,
-    jacobian: Array,
-) -> None:
-    first = len(rows.obstacle)
-    for t in prange(len(points.center)):
-        work = np.empty((6, 3))
-        for r in range(rows.obstacle_start[t], rows.obstacle_start[t + 1]):
-            sphere, o = rows.obstacle[r, 1], rows.obstacle[r, 2]
-            values[r] = _obstacle_clearance(points, shapes, obstacles, (t, sphere, o), work)
-            c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
-            _add_slope(points.slope, (t, c), s, work[5], jacobian[r])
-        for r in range(rows.capsule_start[t], rows.capsule_start[t + 1]):
-            pair = rows.capsule[r, 1]
-            values[first + r] = _capsule_clearance(
-                points, shapes, (t, pair), work, jacobian[first + r]
-            )
 
 
 @jit
@@ -199,7 +180,7 @@ def _capsule_clearance(
     rho = max(points.rho[t, first], points.rho[t, first + half])
     rho += max(points.rho[t, second], points.rho[t, second + half])
     radii = shapes.capsule_radius[first] + shapes.capsule_radius[second]
-    _add_slope(points.slope, (t, second), u, normal, slope)
+    _set_slope(points.slope, (t, second), u, normal, slope)
     for v in range(len(slope)):
         for i in range(3):
             near = points.slope[t, first, i, v]
@@ -209,7 +190,7 @@ def _capsule_clearance(
 
 
 @jit
-def _add_slope(
+def _set_slope(
     slopes: Array, place: tuple[int, int], s: float, direction: Array, slope: Array
 ) -> None:
     """Set slope to how a mixture of a capsule's end points moves in a direction."""
@@ -220,3 +201,53 @@ def _add_slope(
         for i in range(3):
             mixed = (1.0 - s) * slopes[t, a, i, v] + s * slopes[t, b, i, v]
             slope[v] += direction[i] * mixed
+
+
+@jit
+def _clearances_at(
+    t: int,
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    rows: ClearanceRows,
+    values: Array,
+    jacobian: Array,
+) -> None:
+    """All rows of one time interval."""
+    first = len(rows.obstacle)
+    work = np.empty((6, 3))
+    for r in range(rows.obstacle_start[t], rows.obstacle_start[t + 1]):
+        sphere, o = rows.obstacle[r, 1], rows.obstacle[r, 2]
+        values[r] = _obstacle_clearance(points, shapes, obstacles, (t, sphere, o), work)
+        c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
+        _set_slope(points.slope, (t, c), s, work[5], jacobian[r])
+    for r in range(rows.capsule_start[t], rows.capsule_start[t + 1]):
+        pair = rows.capsule[r, 1]
+        slope = jacobian[first + r]
+        values[first + r] = _capsule_clearance(points, shapes, (t, pair), work, slope)
+
+
+@jit
+def _clearances_serial(
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    rows: ClearanceRows,
+    values: Array,
+    jacobian: Array,
+) -> None:
+    for t in range(len(points.center)):
+        _clearances_at(t, points, shapes, obstacles, rows, values, jacobian)
+
+
+@parallel_jit
+def _clearances_parallel(
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    rows: ClearanceRows,
+    values: Array,
+    jacobian: Array,
+) -> None:
+    for t in prange(len(points.center)):
+        _clearances_at(t, points, shapes, obstacles, rows, values, jacobian)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval
 
 UPPER, LOWER = 1, -1  # which limit a row is about
@@ -39,7 +39,7 @@ def torque_margins(
     return values, jacobian
 
 
-@parallel_jit
+@jit
 def _torque_margins(
     rows: IntArray,
     models: Array,
@@ -50,7 +50,7 @@ def _torque_margins(
     values: Array,
     jacobian: Array,
 ) -> None:
-    for i in prange(len(rows)):
+    for i in range(len(rows)):
         t, j, side = rows[i, 0], rows[i, 1], rows[i, 2]
         values[i] = _margin(models[t, j], radius[t, j], limit[j], side, monomials)
         for v in range(gradients.shape[1]):

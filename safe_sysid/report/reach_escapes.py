@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.regressors import slotine_li_regressor
-from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.reach_trials import MotionSamples, placed_points
-from safe_sysid.track.gains import Gains
 
 FLOAT_ERROR = 1e-9  # of the sampled torques [N m] and positions [m] themselves
 
@@ -26,10 +24,15 @@ class Excess:
     torque: Array  # [N m] tau_0 + v
     occupancy: Array  # [m] end points of capsules
 
+    @property
+    def worst(self) -> Array:
+        """Largest of all kinds, (N,)."""
+        kinds = (self.joint, self.disturbance, self.torque, self.occupancy)
+        return np.asarray(np.max(kinds, axis=0))
+
     def escapes(self) -> int:
         """Samples that are outside some set by more than what floats explain."""
-        kinds = (self.joint, self.disturbance, self.torque, self.occupancy)
-        return int((np.max(kinds, axis=0) > FLOAT_ERROR).sum())
+        return int((~(self.worst <= FLOAT_ERROR)).sum())
 
 
 def excess(rng: np.random.Generator, sets: ReachableSet, samples: MotionSamples) -> Excess:
@@ -37,12 +40,8 @@ def excess(rng: np.random.Generator, sets: ReachableSet, samples: MotionSamples)
     problem = sets.problem
     at = sets.joints.monomials.values(samples.x[:, : sets.joints.monomials.variables])
     t = samples.interval
-    nominal, disturbance, true = torques(
-        rng, problem.bounds, problem.gains, samples, problem.model
-    )
-    length = np.maximum((samples.r**2).sum(axis=1, keepdims=True), 1e-300)
-    share = (np.abs(samples.r) * disturbance).sum(axis=1, keepdims=True) / length
-    torque = nominal + share * samples.r
+    nominal, disturbance, true = torques(rng, problem, samples)
+    torque = controller_torque(nominal, disturbance, samples.r)
     return Excess(
         _joint_excess(sets, samples, at),
         (true - sets.torque.disturbance[t]).max(axis=1),
@@ -82,21 +81,25 @@ def _occupancy_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> 
     return excess
 
 
+def controller_torque(nominal: Array, disturbance: Array, r: Array) -> Array:
+    """Torque tau_0 + v of the robust law with its largest gain, where V = V_M; (N, n)."""
+    length = np.maximum((r**2).sum(axis=1, keepdims=True), 1e-300)
+    share = (np.abs(r) * disturbance).sum(axis=1, keepdims=True) / length
+    torque: Array = nominal + share * r
+    return torque
+
+
 def torques(
-    rng: np.random.Generator,
-    estimate: ParameterEstimate,
-    gains: Gains,
-    samples: MotionSamples,
-    model: RobotModel,
+    rng: np.random.Generator, problem: Problem, samples: MotionSamples
 ) -> tuple[Array, Array, Array]:
     """tau_0, w_M as a controller computes it, and |W_s (theta - theta_0)| for a random theta."""
-    n, theta_0, theta = model.n, estimate.theta, estimate.bounds
+    model, gains = problem.model, problem.gains
+    n, theta_0, theta = model.n, problem.bounds.theta, problem.bounds.bounds
     W = slotine_li_regressor(model, samples.q, samples.qd, samples.qd_a, samples.qdd_a)
-    zeros = np.zeros((len(samples.q), n, n))
     smooth = np.tanh(samples.qd_d / gains.coulomb_speed)
     columns = slice(10 * n, 11 * n)
     rest = W.copy()
-    rest[:, :, columns] = zeros
+    rest[:, :, columns] = 0.0
     nominal = rest @ theta_0 + smooth * theta_0[columns]
     low, high = theta.lower - theta_0, theta.upper - theta_0
     largest = np.maximum(

@@ -1,0 +1,212 @@
+"""`safe-sysid bench reach`: does anything leave the sets, how fast and how wide are they."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.error_balls import error_set
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.report.bench import BenchSettings, Progress
+from safe_sysid.report.bench_model import median_seconds
+from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.kinova_trials import kinova_prior
+from safe_sysid.report.reach_escapes import controller_torque, excess, torques
+from safe_sysid.report.reach_trials import (
+    DURATION,
+    KINOVA_RANGE,
+    MotionSamples,
+    energy_errors,
+    kinova_with_dumbbell,
+    random_arm,
+    random_curve,
+    random_horizon,
+    random_obstacles,
+    sample_motion,
+)
+from safe_sysid.track.gains import Gains
+from safe_sysid.trajectory.bezier import Bezier
+
+CHUNK = 2000  # samples drawn from one set
+START = np.array([0.0, 0.3, 0.0, 1.9, 0.0, 0.9, 0.0])  # [rad] of the plan that is timed
+MOVE = 0.3  # [rad] k of its centre
+OBSTACLES = 10
+JOINTS = (2, 4, 6, 8, 10, 12)
+INTERVALS = (32, 64, 128, 256, 512)
+OBSTACLE_COUNTS = (0, 1, 3, 10, 30, 100)
+WIDTH_CHUNKS = 50  # of samples, for the width of the torque sets
+
+
+@dataclass(frozen=True)
+class Times:
+    """Median milliseconds of building, evaluating and certifying."""
+
+    sets_ms: float
+    evaluate_ms: float
+    certify_ms: float
+
+
+def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
+    """Escapes of random samples, times, width of the torque sets, scaling."""
+    quick = settings.quick
+    samples = settings.trials or (20_000 if quick else 1_000_000)
+    figures = _escapes(settings.seed, samples, progress)
+    repeats = 5 if quick else 15
+    rng = np.random.default_rng([settings.seed, 1])
+    obstacles = random_obstacles(rng, OBSTACLES)
+    times = {}
+    for degree in (1, 2, 3):
+        progress(f'times of a Kinova plan at degree {degree}')
+        times[degree] = _times(_kinova(degree, 128, obstacles), repeats)
+    figures['sets_ms'] = {degree: t.sets_ms for degree, t in times.items()}
+    figures['evaluate_ms'] = times[2].evaluate_ms
+    figures['evaluate_ms_by_degree'] = {degree: t.evaluate_ms for degree, t in times.items()}
+    figures['certify_ms'] = times[2].certify_ms
+    figures['constraints'] = len(_kinova(2, 128, obstacles).build().evaluate(np.zeros(7)).values)
+    progress('width of the torque sets')
+    figures['width_ratio'] = _width_ratio(rng)
+    figures['occupancy_radius_mm'] = _occupancy_radius()
+    scaling = _scaling(settings, 3 if quick else 7, progress)
+    if settings.plots is not None:
+        _plots(settings.plots, scaling)
+    return {**figures, 'scaling': scaling}
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """What `ReachableSet.build` takes."""
+
+    model: RobotModel
+    bounds: ParameterEstimate
+    horizon: Horizon
+    gains: Gains
+    obstacles: Obstacles
+
+    def build(self) -> ReachableSet:
+        """The sets."""
+        return ReachableSet.build(
+            self.model, self.bounds, self.horizon, self.gains, self.obstacles
+        )
+
+
+def _kinova(degree: int, intervals: int, obstacles: Obstacles) -> _Case:
+    """The published ranges about a motion from rest; Table I and 5 % on everything else."""
+    model = kinova_with_dumbbell()
+    curve = Bezier(START, np.zeros(7), np.zeros(7), DURATION)
+    horizon = Horizon(curve, np.full(7, MOVE), KINOVA_RANGE, intervals, degree)
+    return _Case(model, kinova_prior(model), horizon, _gains(7), obstacles)
+
+
+def _random(rng: np.random.Generator, n: int, degree: int, intervals: int) -> _Case:
+    """Any arm, 5 % on everything."""
+    model = random_arm(rng, n)
+    bounds = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.05))
+    horizon = random_horizon(rng, n, 0.2, degree, intervals)
+    return _Case(model, bounds, horizon, _gains(n), NO_OBSTACLES)
+
+
+def _gains(n: int) -> Gains:
+    """The published ones."""
+    return Gains(np.full(n, 5.0), V_M=0.02, alpha=25.0)
+
+
+def _escapes(seed: int, samples: int, progress: Progress) -> dict[str, object]:
+    """Samples that leave a set: random arms and the Kinova in turn, degrees 1 to 3."""
+    escapes, largest = 0, -np.inf
+    chunks = -(-samples // CHUNK)
+    for number in range(chunks):
+        if number % 50 == 0:
+            progress(f'samples {number * CHUNK} of {samples}')
+        rng = np.random.default_rng([seed, 0, number])
+        if number % 2:
+            case = _random(rng, int(rng.integers(1, 8)), 1 + number // 2 % 3, 32)
+        else:
+            case = _kinova(1 + number // 2 % 3, 128, NO_OBSTACLES)
+            center = rng.uniform(-1.0, 1.0, size=7)
+            horizon = replace(case.horizon, curve=random_curve(rng, 7), k_center=center)
+            case = replace(case, horizon=horizon)
+        sets = case.build()
+        found = excess(rng, sets, _motion(rng, sets, CHUNK))
+        escapes += found.escapes()
+        largest = max(largest, float(found.worst.max()))
+    return {'samples': chunks * CHUNK, 'escapes': escapes, 'largest_excess': largest}
+
+
+def _motion(rng: np.random.Generator, sets: ReachableSet, count: int) -> MotionSamples:
+    """States within the tracking error of plans of the horizon."""
+    bounds, gains = sets.problem.bounds, sets.problem.gains
+    armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
+    errors = energy_errors(rng, sets.error, error_set(sets.error, armature, gains.V_M), count)
+    return sample_motion(rng, sets.problem.horizon, sets.error.K_r, errors)
+
+
+def _times(case: _Case, repeats: int) -> Times:
+    sets = case.build()
+    x = np.full(sets.problem.horizon.n, 0.3)
+    work = (case.build, lambda: sets.evaluate(x), lambda: sets.certify(x))
+    return Times(*(1e3 * median_seconds(each, repeats) for each in work))
+
+
+def _width_ratio(rng: np.random.Generator) -> dict[str, float]:
+    """Width of the torque set over that of what is sampled in it, median over times."""
+    case = _kinova(2, 128, NO_OBSTACLES)
+    sets = case.build()
+    lowest = np.full((case.horizon.intervals, case.model.n), np.inf)
+    highest = -lowest
+    for _ in range(WIDTH_CHUNKS):
+        samples = _motion(rng, sets, CHUNK)
+        nominal, disturbance, _ = torques(rng, sets.problem, samples)
+        torque = controller_torque(nominal, disturbance, samples.r)
+        np.minimum.at(lowest, samples.interval, torque)
+        np.maximum.at(highest, samples.interval, torque)
+    bound = sets.torque.bound()
+    ratio = np.median((bound.upper - bound.lower) / (highest - lowest), axis=0)
+    return dict(zip(case.model.layout.joint_names, ratio.tolist(), strict=True))
+
+
+def _occupancy_radius() -> dict[str, float]:
+    """Largest ball about the far end of the payload, for the range of plans and for one plan."""
+    sets = _kinova(2, 128, NO_OBSTACLES).build()
+    plan = sets.of_plan(sets.problem.horizon.k_center)
+    return {
+        'range': 1e3 * float(sets.occupancy.rho[:, -1].max()),
+        'plan': 1e3 * float(plan.occupancy.rho[:, -1].max()),
+        'tracking': 1e3 * float(plan.occupancy.tracking[:, -1].max()),
+    }
+
+
+def _scaling(
+    settings: BenchSettings, repeats: int, progress: Progress
+) -> dict[str, list[dict[str, float]]]:
+    """Times against joints (random arms), time intervals and obstacles (Kinova)."""
+    quick = settings.quick
+    rng = np.random.default_rng([settings.seed, 2])
+    cases = {
+        'joints': {n: _random(rng, n, 2, 128) for n in (JOINTS[:4] if quick else JOINTS)},
+        'intervals': {T: _kinova(2, T, random_obstacles(rng, OBSTACLES)) for T in INTERVALS},
+        'obstacles': {o: _kinova(2, 128, random_obstacles(rng, o)) for o in OBSTACLE_COUNTS},
+    }
+    rows: dict[str, list[dict[str, float]]] = {}
+    for name, by_size in cases.items():
+        rows[name] = []
+        for size, case in by_size.items():
+            progress(f'scaling: {size} {name}')
+            rows[name].append({name: size, **asdict(_times(case, repeats))})
+    return rows
+
+
+def _plots(folder: Path, scaling: dict[str, list[dict[str, float]]]) -> None:
+    for name, rows in scaling.items():
+        series = {
+            what: np.array([row[f'{what}_ms'] for row in rows])
+            for what in ('sets', 'evaluate', 'certify')
+        }
+        sizes = np.array([row[name] for row in rows])
+        axes = Axes(name, 'milliseconds', 'linear', 'log')
+        line_plot(folder / f'reach_{name}.svg', sizes, series, axes)
