@@ -50,6 +50,12 @@ class ContactGauge:
         self, model: RobotModel, obstacles: Mapping[str, Box | Zonotope] | None = None
     ) -> None:
         obstacles = obstacles or {}
+        for name, shape in obstacles.items():
+            if not isinstance(shape, Box | Zonotope):
+                raise ModelError(
+                    f"obstacle '{name}' is a {type(shape).__name__}; it has to be a Box or a "
+                    'Zonotope'
+                )
         boxes = {name: x for name, x in obstacles.items() if isinstance(x, Box)}
         zonotopes = {name: x for name, x in obstacles.items() if isinstance(x, Zonotope)}
         names, pairs = model.capsules.names, model.capsules.pairs

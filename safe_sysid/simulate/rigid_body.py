@@ -35,16 +35,9 @@ class RigidBody:
         if steps < 1:
             raise SimulationError(f'{steps} steps per control period; at least 1 is needed')
         phi = model.theta[: 10 * model.n].reshape(model.n, 10)
-        friction = model.layout.friction(model.theta)
-        for row, name in ((0, 'Fc'), (1, 'Fv'), (2, 'Ia')):
-            for joint in np.flatnonzero(friction[row] < 0.0):
-                raise SimulationError(
-                    f'{name} of {model.layout.joint_names[joint]} is {friction[row, joint]}; '
-                    'it has to be 0 or more'
-                )
         self._name = model.name
         self._steps = steps
-        self._bodies = Bodies(model.tree, phi.copy(), friction.copy())
+        self._bodies = Bodies(model.tree, phi.copy(), joint_friction(model))
 
     def advance(self, q: Array, qd: Array, torque: Array, seconds: float) -> tuple[Array, Array]:
         """Position and velocity after some time with constant torque."""
@@ -62,3 +55,15 @@ class RigidBody:
     def _check(self, status: int) -> None:
         if status != OK:
             raise SimulationError(f'{self._name} can not be simulated: {SENTENCES[status]}')
+
+
+def joint_friction(model: RobotModel) -> Array:
+    """Rows Fc, Fv, Ia, beta of an arm (4, n), the first three not negative."""
+    friction: Array = model.layout.friction(model.theta).copy()
+    for row, name in ((0, 'Fc'), (1, 'Fv'), (2, 'Ia')):
+        for joint in np.flatnonzero(friction[row] < 0.0):
+            raise SimulationError(
+                f'{name} of {model.layout.joint_names[joint]} is {friction[row, joint]}; '
+                'it has to be 0 or more'
+            )
+    return friction
