@@ -6,28 +6,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
 from safe_sysid.reach.margin import Margin
-from safe_sysid.reach.obstacles import Obstacles
+from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.interval import Interval
 
 ASSUMPTIONS = (
     'the parameters of the arm are within the bounds of the certificate',
-    'V <= V_M when the plan starts, and the robust controller keeps it so until the plan ends',
-    'the plan starts at the desired state of the curve',
-    'the capsules contain the arm and its payload, the obstacles what is in the way',
+    'the bodies can exist, so that no motion has negative energy',
+    'V <= V_M since the arm last had no position error, and until the plan ends, as the robust '
+    'controller promises for its gains and nominal parameters',
+    'the capsules contain the arm and its payload, the obstacles what is in the way, and pairs of '
+    'capsules that are not listed cannot touch',
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The smallest margin of every kind, proven under ASSUMPTIONS for the plan with this k."""
+    """The smallest margin of every kind, proven under ASSUMPTIONS for one plan."""
 
-    k: Array  # (n,)
-    bounds: Interval  # [theta] it is proven for
+    problem: Problem  # arm, bounds of theta, curve, gains and obstacles it is proven for
     error: TrackingError
-    obstacles: Obstacles
     margins: Mapping[str, Margin]  # kind -> smallest margin of this kind; only kinds that exist
+
+    @property
+    def k(self) -> Array:
+        """Parameter of the plan, (n,)."""
+        return self.problem.horizon.k_center
 
     @property
     def smallest(self) -> Margin:
@@ -36,6 +41,8 @@ class Certificate:
         Margins of different units are compared by their share of the limit, clearances as they
         are in metres; a margin that fails comes before all that hold.
         """
+        if not self.margins:
+            raise BoundError(f'the arm {self.problem.model.name} has no limit of any kind')
         return min(self.margins.values(), key=_rank)
 
     @property

@@ -90,7 +90,7 @@ class ReachableSet:
         problem = replace(self.problem, horizon=single)
         joints, torque, occupancy = _sets(problem, self.error)
         model = problem.model
-        rows = every_row(single.intervals, model.n)
+        rows = every_row(single.intervals, model.limits.torque)
         points = whole_range(occupancy)
         clearance = clearance_rows(points, self.shapes, problem.obstacles.packed)
         return ReachableSet(problem, self.error, joints, torque, occupancy, rows, clearance)
@@ -148,8 +148,7 @@ class ReachableSet:
                 values = constraints.values[rows]
                 worst = int(np.argmin(values))  # the first NaN, when there is one
                 margins[kind] = constraints.margin(rows.start + worst)
-        problem = self.problem
-        return Certificate(k, problem.bounds.bounds, plan.error, problem.obstacles, margins)
+        return Certificate(plan.problem, plan.error, margins)
 
     @cached_property
     def kinds(self) -> dict[str, slice]:

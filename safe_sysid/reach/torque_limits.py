@@ -11,15 +11,16 @@ from safe_sysid.sets.interval import EPS, Interval
 UPPER, LOWER = 1, -1  # which limit a row is about
 
 
-def every_row(intervals: int, n: int) -> IntArray:
-    """Rows (time interval, joint, side) of all torque limits, (2 T n, 3)."""
-    grid = np.meshgrid(np.arange(intervals), np.arange(n), [UPPER, LOWER], indexing='ij')
+def every_row(intervals: int, limit: Array) -> IntArray:
+    """Rows (time interval, joint, side) of all torque limits there are, (R, 3)."""
+    limited = np.flatnonzero(limit != np.inf)  # NaN is a limit that nothing satisfies
+    grid = np.meshgrid(np.arange(intervals), limited, [UPPER, LOWER], indexing='ij')
     return np.stack([axis.ravel() for axis in grid], axis=1)
 
 
 def undecided_torque_rows(torque: Interval, limit: Array) -> IntArray:
     """The rows in which the torque of some k may be beyond its limit; torque is (T, n)."""
-    rows = every_row(*torque.shape)
+    rows = every_row(torque.shape[0], limit)
     t, joint, side = rows.T
     reached = np.where(side == UPPER, torque.upper[t, joint], -torque.lower[t, joint])
     undecided: IntArray = rows[~(reached <= limit[joint])]

@@ -107,7 +107,7 @@ def test_constraints_that_are_left_out_hold_and_others_are_the_same(rng):
     points = whole_range(few.occupancy)
     every = replace(
         few,
-        torque_rows=every_row(64, 7),
+        torque_rows=every_row(64, few.problem.model.limits.torque),
         clearance_rows=clearance_rows(points, few.shapes, few.problem.obstacles.packed),
     )
     assert len(few.torque_rows) < len(every.torque_rows)
@@ -147,6 +147,27 @@ def test_a_small_motion_in_free_space_is_certified(rng):
         assert set(certificate.margins) == set(margin.KINDS) - {margin.OBSTACLE}
         assert certificate.smallest.margin > 0.0
         assert str(certificate).startswith('certified, smallest margin: ')
+
+
+def test_a_certificate_says_which_plan_it_is_for(rng):
+    sets, x = kinova_set(random_obstacles(rng, 2)), rng.uniform(-1, 1, 7)
+    certificate = sets.certify(x)
+    assert np.array_equal(certificate.k, sets.k(x))
+    assert np.all(certificate.problem.horizon.k_range == 0.0)
+    for name in ('model', 'bounds', 'gains', 'obstacles'):
+        assert getattr(certificate.problem, name) is getattr(sets.problem, name)
+    assert certificate.problem.horizon.curve is sets.problem.horizon.curve
+
+
+def test_joints_without_a_torque_limit_have_no_row(rng):
+    model = random_arm(rng, 2)
+    strong = replace(model, limits=replace(model.limits, torque=np.array([np.inf, 1e-6])))
+    horizon = random_horizon(rng, 2, 0.1, 2, intervals=4)
+    sets = ReachableSet.build(strong, estimate(strong), horizon, gains(2), NO_OBSTACLES)
+    assert set(sets.torque_rows[:, 1]) == {1}
+    worst = sets.certify(np.zeros(2)).margins[margin.TORQUE]
+    assert worst.where == 'j1'
+    assert np.isfinite(worst.margin)
 
 
 def test_a_certificate_is_tighter_than_the_sets_of_the_range(rng):
