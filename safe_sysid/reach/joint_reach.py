@@ -162,7 +162,7 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
     s = unit_time(horizon.time, horizon.curve.duration)
     curve, slope = _coefficients(horizon)
     count = horizon.monomials.count
-    rows = np.zeros((len(KINDS), horizon.intervals, model.n, count + 1))
+    rows = np.full((len(KINDS), horizon.intervals, model.n, count + 1), np.nan)
     _joint_reach_into(
         (np.stack([s.center, s.radius], axis=-1), curve, slope),
         horizon.k_range,
@@ -270,7 +270,9 @@ def _set_waves(is_prismatic: AnyArray, t: int, table: IntArray, rows: Array) -> 
     pool = np.empty((3 + WORK, rows.shape[3]))
     for j in range(rows.shape[2]):
         if is_prismatic[j]:
-            rows[COS, t, j, 0] = 1.0
+            for i in range(rows.shape[3]):
+                rows[COS, t, j, i] = 1.0 if i == 0 else 0.0
+                rows[SIN, t, j, i] = 0.0
             continue
         for i in range(rows.shape[3]):
             pool[0, i] = rows[Q, t, j, i]

@@ -77,7 +77,8 @@ def rigid_body_torque(
     delta = bounds[inertial] - theta_0[inertial]
     parameters = np.stack([theta_0[inertial], delta.center, delta.radius])
     T, n, width = reach.q.shape
-    result = RigidBodyTorque(np.empty((T, n, width)), np.empty((T, n, width)), np.empty((T, n)))
+    unset = np.full((T, n, width), np.nan)  # what a kernel does not write is noticed below
+    result = RigidBodyTorque(unset, unset.copy(), unset[..., 0].copy())
     joints = kernel_joints(model.tree)
     _torque_into(reach.rows, joints, parameters, reach.monomials.kernel, result)
     for part in result:

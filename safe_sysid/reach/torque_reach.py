@@ -81,7 +81,7 @@ def torque_reach(
             f'{reach.q.shape[1]}'
         )
     rigid = rigid_body_torque(model, reach, estimate.theta, estimate.bounds)
-    rows, disturbance = np.empty_like(rigid.nominal), np.empty_like(rigid.spread)
+    rows, disturbance = np.full_like(rigid.nominal, np.nan), np.full_like(rigid.spread, np.nan)
     friction = _friction(estimate, gains)
     _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
     radius = input_bound(disturbance)
