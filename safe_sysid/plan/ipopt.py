@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, SafeSysidError
+from safe_sysid.plan.working_rows import nearest_rows, with_broken_rows
 
 
 class Outcome(Enum):
@@ -63,13 +64,14 @@ class IpoptSettings:
 
     tolerance: float = 1e-4  # of optimality
     iterations: int = 200
-    inside: float = (
-        1e-4  # by how much constraints are asked to hold, so that tolerances don't matter
-    )
+    inside: float = 1e-4  # by how much constraints are to hold, so that tolerances don't matter
+    rows: int = 100  # constraints to begin with, and to add at a time when others turn out broken
 
     def __post_init__(self) -> None:
-        if not (self.tolerance > 0.0 and self.iterations >= 0 and self.inside >= 0.0):
-            raise BoundError(f'{self} needs a tolerance above 0 and nothing below 0')
+        if not (self.tolerance > 0.0 and self.inside >= 0.0):
+            raise BoundError(f'{self} needs a tolerance above 0 and `inside` not below 0')
+        if self.iterations < 1 or self.rows < 1:
+            raise BoundError(f'{self} needs at least one iteration and one row')
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +101,9 @@ class NlpResult:
 
 DEFAULTS = IpoptSettings()
 _LARGE = 1e100  # Ipopt's own arithmetic overflows with numbers beyond
-_SOLVED = (0, 1)  # Solve_Succeeded, Solved_To_Acceptable_Level
-_OUTCOMES = {
+_OUTCOMES = {  # of the return codes of Ipopt; any other means trouble
+    0: Outcome.SOLVED,
+    1: Outcome.SOLVED,
     2: Outcome.INFEASIBLE,
     -1: Outcome.OUT_OF_ITERATIONS,
     -4: Outcome.OUT_OF_TIME,
@@ -127,13 +130,12 @@ def solve(
     search.best_x = x0
     if not np.all(np.isfinite(x0)):
         raise BoundError(f'the start x0 = {x0} of a search has to be finite numbers')
-    count = search.constraint_count(x0)
-    status = None if count is None else _run(search, x0, count, seconds, settings)
+    outcome = _search_rows(search, x0, settings)
     return NlpResult(
         search.best_x,
         search.best_cost,
         search.best_violation,
-        search.outcome(status),
+        outcome,
         search.iterations,
         search.evaluations,
         time.monotonic() - start,
@@ -141,8 +143,29 @@ def solve(
     )
 
 
-def _run(search: _Search, x0: Array, count: int, seconds: float, settings: IpoptSettings) -> int:
-    """Status of Ipopt."""
+def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> Outcome:
+    """Run Ipopt with few rows, and with those it broke as well, until it breaks no more."""
+    first = search.try_evaluating(x0)
+    if first is None:
+        return search.stopped or Outcome.FAILED
+    search.rows = nearest_rows(first.constraints, first.jacobian, settings.rows)
+    x = x0
+    while True:
+        x, outcome = _run(search, x, settings)
+        if outcome is not Outcome.SOLVED:
+            return search.stopped or outcome
+        last = search.try_evaluating(x)
+        if last is None:  # out of time between the last step and here
+            return search.stopped or Outcome.FAILED
+        rows = with_broken_rows(search.rows, last.constraints, settings.rows)
+        if len(rows) == len(search.rows):
+            return outcome
+        search.rows = rows
+
+
+def _run(search: _Search, x0: Array, settings: IpoptSettings) -> tuple[Array, Outcome]:
+    """Where Ipopt ends, and why, with the rows of the search."""
+    count = len(search.rows)
     solver = cyipopt.Problem(
         n=len(x0),
         m=count,
@@ -160,12 +183,13 @@ def _run(search: _Search, x0: Array, count: int, seconds: float, settings: Ipopt
         'tol': settings.tolerance,
         'constr_viol_tol': max(settings.inside, 1e-8),
         'max_iter': settings.iterations,
-        'max_wall_time': max(float(seconds), 1e-3),
+        'max_wall_time': max(search.seconds_left, 1e-3),
         'bound_relax_factor': 0.0,
     }.items():
         solver.add_option(option, value)
-    _, information = solver.solve(x0)
-    return int(information['status'])
+    search.iterations_before = search.iterations
+    x, information = solver.solve(x0)
+    return np.asarray(x), _OUTCOMES.get(int(information['status']), Outcome.FAILED)
 
 
 class _Search:
@@ -179,9 +203,10 @@ class _Search:
         inside: float,
     ) -> None:
         self.problem = problem
+        self.rows = np.zeros(0, dtype=np.int64)  # constraints that Ipopt is told about
         self.best_x = np.zeros(0)
         self.best_cost = self.best_violation = np.inf
-        self.iterations = self.evaluations = 0
+        self.iterations = self.iterations_before = self.evaluations = 0
         self.trouble = ''
         self._deadline = deadline
         self._cancelled = cancelled
@@ -189,22 +214,24 @@ class _Search:
         self._at = np.zeros(0)
         self._value: Evaluation | None = None
 
-    def constraint_count(self, x: Array) -> int | None:
-        """Constraints at the start; None when there is no time, or x can't be evaluated."""
+    def try_evaluating(self, x: Array) -> Evaluation | None:
+        """The problem at x, or None when there is no time left or it can't be evaluated."""
         try:
-            return len(self._evaluate(x).constraints)
+            return self._evaluate(x)
         except cyipopt.CyIpoptEvaluationError:
             return None
 
-    def outcome(self, status: int | None) -> Outcome:
-        """Why the search ended; whoever stopped it comes first."""
-        if status in _SOLVED:
-            return Outcome.SOLVED
+    @property
+    def seconds_left(self) -> float:
+        """Until the deadline."""
+        return self._deadline - time.monotonic()
+
+    @property
+    def stopped(self) -> Outcome | None:
+        """Whether somebody or the clock ends the search."""
         if self._cancelled is not None and self._cancelled.is_set():
             return Outcome.CANCELLED
-        if time.monotonic() >= self._deadline:
-            return Outcome.OUT_OF_TIME
-        return _OUTCOMES.get(status, Outcome.FAILED) if status is not None else Outcome.FAILED
+        return Outcome.OUT_OF_TIME if self.seconds_left <= 0.0 else None
 
     def objective(self, x: Array) -> float:
         """Cost."""
@@ -216,27 +243,22 @@ class _Search:
 
     def constraints(self, x: Array) -> Array:
         """At least 0 when they hold with something to spare."""
-        return self._evaluate(x).constraints - self._inside
+        return self._evaluate(x).constraints[self.rows] - self._inside
 
     def jacobian(self, x: Array) -> Array:
         """Of the constraints, row by row."""
-        return self._evaluate(x).jacobian.ravel()
+        return self._evaluate(x).jacobian[self.rows].ravel()
 
     def intermediate(self, _mode: int, iterations: int, *_numbers: float) -> bool:
         """Whether to go on."""
-        self.iterations = iterations
-        return not self._is_over()
-
-    def _is_over(self) -> bool:
-        if self._cancelled is not None and self._cancelled.is_set():
-            return True
-        return time.monotonic() >= self._deadline
+        self.iterations = self.iterations_before + iterations
+        return self.stopped is None
 
     def _evaluate(self, x: Array) -> Evaluation:
         """The problem at x, which Ipopt asks for four times in a row."""
         if self._value is not None and np.array_equal(x, self._at):
             return self._value
-        if self._is_over():
+        if self.stopped is not None:
             raise cyipopt.CyIpoptEvaluationError
         x = np.array(x)
         self.evaluations += 1
