@@ -1,0 +1,72 @@
+"""Braking: brings an arm to rest along the plan in force, and holds it there.
+
+The second half of every plan brakes, so stopping needs no new motion: the plan in force is tracked
+to its end by a controller that nobody else uses, and no later plan is looked at. Without a plan
+the arm is held where it is measured. Without a measurement the controller is told that the arm is
+where the plan says: that carries its weight, and is all there is until measurements come back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.track.controller import Controller
+from safe_sysid.track.guarded_torque import Outcome, Seen
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+BLINK = 1e-3  # [s] duration of a plan that stays where it is
+
+
+class Braking:
+    """Keeps the plan that was in force when it began, until `reset`."""
+
+    def __init__(self, clock: Clock, law: Controller) -> None:
+        self._clock = clock
+        self._law = law
+        self._plan: Plan | None = None
+
+    def reset(self) -> None:
+        """Look at plans again."""
+        self._plan = None
+
+    def step(
+        self, now: int, measurement: JointMeasurement | None, seen: Seen
+    ) -> tuple[Array | None, Outcome]:
+        """Torque at a stamp, for a measurement that can be trusted or none."""
+        t = self._clock.seconds(now)
+        if self._plan is None:
+            self._plan = self._plan_to_stop(t, measurement, seen)
+        plan = self._plan
+        if plan is None:
+            return None, Outcome.STUCK
+        outcome = Outcome.BRAKING if t < plan.end_time else Outcome.HOLDING
+        if measurement is None:
+            q_d, qd_d, _ = plan.desired(max(t, plan.start_time))  # stamps may have gone back
+            measurement = JointMeasurement(now, q_d, qd_d, np.zeros_like(q_d))
+            outcome = Outcome.BLIND
+        elif self._clock.seconds(measurement.stamp) < plan.start_time:
+            measurement = replace(measurement, stamp=now)
+        try:
+            return self._law.step(measurement, plan, seen.estimate), outcome
+        except SafeSysidError:
+            return None, Outcome.STUCK
+
+    def _plan_to_stop(
+        self, t: float, measurement: JointMeasurement | None, seen: Seen
+    ) -> Plan | None:
+        """The plan in force, or one that stays where the arm is."""
+        if seen.plan is not None and seen.plan.start_time <= t:
+            return seen.plan
+        if measurement is None:
+            return None
+        q = np.asarray(measurement.position, dtype=np.float64)
+        rest, estimate = np.zeros_like(q), seen.estimate
+        curve = Bezier(q, rest, rest, BLINK)
+        return Plan(t, t, curve, rest, estimate.bounds, None, estimate.theta)

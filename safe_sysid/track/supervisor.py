@@ -1,0 +1,198 @@
+"""Supervisor: which mode the loop is in, and what may change that.
+
+`TABLE` is every transition there is. In idle, identified and holding the arm is at rest; in fault
+the guard brakes it and holds it. Only exciting and task take new plans, so leaving them is enough
+to brake: a plan without a successor ends at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Mode(Enum):
+    """What the loop is doing."""
+
+    IDLE = 'idle'  # no torque is given out
+    EXCITING = 'exciting'
+    IDENTIFIED = 'identified'  # at rest, [theta] is as small as it gets
+    TASK = 'task'
+    BRAKING = 'braking'
+    HOLDING = 'holding'
+    FAULT = 'fault'
+
+
+class Signal(Enum):
+    """What can change a mode: the first seven are asked for, the rest is observed."""
+
+    EXCITE = 'excite'
+    DO_TASK = 'do_task'
+    BRAKE = 'brake'
+    STOP = 'stop'
+    NEW_PAYLOAD = 'new_payload'
+    RESET_FAULT = 'reset_fault'
+    BOUNDS_SETTLED = 'bounds_settled'  # [theta] shrinks no further
+    TASK_DONE = 'task_done'
+    AT_REST = 'at_rest'
+    FAULT = 'fault'
+
+
+class Cause(Enum):
+    """Why there is a fault, and the way back from it."""
+
+    STALE_MEASUREMENT = (
+        'measurements are late or have stopped',
+        'see that the driver is running, then reset_fault',
+    )
+    BAD_MEASUREMENT = (
+        'a measurement is not finite or not one number per joint',
+        'check encoders and joint names of the driver, then reset_fault',
+    )
+    COMMAND_REFUSED = (
+        'the guard refused a torque',
+        'read its reason, correct gains or limits, then reset_fault',
+    )
+    TRACKING = (
+        'the error is larger than the controller promises, so an assumption is false',
+        'look for contact, a wrong payload or wrong friction; new_payload if it changed, '
+        'then reset_fault',
+    )
+    CONTRADICTION = (
+        'measurements contradict the model',
+        'look for contact, slip or a torque signal out of its promised error; then reset_fault',
+    )
+    PAYLOAD_CHANGED = (
+        'the payload changed while the arm moved, so its plan is certified for another one',
+        'reset_fault, then new_payload',
+    )
+    NO_PLAN = (
+        'no plan could be certified, again and again',
+        'give it more room, time or smaller bounds; then reset_fault',
+    )
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the supervisor is told in one period."""
+
+    signal: Signal | None = None  # not FAULT: faults have causes
+    faults: frozenset[Cause] = frozenset()  # all that are present now
+    at_rest: bool = False
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """The mode, why there is a fault, and why a request was refused."""
+
+    mode: Mode
+    cause: Cause | None = None  # only in fault
+    refusal: str = ''
+
+    @property
+    def takes_plans(self) -> bool:
+        """Whether a plan may follow the one in force."""
+        return self.mode in (Mode.EXCITING, Mode.TASK)
+
+    @property
+    def gives_torque(self) -> bool:
+        """Whether the robot gets any torque at all."""
+        return self.mode is not Mode.IDLE
+
+    def __str__(self) -> str:
+        if self.cause is None:
+            return self.mode.value
+        said, way_back = self.cause.value
+        return f'{self.mode.value}: {said}; {way_back}'
+
+
+TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
+    Mode.IDLE: {
+        Signal.EXCITE: Mode.EXCITING,
+        Signal.STOP: Mode.IDLE,
+        Signal.NEW_PAYLOAD: Mode.IDLE,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.EXCITING: {
+        Signal.BOUNDS_SETTLED: Mode.IDENTIFIED,
+        Signal.BRAKE: Mode.BRAKING,
+        Signal.STOP: Mode.BRAKING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.IDENTIFIED: {
+        Signal.DO_TASK: Mode.TASK,
+        Signal.EXCITE: Mode.EXCITING,
+        Signal.BRAKE: Mode.HOLDING,
+        Signal.STOP: Mode.IDLE,
+        Signal.NEW_PAYLOAD: Mode.HOLDING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.TASK: {
+        Signal.TASK_DONE: Mode.IDENTIFIED,
+        Signal.BRAKE: Mode.BRAKING,
+        Signal.STOP: Mode.BRAKING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.BRAKING: {
+        Signal.AT_REST: Mode.HOLDING,
+        Signal.BRAKE: Mode.BRAKING,
+        Signal.STOP: Mode.BRAKING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.HOLDING: {
+        Signal.EXCITE: Mode.EXCITING,
+        Signal.BRAKE: Mode.HOLDING,
+        Signal.STOP: Mode.IDLE,
+        Signal.NEW_PAYLOAD: Mode.HOLDING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.FAULT: {Signal.RESET_FAULT: Mode.HOLDING, Signal.FAULT: Mode.FAULT},
+}
+MOVING = (Mode.EXCITING, Mode.TASK, Mode.BRAKING)
+# What has to wait until the arm is at rest.
+WAITS_FOR_REST = (Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, Signal.AT_REST)
+
+
+def successor(now: Supervision, situation: Situation) -> Supervision:
+    """What a situation makes of a mode."""
+    faults = situation.faults
+    if situation.signal is Signal.NEW_PAYLOAD and now.mode in MOVING:
+        faults = faults | {Cause.PAYLOAD_CHANGED}
+    if faults and now.mode is not Mode.FAULT:
+        first = next(cause for cause in Cause if cause in faults)
+        return Supervision(TABLE[now.mode][Signal.FAULT], first)
+    signal = situation.signal
+    if signal is None and situation.at_rest and now.mode is Mode.BRAKING:
+        signal = Signal.AT_REST
+    refusal = '' if signal is None else _refusal(now, signal, situation)
+    if signal is None or refusal:
+        return Supervision(now.mode, now.cause, refusal)
+    mode = TABLE[now.mode][signal]
+    return Supervision(mode, now.cause if mode is Mode.FAULT else None)
+
+
+def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
+    """Why a signal changes nothing; empty if it does."""
+    allowed = [s.value for s in TABLE[now.mode] if s is not Signal.FAULT]
+    if signal is Signal.FAULT or signal not in TABLE[now.mode]:
+        return f'{signal.value} means nothing in mode {now.mode.value}; allowed are {allowed}'
+    if signal in WAITS_FOR_REST and not situation.at_rest:
+        return f'{signal.value} has to wait until the arm is at rest'
+    if signal is Signal.RESET_FAULT and situation.faults:
+        present = next(cause for cause in Cause if cause in situation.faults)
+        said, way_back = present.value
+        return f'{signal.value} has to wait, as {said}: {way_back}'
+    return ''
+
+
+class Supervisor:
+    """Keeps the mode; begins in idle."""
+
+    def __init__(self) -> None:
+        self._now = Supervision(Mode.IDLE)
+
+    def step(self, situation: Situation) -> Supervision:
+        """Mode after a situation."""
+        self._now = successor(self._now, situation)
+        return self._now

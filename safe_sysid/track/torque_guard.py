@@ -1,0 +1,169 @@
+"""TorqueGuard: last check before a torque leaves: limits, rate, finite, fresh.
+
+What it gives out is always n finite numbers within the torque limits, and never a jump: from one
+step to the next each torque changes by at most `rate` times the time between them, of which no
+more than `longest_step` counts. Before the first step the arm is under the torque it measures, so
+the first step gives out just that, cut to the limits (0 where none is measured), and the command
+is approached from there.
+
+A command that is late, not finite, too long, too short or beyond a limit is refused, and so is a
+missing one after the first. One that is beyond the rate is approached; out of reach for longer
+than `patience`, it is refused as well. From a refusal on, until `reset`, no command passes: the
+arm is braked and held as `braking` says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.track.braking import Braking
+from safe_sysid.track.controller import Controller
+from safe_sysid.track.guarded_torque import Command, GuardedTorque, Outcome, Seen
+from safe_sysid.track.tracking import checked_state, per_joint, refuse_unless_positive
+
+
+@dataclass(frozen=True)
+class GuardSettings:
+    """How fast torques may change, and how old things may be."""
+
+    rate: tuple[float, ...] = (3000.0,)  # [N m/s], for all joints or one number per joint
+    max_age: float = 0.01  # [s] of a measurement, and of the one that a command answers
+    patience: float = 0.05  # [s] that a command may be out of reach
+    longest_step: float = 0.01  # [s] between two steps that counts for the rate
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, 'rate', 'max_age', 'patience', 'longest_step')
+
+
+class TorqueGuard:
+    """Stands between every controller and every robot; nobody else uses `law`, which brakes."""
+
+    def __init__(
+        self, model: RobotModel, settings: GuardSettings, clock: Clock, law: Controller
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._rate = per_joint(settings.rate, model, 'rate')
+        self._braking = Braking(clock, law)
+        self._given = np.full(model.n, np.nan)  # by the last step
+        self._given_at: int | None = None
+        self._waiting = True  # for the first command
+        self._short_since: int | None = None  # of the command
+        self._refusal = ''
+
+    def step(self, now: int, seen: Seen) -> GuardedTorque:
+        """Torque to give out at a stamp [ns]."""
+        measurement = self._trusted(seen.measurement, now)
+        if self._given_at is None:
+            self._given, self._given_at = self._measured_torque(measurement), now
+        if seen.command is None and self._waiting and not self._refusal:
+            return self._stopped(now, measurement, seen, 'there is no command yet')
+        self._refusal = self._refusal or self._complaint(seen.command, now)
+        if self._refusal or seen.command is None:
+            return self._stopped(now, measurement, seen, self._refusal)
+        if self._waiting:
+            self._waiting = False
+            self._braking.reset()
+        wanted = np.array(seen.command.torque, dtype=np.float64)
+        return self._judged(self._approached(wanted, now), wanted, now)
+
+    def reset(self) -> None:
+        """Let commands pass again; for when the arm is at rest and the cause is gone."""
+        self._refusal = ''
+        self._waiting = True
+        self._short_since = None
+        self._braking.reset()
+
+    def _trusted(self, measurement: JointMeasurement | None, now: int) -> JointMeasurement | None:
+        """The measurement, if it is fresh, complete and finite."""
+        if measurement is None or not self._is_fresh(measurement.stamp, now):
+            return None
+        try:
+            checked_state(self._model, measurement)
+        except (MeasurementError, TypeError, ValueError):
+            return None
+        return measurement
+
+    def _is_fresh(self, stamp: int, now: int) -> bool:
+        return 0 <= now - stamp <= self._settings.max_age * 1e9
+
+    def _measured_torque(self, measurement: JointMeasurement | None) -> Array:
+        torque = None if measurement is None else _numbers(measurement.torque, self._model.n)
+        if torque is None:
+            return np.zeros(self._model.n)
+        limit = self._model.limits.torque
+        return np.asarray(np.clip(np.where(np.isfinite(torque), torque, 0.0), -limit, limit))
+
+    def _complaint(self, command: Command | None, now: int) -> str:
+        """Why a command is refused; empty if it is not."""
+        if command is None:
+            return 'there is no command any more'
+        if not self._is_fresh(command.stamp, now):
+            return (
+                f'the command answers a measurement that is {(now - command.stamp) / 1e9:.6g} s '
+                f'old; 0 to {self._settings.max_age} s are allowed'
+            )
+        n, limit = self._model.n, self._model.limits.torque
+        torque = _numbers(command.torque, n)
+        if torque is None:
+            return f'the command is {command.torque!r:.99}; {n} numbers are needed'
+        beyond = ~(np.abs(torque) <= limit)  # NaN is beyond
+        if not beyond.any():
+            return ''
+        j = int(np.flatnonzero(beyond)[0])
+        return f'the command for {self._name(j)} is {torque[j]} N m; {limit[j]} N m are allowed'
+
+    def _stopped(
+        self, now: int, measurement: JointMeasurement | None, seen: Seen, reason: str
+    ) -> GuardedTorque:
+        """What braking asks for, or the last torque."""
+        computed, outcome = self._braking.step(now, measurement, seen)
+        wanted = None if computed is None else _numbers(computed, self._model.n)
+        if wanted is None or not np.isfinite(wanted).all():
+            wanted, outcome = self._given, Outcome.STUCK
+        return GuardedTorque(self._approached(wanted, now), outcome, reason)
+
+    def _approached(self, wanted: Array, now: int) -> Array:
+        """As near to what is wanted as limits and rate allow; what is given out."""
+        limit = self._model.limits.torque
+        elapsed = (now - (now if self._given_at is None else self._given_at)) / 1e9
+        change = self._rate * np.clip(elapsed, 0.0, self._settings.longest_step)
+        nearer = np.clip(wanted, self._given - change, self._given + change)
+        self._given, self._given_at = np.clip(nearer, -limit, limit), now
+        return np.array(self._given)
+
+    def _judged(self, torque: Array, wanted: Array, now: int) -> GuardedTorque:
+        """Whether a command passed; out of reach for too long, it is refused from here on."""
+        short = np.abs(torque - wanted)
+        if not short.any():
+            self._short_since = None
+            return GuardedTorque(torque, Outcome.PASSED, '')
+        if self._short_since is None:
+            self._short_since = now
+        j = int(np.argmax(short))
+        reason = (
+            f'the command for {self._name(j)} is {wanted[j]} N m, {short[j]:.6g} N m further '
+            f'than {self._rate[j]} N m/s allow'
+        )
+        if now - self._short_since > self._settings.patience * 1e9:
+            self._refusal = f'{reason}, for {self._settings.patience} s'
+        return GuardedTorque(torque, Outcome.LIMITED, reason)
+
+    def _name(self, joint: int) -> str:
+        return self._model.layout.joint_names[joint]
+
+
+def _numbers(values: object, n: int) -> Array | None:
+    """Values as n floats, if that is what they are."""
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.shape == (n,) else None

@@ -1,0 +1,271 @@
+"""Nothing that is wrong with a command, a measurement or a clock reaches the robot."""
+
+from dataclasses import replace
+
+from arm_simulation import SimulatedArm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from law_states import CLOCK, estimate_of, gains_for, random_plan
+import numpy as np
+import pytest
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.track.guarded_torque import Command, Outcome, Seen
+from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
+
+ARM = RobotModel.named('kinova_gen3')
+ESTIMATE = estimate_of(ARM)
+PLAN = random_plan(np.random.default_rng(5), ESTIMATE, speed=0.0)
+LIMIT = ARM.limits.torque
+MILLISECOND = 1_000_000
+SETTINGS = GuardSettings()
+STOPPED = (Outcome.BRAKING, Outcome.HOLDING, Outcome.BLIND, Outcome.STUCK)
+
+
+class Failing:
+    """A law that is no help."""
+
+    def __init__(self, torque):
+        self.torque = torque
+
+    def step(self, measurement, plan, estimate):
+        del measurement, plan, estimate
+        return self.torque
+
+
+def robust():
+    return RobustPassivityController(ARM, gains_for(ARM.n), CLOCK)
+
+
+def guard_with(law=None, **changes):
+    return TorqueGuard(ARM, replace(SETTINGS, **changes), CLOCK, law or robust())
+
+
+def on_the_plan(stamp, plan=PLAN, torque=0.0):
+    q, qd, _ = plan.desired(max(CLOCK.seconds(stamp), plan.start_time))
+    return JointMeasurement(stamp, q, qd, np.full(ARM.n, torque))
+
+
+def seen_at(stamp, torque, plan=PLAN):
+    return Seen(Command(torque, stamp), on_the_plan(stamp), plan, ESTIMATE)
+
+
+def commanded(guard, torque, steps, start=0):
+    """Outputs for a constant command, one per millisecond."""
+    stamps = [CLOCK.origin + (start + i) * MILLISECOND for i in range(steps)]
+    return [guard.step(stamp, seen_at(stamp, torque)) for stamp in stamps]
+
+
+def test_the_first_torque_is_the_measured_one_and_the_command_is_approached_from_there():
+    guard = guard_with()
+    wanted = np.linspace(-9.0, 9.0, 7)
+    stamps = [CLOCK.origin + i * MILLISECOND for i in range(10)]
+    outputs = [
+        guard.step(t, replace(seen_at(t, wanted), measurement=on_the_plan(t, torque=2.0)))
+        for t in stamps
+    ]
+    assert np.array_equal(outputs[0].torque, np.full(7, 2.0))
+    torques = np.array([output.torque for output in outputs])
+    assert np.allclose(np.abs(np.diff(torques, axis=0)).max(axis=1)[:3], 3.0)  # 3000 N m/s
+    assert np.array_equal(torques[-1], wanted)
+    assert [output.outcome for output in outputs[:2]] == [Outcome.LIMITED] * 2
+    assert outputs[-1].outcome is Outcome.PASSED
+    assert outputs[-1].reason == ''
+    assert 'joint_1 is -9.0 N m, 11 N m further than 3000.0 N m/s allow' in outputs[0].reason
+
+
+@pytest.mark.parametrize(
+    ('torque', 'reason'),
+    [
+        (np.full(7, np.nan), 'joint_1 is nan N m; 56.7 N m are allowed'),
+        (np.array([0, 0, 0, 0, -np.inf, 0, 0]), 'joint_5 is -inf N m; 29.4 N m are allowed'),
+        (np.array([0, 0, 0, 0, 0, 29.5, 0]), 'joint_6 is 29.5 N m; 29.4 N m are allowed'),
+        (np.zeros(6), '7 numbers are needed'),
+        (np.zeros((7, 1)), '7 numbers are needed'),
+        (0.0, '7 numbers are needed'),
+        ('stop', "the command is 'stop'; 7 numbers"),
+        ([[1.0], [1.0, 2.0]], '7 numbers are needed'),
+        (None, 'the command is None; 7 numbers'),
+    ],
+)
+def test_a_bad_command_makes_the_guard_brake_until_it_is_reset(torque, reason):
+    guard = guard_with()
+    last = commanded(guard, np.zeros(7), 3)[-1]
+    for i in range(3, 40):
+        stamp = CLOCK.origin + i * MILLISECOND
+        output = guard.step(stamp, seen_at(stamp, torque if i == 3 else np.zeros(7)))
+        assert output.outcome is Outcome.BRAKING
+        assert reason in output.reason
+        assert np.all(np.abs(output.torque - last.torque) <= 3.0 + 1e-9)
+        last = output
+    guard.reset()
+    assert commanded(guard, last.torque, 1, start=40)[0].outcome is Outcome.PASSED
+
+
+def test_an_old_command_is_refused_and_a_missing_one_after_the_first_too():
+    for late, complaint in (
+        (lambda seen: replace(seen, command=replace(seen.command, stamp=CLOCK.origin)), '0.012 s'),
+        (lambda seen: replace(seen, command=None), 'there is no command any more'),
+        (lambda s: replace(s, command=replace(s.command, stamp=s.command.stamp + 1)), '-1e-09 s'),
+    ):
+        guard = guard_with()
+        commanded(guard, np.zeros(7), 12)
+        stamp = CLOCK.origin + 12 * MILLISECOND
+        output = guard.step(stamp, late(seen_at(stamp, np.zeros(7))))
+        assert output.outcome is Outcome.BRAKING
+        assert complaint in output.reason
+
+
+def test_before_the_first_command_the_arm_is_held_where_it_is():
+    guard = guard_with()
+    arm = SimulatedArm(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
+    arm.hold(np.zeros(7), 1, 1)
+    seen = Seen(None, None, None, ESTIMATE)
+    for _ in range(300):
+        output = guard.step(arm.stamp, replace(seen, measurement=arm.measure()))
+        assert output.outcome in (Outcome.BRAKING, Outcome.HOLDING)
+        assert output.reason == 'there is no command yet'
+        arm.hold(output.torque, MILLISECOND, 1)
+    assert np.allclose(arm.q, PLAN.curve.q0, atol=0.01)
+    first = guard.step(arm.stamp, seen_at(arm.stamp, output.torque))
+    assert first.outcome is Outcome.PASSED
+
+
+def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
+    """A later plan is not looked at; the command is NaN for ever."""
+    guard, law = guard_with(), robust()
+    arm = SimulatedArm(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    other = random_plan(np.random.default_rng(6), ESTIMATE)
+    outcomes = []
+    for i in range(3500):
+        measured = arm.measure()
+        torque = law.step(measured, PLAN, ESTIMATE) if i < 700 else np.full(7, np.nan)
+        seen = Seen(Command(torque, arm.stamp), measured, PLAN if i < 900 else other, ESTIMATE)
+        output = guard.step(arm.stamp, seen)
+        outcomes.append(output.outcome)
+        arm.hold(output.torque, MILLISECOND, 1)
+    assert outcomes[100] is Outcome.PASSED
+    assert outcomes[700] is Outcome.BRAKING
+    assert outcomes[2999] is Outcome.BRAKING
+    assert outcomes[3001] is Outcome.HOLDING
+    assert np.allclose(arm.q, PLAN.end_position, atol=0.005)
+    assert np.max(np.abs(arm.qd)) < 0.01
+
+
+def test_without_measurements_it_goes_on_as_the_plan_needs():
+    """Blind for 200 ms on an arm it knows, it stays near the plan."""
+    guard, law = guard_with(), robust()
+    arm = SimulatedArm(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    for i in range(700):
+        blind = i >= 500
+        measured = None if blind else arm.measure()
+        command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
+        output = guard.step(arm.stamp, Seen(command, measured, PLAN, ESTIMATE))
+        assert (output.outcome is Outcome.BLIND) == blind
+        arm.hold(output.torque, MILLISECOND, 1)
+    assert np.allclose(arm.q, PLAN.desired(0.7)[0], atol=0.01)
+
+
+@pytest.mark.parametrize(
+    'useless', [np.full(7, np.nan), np.zeros(3), None, np.array(['x'] * 7)], ids=str
+)
+def test_with_a_law_that_fails_the_last_torque_stays(useless):
+    guard = guard_with(Failing(useless))
+    commanded(guard, np.full(7, 1.0), 30)
+    outputs = commanded(guard, np.full(7, np.nan), 5, start=30)
+    assert all(output.outcome is Outcome.STUCK for output in outputs)
+    assert np.array_equal(outputs[-1].torque, np.full(7, 1.0))
+
+
+def test_a_command_out_of_reach_for_longer_than_patience_is_refused():
+    guard = guard_with(rate=(1.0,))
+    outputs = commanded(guard, np.full(7, 20.0), 60)
+    assert all(output.outcome is Outcome.LIMITED for output in outputs[:52])
+    assert outputs[52].outcome is Outcome.BRAKING
+    assert 'N m/s allow, for 0.05 s' in outputs[52].reason
+
+
+def test_torque_does_not_move_while_time_stands_still_or_goes_back():
+    guard = guard_with()
+    given = commanded(guard, np.zeros(7), 5)[-1]
+    for back in (0, 3):
+        stamp = CLOCK.origin + (4 - back) * MILLISECOND
+        output = guard.step(stamp, seen_at(stamp, np.full(7, 5.0)))
+        assert np.array_equal(output.torque, given.torque)
+
+
+NUMBERS = st.one_of(
+    st.floats(-60.0, 60.0), st.sampled_from([np.nan, np.inf, -np.inf, 1e308, -1e308, 0.0])
+)
+VECTORS = st.one_of(
+    st.lists(NUMBERS, min_size=7, max_size=7).map(np.array),
+    st.just(np.zeros(7)),
+    st.lists(NUMBERS, max_size=9).map(np.array),
+    st.sampled_from([None, 'x', np.array([None] * 7), np.zeros((7, 7))]),
+)
+MEASUREMENTS = st.one_of(
+    st.none(),
+    st.builds(lambda *parts: parts, st.integers(-20, 3), VECTORS, VECTORS, VECTORS),
+    st.just('on the plan'),
+)
+EVENTS = st.fixed_dictionaries(
+    {
+        'elapsed': st.sampled_from([0, 1, 1, 1, 1, 2, 20, 5000, -7]),
+        'torque': st.one_of(VECTORS, st.just(np.zeros(7)), st.just('nothing')),
+        'age': st.integers(-3, 20),
+        'measurement': MEASUREMENTS,
+        'plan': st.sampled_from([None, PLAN, replace(PLAN, start_time=1.0, switch_time=2.0)]),
+        'reset': st.booleans(),
+    }
+)
+SHARED_LAW = robust()
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.lists(EVENTS, min_size=1, max_size=12))
+def test_whatever_happens_what_leaves_is_finite_within_limits_and_no_jump(events):
+    guard = guard_with(SHARED_LAW)
+    now, last, refused = CLOCK.origin + MILLISECOND, None, False
+    for event in events:
+        previous = now
+        now += event['elapsed'] * MILLISECOND
+        if event['reset']:
+            guard.reset()
+            refused = False
+        output = guard.step(now, seen_of(event, now))
+        assert output.torque.shape == (7,)
+        assert np.all(np.isfinite(output.torque))
+        assert np.all(np.abs(output.torque) <= LIMIT)
+        if last is not None:
+            most = 3000.0 * np.clip((now - previous) / 1e9, 0.0, 0.01)
+            assert np.all(np.abs(output.torque - last) <= most * (1.0 + 1e-12) + 1e-12)
+        if refused:
+            assert output.outcome in STOPPED
+        if output.outcome is Outcome.PASSED:
+            assert np.array_equal(output.torque, event['torque'])
+        else:
+            assert output.reason
+        refused = refused or (output.outcome in STOPPED and 'no command yet' not in output.reason)
+        last = output.torque
+
+
+def seen_of(event, now):
+    """What an event looks like to the guard."""
+    nothing = isinstance(event['torque'], str) and event['torque'] == 'nothing'
+    command = None if nothing else Command(event['torque'], now - event['age'] * MILLISECOND)
+    measurement = event['measurement']
+    if measurement == 'on the plan':
+        measurement = on_the_plan(now)
+    elif measurement is not None:
+        late, *values = measurement
+        measurement = JointMeasurement(now + late * MILLISECOND, *values)
+    return Seen(command, measurement, event['plan'], ESTIMATE)
+
+
+def test_settings_out_of_range_are_refused():
+    for change in ({'rate': (0.0,)}, {'max_age': np.nan}, {'patience': -1.0}):
+        with pytest.raises(ConfigError, match='has to be above 0 and finite'):
+            replace(SETTINGS, **change)
