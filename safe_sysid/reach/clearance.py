@@ -27,6 +27,7 @@ from safe_sysid.sets.interval import EPS
 # Rows; fewer take a millisecond at most, in which waiting for a second thread that other work
 # keeps from running (the controller, the identifier) would cost more than it saves.
 PARALLEL_FROM = 10_000
+LANES = 4  # numbers in a vector register
 
 
 class Points(NamedTuple):
@@ -113,30 +114,40 @@ def points_at(
     (M, d) of the monomials at x.
     """
     values, gradients = polynomials
+    M, d = gradients.shape
+    columns = np.zeros((M, d // LANES * LANES + LANES))
+    columns[:, 0], columns[:, 1 : 1 + d] = values, gradients
     center = np.empty((*rho.shape, 3))
-    slope = np.empty((*rho.shape, 3, gradients.shape[1]))
-    _evaluate(occupancy.rows, rows.used, values, gradients, center, slope)
+    slope = np.empty((*rho.shape, 3, d))
+    _evaluate(occupancy.rows, rows.used, columns, center, slope)
     return Points(center, rho, slope)
 
 
 @jit
-def _evaluate(
-    rows: Array, used: AnyArray, values: Array, gradients: Array, center: Array, slope: Array
-) -> None:
-    M, d = gradients.shape
+def _evaluate(rows: Array, used: AnyArray, columns: Array, center: Array, slope: Array) -> None:
     for t in range(len(rows)):
         for j in range(rows.shape[1]):
             if used[t, j]:
                 for i in range(3):
-                    total = 0.0
-                    for m in range(M):
-                        total += rows[t, j, i, m] * values[m]
-                    center[t, j, i] = total
-                    for v in range(d):
-                        slope[t, j, i, v] = 0.0
-                    for m in range(M):
-                        for v in range(d):
-                            slope[t, j, i, v] += rows[t, j, i, m] * gradients[m, v]
+                    for v in range(0, columns.shape[1], LANES):
+                        products = _products(rows[t, j, i], columns, v)
+                        if v == 0:
+                            center[t, j, i] = products[0]
+                        for lane in range(LANES):
+                            if 0 < v + lane <= slope.shape[3]:
+                                slope[t, j, i, v + lane - 1] = products[lane]
+
+
+@jit
+def _products(row: Array, columns: Array, v: int) -> tuple[float, float, float, float]:
+    """Coefficients times LANES columns from v on, in registers."""
+    a = b = c = d = 0.0
+    for m in range(len(columns)):
+        a += row[m] * columns[m, v]
+        b += row[m] * columns[m, v + 1]
+        c += row[m] * columns[m, v + 2]
+        d += row[m] * columns[m, v + 3]
+    return a, b, c, d
 
 
 @jit

@@ -72,12 +72,16 @@ def _joint_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Arra
 
 
 def _occupancy_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Array:
+    """Only of capsules that move: the others are where they are."""
     model, occupancy, t = sets.problem.model, sets.occupancy, samples.interval
     capsules = model.capsules
     joint = np.concatenate([capsules.joint, capsules.joint])
-    points = placed_points(model.tree, samples.q, joint, np.concatenate([capsules.a, capsules.b]))
-    outside = np.maximum(_outside(occupancy.rows[t], at, points), 0.0)
-    excess: Array = (np.linalg.norm(outside, axis=-1) - occupancy.tracking[t]).max(axis=1)
+    moving = np.flatnonzero(joint >= 0)
+    local = np.concatenate([capsules.a, capsules.b])[moving]
+    points = placed_points(model.tree, samples.q, joint[moving], local)
+    rows = occupancy.rows[:, moving][t]
+    outside = np.linalg.norm(np.maximum(_outside(rows, at, points), 0.0), axis=-1)
+    excess: Array = (outside - occupancy.tracking[:, moving][t]).max(axis=1)
     return excess
 
 

@@ -1,0 +1,34 @@
+"""Figures of the reachable sets: what is promised is there, and nothing leaves a set."""
+
+import pytest
+
+from safe_sysid.report import bench, bench_reach
+from safe_sysid.report.bench import BenchSettings
+
+KEYS = {'samples', 'escapes', 'sets_ms', 'evaluate_ms', 'certify_ms', 'width_ratio', 'scaling'}
+
+
+@pytest.fixture
+def few_sizes(monkeypatch):
+    monkeypatch.setattr(bench_reach, 'JOINTS', (2, 3))
+    monkeypatch.setattr(bench_reach, 'INTERVALS', (8, 16))
+    monkeypatch.setattr(bench_reach, 'OBSTACLE_COUNTS', (0, 2))
+    monkeypatch.setattr(bench_reach, 'WIDTH_CHUNKS', 10)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures('few_sizes')
+def test_the_promised_figures_are_there(tmp_path):
+    settings = BenchSettings(trials=8000, seed=1, quick=True, plots=tmp_path)
+    figures = bench.run('reach', settings, lambda _: None)
+    assert figures.keys() >= KEYS
+    assert (figures['samples'], figures['escapes']) == (8000, 0)
+    assert figures['sets_ms'].keys() == {1, 2, 3}
+    assert set(figures['width_ratio']) == {f'joint_{i}' for i in range(1, 8)}
+    assert all(ratio >= 1.0 for ratio in figures['width_ratio'].values())
+    assert figures['occupancy_radius_mm']['plan'] < figures['occupancy_radius_mm']['range']
+    assert figures['scaling'].keys() == {'joints', 'intervals', 'obstacles'}
+    assert [row['joints'] for row in figures['scaling']['joints']] == [2, 3]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f'reach_{name}.svg' for name in figures['scaling']
+    }
