@@ -1,9 +1,11 @@
 """Degree-5 Bezier curve in time with parameter k; accepts numbers and sets.
 
-With s = t / T, a joint starts at (q0, qd0, qdd0) and ends at rest at q0 + k:
+With s = t / T, a joint starts at (q0, qd0, qdd0) and ends at q0 + k, at rest unless qd1 or qdd1
+are given:
 
-    q(t; k) = q0 + qd0 T V(s) + qdd0 T^2 A(s) + k K(s)
+    q(t; k) = q0 + qd0 T V(s) + qdd0 T^2 A(s) + k K(s) + qd1 T V1(s) + qdd1 T^2 A1(s)
     V = s (1 - s)^3 (1 + 3 s),  A = s^2 (1 - s)^3 / 2,  K = s^3 (10 - 15 s + 6 s^2)
+    V1 = s^3 (1 - s) (3 s - 4),  A1 = s^3 (1 - s)^2 / 2
 
 which is affine in k, and the quintic through its end conditions. K and its derivative are not
 negative on [0, 1], so larger k means larger position and velocity at every time.
@@ -11,7 +13,7 @@ negative on [0, 1], so larger k means larger position and velocity at every time
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -31,29 +33,49 @@ BASIS = np.array(
     ]
 )
 
+# Of V1 and A1.
+END_BASIS = np.array([[0.0, 0.0, 0.0, -4.0, 7.0, -3.0], [0.0, 0.0, 0.0, 0.5, -1.0, 0.5]])
+
 Set = TypeVar('Set', Interval, TaylorModel)
+
+
+def _rest() -> Array:
+    """Stands for zeros as long as q0."""
+    return np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
 class Bezier:
-    """The curves q(t; k) of n joints on [0, duration] that start at one state and end at rest."""
+    """The curves q(t; k) of n joints on [0, duration] from one state to another, which k moves."""
 
     q0: Array  # (n,) [rad]
     qd0: Array  # (n,) [rad/s]
     qdd0: Array  # (n,) [rad/s^2]
     duration: float  # [s]
+    qd1: Array = field(default_factory=_rest)  # (n,) [rad/s] at the end
+    qdd1: Array = field(default_factory=_rest)  # (n,) [rad/s^2]
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.duration) and self.duration > 0.0):
             raise BoundError(f'duration of a curve is {self.duration} s; it has to be positive')
-        for name in ('q0', 'qd0', 'qdd0'):
+        for name in ('q0', 'qd0', 'qdd0', 'qd1', 'qdd1'):
             value = np.array(getattr(self, name), dtype=np.float64)
+            if name in ('qd1', 'qdd1') and value.shape == (0,):
+                value = np.zeros(np.shape(self.q0))
             if value.ndim != 1 or value.shape != np.shape(self.q0):
-                raise BoundError(f'{name} has shape {value.shape}; q0, qd0, qdd0 need one length')
+                raise BoundError(
+                    f'{name} has shape {value.shape}; q0, qd0, qdd0 and, where given, qd1, qdd1 '
+                    'need one length'
+                )
             if not np.all(np.isfinite(value)):
                 raise BoundError(f'{name} = {value} of a curve is not finite')
             value.setflags(write=False)
             object.__setattr__(self, name, value)
+
+    @property
+    def ends_at_rest(self) -> bool:
+        """Whether velocity and acceleration are zero at the end."""
+        return not (np.any(self.qd1) or np.any(self.qdd1))
 
     def derivative(self, order: int, t: npt.ArrayLike, k: npt.ArrayLike) -> Array:
         """Position (order 0), velocity, acceleration at times t in [0, duration]; (..., n)."""
@@ -61,6 +83,9 @@ class Bezier:
         V, A, K = (np.polynomial.polynomial.polyval(s, c) for c in basis_derivative(order))
         T = self.duration
         change = self.qd0 * T * V + self.qdd0 * T**2 * A + np.asarray(k) * K
+        if not self.ends_at_rest:
+            V1, A1 = (np.polynomial.polynomial.polyval(s, c) for c in end_derivative(order))
+            change = change + self.qd1 * T * V1 + self.qdd1 * T**2 * A1
         return np.asarray((self.q0 if order == 0 else 0.0) + change / T**order)
 
     def position(self, t: npt.ArrayLike, k: npt.ArrayLike) -> Array:
@@ -96,6 +121,10 @@ class Bezier:
         start = Interval.of(self.q0[:, None]) * (np.eye(6)[0] if order == 0 else np.zeros(6))
         by_velocity = (T * self.qd0)[:, None] * V
         by_acceleration = (T.square() * self.qdd0)[:, None] * A
+        if not self.ends_at_rest:
+            V1, A1 = end_derivative(order)
+            by_velocity = by_velocity + (T * self.qd1)[:, None] * V1
+            by_acceleration = by_acceleration + (T.square() * self.qdd1)[:, None] * A1
         time_scale = Interval.of(1.0)
         for _ in range(order):
             time_scale = time_scale / T
@@ -131,8 +160,16 @@ def enclose_polynomial(coefficients: Interval, s: Interval) -> Interval:
 
 def basis_derivative(order: int) -> Array:
     """Coefficients of the derivatives in s of V, A and K, (3, 6), exact."""
-    coefficients = BASIS
+    return _differentiated(BASIS, order)
+
+
+def end_derivative(order: int) -> Array:
+    """Coefficients of the derivatives in s of V1 and A1, (2, 6), exact."""
+    return _differentiated(END_BASIS, order)
+
+
+def _differentiated(coefficients: Array, order: int) -> Array:
     for _ in range(order):
         lowered = coefficients[:, 1:] * np.arange(1.0, 6.0)
-        coefficients = np.concatenate([lowered, np.zeros((3, 1))], axis=1)
+        coefficients = np.concatenate([lowered, np.zeros((len(coefficients), 1))], axis=1)
     return coefficients

@@ -31,6 +31,11 @@ class Plan:
         k = np.array(self.k, dtype=np.float64)
         if k.shape != self.curve.q0.shape or not np.all(np.isfinite(k)):
             raise BoundError(f'k = {k} has to be {len(self.curve.q0)} finite numbers')
+        if not self.curve.ends_at_rest:
+            raise BoundError(
+                'the curve of a plan has to end at rest, because that is what the arm falls back '
+                f'to; this one ends at {self.curve.qd1} rad/s and {self.curve.qdd1} rad/s^2'
+            )
         if not np.isfinite(self.start_time):
             raise BoundError(f'start time {self.start_time} s is not a time')
         if not self.start_time <= self.switch_time <= self.end_time:

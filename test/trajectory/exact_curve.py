@@ -1,5 +1,6 @@
 """Rational oracle: the curve of one joint in Bernstein form, from its six control points."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import comb
 
@@ -9,10 +10,12 @@ from safe_sysid.trajectory.bezier import Bezier
 
 
 def control_points(curve: Bezier, joint: int, k: Fraction) -> list[Fraction]:
-    """Exact control points: three fix the start state, three equal ones the rest at the end."""
+    """Exact control points: three fix the start state, three the end."""
     q, v, a = (Fraction(float(x[joint])) for x in (curve.q0, curve.qd0, curve.qdd0))
+    v1, a1 = (Fraction(float(x[joint])) for x in (curve.qd1, curve.qdd1))
     T = Fraction(curve.duration)
-    return [q, q + v * T / 5, q + 2 * v * T / 5 + a * T * T / 20, q + k, q + k, q + k]
+    start = [q, q + v * T / 5, q + 2 * v * T / 5 + a * T * T / 20]
+    return [*start, q + k - 2 * v1 * T / 5 + a1 * T * T / 20, q + k - v1 * T / 5, q + k]
 
 
 def exact_derivative(curve: Bezier, joint: int, order: int, t: Fraction, k: Fraction) -> Fraction:
@@ -37,6 +40,17 @@ def random_curve(rng, joints=3) -> Bezier:
         rng.uniform(-2, 2, joints) * (rng.random(joints) < 0.7),
         float(rng.choice([1.0, 3.0, 0.7])),
     )
+
+
+def random_curve_in_motion(rng, joints=3) -> Bezier:
+    """The same, but some joints still move at the end."""
+    curve = random_curve(rng, joints)
+    moving = rng.random(joints) < 0.7
+    qd1, qdd1 = rng.uniform(-1, 1, joints) * moving, rng.uniform(-2, 2, joints)
+    return replace(curve, qd1=qd1, qdd1=qdd1)
+
+
+CURVES = (random_curve, random_curve_in_motion)
 
 
 def random_k(rng, joints=3):

@@ -2,7 +2,15 @@
 
 from fractions import Fraction
 
-from exact_curve import exact_derivative, random_curve, random_k, rational, state
+from exact_curve import (
+    CURVES,
+    exact_derivative,
+    random_curve,
+    random_curve_in_motion,
+    random_k,
+    rational,
+    state,
+)
 import numpy as np
 import pytest
 
@@ -20,8 +28,18 @@ def test_starts_in_the_given_state_and_ends_at_rest(rng):
         assert np.allclose(state(curve, curve.duration, k), [curve.q0 + k, 0 * k, 0 * k])
 
 
+def test_ends_in_the_given_state(rng):
+    for _ in range(10):
+        curve, k = random_curve_in_motion(rng), random_k(rng)
+        assert not curve.ends_at_rest
+        assert np.allclose(state(curve, 0.0, k), [curve.q0, curve.qd0, curve.qdd0])
+        end = [curve.q0 + k, curve.qd1, curve.qdd1]
+        assert np.allclose(state(curve, curve.duration, k), end)
+
+
+@pytest.mark.parametrize('random_curve', CURVES)
 @pytest.mark.parametrize('order', [0, 1, 2])
-def test_is_the_bezier_curve_of_its_control_points(order, rng):
+def test_is_the_bezier_curve_of_its_control_points(order, random_curve, rng):
     for _ in range(20):
         curve, k = random_curve(rng), random_k(rng)
         t = float(rng.uniform(0, curve.duration))
@@ -60,8 +78,9 @@ def interval_escapes(rng, enclose, curve, order, k) -> int:
     return count
 
 
+@pytest.mark.parametrize('random_curve', CURVES)
 @pytest.mark.parametrize('order', [0, 1, 2])
-def test_interval_enclosure_contains_the_exact_curve(order, rng):
+def test_interval_enclosure_contains_the_exact_curve(order, random_curve, rng):
     for radius in (0.0, 0.1):
         for _ in range(5):
             curve = random_curve(rng)
@@ -82,8 +101,9 @@ def test_the_check_finds_an_enclosure_by_sampling_the_ends(rng):
     assert sum(found) > 0
 
 
+@pytest.mark.parametrize('random_curve', CURVES)
 @pytest.mark.parametrize('order', [0, 1, 2])
-def test_model_enclosure_contains_the_exact_curve(order, rng):
+def test_model_enclosure_contains_the_exact_curve(order, random_curve, rng):
     table = monomials(3, 2)
     for _ in range(5):
         curve, center, radius = random_curve(rng), random_k(rng), rng.uniform(0, 0.3, 3)
@@ -119,6 +139,8 @@ def test_refuses_impossible_curves():
         Bezier(zero, zero, zero, 0.0)
     with pytest.raises(BoundError, match='qd0 has shape'):
         Bezier(zero, np.zeros(3), zero, 1.0)
+    with pytest.raises(BoundError, match='qd1 has shape'):
+        Bezier(zero, zero, zero, 1.0, np.zeros(3), zero)
     with pytest.raises(BoundError, match='qdd0'):
         Bezier(zero, zero, np.array([0.0, np.nan]), 1.0)
     with pytest.raises(BoundError, match='not within'):

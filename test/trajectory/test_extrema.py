@@ -2,7 +2,14 @@
 
 from fractions import Fraction
 
-from exact_curve import exact_derivative, exact_range_of_samples, random_curve, random_k, rational
+from exact_curve import (
+    exact_derivative,
+    exact_range_of_samples,
+    random_curve,
+    random_curve_in_motion,
+    random_k,
+    rational,
+)
 import numpy as np
 import pytest
 
@@ -87,6 +94,35 @@ def test_slopes_are_derivatives_in_k(order, extrema, rng):
         upper = (ahead.range.upper - behind.range.upper) / (2 * h)
         assert np.allclose(found.lower_slope, lower, atol=1e-4)
         assert np.allclose(found.upper_slope, upper, atol=1e-4)
+
+
+@pytest.mark.parametrize(('order', 'extrema'), CASES)
+def test_range_of_a_curve_that_ends_in_motion(order, extrema, rng):
+    """Contains exact samples at every parameter, and is wider than theirs by little."""
+    for radius in (0.0, 0.2):
+        for _ in range(5):
+            curve = random_curve_in_motion(rng)
+            k = Interval.from_center_radius(random_k(rng), radius)
+            found = extrema(curve, k).range
+            for j in range(3):
+                low, _ = exact_range_of_samples(curve, j, order, k.lower[j], 100)
+                _, high = exact_range_of_samples(curve, j, order, k.upper[j], 100)
+                assert Fraction(float(found.lower[j])) <= low
+                assert high <= Fraction(float(found.upper[j]))
+                assert found.lower[j] >= float(low) - 5e-3
+                assert found.upper[j] <= float(high) + 5e-3
+
+
+@pytest.mark.parametrize(('order', 'extrema'), CASES)
+def test_slopes_of_a_curve_that_ends_in_motion(order, extrema, rng):
+    del order
+    for _ in range(10):
+        curve, k, h = random_curve_in_motion(rng), rng.uniform(0.2, 1.0, 3), 1e-6
+        found, ahead, behind = (extrema(curve, k + shift) for shift in (0.0, h, -h))
+        lower = (ahead.range.lower - behind.range.lower) / (2 * h)
+        upper = (ahead.range.upper - behind.range.upper) / (2 * h)
+        assert np.allclose(found.lower_slope, lower, atol=0.05)
+        assert np.allclose(found.upper_slope, upper, atol=0.05)
 
 
 def test_a_move_from_rest_has_its_extrema_by_hand():

@@ -1,5 +1,7 @@
 """A plan follows its curve on its own clock and rests after the end."""
 
+from dataclasses import replace
+
 from exact_curve import random_curve, random_k, state
 import numpy as np
 import pytest
@@ -37,6 +39,8 @@ def test_refuses_times_and_parameters_that_make_no_sense(rng):
         Plan(0.0, 0.1, curve, np.full(3, np.nan))
     with pytest.raises(BoundError, match='before the plan starts'):
         Plan(1.0, 1.1, curve, k).desired(0.5)
+    with pytest.raises(BoundError, match='has to end at rest'):
+        Plan(0.0, 0.1, replace(curve, qd1=np.array([0.0, 0.1, 0.0])), k)
     with pytest.raises(BoundError, match='not a time'):
         Plan(np.nan, 1.1, curve, k)
 
