@@ -20,7 +20,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.sets.compiled import jit
 
-OK, NOT_POSITIVE_DEFINITE, UNDECIDED = 0, 1, 2
+OK, NOT_POSITIVE_DEFINITE, NOT_FINITE, UNDECIDED = 0, 1, 2, 3
 BREAKAWAY = 1e-10  # [N m], and share of Fc: by so much dry friction may exceed Fc before it slides
 PIVOTS = 1000  # per decision; one per joint is usual
 
@@ -30,8 +30,9 @@ def accelerate(H: Array, load: Array, coulomb: Array, mode: Array, qdd: Array, d
     """Write qdd and dry for joints that slide (mode 1 or -1) or stand still (mode 0)."""
     n = len(load)
     L = np.empty((n, n))
-    if not _factorise(H, mode, L):
-        return NOT_POSITIVE_DEFINITE
+    status = _factorise(H, mode, L)
+    if status != OK:
+        return status  # type: ignore[no-any-return]
     for j in range(n):
         dry[j] = coulomb[j] * mode[j]
     _substitute(L, load, dry, mode, qdd)
@@ -63,7 +64,7 @@ def _substitute(L: Array, load: Array, dry: Array, mode: Array, qdd: Array) -> N
 
 
 @jit
-def _factorise(H: Array, mode: Array, L: Array) -> bool:
+def _factorise(H: Array, mode: Array, L: Array) -> int:
     """Cholesky factor of the rows and columns of H whose mode is not 0; the others stay zero."""
     for i in range(len(mode)):
         for j in range(i + 1):
@@ -78,8 +79,8 @@ def _factorise(H: Array, mode: Array, L: Array) -> bool:
             elif total > 0.0:
                 L[i, i] = math.sqrt(total)
             else:
-                return False  # also when it is not a number
-    return True
+                return NOT_POSITIVE_DEFINITE if math.isfinite(total) else NOT_FINITE
+    return OK
 
 
 @jit

@@ -19,10 +19,10 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
-from safe_sysid.simulate.dry_friction import OK, accelerate, decide, spare_friction
+from safe_sysid.simulate.dry_friction import NOT_FINITE, OK, accelerate, decide, spare_friction
 from safe_sysid.simulate.mass_matrix import mass_matrix_and_bias
 
-TOO_MANY_EVENTS, NOT_FINITE = 3, 4  # beside the codes of dry_friction
+TOO_MANY_EVENTS = 4  # beside the codes of dry_friction
 STOP = 1e-12  # [rad/s] velocity that counts as zero where a joint stops
 BREAKAWAY_WINDOW = 1e-7  # [N m], and share of Fc: dry friction above Fc where a joint breaks away
 EVENTS = 1000  # per control period

@@ -7,14 +7,8 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.simulate.dry_friction import NOT_POSITIVE_DEFINITE, OK, UNDECIDED
-from safe_sysid.simulate.integration import (
-    NOT_FINITE,
-    TOO_MANY_EVENTS,
-    Bodies,
-    advance,
-    settle,
-)
+from safe_sysid.simulate.dry_friction import NOT_FINITE, NOT_POSITIVE_DEFINITE, OK, UNDECIDED
+from safe_sysid.simulate.integration import TOO_MANY_EVENTS, Bodies, advance, settle
 
 SENTENCES = {
     NOT_POSITIVE_DEFINITE: 'the mass matrix is not positive definite: no arm has such parameters',

@@ -74,7 +74,9 @@ class SimulatedArm:
     @property
     def truth(self) -> JointMeasurement:
         """State now, and the torque that was held until now."""
-        return self._truth
+        truth = self._truth
+        values = (truth.position, truth.velocity, truth.torque)
+        return JointMeasurement(truth.stamp, *(value.copy() for value in values))
 
     def measure(self) -> JointMeasurement:
         """Give the newest sample that has arrived."""
