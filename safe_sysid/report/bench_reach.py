@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ JOINTS = (2, 4, 6, 8, 10, 12)
 INTERVALS = (32, 64, 128, 256, 512)
 OBSTACLE_COUNTS = (0, 1, 3, 10, 30, 100)
 WIDTH_CHUNKS = 50  # of samples, for the width of the torque sets
+WIDER = (1.0, 4.0)  # times the published ranges of k
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     figures['certify_ms'] = times[2].certify_ms
     figures['constraints'] = len(_kinova(2, 128, obstacles).build().evaluate(np.zeros(7)).values)
     progress('width of the torque sets')
-    figures['width_ratio'] = _width_ratio(rng)
+    figures['width_ratio'] = _width_ratio(rng, _kinova(2, 128, NO_OBSTACLES))
+    if not quick:
+        figures['width_ratios'] = _width_ratios(rng, progress)
     figures['occupancy_radius_mm'] = _occupancy_radius()
     scaling = _scaling(settings, 3 if quick else 7, progress)
     if settings.plots is not None:
@@ -95,11 +99,11 @@ class _Case:
         )
 
 
-def _kinova(degree: int, intervals: int, obstacles: Obstacles) -> _Case:
+def _kinova(degree: int, intervals: int, obstacles: Obstacles, wider: float = 1.0) -> _Case:
     """The published ranges about a motion from rest; Table I and 5 % on everything else."""
     model = kinova_with_dumbbell()
     curve = Bezier(START, np.zeros(7), np.zeros(7), DURATION)
-    horizon = Horizon(curve, np.full(7, MOVE), KINOVA_RANGE, intervals, degree)
+    horizon = Horizon(curve, np.full(7, MOVE), wider * KINOVA_RANGE, intervals, degree)
     return _Case(model, kinova_prior(model), horizon, _gains(7), obstacles)
 
 
@@ -153,9 +157,19 @@ def _times(case: _Case, repeats: int) -> Times:
     return Times(*(1e3 * median_seconds(each, repeats) for each in work))
 
 
-def _width_ratio(rng: np.random.Generator) -> dict[str, float]:
+def _width_ratios(rng: np.random.Generator, progress: Progress) -> list[dict[str, float]]:
+    """Width ratios at the published ranges of k and at wider ones, by degree and intervals."""
+    rows = []
+    for wider, degree, intervals in product(WIDER, (2, 3), (64, 128, 256)):
+        progress(f'width: {wider} times the range, degree {degree}, {intervals} intervals')
+        case = _kinova(degree, intervals, NO_OBSTACLES, wider)
+        setting = {'range': wider, 'degree': degree, 'intervals': intervals}
+        rows.append({**setting, **_width_ratio(rng, case)})
+    return rows
+
+
+def _width_ratio(rng: np.random.Generator, case: _Case) -> dict[str, float]:
     """Width of the torque set over that of what is sampled in it, median over times."""
-    case = _kinova(2, 128, NO_OBSTACLES)
     sets = case.build()
     lowest = np.full((case.horizon.intervals, case.model.n), np.inf)
     highest = -lowest
