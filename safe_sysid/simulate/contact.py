@@ -2,9 +2,10 @@
 
 The distance of a point to a box, to a zonotope and to a line segment is a convex function of the
 point. Along the axis of a capsule its least value is where its slope changes sign, which bisection
-finds to 1e-15 of the length. So the figures are accurate to about 1e-14 m, with one exception:
-beside an edge of a zonotope they are smaller than the Euclidean distance (sets/zonotope.py), which
-may report a contact that is none, but never hides one.
+finds to 1e-15 of the length. So the figures are accurate to 1e-12 m within a few metres, with one
+exception: beside an edge of a zonotope they are smaller than the Euclidean distance
+(sets/zonotope.py), which may report a contact that is none, but never hides one. When the axis
+enters an obstacle they are minus the depth of its deepest point, less the radius.
 """
 
 from __future__ import annotations
