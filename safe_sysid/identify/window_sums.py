@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.interval_regressors import momentum_balls_into
 from safe_sysid.model.robot_model import Tree
+from safe_sysid.sets.compiled import jit
 
 ROUNDING = 2.0**-50  # 8 units: more than the rounding of the few operations of one term
 
@@ -67,10 +67,7 @@ def empty_sums(n: int) -> WindowSums:
     )
 
 
-_jit = numba.njit(cache=True, nogil=True, error_model='numpy')
-
-
-@_jit
+@jit
 def add_sample(
     tree: Tree, sums: WindowSums, sample: Array, step: float, bounds: ErrorBounds, rule: Rule
 ) -> None:
@@ -103,7 +100,7 @@ def add_sample(
     sums.clock[2] += step * step * step / 12.0
 
 
-@_jit
+@jit
 def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> None:
     """Add the cell between the last two samples to the integral of W_c and to its remainder."""
     n, columns = sums.remainder.shape
@@ -131,7 +128,7 @@ def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> 
             )
 
 
-@_jit
+@jit
 def _times_counted(samples: int) -> float:
     """How often the bend at the middle of three samples counts for the two cells there.
 
@@ -141,13 +138,13 @@ def _times_counted(samples: int) -> float:
     return 2.0 if samples == 2 else 1.0
 
 
-@_jit
+@jit
 def _second_difference(now: float, before: float, older: float, step: float, last: float) -> float:
     """Size of the second derivative at the middle of three samples."""
     return 2.0 * abs((now - before) / step - (before - older) / last) / (step + last)
 
 
-@_jit
+@jit
 def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, bounds: ErrorBounds) -> None:
     """Integral of -sign(qd); where the sign is not certain it is anything in [-1, 1]."""
     n = len(qd)
@@ -164,7 +161,7 @@ def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, bounds: ErrorBo
         ball[1] += ROUNDING * (abs(ball[0]) + step)
 
 
-@_jit
+@jit
 def _integrate_torque(
     sums: WindowSums, step: float, samples: int, bounds: ErrorBounds, rule: Rule
 ) -> None:

@@ -10,11 +10,11 @@ whose rotations are orthonormal. The formulas are those of `regressors`.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.robot_model import Tree
+from safe_sysid.sets.compiled import inline_jit, jit
 
 Ball = tuple[float, float]  # centre, radius
 
@@ -24,46 +24,43 @@ _TINY = 1e-300  # more than what underflow can lose
 _SIN_COS = 2.0**-50  # absolute error of sin and cos, 4 units in the last place of 1
 _DIRECTION = 2.0**-50  # the same of axes and rotations that were normalised in floats
 
-_jit = numba.njit(cache=True, nogil=True, error_model='numpy')
-_inline = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
 
-
-@_inline
+@inline_jit
 def _ball(array: Array, i: int) -> Ball:
     ball: Ball = (array[i, 0], array[i, 1])
     return ball
 
 
-@_inline
+@inline_jit
 def _add(a: Ball, b: Ball) -> Ball:
     m = a[0] + b[0]
     return m, (a[1] + b[1] + _UNIT * abs(m)) * _INFLATE
 
 
-@_inline
+@inline_jit
 def _subtract(a: Ball, b: Ball) -> Ball:
     m = a[0] - b[0]
     return m, (a[1] + b[1] + _UNIT * abs(m)) * _INFLATE
 
 
-@_inline
+@inline_jit
 def _multiply(a: Ball, b: Ball) -> Ball:
     m = a[0] * b[0]
     r = abs(a[0]) * b[1] + a[1] * (abs(b[0]) + b[1]) + _UNIT * abs(m)
     return m, r * _INFLATE + _TINY
 
 
-@_inline
+@inline_jit
 def _store(row: Array, i: int, a: Ball) -> None:
     row[i, 0], row[i, 1] = a
 
 
-@_inline
+@inline_jit
 def _accumulate(row: Array, i: int, a: Ball) -> None:
     row[i, 0], row[i, 1] = _add((row[i, 0], row[i, 1]), a)
 
 
-@_inline
+@inline_jit
 def _cross_entry(a: Array, b: Array, i: int, j: int, k: int, m: int) -> Ball:
     """a[i] b[j] - a[k] b[m]."""
     difference: Ball = _subtract(
@@ -72,7 +69,7 @@ def _cross_entry(a: Array, b: Array, i: int, j: int, k: int, m: int) -> Ball:
     return difference
 
 
-@_jit
+@jit
 def _bilinear(s: Array, v: Array, row: Array, first: int) -> None:
     """row[first : first + 10] += b(s, v), see `regressors`."""
     dot = _multiply(_ball(s, 0), _ball(v, 0))
@@ -93,7 +90,7 @@ def _bilinear(s: Array, v: Array, row: Array, first: int) -> None:
             column += 1
 
 
-@_jit
+@jit
 def _motion_cross(a: Array, b: Array, out: Array) -> None:
     """out = a x b for motions (linear, angular)."""
     for i in range(3):
@@ -104,7 +101,7 @@ def _motion_cross(a: Array, b: Array, out: Array) -> None:
         _store(out, i + 3, _cross_entry(a, b, j + 3, k + 3, k + 3, j + 3))
 
 
-@_jit
+@jit
 def _to_child(R: Array, p: Array, a: Array, work: Array, out: Array) -> None:
     """out = motion a of the frame below, in a frame with pose (R, p) in it."""
     for i in range(3):
@@ -123,7 +120,7 @@ def _to_child(R: Array, p: Array, a: Array, work: Array, out: Array) -> None:
         _store(out, r + 3, angular)
 
 
-@_jit
+@jit
 def _joint_pose(tree: Tree, i: int, q: float, q_radius: float, R: Array, p: Array) -> None:
     """Pose of joint frame i in the frame of the joint below it, for q within q_radius."""
     a = tree.axis[i]
@@ -156,7 +153,7 @@ def _joint_pose(tree: Tree, i: int, q: float, q_radius: float, R: Array, p: Arra
             R[r, c, 0], R[r, c, 1] = entry
 
 
-@_jit
+@jit
 def momentum_balls_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> None:
     """Inertial columns of the momentum and momentum-rate regressors of one sample.
 

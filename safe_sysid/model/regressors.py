@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numba
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.motion_algebra import bilinear, motion_cross, to_child
 from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.sets.compiled import jit
 
 CHUNK = 256  # samples; their regressors of a 7-joint arm are 1.4 MB each, which stay in the cache
 
@@ -91,10 +91,7 @@ def checked_rows(x: Array, n: int, name: str) -> Array:
     return rows
 
 
-_jit = numba.njit(cache=True, nogil=True, error_model='numpy')
-
-
-@_jit
+@jit
 def joint_pose(tree: Tree, i: int, q: float, R: Array, p: Array) -> None:
     """Pose of joint frame i in the frame of the joint below it."""
     a = tree.axis[i]
@@ -119,7 +116,7 @@ def joint_pose(tree: Tree, i: int, q: float, R: Array, p: Array) -> None:
         R[r, 2] = x * m02 + y * m12 + z * m22
 
 
-@_jit
+@jit
 def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> None:
     """Momentum and momentum-rate regressors of every sample, written into W_m and W_c."""
     n = len(tree.parent)
@@ -158,7 +155,7 @@ def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> No
             W_c[t, i, 13 * n + i] = -1.0
 
 
-@_jit
+@jit
 def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, W: Array) -> None:
     """Slotine-Li regressor of every sample, written into W."""
     n = len(tree.parent)
