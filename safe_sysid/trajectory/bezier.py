@@ -52,8 +52,8 @@ class Bezier:
     qd0: Array  # (n,) [rad/s]
     qdd0: Array  # (n,) [rad/s^2]
     duration: float  # [s]
-    qd1: Array = field(default_factory=_rest)  # (n,) [rad/s] at the end
-    qdd1: Array = field(default_factory=_rest)  # (n,) [rad/s^2]
+    qd1: Array = field(default_factory=_rest, kw_only=True)  # (n,) [rad/s] at the end
+    qdd1: Array = field(default_factory=_rest, kw_only=True)  # (n,) [rad/s^2]
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.duration) and self.duration > 0.0):

@@ -103,7 +103,7 @@ def minimum_jerk(
     curvature = free_1.T @ S @ free_1 / T1**5 + free_2.T @ S @ free_2 / T2**5
     slope = free_1.T @ S @ fixed_1 / T1**5 + free_2.T @ S @ fixed_2 / T2**5
     qd, qdd = -np.linalg.solve(curvature, slope)
-    first = Piece(Bezier(q0, qd0, qdd0, T1, qd, qdd), via - q0)
+    first = Piece(Bezier(q0, qd0, qdd0, T1, qd1=qd, qdd1=qdd), via - q0)
     middle = first.end[0]
     return TaskMotion((first, Piece(Bezier(middle, qd, qdd, T2), goal - middle)))
 

@@ -140,7 +140,7 @@ def test_refuses_impossible_curves():
     with pytest.raises(BoundError, match='qd0 has shape'):
         Bezier(zero, np.zeros(3), zero, 1.0)
     with pytest.raises(BoundError, match='qd1 has shape'):
-        Bezier(zero, zero, zero, 1.0, np.zeros(3), zero)
+        Bezier(zero, zero, zero, 1.0, qd1=np.zeros(3))
     with pytest.raises(BoundError, match='qdd0'):
         Bezier(zero, zero, np.array([0.0, np.nan]), 1.0)
     with pytest.raises(BoundError, match='not within'):

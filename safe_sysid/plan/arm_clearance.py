@@ -1,0 +1,144 @@
+"""Distance of the whole arm to obstacles and to itself at one configuration, for path search.
+
+No tracking error, no rounding argument beyond that of the distances: guidance, not a certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.model.forward_kinematics import joint_frames_into
+from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.reach.obstacles import Obstacles, PackedObstacles, obstacle_distance
+from safe_sysid.reach.segment_distance import segment_distance
+from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
+from safe_sysid.sets.compiled import jit
+
+OBSTACLE, SELF = 0, 1
+
+
+class Scene(NamedTuple):
+    """Everything that can touch, as arrays for compiled code."""
+
+    tree: Tree
+    joint: IntArray  # (m,) of each capsule, -1: the base
+    ends: Array  # (m, 2, 3) in the frame of the joint [m]
+    shapes: Shapes
+    obstacles: PackedObstacles
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """Smallest distance [m], negative in contact, and the two shapes it is between."""
+
+    distance: float
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f'{self.first} and {self.second}: {self.distance:.3g} m'
+
+
+def scene_of(model: RobotModel, obstacles: Obstacles) -> Scene:
+    """The arm among obstacles."""
+    capsules = model.capsules
+    if not np.any(capsules.joint >= 0):
+        raise BoundError(
+            f'the arm {model.name} has no collision shapes on its moving links, so nothing can '
+            'be said about contact; add capsules under `collision` in its settings'
+        )
+    return Scene(
+        model.tree,
+        capsules.joint,
+        np.stack([capsules.a, capsules.b], axis=1),
+        sphere_cover(capsules),
+        obstacles.packed,
+    )
+
+
+def arm_clearance(model: RobotModel, obstacles: Obstacles, q: Array) -> Clearance | None:
+    """Where the arm is nearest to something; None when there is nothing it could touch."""
+    scene = scene_of(model, obstacles)
+    distance, kind, first, second = clearance(scene, np.asarray(q, dtype=np.float64), -np.inf)
+    if not np.isfinite(distance):
+        return None
+    names = model.capsules.names
+    if kind == OBSTACLE:
+        return Clearance(distance, names[first], obstacles.names[second])
+    return Clearance(distance, names[first], names[second])
+
+
+@jit
+def clearance(scene: Scene, q: Array, enough: float) -> tuple[float, int, int, int]:
+    """Smallest distance, its kind and the two shapes; stops at the first one below `enough`."""
+    ends = np.empty((len(scene.joint), 2, 3))
+    _place(scene, q, ends)
+    best, kind, first, second = np.inf, SELF, 0, 0
+    gradient, four = np.empty(3), np.empty((4, 3))
+    for p in range(len(scene.shapes.pairs)):
+        a, b = scene.shapes.pairs[p, 0], scene.shapes.pairs[p, 1]
+        four[:2], four[2:] = ends[a], ends[b]
+        distance, _, _ = segment_distance(four, gradient)
+        distance -= scene.shapes.capsule_radius[a] + scene.shapes.capsule_radius[b]
+        if distance < best:
+            best, kind, first, second = distance, SELF, a, b
+            if best < enough:
+                return best, kind, first, second
+    center = np.empty(3)
+    for i in range(len(scene.shapes.sphere_capsule)):
+        a, weight = scene.shapes.sphere_capsule[i], scene.shapes.sphere_weight[i]
+        for r in range(3):
+            center[r] = (1.0 - weight) * ends[a, 0, r] + weight * ends[a, 1, r]
+        for o in range(len(scene.obstacles.place)):
+            distance = obstacle_distance(scene.obstacles, o, center, gradient)
+            distance -= scene.shapes.sphere_radius[i]
+            if distance < best:
+                best, kind, first, second = distance, OBSTACLE, a, o
+                if best < enough:
+                    return best, kind, first, second
+    return best, kind, first, second
+
+
+@jit
+def _place(scene: Scene, q: Array, ends: Array) -> None:
+    """End points of all capsules in the base frame."""
+    R, p = np.empty((len(q), 3, 3)), np.empty((len(q), 3))
+    joint_frames_into(scene.tree, q, R, p)
+    for c in range(len(scene.joint)):
+        j = scene.joint[c]
+        for e in range(2):
+            for r in range(3):
+                if j < 0:
+                    ends[c, e, r] = scene.ends[c, e, r]
+                    continue
+                ends[c, e, r] = p[j, r]
+                for m in range(3):
+                    ends[c, e, r] += R[j, r, m] * scene.ends[c, e, m]
+
+
+@jit
+def edge_is_free(scene: Scene, start: Array, way: Array, step: float, enough: float) -> bool:
+    """Whether the clearance is `enough` at samples of a straight edge, its start left out.
+
+    Samples are at most `step` apart in every joint, in an order that finds contacts early.
+    """
+    longest = 0.0
+    for j in range(len(way)):
+        longest = max(longest, abs(way[j]))
+    count = max(int(np.ceil(longest / step)), 1)
+    stride = 1
+    while 2 * stride <= count:
+        stride *= 2
+    while stride >= 1:  # samples at odd multiples of the stride, coarse ones first; then the end
+        for i in range(stride, count, 2 * stride):
+            distance, _, _, _ = clearance(scene, start + way * (i / count), enough)
+            if distance < enough:
+                return False
+        stride //= 2
+    distance, _, _, _ = clearance(scene, start + way, enough)
+    return distance >= enough  # type: ignore[no-any-return]
