@@ -30,7 +30,7 @@ def accelerate(H: Array, load: Array, coulomb: Array, mode: Array, qdd: Array, d
     """Write qdd and dry for joints that slide (mode 1 or -1) or stand still (mode 0)."""
     n = len(load)
     L = np.empty((n, n))
-    status = _factorise(H, mode, L)
+    status = factorise(H, mode, L)
     if status != OK:
         return status  # type: ignore[no-any-return]
     for j in range(n):
@@ -64,7 +64,7 @@ def _substitute(L: Array, load: Array, dry: Array, mode: Array, qdd: Array) -> N
 
 
 @jit
-def _factorise(H: Array, mode: Array, L: Array) -> int:
+def factorise(H: Array, mode: Array, L: Array) -> int:
     """Cholesky factor of the rows and columns of H whose mode is not 0; the others stay zero."""
     for i in range(len(mode)):
         for j in range(i + 1):

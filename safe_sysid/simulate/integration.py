@@ -7,6 +7,10 @@ shortened until it ends there (velocity within STOP, friction within BREAKAWAY_W
 `decide` says for all joints at rest whether they slide or stand. So the order stays four, also
 through reversals. The one thing that is not looked for is a joint that stands at both ends of a
 step and would have slid in between: it would have moved by the fourth power of the step.
+
+Viscous friction damps light joints without armature within less than a millisecond. There are as
+many steps as it takes that no velocity decays by more than 1/e in one; the rule is stable up to
+e^-2.8.
 """
 
 from __future__ import annotations
@@ -19,13 +23,21 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
-from safe_sysid.simulate.dry_friction import NOT_FINITE, OK, accelerate, decide, spare_friction
+from safe_sysid.simulate.dry_friction import (
+    NOT_FINITE,
+    OK,
+    accelerate,
+    decide,
+    factorise,
+    spare_friction,
+)
 from safe_sysid.simulate.mass_matrix import mass_matrix_and_bias
 
-TOO_MANY_EVENTS = 4  # beside the codes of dry_friction
+TOO_MANY_EVENTS, TOO_STIFF = 4, 5  # beside the codes of dry_friction
 STOP = 1e-12  # [rad/s] velocity that counts as zero where a joint stops
 BREAKAWAY_WINDOW = 1e-7  # [N m], and share of Fc: dry friction above Fc where a joint breaks away
 EVENTS = 1000  # per control period
+STEPS = 1000  # per control period, beyond what the user asks for
 TRIALS = 100  # per event; three to five are usual
 Q, QD, QDD, DRY = 0, 1, 2, 3  # rows of a point
 
@@ -40,12 +52,19 @@ class Bodies(NamedTuple):
 
 @jit
 def advance(bodies: Bodies, state: Array, torque: Array, seconds: float, steps: int) -> int:
-    """Move `state`, rows q and qd of (2, n), on by `seconds` of constant torque."""
+    """Move `state`, rows q and qd of (2, n), on by `seconds` of constant torque.
+
+    At least `steps` steps are made, more where viscous friction asks for it.
+    """
     n = len(torque)
     start, end, mode = np.empty((4, n)), np.empty((4, n)), np.empty(n)
     start[:2] = state
     events = 0
     status = settle(bodies, torque, start, mode)
+    needed = seconds * _damping_rate(bodies, torque, start) if status == OK else 0.0
+    if needed > STEPS:
+        status = TOO_STIFF
+    steps = max(steps, math.ceil(min(needed, STEPS)))
     for _ in range(steps):
         left = seconds / steps
         while status == OK and left > 0.0:
@@ -86,6 +105,24 @@ def _equations(bodies: Bodies, torque: Array, point: Array) -> tuple[Array, Arra
         resisting = load[j] + bodies.friction[1, j] * point[QD, j] + bodies.friction[3, j]
         load[j] = torque[j] - resisting
     return H, load
+
+
+@jit
+def _damping_rate(bodies: Bodies, torque: Array, point: Array) -> float:
+    """Trace of H^-1 diag(Fv): no velocity is damped at a higher rate [1/s]."""
+    n = len(torque)
+    H, _ = _equations(bodies, torque, point)
+    L, y, rate = np.empty((n, n)), np.empty(n), 0.0
+    if factorise(H, np.ones(n), L) != OK:
+        return 0.0  # the first step will say so
+    for j in range(n):
+        for i in range(j, n):  # L y = e_j, and |y|^2 is entry j of the diagonal of H^-1
+            y[i] = 1.0 if i == j else 0.0
+            for k in range(j, i):
+                y[i] -= L[i, k] * y[k]
+            y[i] /= L[i, i]
+            rate += bodies.friction[1, j] * y[i] * y[i]
+    return rate
 
 
 @jit

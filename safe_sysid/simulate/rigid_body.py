@@ -8,12 +8,14 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.dry_friction import NOT_FINITE, NOT_POSITIVE_DEFINITE, OK, UNDECIDED
-from safe_sysid.simulate.integration import TOO_MANY_EVENTS, Bodies, advance, settle
+from safe_sysid.simulate.integration import TOO_MANY_EVENTS, TOO_STIFF, Bodies, advance, settle
 
 SENTENCES = {
     NOT_POSITIVE_DEFINITE: 'the mass matrix is not positive definite: no arm has such parameters',
     UNDECIDED: 'it could not be decided which joints at rest begin to slide',
     TOO_MANY_EVENTS: 'joints stop and break away more than a thousand times in one period',
+    TOO_STIFF: 'viscous friction stops a joint so fast that a period would take more than a '
+    'thousand steps: give it armature, less viscous friction or a shorter period',
     NOT_FINITE: 'the state is not finite any more: use more steps per period',
 }
 

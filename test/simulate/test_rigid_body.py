@@ -239,6 +239,26 @@ def test_momentum_changes_by_what_drives_it(rng):
     np.testing.assert_allclose((windows @ weights)[smooth], expected[smooth], atol=1e-6)
 
 
+def test_a_light_joint_with_strong_viscous_friction_stays_stable():
+    # damped at 20 000 /s: seven times what one Runge-Kutta step per millisecond can follow
+    body = sliding_block(1e-3, 0.0, viscous=20.0)
+    q, qd = body.advance(one(0.0), one(1.0), one(10.0), 0.001)
+    assert qd[0] == pytest.approx(0.5 + 0.5 * np.exp(-20.0), abs=1e-4)
+    assert q[0] == pytest.approx(0.0005 + 0.5 * 5e-5, rel=1e-3)
+    q, qd = body.advance(q, qd, one(10.0), 0.001)
+    assert qd[0] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_the_arm_without_armature_is_followed_too(rng):
+    model = RobotModel.named('lbr_med7')
+    q, torques = rng.normal(size=7), sines(rng, 7, 300, 0.001, 5.0)
+    coarse, fine = (
+        motion(RigidBody(model, steps), q, np.zeros(7), torques, 0.001) for steps in (1, 200)
+    )
+    assert np.abs(fine[:, 1]).max() > 0.5
+    np.testing.assert_allclose(coarse, fine, atol=1e-4)
+
+
 def test_many_random_arms_stop_and_break_away_without_an_error():
     stands = reversals = 0
     for seed in range(40):
@@ -281,5 +301,7 @@ def test_what_cannot_be_simulated_says_why(rng):
     with pytest.raises(SimulationError, match='random can not be simulated: the mass matrix'):
         RigidBody(wrong).advance(rest, np.ones(2), rest, 0.001)
     stiff = with_entry(without_coulomb(model), 'j1.Fv', 1e9)
+    with pytest.raises(SimulationError, match=r'viscous friction stops a joint so fast'):
+        RigidBody(stiff).advance(rest, np.ones(2), rest, 0.001)
     with pytest.raises(SimulationError, match='not finite any more: use more steps'):
-        RigidBody(stiff, 100).advance(rest, np.ones(2), rest, 1.0)
+        RigidBody(model).advance(rest, np.full(2, 1e200), rest, 0.001)
