@@ -16,7 +16,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'trajectory': {'sets'},
     'measure': set(),
     'model': {'sets'},
-    'simulate': {'model', 'measure'},
+    'simulate': {'sets', 'model', 'measure'},
     'identify': {'sets', 'model', 'measure'},
     'track': {'sets', 'model', 'measure', 'trajectory'},
     'reach': {'sets', 'model', 'trajectory', 'track'},
