@@ -41,6 +41,10 @@ class TrajectoryProblem:
     constraints: Constraints
     n: int
 
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise BoundError(f'{self.n} joints: a plan without joints has nothing to optimise')
+
     @property
     def lower(self) -> Array:
         """Smallest x."""
