@@ -4,4 +4,5 @@ MEMBERS = {
     'model': 'safe_sysid.report.bench_model',
     'identify': 'safe_sysid.report.bench_identify',
     'reach': 'safe_sysid.report.bench_reach',
+    'track': 'safe_sysid.report.bench_track',
 }

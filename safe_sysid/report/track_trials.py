@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +78,27 @@ def random_trial(rng: np.random.Generator, arm: str | None = None) -> TrackTrial
     truth = nominal.with_parameters(theta)
     q, qd = _worst_start(rng, truth, gains, plan, before)
     return TrackTrial(truth, gains, (first, second), (plan, following), (before, after), q, qd)
+
+
+def loaded_joint(rng: np.random.Generator, load: float) -> TrackTrial:
+    """One joint under a load [N m] that is all that is unknown, and at the end of its bounds.
+
+    Then w = w_M in every state: the law is left no slack.
+    """
+    model = random_tree(rng, 1, True, 0.5)
+    model = replace(model, tree=model.tree._replace(is_prismatic=np.zeros(1, dtype=bool)))
+    theta, spread = model.theta.copy(), np.zeros(model.layout.size)
+    theta[model.layout.joint_entries('Fc')] = 0.0
+    spread[model.layout.joint_entries('beta')] = load
+    bounds = Interval(theta - spread, theta + spread)
+    estimate = ParameterEstimate(model.layout, theta, bounds)
+    gains = Gains(np.array([K_R]), V_M, ALPHA)
+    rest = np.zeros(1)
+    plan = Plan(0.0, 1.5, Bezier(rest, rest, rest, DURATION), rest + 0.7, bounds, theta_0=theta)
+    following = Plan(1.5, 3.0, plan.curve_from(1.5, DURATION), rest, bounds, theta_0=theta)
+    errors = (tracking_error(model, estimate, gains),) * 2
+    truth = model.with_parameters(theta + (1.0 - 1e-12) * spread)
+    return TrackTrial(truth, gains, (estimate,) * 2, (plan, following), errors, rest, rest)
 
 
 def run(

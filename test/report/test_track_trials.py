@@ -3,26 +3,19 @@
 import numpy as np
 import pytest
 
-from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.report.track_trials import (
     ARMS,
     CLOCK,
     MILLISECOND,
-    TrackTrial,
     energy,
+    loaded_joint,
     random_trial,
     run,
     shares,
     torque_share,
 )
-from safe_sysid.sets.interval import Interval
-from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.simulate.rigid_body import RigidBody
-from safe_sysid.track.gains import Gains
 from safe_sysid.track.robust_passivity import RobustPassivityController
-from safe_sysid.trajectory.bezier import Bezier
-from safe_sysid.trajectory.plan import Plan
 
 # Share of V_M that holding the torque for 1 ms may add. Measured: 1e-4 on random arms, 0.0024 on
 # the loaded joint below, in proportion to the period.
@@ -127,26 +120,6 @@ def test_energy_of_a_recording_is_that_of_the_simulated_arm():
     Ixx, Ixy, Iyy, Ixz, Iyz, Izz = theta[4:10]
     I = np.array([[Ixx, Ixy, Ixz], [Ixy, Iyy, Iyz], [Ixz, Iyz, Izz]])  # noqa: E741
     assert energy(trial, q, r)[0] == pytest.approx(2.0 * (axis @ I @ axis + theta[12]))
-
-
-def loaded_joint(rng, load):
-    """One revolute joint without dry friction under a load at the end of its bounds."""
-    model = random_tree(rng, 1, serial=True, armature=0.5)
-    model.tree.is_prismatic[:] = False
-    theta = model.theta.copy()
-    theta[10] = 0.0
-    spread = np.zeros(14)
-    spread[13] = load
-    estimate = ParameterEstimate(model.layout, theta, Interval(theta - spread, theta + spread))
-    truth = model.with_parameters(theta + spread * (1.0 - 1e-12))
-    gains = Gains(np.array([5.0]), V_M=0.02, alpha=25.0)
-    curve = Bezier(np.zeros(1), np.zeros(1), np.zeros(1), 3.0)
-    first = Plan(0.0, 1.5, curve, np.array([0.7]), estimate.bounds, theta_0=theta)
-    curve = first.curve_from(1.5, 3.0)
-    plans = first, Plan(1.5, 3.0, curve, np.zeros(1), estimate.bounds, theta_0=theta)
-    errors = (tracking_error(model, estimate, gains),) * 2
-    start = np.zeros(1), np.zeros(1)
-    return TrackTrial(truth, gains, (estimate,) * 2, plans, errors, *start)
 
 
 def test_clock_of_the_trials_counts_plans_from_its_origin():
