@@ -150,7 +150,8 @@ def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> Outcome
         return search.stopped or Outcome.FAILED
     search.rows = nearest_rows(first.constraints, first.jacobian, settings.rows)
     x = x0
-    while True:
+    outcome = Outcome.OUT_OF_TIME
+    while search.stopped is None:
         x, outcome = _run(search, x, settings)
         if outcome is not Outcome.SOLVED:
             return search.stopped or outcome
@@ -161,6 +162,7 @@ def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> Outcome
         if len(rows) == len(search.rows):
             return outcome
         search.rows = rows
+    return search.stopped or outcome
 
 
 def _run(search: _Search, x0: Array, settings: IpoptSettings) -> tuple[Array, Outcome]:
