@@ -11,7 +11,7 @@ be taken over all states of a time step: the controller, which evaluates it wher
 not find more.
 
 Friction in tau_0 is Fc_0 tanh(qd_d / coulomb_speed) + Fv_0 qd + Ia_0 qdd_a + beta_0. The arm has
-Fc s with s the sign of qd, anywhere in [-1, 1] for |qd| <= sign_speed.
+Fc s with s the sign of qd, anywhere in [-1, 1] for |qd| <= sign_speed. torque_error comes on top.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class _Friction(NamedTuple):
     offset: Array  # centre of [theta] - theta_0
     spread: Array  # its radius
     speeds: Array  # coulomb_speed, sign_speed
+    torque_error: float
 
 
 def torque_reach(
@@ -107,7 +108,9 @@ def _friction(estimate: ParameterEstimate, gains: Gains) -> _Friction:
     )
     delta = Interval(lower, upper) - nominal
     speeds = np.array([gains.coulomb_speed, gains.sign_speed])
-    return _Friction(nominal, lower, upper, delta.center, delta.radius, speeds)
+    return _Friction(
+        nominal, lower, upper, delta.center, delta.radius, speeds, float(gains.torque_error)
+    )
 
 
 @parallel_jit
@@ -149,10 +152,10 @@ def _add_friction_at(
         spread = rigid.spread[t, j] + friction.spread[3, j]
         spread += friction.spread[1, j] * magnitude(pool, VELOCITY, table)
         spread += friction.spread[2, j] * magnitude(pool, ACCELERATION, table)
-        spread += _add_coulomb(pool, friction, j, table)
+        spread += _add_coulomb(pool, friction, j, table) + friction.torque_error
         for i in range(width):
             rows[t, j, i] = pool[NOMINAL, i]
-        disturbance[t, j] = rounded_up(spread + magnitude(pool, OFFSET, table), 4)
+        disturbance[t, j] = rounded_up(spread + magnitude(pool, OFFSET, table), 5)
 
 
 @jit

@@ -11,7 +11,9 @@ gives lambda |r|^2 >= |r|' w_M, hence dV/dt <= 0.
 
 A torque is held for a while and a velocity is measured, so the sign of qd may not be the one that
 was measured. Up to |qd| = sign_speed the law takes Coulomb friction to be anywhere in [-Fc, Fc];
-whoever bounds w_M over a set of velocities has to do the same for all that are this slow.
+whoever bounds w_M over a set of velocities has to do the same for all that are this slow. w_M also
+has room for torque_error: how much the law changes while its torque is held, and how far the
+torque of the actuator may be off.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class Gains:
     alpha: float  # [1/s] how early the robust input sets in below V_M
     coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
     sign_speed: float = 0.0  # [rad/s] up to this measured speed friction may point either way
+    torque_error: float = 0.0  # [N m] of what acts on a joint, against what the law says now
 
     def __post_init__(self) -> None:
         K_r = np.array(self.K_r, dtype=np.float64)
@@ -42,7 +45,9 @@ class Gains:
             value = getattr(self, name)
             if not 0.0 < value < np.inf:
                 raise ConfigError(f'{name} is {value}, it has to be above 0 and finite')
-        if not 0.0 <= self.sign_speed < np.inf:
-            raise ConfigError(f'sign_speed is {self.sign_speed} rad/s, it has to be 0 or more')
+        for name in ('sign_speed', 'torque_error'):
+            value = getattr(self, name)
+            if not 0.0 <= value < np.inf:
+                raise ConfigError(f'{name} is {value}, it has to be 0 or more and finite')
         K_r.setflags(write=False)
         object.__setattr__(self, 'K_r', K_r)

@@ -19,7 +19,10 @@ u = |r| / ||r||, at most the largest eigenvalue of 1/2 (e_j w_M' + w_M e_j'), wh
 
 w_M and V_sup are exact suprema over [theta], to the rounding of floats (about 1e-13 of the
 torque), since both are linear in theta. The friction f is in s [Fc] with s = sign(qd), or with
-any s in [-1, 1] while |qd| <= sign_speed. Continuous time and exact measurements are assumptions.
+any s in [-1, 1] while |qd| <= sign_speed. To w_M comes torque_error: a torque u on the joints that
+is not tau, but within torque_error of it joint by joint, only adds tau - u to w, and all of the
+above holds. That is how a torque that is held or an actuator that errs is allowed for; with
+torque_error = 0, continuous time, exact torques and exact measurements are assumptions.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ class Arm(NamedTuple):
     tree: Tree
     is_continuous: AnyArray  # (n,) bool
     K_r: Array  # (n,)
-    scalars: Array  # V_M, alpha, coulomb_speed, sign_speed
+    scalars: Array  # V_M, alpha, coulomb_speed, sign_speed, torque_error
 
 
 class Uncertainty(NamedTuple):
@@ -86,7 +89,8 @@ TORQUE, NOMINAL, ROBUST, W_M = range(4)  # rows of `result`
 def arm_of(model: RobotModel, gains: Gains) -> Arm:
     """Arm and gains as the kernel wants them; copies, so that every array can be written to."""
     tree = Tree(*(np.ascontiguousarray(x).copy() for x in model.tree))
-    scalars = np.array([gains.V_M, gains.alpha, gains.coulomb_speed, gains.sign_speed])
+    speeds = gains.coulomb_speed, gains.sign_speed
+    scalars = np.array([gains.V_M, gains.alpha, *speeds, gains.torque_error])
     return Arm(tree, model.limits.is_continuous.copy(), gains.K_r.copy(), scalars)
 
 
@@ -197,7 +201,7 @@ def _set_nominal_and_disturbance(arm: Arm, uncertainty: Uncertainty, work: Work)
         middle += 0.5 * (low + high) - compensated
         spread += 0.5 * (high - low)
         work.result[NOMINAL, j] = nominal + compensated
-        work.result[W_M, j] = abs(middle) + spread
+        work.result[W_M, j] = abs(middle) + spread + arm.scalars[4]
 
 
 @jit

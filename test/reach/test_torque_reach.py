@@ -151,6 +151,15 @@ def test_friction_of_a_joint_that_may_turn_either_way(rng):
     assert np.all(case.torque().disturbance >= case.estimate.bounds.upper[Fc])
 
 
+def test_room_for_errors_of_the_torque_is_part_of_the_disturbance(rng):
+    case = Case(rng, 3, 0.0)
+    plain = case.torque().disturbance
+    case.gains = replace(case.gains, torque_error=0.3)
+    roomy = case.torque().disturbance
+    assert np.all(roomy >= plain + 0.3)
+    assert np.allclose(roomy, plain + 0.3)
+
+
 def test_input_bound_is_the_largest_input(rng):
     for n in (1, 2, 7):
         w = rng.exponential(size=n) * rng.choice([0.0, 1.0], n)

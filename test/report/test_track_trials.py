@@ -1,5 +1,7 @@
 """In closed loop, no promise of the robust controller is broken; with a mutant some are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,25 @@ def test_mutants_break_the_promise_on_a_constant_load(mutant):
     used = shares(trial, run(trial, RigidBody, law=mutant))
     assert used['energy'].max() > 2.0
     assert used['r'].max() > 1.2
+
+
+class ErringActuator(RigidBody):
+    """Always gives half a newton metre too little."""
+
+    def advance(self, q, qd, torque, seconds):
+        return super().advance(q, qd, torque - 0.5, seconds)
+
+
+@pytest.mark.parametrize(('body', 'torque_error'), [(RigidBody, 0.3), (ErringActuator, 0.8)])
+def test_room_for_errors_of_the_torque_keeps_the_promise_whole(body, torque_error):
+    """The law changes by less than 0.3 N m while its torque is held, for which V passes V_M."""
+    trial = loaded_joint(np.random.default_rng(3), load=3.0)
+    assert shares(trial, run(trial, body))['energy'].max() > 1.002
+    with_room = replace(trial, gains=replace(trial.gains, torque_error=torque_error))
+    recording = run(with_room, body)
+    assert np.abs(np.diff(recording.torque[recording.plan == 0], axis=0)).max() < 0.3
+    assert_promises_hold(with_room, recording)
+    assert shares(with_room, recording)['energy'].max() <= 1.0
 
 
 def test_without_robust_input_random_arms_leave_their_bounds():

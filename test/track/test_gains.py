@@ -21,7 +21,8 @@ GAINS = Gains(np.full(7, 5.0), V_M=0.02, alpha=25.0)
         ({'V_M': np.nan}, 'V_M is nan'),
         ({'alpha': -1.0}, 'alpha is -1.0'),
         ({'coulomb_speed': np.inf}, 'coulomb_speed is inf'),
-        ({'sign_speed': -1e-9}, 'sign_speed is -1e-09 rad/s'),
+        ({'sign_speed': -1e-9}, 'sign_speed is -1e-09, it has to be 0 or more'),
+        ({'torque_error': np.inf}, 'torque_error is inf, it has to be 0 or more and finite'),
         ({'sign_speed': np.nan}, 'sign_speed is nan'),
     ],
 )

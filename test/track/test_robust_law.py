@@ -61,6 +61,15 @@ def test_disturbance_bound_is_the_largest_disturbance(rng, sign_speed):
         assert np.all(np.abs(disturbance(case, theta, s)) <= case.law.disturbance + 1e-9)
 
 
+def test_room_for_errors_of_the_torque_is_added_to_the_disturbance():
+    for seed in range(5):
+        plain, roomy = (
+            stepped(np.random.default_rng(seed), {'torque_error': room}).law.disturbance
+            for room in (0.0, 0.3)
+        )
+        assert np.allclose(roomy - plain, 0.3)
+
+
 def test_friction_of_a_joint_at_rest_may_point_either_way():
     model = RobotModel.named('two_link')
     fast, slow = (
