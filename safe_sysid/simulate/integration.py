@@ -178,7 +178,7 @@ def _violated(bodies: Bodies, mode: Array, start: Array, end: Array, h: float) -
         if after < 0.0:
             before = max(_room(bodies, mode, start, j), 0.0)
             share = before / (before - after)
-        elif mode[j] != 0.0 and _dips(mode[j], start, end, h, j):
+        elif mode[j] != 0.0 and dips(mode[j], start, end, h, j):
             share = 0.5
         else:
             continue
@@ -188,7 +188,7 @@ def _violated(bodies: Bodies, mode: Array, start: Array, end: Array, h: float) -
 
 
 @jit
-def _dips(sign: float, start: Array, end: Array, h: float, j: int) -> bool:
+def dips(sign: float, start: Array, end: Array, h: float, j: int) -> bool:
     """Whether the velocity of a joint goes through zero and back within a step.
 
     Its cubic over the step is v + a s + b s^2 + c s^3 with s from 0 to 1.
@@ -255,13 +255,12 @@ def _arrived(bodies: Bodies, mode: Array, end: Array, j: int) -> bool:
     room = _room(bodies, mode, end, j)
     if mode[j] == 0.0:
         return room < 0.0  # type: ignore[no-any-return]
-    return room <= STOP and mode[j] * end[QDD, j] <= 0.0  # type: ignore[no-any-return]
+    return room <= STOP  # type: ignore[no-any-return]
 
 
 @jit
 def _stop(bodies: Bodies, mode: Array, point: Array) -> None:
-    """Zero velocity for every joint that has just become that slow."""
+    """Zero velocity for every joint with dry friction that is that slow."""
     for j in range(len(mode)):
-        slows = mode[j] * point[QDD, j] <= 0.0 or mode[j] * point[QD, j] < 0.0
-        if bodies.friction[0, j] > 0.0 and mode[j] * point[QD, j] <= STOP and slows:
+        if bodies.friction[0, j] > 0.0 and mode[j] * point[QD, j] <= STOP:
             point[QD, j] = 0.0

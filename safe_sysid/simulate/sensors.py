@@ -15,9 +15,8 @@ from safe_sysid.sets.compiled import jit
 
 PerJoint = tuple[float, ...]  # one entry for all joints, or one each
 KINDS = ('random', 'constant')
-NEARLY = (
-    1.0 - 2.0**-40
-)  # largest share of a promise that is used, so that rounding cannot break it
+# Largest share of a promise that is used, so that rounding cannot break it.
+NEARLY = 1.0 - 2.0**-40
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ SETTINGS = [
     SensorSettings(torque_ratio=(0.025,), torque_error=(0.1,), torque_kind='constant'),
     SensorSettings(torque_error=(1e-17,), velocity_noise=(1e-17,), position_resolution=(1e-17,)),
     SensorSettings(torque_ratio=(1e-16,), torque_kind='constant'),
+    SensorSettings(torque_error=(1e-17, 1e-18, 1e-19), torque_kind='constant'),
 ]
 
 
