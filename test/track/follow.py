@@ -1,6 +1,6 @@
 """Runs a control law on a simulated arm along a chain of plans."""
 
-from arm_simulation import SimulatedArm
+from arm_simulation import ArmInMotion
 from law_states import CLOCK
 import numpy as np
 
@@ -41,10 +41,10 @@ def follow(controller, arm, plans, estimate, seconds):
         t = CLOCK.seconds(arm.stamp)
         plan = [plan for plan in plans if plan.start_time <= t + 1e-9][-1]
         errors.append(plan.desired(max(t, plan.start_time))[0] - arm.q)
-        arm.hold(controller.step(arm.measure(), plan, estimate), MILLISECOND, 1)
+        arm.hold(controller.step(arm.measure(), plan, estimate), MILLISECOND)
     return np.array(errors)
 
 
 def arm_at(model, q, qd=None):
     """Simulated arm at the origin of the clock."""
-    return SimulatedArm(model, q, np.zeros_like(q) if qd is None else qd, CLOCK.origin)
+    return ArmInMotion(model, q, np.zeros_like(q) if qd is None else qd, CLOCK.origin)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from arm_simulation import SimulatedArm
+from arm_simulation import ArmInMotion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from law_states import CLOCK, estimate_of, gains_for, random_plan
@@ -121,14 +121,14 @@ def test_an_old_command_is_refused_and_a_missing_one_after_the_first_too():
 
 def test_before_the_first_command_the_arm_is_held_where_it_is():
     guard = guard_with()
-    arm = SimulatedArm(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
-    arm.hold(np.zeros(7), 1, 1)
+    arm = ArmInMotion(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
+    arm.hold(np.zeros(7), 1)
     seen = Seen(None, None, None, ESTIMATE)
     for _ in range(300):
         output = guard.step(arm.stamp, replace(seen, measurement=arm.measure()))
         assert output.outcome in (Outcome.BRAKING, Outcome.HOLDING)
         assert output.reason == 'there is no command yet'
-        arm.hold(output.torque, MILLISECOND, 1)
+        arm.hold(output.torque, MILLISECOND)
     assert np.allclose(arm.q, PLAN.curve.q0, atol=0.01)
     first = guard.step(arm.stamp, seen_at(arm.stamp, output.torque))
     assert first.outcome is Outcome.PASSED
@@ -137,7 +137,7 @@ def test_before_the_first_command_the_arm_is_held_where_it_is():
 def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
     """A later plan is not looked at; the command is NaN for ever."""
     guard, law = guard_with(), robust()
-    arm = SimulatedArm(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    arm = ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
     other = random_plan(np.random.default_rng(6), ESTIMATE)
     outcomes = []
     for i in range(3500):
@@ -146,7 +146,7 @@ def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
         seen = Seen(Command(torque, arm.stamp), measured, PLAN if i < 900 else other, ESTIMATE)
         output = guard.step(arm.stamp, seen)
         outcomes.append(output.outcome)
-        arm.hold(output.torque, MILLISECOND, 1)
+        arm.hold(output.torque, MILLISECOND)
     assert outcomes[100] is Outcome.PASSED
     assert outcomes[700] is Outcome.BRAKING
     assert outcomes[2999] is Outcome.BRAKING
@@ -158,14 +158,14 @@ def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
 def test_without_measurements_it_goes_on_as_the_plan_needs():
     """Blind for 200 ms on an arm it knows, it stays near the plan."""
     guard, law = guard_with(), robust()
-    arm = SimulatedArm(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    arm = ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
     for i in range(700):
         blind = i >= 500
         measured = None if blind else arm.measure()
         command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
         output = guard.step(arm.stamp, Seen(command, measured, PLAN, ESTIMATE))
         assert (output.outcome is Outcome.BLIND) == blind
-        arm.hold(output.torque, MILLISECOND, 1)
+        arm.hold(output.torque, MILLISECOND)
     assert np.allclose(arm.q, PLAN.desired(0.7)[0], atol=0.01)
 
 
