@@ -96,6 +96,12 @@ def test_constant_errors_are_all_of_the_promise_with_one_sign(rng):
     assert np.unique(np.sign(offsets), axis=0).shape == (1, 3)
 
 
+def test_constant_errors_are_of_the_torque_alone(rng):
+    settings = SensorSettings(velocity_noise=(0.5,), torque_kind='constant')
+    noise = np.array([m.velocity - truth.velocity for truth, m in pairs(rng, settings)])
+    assert len(np.unique(np.round(noise, 6))) > 500
+
+
 def test_readings_are_whole_steps_of_the_resolution(rng):
     for _, measured in pairs(rng, SETTINGS[0]):
         steps = measured.position / np.array([1e-3, 2e-4, 0.1])
