@@ -10,7 +10,8 @@ The rows hold for the true theta within delta, if
   A3  every sample of q, qd and tau is within its error bound of the truth at its stamp,
   A4  between samples the smooth terms bend no more than `safety_factor` times what the
       neighbouring samples show, at the ends of a window twice that (or than `curvature`),
-  A5  torque is constant between samples (`torque_signal: held`) or bends as in A4 (`sampled`),
+  A5  torque is constant from the stamp of its sample on (`torque_signal: held`), constant until
+      then (`held_until`), or bends as in A4 (`sampled`),
   A6  no joint reverses twice between two samples.
 What delta contains: errors of q, qd, tau and their rounding, quadrature, and nothing of theta_r,
 which stays an unknown of the rows.
@@ -26,16 +27,21 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.identify.window_sums import (
+    HELD,
+    HELD_UNTIL,
     ROUNDING,
+    SAMPLED,
     ErrorBounds,
     Rule,
-    WindowSums,
     add_sample,
+    balance,
     empty_sums,
 )
 from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
+
+TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
 
 PerJoint = tuple[float, ...]  # one entry for all joints, or one each
 
@@ -46,7 +52,7 @@ class ObservationSettings:
 
     window: int = 100  # samples per window, h
     quadrature: str = 'trapezoid'  # trapezoid | euler
-    torque_signal: str = 'sampled'  # held | sampled
+    torque_signal: str = 'sampled'  # held | held_until | sampled, see A5
     torque_ratio: PerJoint = (0.025,)  # error of a torque as a share of its measured value
     torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
     position_error: PerJoint = (0.0,)  # [rad]
@@ -60,7 +66,7 @@ class ObservationSettings:
         if self.window < 2:
             raise ConfigError(f'window is {self.window}, it has to be 2 samples or more')
         _one_of('quadrature', self.quadrature, ('trapezoid', 'euler'))
-        _one_of('torque_signal', self.torque_signal, ('held', 'sampled'))
+        _one_of('torque_signal', self.torque_signal, tuple(TORQUE_SIGNALS))
         for name in ('torque_ratio', 'torque_error', 'position_error', 'velocity_error'):
             _not_negative(name, getattr(self, name))
         if not 1.0 <= self.safety_factor < np.inf:
@@ -97,7 +103,7 @@ def _not_negative(name: str, values: PerJoint) -> None:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise ConfigError(f"{name} is '{value}', allowed are {' and '.join(allowed)}")
+        raise ConfigError(f"{name} is '{value}', allowed are {', '.join(allowed)}")
 
 
 class BackwardStampError(MeasurementError):
@@ -120,7 +126,7 @@ class MomentumObserver:
         self._bounds = settings.error_bounds(model.n)
         self._rule = Rule(
             settings.quadrature == 'trapezoid',
-            settings.torque_signal == 'held',
+            TORQUE_SIGNALS[settings.torque_signal],
             settings.safety_factor,
         )
         self._curvature = (
@@ -205,13 +211,11 @@ class MomentumObserver:
         if self._origin is None or self._sums.clock[0] < 3:
             return None
         layout, sums = self._model.layout, self._sums
-        A, spread = _momentum_balance(sums, layout.joint_entries('Ia'), self._bounds.velocity)
-        if self._curvature is None:
-            quadrature = (sums.remainder + sums.remainder_end) @ self._largest
-            quadrature = quadrature + sums.impulse_remainder + sums.impulse_remainder_end
-        else:
+        armature = layout.joint_entries('Ia').start
+        A, spread, quadrature = balance(sums, armature, self._bounds.velocity, self._largest)
+        if self._curvature is not None:
             quadrature = self._curvature * sums.clock[2]
-        delta = sums.impulse[:, 1] + quadrature + spread @ self._largest
+        delta = sums.impulse[:, 1] + quadrature + spread
         terms = layout.size + sums.clock[0]  # in the longest sums that delta is made of
         delta = delta * (1.0 + terms * ROUNDING) + 1e-300
         seconds = [(stamp - self._origin) * 1e-9 for stamp in (self._start, self._last)]
@@ -224,20 +228,6 @@ class MomentumObserver:
             start=np.full(layout.n, seconds[0]),
             end=np.full(layout.n, seconds[1]),
         )
-
-
-def _momentum_balance(
-    sums: WindowSums, armature: slice, velocity_error: Array
-) -> tuple[Array, Array]:
-    """A with A theta = impulse, and a bound on the error of every entry."""
-    change = sums.momentum[..., 0] - sums.momentum_first[..., 0]
-    A = change - sums.integral[..., 0]
-    spread = sums.momentum[..., 1] + sums.momentum_first[..., 1] + sums.integral[..., 1]
-    spread = spread + ROUNDING * (np.abs(change) + np.abs(A) + spread)
-    jump = sums.velocity[1] - sums.velocity[0]
-    np.fill_diagonal(A[:, armature], jump)
-    np.fill_diagonal(spread[:, armature], 2.0 * velocity_error + ROUNDING * np.abs(jump))
-    return A, spread
 
 
 def observe(

@@ -27,6 +27,10 @@ class Observation:
         for name in ('Y_e', 'Y_r', 'delta', 'joint', 'start', 'end'):
             if len(getattr(self, name)) != m:
                 raise MeasurementError(f'{name} has {len(getattr(self, name))} rows, b has {m}')
+        with np.errstate(invalid='ignore', over='ignore'):
+            total = self.Y_e.sum() + self.Y_r.sum() + self.b.sum() + self.delta.sum()
+        if np.isfinite(total) and self.delta.min(initial=1.0) > 0.0:
+            return  # a sum is finite only if all its terms are
         useful = np.isfinite(self.b) & np.isfinite(self.delta) & (self.delta > 0.0)
         useful &= np.isfinite(self.Y_e).all(axis=1) & np.isfinite(self.Y_r).all(axis=1)
         if not useful.all():
@@ -63,4 +67,20 @@ def stacked(parts: list[Observation]) -> Observation:
             np.concatenate([getattr(part, name) for part in parts])
             for name in ('Y_e', 'Y_r', 'b', 'delta', 'joint', 'start', 'end')
         )
+    )
+
+
+def packed(rows: Observation) -> bytes:
+    """Rows as bytes, for a pipe."""
+    columns = (rows.Y_e, rows.Y_r, rows.b, rows.delta, rows.joint, rows.start, rows.end)
+    return np.column_stack([np.float64(len(rows)) * np.ones(len(rows)), *columns]).tobytes()
+
+
+def unpacked(message: bytes) -> Observation:
+    """The rows that `packed` made bytes of."""
+    numbers = np.frombuffer(message)
+    table = numbers.reshape(int(numbers[0]), -1)[:, 1:]
+    b, delta, joint, start, end = table[:, -5:].T
+    return Observation(
+        table[:, :10], table[:, 10:-5], b, delta, joint.astype(np.int64), start, end
     )

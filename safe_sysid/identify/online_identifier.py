@@ -14,15 +14,14 @@ from safe_sysid.identify.momentum_observation import (
     ObservationSettings,
 )
 from safe_sysid.identify.observation import Observation
-from safe_sysid.identify.payload_estimator import Prior, Solution, SolveSettings
-from safe_sysid.identify.signal_check import SignalCheck
+from safe_sysid.identify.payload_estimator import Solution, SolveSettings
 from safe_sysid.identify.solves import SolverProcessError, Solves
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
-SolvesFactory = Callable[[tuple[str, ...], Prior, SolveSettings], Solves]
+SolvesFactory = Callable[[RobotModel, ParameterEstimate, SolveSettings], Solves]
 
 
 @dataclass(frozen=True)
@@ -63,20 +62,14 @@ class OnlineIdentifier:
         settings: IdentifierSettings,
         solves: SolvesFactory,
     ) -> None:
-        layout = model.layout
         self._model = model
         self._settings = settings
         self._prior = prior
         self._estimate = prior
         self._fault: IdentificationFault | None = None
         self._solves = solves(
-            layout.joint_names,
-            Prior(
-                prior.theta[layout.rest],
-                prior.bounds[layout.rest],
-                prior.end_effector,
-                prior.end_effector_bounds,
-            ),
+            model,
+            prior,
             settings.solve,
         )
         self._start_episode()
@@ -123,7 +116,6 @@ class OnlineIdentifier:
         self._observer = MomentumObserver(
             self._model, self._prior.bounds, self._settings.observation
         )
-        self._signal_check = SignalCheck(self._model, self._prior.bounds)
         self._next_solve = self._settings.solve_period
         self._unsolved = 0  # rows that no solve has seen
         self._waiting = False  # for a solution
@@ -137,22 +129,19 @@ class OnlineIdentifier:
             self._request()
 
     def _add(self, rows: Observation) -> None:
-        self._signal_check.add_rows(rows)
         self._solves.add(rows)
         self._unsolved += len(rows)
 
     def _request(self) -> None:
-        refusal = self._signal_check.verdict().refusal
-        if refusal is not None:
-            raise self._faulted(refusal)
         self._waiting = True
         self._unsolved = 0
         self._solves.request()
 
     def _learn(self, solution: Solution) -> None:
         self._waiting = False
-        if solution.contradiction is not None:
-            raise self._faulted(str(solution.contradiction))
+        cause = solution.refusal or solution.contradiction
+        if cause is not None:
+            raise self._faulted(str(cause))
         place = self._model.layout.end_effector
         last = self._estimate
         theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()

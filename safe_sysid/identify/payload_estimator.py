@@ -7,14 +7,17 @@ import time
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.contradiction import Contradiction
 from safe_sysid.identify.log_cholesky_fit import fit
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.row_buffer import RowBuffer
 from safe_sysid.identify.set_membership import Membership, SetMembership
+from safe_sysid.identify.signal_check import SignalCheck
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 
@@ -38,22 +41,13 @@ class SolveSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
-    """What is known before any measurement."""
-
-    theta_r: Array  # nominal value of all but the end effector
-    rest: Interval  # [theta_r]
-    theta_e: Array  # (10,) nominal value of the end effector
-    end_effector: Interval  # [theta_e] of every payload that may come
-
-
-@dataclass(frozen=True, eq=False)
 class Solution:
     """What the rows of a payload say."""
 
     theta_e: Array  # (10,) nominal, inside the bounds
     bounds: Interval  # (10,)
     contradiction: Contradiction | None
+    refusal: str | None  # why the torque signal cannot be used; the bounds are the prior then
     rows: int
     seconds: float
 
@@ -62,51 +56,57 @@ class PayloadEstimator:
     """Bounds on one payload, which only shrink until a contradiction or a new payload."""
 
     def __init__(
-        self, joint_names: tuple[str, ...], prior: Prior, settings: SolveSettings
+        self, model: RobotModel, prior: ParameterEstimate, settings: SolveSettings
     ) -> None:
-        self._joint_names = joint_names
+        self._model = model
         self._prior = prior
+        self._rest = prior.bounds[prior.layout.rest]
+        self._theta_r = prior.theta[prior.layout.rest]
         self._settings = settings
         self.reset()
 
     def reset(self) -> None:
         """Back to the prior: a new payload, or rows that contradict each other."""
         self._buffer = RowBuffer(self._settings.row_budget)
-        self._programs = SetMembership(self._joint_names, self._settings.reach)
-        self._bounds = self._prior.end_effector
-        self._theta_e = self._prior.theta_e
+        self._programs = SetMembership(self._model.layout.joint_names, self._settings.reach)
+        self._signal_check = SignalCheck(self._model, self._prior.bounds)
+        self._bounds = self._prior.end_effector_bounds
+        self._theta_e = self._prior.end_effector
 
     def add(self, rows: Observation) -> None:
         """Take the rows of one window."""
+        self._signal_check.add_rows(rows)
         self._buffer.add(rows)
 
     def solve(self) -> Solution:
         """Nominal value and bounds from all rows kept."""
         begin = time.monotonic()
         rows, numbers = self._buffer.rows()
-        found = self._programs.solve(
-            rows, self._prior.rest, self._bounds, numbers, self._settings.seconds
-        )
-        if found.contradiction is not None or found.bounds is None:
+        contradiction, refusal = None, self._signal_check.verdict().refusal
+        if refusal is None:
+            contradiction = self._tighten(rows, numbers)
+        if refusal is not None or contradiction is not None:
             self.reset()
-        else:
+        elapsed = time.monotonic() - begin
+        return Solution(self._theta_e, self._bounds, contradiction, refusal, len(rows), elapsed)
+
+    def _tighten(self, rows: Observation, numbers: IntArray) -> Contradiction | None:
+        """Smaller bounds and a better nominal value, or the contradiction."""
+        found = self._programs.solve(
+            rows, self._rest, self._bounds, numbers, self._settings.seconds
+        )
+        if found.bounds is not None:
             self._buffer.weigh(found.weight)
             self._bounds = found.bounds
             self._theta_e = self._nominal(rows, found)
-        return Solution(
-            self._theta_e,
-            self._bounds,
-            found.contradiction,
-            len(rows),
-            time.monotonic() - begin,
-        )
+        return found.contradiction
 
     def _nominal(self, rows: Observation, found: Membership) -> Array:
         """The fit moved into the bounds; rows that depend much on theta_r count less."""
         assert found.bounds is not None
-        spread = np.abs(rows.Y_r) @ self._prior.rest.radius
-        start = self._prior.theta_e if found.center is None else found.center
-        best = fit(replace(rows, delta=rows.delta + spread), self._prior.theta_r, start)
+        spread = np.abs(rows.Y_r) @ self._rest.radius
+        start = self._prior.end_effector if found.center is None else found.center
+        best = fit(replace(rows, delta=rows.delta + spread), self._theta_r, start)
         return _inside(found.bounds, best.phi, found.center, self._theta_e)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from multiprocessing.connection import Connection
 import os
+import pickle
 import select
 import signal
 import socket
@@ -12,8 +13,12 @@ import sys
 from typing import Protocol
 
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.identify.observation import Observation
-from safe_sysid.identify.payload_estimator import PayloadEstimator, Prior, Solution, SolveSettings
+from safe_sysid.identify.observation import Observation, packed, unpacked
+from safe_sysid.identify.payload_estimator import PayloadEstimator, Solution, SolveSettings
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+
+_ROWS = b'R'  # first byte of rows, which a pickle never begins with
 
 
 class SolverProcessError(SafeSysidError):
@@ -46,9 +51,9 @@ class SolvesAtOnce:
     """Computes inside `request`, so that results do not depend on the speed of the machine."""
 
     def __init__(
-        self, joint_names: tuple[str, ...], prior: Prior, settings: SolveSettings
+        self, model: RobotModel, prior: ParameterEstimate, settings: SolveSettings
     ) -> None:
-        self._estimator = PayloadEstimator(joint_names, prior, settings)
+        self._estimator = PayloadEstimator(model, prior, settings)
         self._solution: Solution | None = None
 
     def add(self, rows: Observation) -> None:
@@ -88,7 +93,7 @@ class SolvesInBackground:
     """
 
     def __init__(
-        self, joint_names: tuple[str, ...], prior: Prior, settings: SolveSettings
+        self, model: RobotModel, prior: ParameterEstimate, settings: SolveSettings
     ) -> None:
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -102,15 +107,15 @@ class SolvesInBackground:
         theirs.close()
         self._connection = Connection(ours.detach())
         self._episode = 0  # solutions of an earlier payload are not ours
-        self._send(('prior', joint_names, prior, settings))
+        self._send(pickle.dumps(('prior', model, prior, settings)))
 
     def add(self, rows: Observation) -> None:
         """Take the rows of a window."""
-        self._send(('rows', rows))
+        self._send(_ROWS + packed(rows))
 
     def request(self) -> None:
         """Ask for bounds from all rows so far."""
-        self._send(('solve', self._episode))
+        self._send(pickle.dumps(('solve', self._episode)))
 
     def poll(self) -> Solution | None:
         """The solution that was asked for, if it is there."""
@@ -138,7 +143,7 @@ class SolvesInBackground:
     def reset(self) -> None:
         """Forget all rows and everything asked for."""
         self._episode += 1
-        self._send(('reset',))
+        self._send(pickle.dumps(('reset',)))
 
     def close(self) -> None:
         """End the process."""
@@ -149,7 +154,7 @@ class SolvesInBackground:
             self._process.kill()
             self._process.wait()
 
-    def _send(self, message: tuple[object, ...]) -> None:
+    def _send(self, message: bytes) -> None:
         _, writable, _ = select.select([], [self._connection], [], 0)
         if not writable:
             raise SolverProcessError(
@@ -157,7 +162,7 @@ class SolvesInBackground:
                 'slow for the rows that arrive. Make the window longer or the row budget smaller'
             )
         try:
-            self._connection.send(message)
+            self._connection.send_bytes(message)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise self._ended() from error
 
@@ -173,15 +178,18 @@ def serve(connection: Connection) -> None:
     estimator: PayloadEstimator | None = None
     while True:
         try:
-            kind, *content = connection.recv()
+            message = connection.recv_bytes()
         except (EOFError, ConnectionResetError):
             return
+        if message.startswith(_ROWS):
+            if estimator is not None:
+                estimator.add(unpacked(message[len(_ROWS) :]))
+            continue
+        kind, *content = pickle.loads(message)
         if kind == 'prior':
             estimator = PayloadEstimator(*content)
         elif estimator is None:
             return
-        elif kind == 'rows':
-            estimator.add(*content)
         elif kind == 'reset':
             estimator.reset()
         else:

@@ -14,6 +14,9 @@ from safe_sysid.sets.compiled import jit
 ROUNDING = 2.0**-50  # 8 units: more than the rounding of the few operations of one term
 
 
+SAMPLED, HELD, HELD_UNTIL = 0, 1, 2  # as smooth as the motion; constant from or until a stamp
+
+
 class ErrorBounds(NamedTuple):
     """How wrong a sample may be, per joint."""
 
@@ -27,7 +30,7 @@ class Rule(NamedTuple):
     """How a window is integrated."""
 
     trapezoid: bool  # smooth terms by the trapezoid rule, otherwise forward Euler
-    torque_held: bool  # torque is constant between samples, otherwise as smooth as the motion
+    torque: int  # what it does between samples: SAMPLED, HELD or HELD_UNTIL
     safety: float  # times the derivative seen in the samples bounds the one between them
 
 
@@ -173,8 +176,10 @@ def _integrate_torque(
         older, before, now = sums.state[0, j], sums.state[1, j], sums.state[2, j]
         error_before = bounds.torque_ratio[j] * abs(before) + bounds.torque[j]
         error = bounds.torque_ratio[j] * abs(now) + bounds.torque[j]
-        if rule.torque_held:
+        if rule.torque == HELD:
             term, spread = step * before, step * error_before
+        elif rule.torque == HELD_UNTIL:
+            term, spread = step * now, step * error
         else:
             term, spread = 0.5 * step * (before + now), 0.5 * step * (error_before + error)
             if samples > 1:
@@ -186,3 +191,30 @@ def _integrate_torque(
         sums.impulse[j, 1] += spread + ROUNDING * (
             abs(total) + step * (abs(now) + abs(before)) + spread
         )
+
+
+@jit
+def balance(
+    sums: WindowSums, armature: int, velocity_error: Array, largest: Array
+) -> tuple[Array, Array, Array]:
+    """A with A theta = impulse; what its entries may be off, and what quadrature may, in delta.
+
+    `armature` is the first column of Ia, `largest` bounds |theta|.
+    """
+    n, columns = sums.remainder.shape
+    A, spread, quadrature = np.empty((n, columns)), np.empty(n), np.empty(n)
+    for j in range(n):
+        spread[j] = 0.0
+        quadrature[j] = sums.impulse_remainder[j] + sums.impulse_remainder_end[j]
+        for c in range(columns):
+            change = sums.momentum[j, c, 0] - sums.momentum_first[j, c, 0]
+            entry = change - sums.integral[j, c, 0]
+            radius = sums.momentum[j, c, 1] + sums.momentum_first[j, c, 1] + sums.integral[j, c, 1]
+            radius += ROUNDING * (abs(change) + abs(entry) + radius)
+            if c == armature + j:
+                entry = sums.velocity[1, j] - sums.velocity[0, j]
+                radius = 2.0 * velocity_error[j] + ROUNDING * abs(entry)
+            A[j, c] = entry
+            spread[j] += radius * largest[c]
+            quadrature[j] += (sums.remainder[j, c] + sums.remainder_end[j, c]) * largest[c]
+    return A, spread, quadrature

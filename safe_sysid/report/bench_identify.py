@@ -15,7 +15,7 @@ from safe_sysid.identify.online_identifier import (
     IdentifierSettings,
     OnlineIdentifier,
 )
-from safe_sysid.identify.payload_estimator import PayloadEstimator, Prior, SolveSettings
+from safe_sysid.identify.payload_estimator import PayloadEstimator, SolveSettings
 from safe_sysid.identify.sensitivity_bounds import sensitivity
 from safe_sysid.identify.set_membership import set_membership
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
@@ -126,9 +126,7 @@ def _speed(seed: int, progress: Progress) -> dict[str, object]:
     rows = [part for part in parts if part is not None]
     solves, warm = [], []
     for _ in range(3):
-        estimator = PayloadEstimator(
-            trial.model.layout.joint_names, _prior(trial), SolveSettings()
-        )
+        estimator = PayloadEstimator(trial.model, trial.prior, SolveSettings())
         for part in rows[:75]:
             estimator.add(part)
         solves.append(estimator.solve().seconds)
@@ -166,23 +164,13 @@ def _step_us(trial: Trial, measurements: list[JointMeasurement]) -> dict[str, fl
     }
 
 
-def _prior(trial: Trial) -> Prior:
-    rest = trial.prior.layout.rest
-    return Prior(
-        trial.prior.theta[rest],
-        trial.rest,
-        trial.prior.end_effector,
-        trial.prior.end_effector_bounds,
-    )
-
-
 def _cost_by_length(
     settings: BenchSettings, lengths: tuple[int, ...], progress: Progress
 ) -> list[dict[str, float]]:
     """Rows kept and solve time after streams of several lengths; a solve every 5 s of them."""
     trial = kinova_trial(np.random.default_rng([settings.seed, 3]), seconds=float(lengths[-1]))
     observer = MomentumObserver(trial.model, trial.prior.bounds, SETTINGS)
-    estimator = PayloadEstimator(trial.model.layout.joint_names, _prior(trial), SolveSettings())
+    estimator = PayloadEstimator(trial.model, trial.prior, SolveSettings())
     table = []
     for index in range(len(trial.log)):
         rows = observer.add(trial.log[index])

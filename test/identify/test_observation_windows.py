@@ -184,8 +184,8 @@ def test_an_observer_can_start_again_after_it_has_finished(rng):
 
 REFUSED = [
     ({'window': 1}, 'window is 1, it has to be 2 samples or more'),
-    ({'quadrature': 'simpson'}, "quadrature is 'simpson', allowed are trapezoid and euler"),
-    ({'torque_signal': 'zoh'}, "torque_signal is 'zoh', allowed are held and sampled"),
+    ({'quadrature': 'simpson'}, "quadrature is 'simpson', allowed are trapezoid, euler"),
+    ({'torque_signal': 'zoh'}, "torque_signal is 'zoh', allowed are held, held_until, sampled"),
     ({'torque_ratio': (-0.1,)}, r'torque_ratio is \(-0.1,\), it has to be 0 or more'),
     ({'torque_error': (np.nan,)}, r'torque_error is \(nan,\), it has to be 0 or more'),
     ({'position_error': (np.inf,)}, r'position_error is \(inf,\), it has to be 0 or more'),

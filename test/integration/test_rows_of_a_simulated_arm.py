@@ -14,7 +14,7 @@ from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
 
 def recorded(arm, rng, samples, amplitude):
-    """Recording in which the torque of a sample is the one held from its stamp on."""
+    """Recording in which the torque of a sample is the one that was held until its stamp."""
     t = 0.001 * np.arange(samples)
     torques = amplitude * np.sin(np.outer(t, rng.uniform(3.0, 20.0, size=arm.model.n)))
     found = [arm.measure()]
@@ -22,10 +22,10 @@ def recorded(arm, rng, samples, amplitude):
         arm.apply(torque)
         found.append(arm.measure())
     return JointLog(
-        np.array([m.stamp for m in found[:-1]]),
-        np.array([m.position for m in found[:-1]]),
-        np.array([m.velocity for m in found[:-1]]),
-        np.array([m.torque for m in found[1:]]),  # held until the next stamp
+        np.array([m.stamp for m in found]),
+        np.array([m.position for m in found]),
+        np.array([m.velocity for m in found]),
+        np.array([m.torque for m in found]),
     )
 
 
@@ -45,7 +45,9 @@ def loaded_kinova():
 
 
 def exact(**settings):
-    return ObservationSettings(**{'torque_signal': 'held', 'torque_ratio': (0.0,), **settings})
+    return ObservationSettings(
+        **{'torque_signal': 'held_until', 'torque_ratio': (0.0,), **settings}
+    )
 
 
 @pytest.mark.parametrize('arm', ['random', 'kinova'])
@@ -58,6 +60,8 @@ def test_rows_hold_without_any_error_of_the_torque(rng, arm):
         assert (np.diff(np.sign(log.velocity), axis=0) != 0).sum() > 5
         settings = exact(window=50)
         assert shares(model, settings, log, model.theta).max() <= 1.0
+        late = exact(window=50, torque_signal='held')  # one sample too late
+        assert shares(model, late, log, model.theta).max() > 1.0
         wrong = model.theta.copy()
         wrong[model.layout.end_effector] *= 1.05
         assert shares(model, settings, log, wrong).max() > 1.0
