@@ -23,7 +23,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'plan': {'sets', 'model', 'measure', 'trajectory', 'reach'},
     'calibrate': {'sets', 'model', 'measure'},
     'excite': {'model', 'trajectory'},
-    'report': VOCABULARY | STAGES,
+    'report': VOCABULARY | STAGES | {'closed_loop'},
     'nodes': VOCABULARY | STAGES - {'calibrate', 'excite'},
     'closed_loop.py': VOCABULARY | STAGES,
 }
@@ -130,7 +130,7 @@ def test_the_table_in_the_document_is_this_one():
     table = {row[1].strip().strip('`'): row[2].strip() for row in rows}
     for folder, allowed in MAY_IMPORT.items():
         name = folder.removesuffix('.py')
-        if allowed in (VOCABULARY | STAGES, MAY_IMPORT['nodes']):
+        if allowed in (VOCABULARY | STAGES, MAY_IMPORT['report'], MAY_IMPORT['nodes']):
             assert table[name].startswith('everything but'), name
         else:
             listed = {word.strip(' `') for word in table[name].split(',')} - {'–'}

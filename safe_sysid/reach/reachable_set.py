@@ -87,13 +87,7 @@ class ReachableSet:
     def of_plan(self, k: Array) -> ReachableSet:
         """Sets of one plan, with all constraints."""
         single = replace(self.problem.horizon, k_center=k, k_range=np.zeros_like(k))
-        problem = replace(self.problem, horizon=single)
-        joints, torque, occupancy = _sets(problem, self.error)
-        model = problem.model
-        rows = every_row(single.intervals, model.limits.torque)
-        points = whole_range(occupancy)
-        clearance = clearance_rows(points, self.shapes, problem.obstacles.packed)
-        return ReachableSet(problem, self.error, joints, torque, occupancy, rows, clearance)
+        return _with_every_row(replace(self.problem, horizon=single), self.error)
 
     @cached_property
     def shapes(self) -> Shapes:
@@ -139,16 +133,15 @@ class ReachableSet:
 
     def certify(self, x: npt.ArrayLike) -> Certificate:
         """What is proven of the plan at x, from sets of this plan alone."""
-        k = self.k(x)
-        plan = self.of_plan(k)
-        constraints = plan.evaluate(np.zeros_like(k))
-        margins = {}
-        for kind, rows in plan.kinds.items():
-            if rows.stop > rows.start:
-                values = constraints.values[rows]
-                worst = int(np.argmin(values))  # the first NaN, when there is one
-                margins[kind] = constraints.margin(rows.start + worst)
-        return Certificate(plan.problem, plan.error, margins)
+        return _certificate(self.of_plan(self.k(x)))
+
+    @staticmethod
+    def certify_center(problem: Problem) -> Certificate:
+        """What is proven of the plan in the middle of a horizon, without sets of its range."""
+        error = tracking_error(problem.model, problem.bounds, problem.gains)
+        still = np.zeros_like(problem.horizon.k_range)
+        single = replace(problem.horizon, k_range=still)
+        return _certificate(_with_every_row(replace(problem, horizon=single), error))
 
     @cached_property
     def kinds(self) -> dict[str, slice]:
@@ -214,6 +207,28 @@ def _sets(problem: Problem, error: TrackingError) -> tuple[JointReach, TorqueRea
     armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
     errors = error_set(error, armature, gains.V_M)
     return joints, torque, forward_occupancy(model, problem.horizon, errors)
+
+
+def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
+    """Sets of one plan, with all constraints."""
+    joints, torque, occupancy = _sets(problem, error)
+    model, points = problem.model, whole_range(occupancy)
+    rows = every_row(problem.horizon.intervals, model.limits.torque)
+    shapes = sphere_cover(model.capsules)
+    clearance = clearance_rows(points, shapes, problem.obstacles.packed)
+    return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
+
+
+def _certificate(plan: ReachableSet) -> Certificate:
+    """Smallest margin of every kind, of sets with every row."""
+    constraints = plan.evaluate(np.zeros(plan.problem.horizon.n))
+    margins = {}
+    for kind, rows in plan.kinds.items():
+        if rows.stop > rows.start:
+            values = constraints.values[rows]
+            worst = int(np.argmin(values))  # the first NaN, when there is one
+            margins[kind] = constraints.margin(rows.start + worst)
+    return Certificate(plan.problem, plan.error, margins)
 
 
 def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:

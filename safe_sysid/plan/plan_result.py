@@ -1,0 +1,84 @@
+"""PlanResult: which plan is in force, what the last search found, and a sentence about both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.trajectory.plan import Plan
+
+
+class Outcome(Enum):
+    """Why the planner returned the plan it returned, in words for the operator."""
+
+    FOUND = 'new plan'
+    INFEASIBLE = 'no plan satisfies every constraint'
+    NONE_CERTIFIED = 'none of the plans tried satisfies every constraint'
+    OUT_OF_TIME = 'no plan within the time budget'
+    CANCELLED = 'planning was cancelled'
+    UNUSABLE = 'nothing can be planned'
+    NOTHING_DUE = 'nothing is left to do'
+    OUTDATED = 'the next plan was made for tighter bounds than are known now'
+    MISSED = 'the time to switch to the next plan was missed'
+
+
+class NoPlanError(SafeSysidError):
+    """There is no certified plan, so no torque may be applied."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What a search found."""
+
+    outcome: Outcome
+    certificate: Certificate | None = None  # of the best certified plan
+    cost: float = float('inf')  # of that plan
+    refused: Certificate | None = None  # the one nearest to its limits, of plans not certified
+    trouble: str = ''  # why sets could not be computed
+    seconds: Mapping[str, float] | None = None  # of each phase
+    starts: int = 0  # plans a search began from
+    first: float = float('inf')  # [s] until the first certified plan
+
+    def __str__(self) -> str:
+        if self.outcome is Outcome.FOUND and self.certificate is not None:
+            return f'{self.outcome.value}, smallest margin: {self.certificate.smallest}'
+        reason = self.trouble or ('' if self.refused is None else str(self.refused.smallest))
+        return f'{self.outcome.value}: {reason}' if reason else self.outcome.value
+
+
+@dataclass(frozen=True, eq=False)
+class PlanResult:
+    """The plan in force, its successor if there is one, and what the last search found."""
+
+    plan: Plan | None  # None: none was ever certified, the arm has to stay in its brakes
+    successor: Plan | None  # takes over at its start time
+    finding: Finding
+    time: float  # [s] when this was said
+
+    @property
+    def in_force(self) -> Plan:
+        """The certified plan to follow now."""
+        if self.plan is None:
+            raise NoPlanError(str(self))
+        return self.plan
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the last search."""
+        return self.finding.outcome
+
+    def __str__(self) -> str:
+        return f'{self.finding}; {self._motion()}'
+
+    def _motion(self) -> str:
+        """What the arm does now."""
+        if self.plan is None:
+            return 'without a certified plan the arm has to stay in its brakes'
+        if self.successor is not None:
+            wait = self.successor.start_time - self.time
+            return f'it takes over in {wait:.2f} s'
+        left = self.plan.end_time - self.time
+        return f'braking, {left:.2f} s left' if left > 0.0 else 'at rest'

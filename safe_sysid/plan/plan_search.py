@@ -1,0 +1,324 @@
+"""Search for the best certified plan within a time budget: any one first, then better ones.
+
+    gentle      the plan that slows down with the least acceleration; from rest it stands still
+    candidates  plans all over the range, cheap checks in floats, the best by cost are certified
+    refine      Ipopt on sound sets about the best plan; again about the result (trust region)
+
+Only what `certify_center` proves of a single plan is ever returned as certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Event
+import time
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.plan.aims import Aim
+from safe_sysid.plan.ipopt import IpoptSettings, solve
+from safe_sysid.plan.nominal_check import NominalCheck
+from safe_sysid.plan.plan_result import Finding, Outcome
+from safe_sysid.plan.trajectory_problem import TrajectoryProblem
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.trajectory.bezier import Bezier, basis_derivative
+
+RESERVE = 1.5  # times what a step took before has to be left to begin it again
+SMALLEST = 0.03  # share of the range at which candidates are still spread
+SAME = 1e-3  # cost by which a plan has to be better to be worth another round
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How hard to look."""
+
+    candidates: int = 64  # plans looked at in floats
+    wide: float = 1.5  # [rad] they lead at most this far from the gentle plan
+    checks: int = 12  # times at which they are looked at
+    trials: int = 4  # of them get a certificate at most
+    rounds: int = 2  # of Ipopt at most
+    narrow: float = 0.15  # [rad] half range of the first sets
+    intervals: int = 64  # time steps of the sets that Ipopt sees
+    ipopt_seconds: float = 0.2  # per round
+    slow: float = 0.1  # [s] that a certificate is expected to take before the first one is timed
+
+    def __post_init__(self) -> None:
+        for name in ('candidates', 'trials', 'rounds'):
+            if getattr(self, name) < 0:
+                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be 0 or more')
+        if self.checks < 2 or self.intervals < 1:
+            raise ConfigError(
+                f'checks is {self.checks} and intervals {self.intervals}; at least 2 and 1'
+            )
+        for name in ('wide', 'narrow', 'ipopt_seconds', 'slow'):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be above 0')
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Until when a search may go on."""
+
+    deadline: float  # of time.monotonic
+    cancelled: Event | None = None
+
+    @staticmethod
+    def of(seconds: float, cancelled: Event | None = None) -> Budget:
+        """From now on."""
+        return Budget(time.monotonic() + seconds, cancelled)
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return self.deadline - time.monotonic()
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody ended the search."""
+        return self.cancelled is not None and self.cancelled.is_set()
+
+
+def search(
+    problem: Problem, aim: Aim, budget: Budget, settings: SearchSettings, seed: int
+) -> Finding:
+    """Best certified plan of the curves of problem.horizon; its k_center and k_range don't matter.
+
+    The same seed gives the same plan, unless the budget ends the search.
+    """
+    return _Search(problem, aim, budget, settings, seed).finding()
+
+
+def stand_still(problem: Problem, budget: Budget, settings: SearchSettings) -> Finding:
+    """The plan that slows down most gently, which from rest stands still, if it is certified."""
+    return _Search(problem, None, budget, settings, 0).finding()
+
+
+def gentlest(curve: Bezier) -> Array:
+    """End position k with the least integral of squared acceleration."""
+    s = np.linspace(0.0, 1.0, 101)
+    V, A, K = (np.polynomial.polynomial.polyval(s, c) for c in basis_derivative(2))
+    own = np.outer(V, curve.qd0) * curve.duration + np.outer(A, curve.qdd0) * curve.duration**2
+    least: Array = -(K @ own) / (K @ K)
+    return least
+
+
+def spread(seed: int, count: int, n: int) -> Array:
+    """Points that fill [-1, 1]^n evenly, at all scales from SMALLEST on; (count, n).
+
+    An additive recurrence with the powers of the generalised golden ratio, one more for the scale.
+    """
+    ratio = 2.0
+    for _ in range(64):
+        ratio = (1.0 + ratio) ** (1.0 / (n + 2))
+    steps = ratio ** -np.arange(1.0, n + 2.0)
+    first = np.random.default_rng(seed).random(n + 1)
+    points = (first + np.outer(np.arange(count), steps)) % 1.0
+    evenly: Array = (2.0 * points[:, :n] - 1.0) * SMALLEST ** points[:, n:]
+    return evenly
+
+
+FAST = IpoptSettings(tolerance=1e-3, iterations=40)
+
+
+class _Search:
+    """One search: what is best so far, and how long each step takes."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        aim: Aim | None,
+        budget: Budget,
+        settings: SearchSettings,
+        seed: int,
+    ) -> None:
+        self._problem, self._aim, self._budget = problem, aim, budget
+        self._settings, self._seed = settings, seed
+        self._begin = time.monotonic()
+        self._best: Certificate | None = None
+        self._cost = self._first = np.inf
+        self._refused: Certificate | None = None
+        self._seconds: dict[str, float] = {}
+        self._slowest = {'certify': settings.slow, 'sets': settings.slow}
+        self._starts = 0
+
+    def finding(self) -> Finding:
+        """Look, and say what was found, whatever happens."""
+        trouble = ''
+        try:
+            outcome = self._outcome()
+        except SafeSysidError as error:
+            outcome, trouble = Outcome.UNUSABLE, str(error)
+        if self._best is not None:
+            outcome, trouble = Outcome.FOUND, ''
+        return Finding(
+            outcome,
+            self._best,
+            self._cost,
+            self._refused,
+            trouble,
+            self._seconds | {'total': time.monotonic() - self._begin},
+            self._starts,
+            self._first,
+        )
+
+    def _outcome(self) -> Outcome:
+        """Go through the phases; why there is no certified plan, if there is none."""
+        curve = self._problem.horizon.curve
+        cost = self._cost_function()
+        gentle = gentlest(curve)
+        with self._timed('gentle'):
+            if not self._certify(gentle, cost):
+                return self._interruption
+        if self._best is None and not (np.any(curve.qd0) or np.any(curve.qdd0)):
+            # every plan from rest begins with what standing still is all the time
+            return Outcome.INFEASIBLE
+        if self._aim is None:
+            return Outcome.NONE_CERTIFIED
+        with self._timed('candidates'):
+            ranking = self._ranked(gentle, cost)
+            self._certify_some(ranking, cost)
+        with self._timed('refine'):
+            self._refine(ranking[0] if ranking else gentle, cost)
+        stopped = self._budget.is_cancelled or self._budget.left < self._needed('certify')
+        return self._interruption if stopped else Outcome.NONE_CERTIFIED
+
+    @property
+    def _interruption(self) -> Outcome:
+        return Outcome.CANCELLED if self._budget.is_cancelled else Outcome.OUT_OF_TIME
+
+    def _cost_function(self) -> Callable[[Array], float]:
+        """Cost of one plan."""
+        aim, horizon = self._aim, self._problem.horizon
+        if aim is None:
+            return _no_cost
+        still = np.zeros(horizon.n)
+        unit = replace(horizon, k_center=still, k_range=still + 1.0)
+        function = aim.cost(unit)
+        return lambda k: function.evaluate(k).value
+
+    def _certify(self, k: Array, cost: Callable[[Array], float]) -> bool:
+        """Try to prove one plan and keep it if it is better; whether there was time for it."""
+        if not self._has_time_for('certify'):
+            return False
+        value = cost(k)
+        self._starts += 1
+        with self._paced('certify'):
+            certificate = ReachableSet.certify_center(self._with_center(k))
+        if not certificate.holds:
+            if self._refused is None or _share(certificate) > _share(self._refused):
+                self._refused = certificate
+        elif value < self._cost or self._best is None:
+            self._best, self._cost = certificate, value
+            self._first = min(self._first, time.monotonic() - self._begin)
+        return True
+
+    def _ranked(self, gentle: Array, cost: Callable[[Array], float]) -> list[Array]:
+        """Plans that pass the cheap checks, the best ones first."""
+        assert self._aim is not None
+        check = NominalCheck(self._problem, self._settings.checks)
+        found: list[tuple[float, int, Array]] = []
+        for number, k in enumerate(self._candidates(gentle)):
+            if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
+                break
+            if check.margin(k) > 0.0:
+                found.append((cost(k), number, k))
+        return [k for _, _, k in sorted(found, key=lambda each: each[:2])]
+
+    def _candidates(self, gentle: Array) -> Iterator[Array]:
+        """Suggestions of the aim, then plans all around the gentle one within the limits."""
+        assert self._aim is not None
+        curve, limits = self._problem.horizon.curve, self._problem.model.limits
+        yield from self._aim.suggestions(curve)
+        wide = self._settings.wide
+        low = np.maximum(gentle - wide, limits.position_lower - curve.q0)
+        high = np.minimum(gentle + wide, limits.position_upper - curve.q0)
+        center = np.clip(gentle, low, high)
+        for x in spread(self._seed, self._settings.candidates, len(gentle)):
+            yield center + np.where(x > 0.0, x * (high - center), x * (center - low))
+
+    def _certify_some(self, ranking: list[Array], cost: Callable[[Array], float]) -> None:
+        """Certify in order, until one is proven: those after it cost more."""
+        for k in ranking[: self._settings.trials]:
+            before = self._cost
+            if not self._certify(k, cost) or self._cost < before:
+                return
+
+    def _refine(self, start: Array, cost: Callable[[Array], float]) -> None:
+        """Improve the best plan, or the most promising one when none is certified yet."""
+        center = start if self._best is None else self._best.k
+        half = self._settings.narrow
+        for _ in range(self._settings.rounds):
+            if not (self._has_time_for('sets') and self._has_time_for('certify')):
+                return
+            before = self._cost
+            k = self._minimised(center, half)
+            if k is None or not self._certify(k, cost):
+                return
+            if self._cost < before - SAME and self._best is not None:
+                center, half = self._best.k, 1.5 * half
+            else:
+                half *= 0.4
+
+    def _minimised(self, center: Array, half: float) -> Array | None:
+        """Best plan within a range that Ipopt finds in time."""
+        assert self._aim is not None
+        problem = self._problem
+        horizon = replace(
+            problem.horizon,
+            k_center=center,
+            k_range=np.full(len(center), half),
+            intervals=self._settings.intervals,
+        )
+        with self._paced('sets'):
+            sets = ReachableSet.build(
+                problem.model, problem.bounds, horizon, problem.gains, problem.obstacles
+            )
+        nlp = TrajectoryProblem(self._aim.cost(horizon), sets, len(center))
+        seconds = min(self._settings.ipopt_seconds, self._budget.left - self._needed('certify'))
+        if seconds <= 0.0:
+            return None
+        result = solve(nlp, np.zeros(len(center)), seconds, self._budget.cancelled, FAST)
+        return sets.k(result.x) if np.isfinite(result.violation) else None
+
+    def _with_center(self, k: Array) -> Problem:
+        return replace(self._problem, horizon=replace(self._problem.horizon, k_center=k))
+
+    def _needed(self, step: str) -> float:
+        """Seconds to leave for a step."""
+        return RESERVE * self._slowest[step]
+
+    def _has_time_for(self, step: str) -> bool:
+        return not self._budget.is_cancelled and self._budget.left > self._needed(step)
+
+    @contextmanager
+    def _paced(self, step: str) -> Iterator[None]:
+        """Remember how long a step takes; the expectation counts until it was timed once."""
+        begin = time.monotonic()
+        yield
+        taken = time.monotonic() - begin
+        known = self._slowest[step]
+        self._slowest[step] = taken if known == self._settings.slow else max(known, taken)
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self._seconds[phase] = time.monotonic() - begin
+
+
+def _no_cost(_: Array) -> float:
+    return 0.0
+
+
+def _share(certificate: Certificate) -> float:
+    """Smallest margin as a share of its limit."""
+    smallest = certificate.smallest
+    return smallest.margin / abs(smallest.limit) if smallest.limit else smallest.margin

@@ -1,0 +1,39 @@
+"""A Kinova Gen3 at rest or in motion, for tests of the planner."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.plan_search import SearchSettings
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.obstacles import NO_OBSTACLES
+from safe_sysid.reach.problem import Problem
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.gains import Gains
+from safe_sysid.trajectory.bezier import Bezier
+
+START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
+GAINS = Gains(np.full(7, 5.0), V_M=0.02, alpha=25.0)
+QUICK = SearchSettings(candidates=12, rounds=0)
+
+
+def estimate_of(model, ratio=0.05):
+    """Bounds of a ratio on everything."""
+    return ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, ratio))
+
+
+def kinova_problem(q=START, qd=0.0, obstacles=NO_OBSTACLES, intervals=128):
+    """Plans that begin at q with a speed qd."""
+    model = RobotModel.named('kinova_gen3')
+    curve = Bezier(q, np.full(7, qd), np.zeros(7), 3.0)
+    horizon = Horizon(curve, np.zeros(7), np.zeros(7), intervals)
+    return Problem(model, estimate_of(model), horizon, GAINS, obstacles)
+
+
+def without_armature(problem):
+    """Bounds that leave no least inertia: armatures and all bodies may be zero."""
+    theta = problem.bounds.theta
+    wide = Interval(-np.abs(theta) - 1.0, np.abs(theta) + 1.0)
+    return replace(problem, bounds=ParameterEstimate(problem.model.layout, theta, wide))

@@ -1,0 +1,162 @@
+"""A search gives a certified plan or a sentence, never an exception or an uncertified plan."""
+
+from dataclasses import replace
+from threading import Event
+
+from kinova_problem import QUICK, START, kinova_problem, without_armature
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from safe_sysid.plan.aims import Approach, Excite
+from safe_sysid.plan.plan_result import Outcome
+from safe_sysid.plan.plan_search import (
+    Budget,
+    SearchSettings,
+    gentlest,
+    search,
+    spread,
+    stand_still,
+)
+from safe_sysid.reach.obstacles import Obstacles
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.sets.box import Box
+from safe_sysid.trajectory.bezier import Bezier
+
+PLENTY = 60.0  # [s]
+
+
+def excite(problem):
+    return Excite(problem.model, 1.5)
+
+
+def effort(curve, k):
+    """Integral of squared acceleration of every joint."""
+    return [
+        quad(lambda t, j=j: curve.acceleration(t, k)[j] ** 2, 0.0, curve.duration)[0]
+        for j in range(len(k))
+    ]
+
+
+def test_the_gentlest_plan_accelerates_least(rng):
+    curve = Bezier(rng.normal(size=3), rng.normal(size=3), rng.normal(size=3), 2.0)
+    k = gentlest(curve)
+    for step in (-0.01, 0.01):
+        assert np.all(np.array(effort(curve, k)) < effort(curve, k + step))
+
+
+def test_the_gentlest_plan_from_rest_stands_still():
+    assert not gentlest(kinova_problem().horizon.curve).any()
+
+
+def test_candidates_fill_the_range_at_all_scales():
+    points = spread(3, 4000, 4)
+    assert np.abs(points).max() <= 1.0
+    largest = np.abs(points).max(axis=1)
+    assert largest.max() > 0.9
+    assert largest.min() < 0.05
+    signs = (points > 0.0) @ (1 << np.arange(4))
+    assert np.bincount(signs, minlength=16).min() > 150  # of 250 in every orthant
+    assert np.array_equal(points, spread(3, 4000, 4))
+    assert not np.array_equal(points, spread(4, 4000, 4))
+
+
+def test_the_plan_found_is_certified_and_cheaper_than_standing_still():
+    problem = kinova_problem()
+    found = search(problem, excite(problem), Budget.of(PLENTY), SearchSettings(rounds=1), 1)
+    assert found.outcome is Outcome.FOUND
+    assert found.certificate.holds
+    again = ReachableSet.certify_center(found.certificate.problem)
+    assert again.holds
+    unit = excite(problem).cost(found.certificate.problem.horizon)
+    assert found.cost == pytest.approx(unit.evaluate(np.zeros(7)).value)
+    assert found.cost < 8.0 < np.log(1e8)  # of no motion at all
+    assert found.first <= found.seconds['total']
+    assert {'gentle', 'candidates', 'refine', 'total'} <= found.seconds.keys()
+    assert str(found).startswith('new plan, smallest margin: ')
+
+
+def test_refining_lowers_the_cost():
+    problem = kinova_problem()
+    costs = [
+        search(problem, excite(problem), Budget.of(PLENTY), settings, 1).cost
+        for settings in (QUICK, SearchSettings(candidates=12, rounds=2, ipopt_seconds=5.0))
+    ]
+    assert costs[1] < costs[0] - 0.1
+
+
+def test_a_plan_from_motion_goes_on_from_there():
+    problem = kinova_problem(qd=0.2)
+    found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
+    assert found.outcome is Outcome.FOUND
+    curve = found.certificate.problem.horizon.curve
+    np.testing.assert_allclose(curve.velocity(0.0, found.certificate.k), np.full(7, 0.2))
+
+
+def test_a_goal_within_reach_is_where_the_plan_ends():
+    problem = kinova_problem()
+    goal = START + 0.3
+    found = search(problem, Approach(problem.model, goal), Budget.of(PLENTY), QUICK, 0)
+    np.testing.assert_allclose(START + found.certificate.k, goal)
+    assert found.cost == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_start_in_contact_is_refused_with_the_shapes():
+    box = Obstacles.of({'table': Box(np.array([0.0, 0.0, 0.6]), np.full(3, 0.3), np.eye(3))})
+    problem = kinova_problem(obstacles=box)
+    found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
+    assert found.outcome is Outcome.INFEASIBLE
+    assert found.certificate is None
+    assert 'no plan satisfies every constraint: obstacle clearance of ' in str(found)
+    assert ' and table at t = ' in str(found)
+
+
+def test_a_torque_that_is_too_large_is_named():
+    stretched = kinova_problem(q=np.array([0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    torque = stretched.model.limits.torque.copy()
+    torque[1] = 20.0
+    model = replace(stretched.model, limits=replace(stretched.model.limits, torque=torque))
+    found = stand_still(replace(stretched, model=model), Budget.of(PLENTY), QUICK)
+    assert found.outcome is Outcome.INFEASIBLE
+    assert 'torque of joint_2 at t = 0.00 to 0.02 s: ' in str(found)
+    assert ' of 20 N m' in str(found) or ' of -20 N m' in str(found)
+
+
+def test_a_start_outside_the_limits_is_refused():
+    q = START.copy()
+    q[3] = 3.0
+    found = stand_still(kinova_problem(q), Budget.of(PLENTY), QUICK)
+    assert found.outcome is Outcome.INFEASIBLE
+    assert found.certificate is None
+
+
+def test_a_goal_outside_the_limits_is_refused_with_joint_value_and_limits():
+    problem = kinova_problem()
+    goal = START.copy()
+    goal[1] = 3.0
+    found = search(problem, Approach(problem.model, goal), Budget.of(PLENTY), QUICK, 0)
+    assert found.outcome is Outcome.UNUSABLE
+    assert found.certificate is None
+    assert 'the goal of joint_2 is 3.0 rad, outside its limits [-2.25, 2.25]' in str(found)
+
+
+def test_bounds_that_promise_nothing_are_refused():
+    problem = without_armature(kinova_problem())
+    found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
+    assert found.outcome is Outcome.UNUSABLE
+    assert found.certificate is None
+    assert 'no bound on the tracking error' in str(found)
+
+
+def test_without_time_there_is_no_plan():
+    problem = kinova_problem()
+    found = search(problem, excite(problem), Budget.of(1e-3), QUICK, 0)
+    assert (found.outcome, found.certificate, found.starts) == (Outcome.OUT_OF_TIME, None, 0)
+    assert str(found) == 'no plan within the time budget'
+
+
+def test_a_cancelled_search_gives_what_it_has():
+    problem, cancelled = kinova_problem(), Event()
+    cancelled.set()
+    found = search(problem, excite(problem), Budget.of(PLENTY, cancelled), QUICK, 0)
+    assert (found.outcome, found.certificate) == (Outcome.CANCELLED, None)
