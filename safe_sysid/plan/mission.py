@@ -26,10 +26,13 @@ class MissionSettings:
     exciting: int = 4  # plans
     shrinking: float = 0.02  # mean share by which a plan has to narrow [theta_e] to go on
     near: float = 0.01  # [rad] in every joint
+    least_move: float = 0.1  # [rad] of some joint; plans that move less don't count as exciting
 
     def __post_init__(self) -> None:
         if self.exciting < 0:
             raise ConfigError(f'exciting is {self.exciting} plans, it has to be 0 or more')
+        if not 0.0 <= self.least_move < np.inf:
+            raise ConfigError(f'least_move is {self.least_move} rad, it has to be 0 or more')
         if not (0.0 <= self.shrinking < 1.0 and 0.0 < self.near < np.inf):
             raise ConfigError(
                 f'shrinking is {self.shrinking} and near {self.near} rad; they have to be in '
@@ -69,10 +72,11 @@ class Mission:
 
     def planned(self, aim: Aim, plan: Plan, estimate: ParameterEstimate) -> None:
         """Take note of a plan that is going to be followed."""
-        moves = bool(np.any(plan.k) or np.any(plan.curve.qd0))
-        if isinstance(aim, Excite) and moves:
-            rows = aim.predicted(Horizon(plan.curve, plan.k, np.zeros_like(plan.k), 1))
-            self._rows = np.concatenate([self._rows, rows.rows(0.0 * plan.k).reshape(-1, 10)])
+        if not isinstance(aim, Excite):
+            return
+        rows = aim.predicted(Horizon(plan.curve, plan.k, np.zeros_like(plan.k), 1))
+        self._rows = np.concatenate([self._rows, rows.rows(0.0 * plan.k).reshape(-1, 10)])
+        if np.abs(plan.k).max() > self._settings.least_move or np.any(plan.curve.qd0):
             self._log_widths.append(_log_width(estimate))
 
     def _learns(self, estimate: ParameterEstimate) -> bool:

@@ -2,12 +2,12 @@
 
 Guidance only. The torque is that of the desired motion with what the robust input may add. The
 tracking error enters by the accelerations K_r de/dt and the friction that it causes at the start
-of the plan, which is most of what it does.
+and the end of the plan, which is most of what it does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,10 +15,14 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.plan.arm_clearance import Scene, clearance, scene_of
+from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.limits import position_margins, velocity_margins
+from safe_sysid.reach.margin import CAPSULES, OBSTACLE, TORQUE
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError, tracking_error
 
+MOST_TORQUE = 0.5  # share of the limits that plans are asked for at most
+MOST_CLEARANCE = 0.05  # [m] likewise
 NEAR = 0.3  # [m] of clearance that counts as much as all of a torque limit
 
 
@@ -28,6 +32,8 @@ class NominalCheck:
 
     problem: Problem
     samples: int  # times that are looked at
+    kept_torque: float = 0.0  # share of the limits that sets lose to what is not looked at here
+    kept_clearance: float = 0.0  # [m] likewise
 
     @cached_property
     def _error(self) -> TrackingError:
@@ -47,8 +53,22 @@ class NominalCheck:
         limits = self._limit_margin(k)
         if limits < 0.0:
             return limits
-        torque = self._torque_margin(k)
-        return min(limits, torque) if torque < 0.0 else min(limits, torque, self._clearance(k))
+        torque = self.torque_margin(k) - self.kept_torque
+        if torque < 0.0:
+            return torque
+        return min(limits, torque, (self.clearance(k) - self.kept_clearance) / NEAR)
+
+    def beside(self, certificate: Certificate) -> NominalCheck:
+        """The same check, asking for what one plan lost between here and its certificate."""
+        k, margins = certificate.k, certificate.margins
+        torque = margins[TORQUE].margin / abs(margins[TORQUE].limit)
+        kinds = [margins.get(kind) for kind in (OBSTACLE, CAPSULES)]
+        clearance = min((m.margin for m in kinds if m is not None), default=np.inf)
+        return replace(
+            self,
+            kept_torque=float(np.clip(self.torque_margin(k) - torque, 0.0, MOST_TORQUE)),
+            kept_clearance=float(np.clip(self.clearance(k) - clearance, 0.0, MOST_CLEARANCE)),
+        )
 
     def _limit_margin(self, k: Array) -> float:
         """Positions and velocities, in rad and rad/s."""
@@ -56,37 +76,35 @@ class NominalCheck:
         margins = [f(curve, k, limits, self._error) for f in (position_margins, velocity_margins)]
         return float(min(reached.margin.min() for reached in margins))
 
-    def _torque_margin(self, k: Array) -> float:
+    def torque_margin(self, k: Array) -> float:
+        """Smallest share of a torque limit that is left."""
         problem, curve, t = self.problem, self.problem.horizon.curve, self._times
         qd = curve.velocity(t, k)
         W = slotine_li_regressor(
             problem.model, curve.position(t, k), qd, qd, curve.acceleration(t, k)
         )
-        by_error, doubt_by_error = self._by_error
+        at_ends = [self._by_error(q) for q in (curve.q0, curve.q0 + k)]
+        by_error, doubt_by_error = np.max(at_ends, axis=0)
         doubt = _doubt(problem, W) + doubt_by_error
         robust = 0.5 * (doubt + np.linalg.norm(doubt, axis=1, keepdims=True))
         reached = np.abs(W @ problem.bounds.theta) + robust + by_error
         return float(np.min(1.0 - reached / problem.model.limits.torque))
 
-    @cached_property
-    def _by_error(self) -> tuple[Array, Array]:
-        """Nominal torque that tracking errors add, and the doubt about it, (n,) each."""
+    def _by_error(self, q: Array) -> tuple[Array, Array]:
+        """Nominal torque that tracking errors add at q, and the doubt about it, (n,) each."""
         problem, error = self.problem, self._error
         n, theta_0 = problem.model.n, problem.bounds.theta
-        q = np.tile(problem.horizon.curve.q0, (n + 1, 1))
+        q = np.tile(q, (n + 1, 1))
         qdd = np.vstack([np.diag(problem.gains.K_r * error.velocity), np.zeros(n)])
         W = slotine_li_regressor(problem.model, q, 0.0 * q, 0.0 * q, qdd)
         W = W[:n] - W[n]
         viscous = theta_0[problem.model.layout.joint_entries('Fv')] * error.velocity
         return np.abs(W @ theta_0).sum(axis=0) + viscous, _doubt(problem, W).sum(axis=0)
 
-    def _clearance(self, k: Array) -> float:
-        least = np.inf
-        for q in self.problem.horizon.curve.position(self._times, k):
-            least = min(least, float(clearance(self._scene, q, 0.0)[0]))
-            if least < 0.0:
-                break
-        return least / NEAR
+    def clearance(self, k: Array) -> float:
+        """Smallest distance to obstacles and of capsules along the desired motion [m]."""
+        positions = self.problem.horizon.curve.position(self._times, k)
+        return min(float(clearance(self._scene, q, -np.inf)[0]) for q in positions)
 
 
 def _doubt(problem: Problem, W: Array) -> Array:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Event
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.ipopt import IpoptSettings, solve
-from safe_sysid.plan.nominal_check import NominalCheck
+from safe_sysid.plan.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.plan_result import Finding, Outcome
 from safe_sysid.plan.trajectory_problem import TrajectoryProblem
 from safe_sysid.reach.certificate import Certificate
@@ -30,6 +31,11 @@ from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.trajectory.bezier import Bezier, basis_derivative
 
 RESERVE = 1.5  # times what a step took before has to be left to begin it again
+BATCHES = 4  # of candidates, as long as none is certified and there is time
+SAFER = (
+    0.03,
+    0.08,
+)  # at least and at most, by which a candidate has to be better than one that was not proven
 SMALLEST = 0.03  # share of the range at which candidates are still spread
 SAME = 1e-3  # cost by which a plan has to be better to be worth another round
 
@@ -41,7 +47,7 @@ class SearchSettings:
     candidates: int = 64  # plans looked at in floats
     wide: float = 1.5  # [rad] they lead at most this far from the gentle plan
     checks: int = 12  # times at which they are looked at
-    trials: int = 4  # of them get a certificate at most
+    trials: int = 6  # of them get a certificate at most
     rounds: int = 2  # of Ipopt at most
     narrow: float = 0.15  # [rad] half range of the first sets
     intervals: int = 64  # time steps of the sets that Ipopt sees
@@ -126,6 +132,15 @@ def spread(seed: int, count: int, n: int) -> Array:
 FAST = IpoptSettings(tolerance=1e-3, iterations=40)
 
 
+class _Candidate(NamedTuple):
+    """A plan that passed the cheap checks."""
+
+    cost: float
+    number: int
+    margin: float  # see `NominalCheck`
+    k: Array
+
+
 class _Search:
     """One search: what is best so far, and how long each step takes."""
 
@@ -173,18 +188,21 @@ class _Search:
         cost = self._cost_function()
         gentle = gentlest(curve)
         with self._timed('gentle'):
-            if not self._certify(gentle, cost):
+            if self._certify(gentle, cost) is None:
                 return self._interruption
         if self._best is None and not (np.any(curve.qd0) or np.any(curve.qdd0)):
             # every plan from rest begins with what standing still is all the time
             return Outcome.INFEASIBLE
         if self._aim is None:
             return Outcome.NONE_CERTIFIED
-        with self._timed('candidates'):
-            ranking = self._ranked(gentle, cost)
-            self._certify_some(ranking, cost)
-        with self._timed('refine'):
-            self._refine(ranking[0] if ranking else gentle, cost)
+        for batch in range(BATCHES):
+            with self._timed('candidates'):
+                ranking = self._ranked(gentle, cost, batch)
+                self._certify_some(ranking, cost)
+            with self._timed('refine'):
+                self._refine(ranking[0].k if ranking else gentle, cost)
+            if self._best is not None or not self._has_time_for('certify'):
+                break
         stopped = self._budget.is_cancelled or self._budget.left < self._needed('certify')
         return self._interruption if stopped else Outcome.NONE_CERTIFIED
 
@@ -202,10 +220,10 @@ class _Search:
         function = aim.cost(unit)
         return lambda k: function.evaluate(k).value
 
-    def _certify(self, k: Array, cost: Callable[[Array], float]) -> bool:
-        """Try to prove one plan and keep it if it is better; whether there was time for it."""
+    def _certify(self, k: Array, cost: Callable[[Array], float]) -> Certificate | None:
+        """Try to prove one plan, and keep it if it is better; None when there is no time."""
         if not self._has_time_for('certify'):
-            return False
+            return None
         value = cost(k)
         self._starts += 1
         with self._paced('certify'):
@@ -216,38 +234,53 @@ class _Search:
         elif value < self._cost or self._best is None:
             self._best, self._cost = certificate, value
             self._first = min(self._first, time.monotonic() - self._begin)
-        return True
+        return certificate
 
-    def _ranked(self, gentle: Array, cost: Callable[[Array], float]) -> list[Array]:
+    def _ranked(
+        self, gentle: Array, cost: Callable[[Array], float], batch: int
+    ) -> list[_Candidate]:
         """Plans that pass the cheap checks, the best ones first."""
-        assert self._aim is not None
         check = NominalCheck(self._problem, self._settings.checks)
-        found: list[tuple[float, int, Array]] = []
-        for number, k in enumerate(self._candidates(gentle)):
+        nearby = self._refused if self._best is None else self._best
+        if nearby is not None:
+            check = check.beside(nearby)
+        found: list[_Candidate] = []
+        for number, k in enumerate(self._candidates(gentle, batch)):
             if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
                 break
-            if check.margin(k) > 0.0:
-                found.append((cost(k), number, k))
-        return [k for _, _, k in sorted(found, key=lambda each: each[:2])]
+            margin = check.margin(k)
+            if margin > 0.0:
+                found.append(_Candidate(cost(k), number, margin, k))
+        return sorted(found, key=lambda each: (each.cost, each.number))
 
-    def _candidates(self, gentle: Array) -> Iterator[Array]:
+    def _candidates(self, gentle: Array, batch: int) -> Iterator[Array]:
         """Suggestions of the aim, then plans all around the gentle one within the limits."""
         assert self._aim is not None
         curve, limits = self._problem.horizon.curve, self._problem.model.limits
-        yield from self._aim.suggestions(curve)
+        if batch == 0:
+            yield from self._aim.suggestions(curve)
         wide = self._settings.wide
         low = np.maximum(gentle - wide, limits.position_lower - curve.q0)
         high = np.minimum(gentle + wide, limits.position_upper - curve.q0)
         center = np.clip(gentle, low, high)
-        for x in spread(self._seed, self._settings.candidates, len(gentle)):
+        count = self._settings.candidates
+        for x in spread(self._seed, (batch + 1) * count, len(gentle))[batch * count :]:
             yield center + np.where(x > 0.0, x * (high - center), x * (center - low))
 
-    def _certify_some(self, ranking: list[Array], cost: Callable[[Array], float]) -> None:
-        """Certify in order, until one is proven: those after it cost more."""
-        for k in ranking[: self._settings.trials]:
-            before = self._cost
-            if not self._certify(k, cost) or self._cost < before:
+    def _certify_some(self, ranking: list[_Candidate], cost: Callable[[Array], float]) -> None:
+        """Certify in order, until one is proven: those after it cost more.
+
+        After a failure only plans that are safer by the cheap checks are worth a certificate.
+        """
+        left, asked = list(ranking), 0.0
+        for _ in range(min(self._settings.trials, len(ranking))):
+            safer = [each for each in left if each.margin >= asked]
+            candidate = safer[0] if safer else max(left, key=lambda each: each.margin)
+            left = [each for each in left if each is not candidate]
+            certificate = self._certify(candidate.k, cost)
+            if certificate is None or certificate.holds:
                 return
+            asked = candidate.margin + float(np.clip(-_share(certificate), *SAFER))
 
     def _refine(self, start: Array, cost: Callable[[Array], float]) -> None:
         """Improve the best plan, or the most promising one when none is certified yet."""
@@ -258,7 +291,7 @@ class _Search:
                 return
             before = self._cost
             k = self._minimised(center, half)
-            if k is None or not self._certify(k, cost):
+            if k is None or self._certify(k, cost) is None:
                 return
             if self._cost < before - SAME and self._best is not None:
                 center, half = self._best.k, 1.5 * half
@@ -311,7 +344,8 @@ class _Search:
         try:
             yield
         finally:
-            self._seconds[phase] = time.monotonic() - begin
+            taken = time.monotonic() - begin
+            self._seconds[phase] = self._seconds.get(phase, 0.0) + taken
 
 
 def _no_cost(_: Array) -> float:
@@ -319,6 +353,6 @@ def _no_cost(_: Array) -> float:
 
 
 def _share(certificate: Certificate) -> float:
-    """Smallest margin as a share of its limit."""
+    """Smallest margin as a share of its limit, clearances as those of `NominalCheck`."""
     smallest = certificate.smallest
-    return smallest.margin / abs(smallest.limit) if smallest.limit else smallest.margin
+    return smallest.margin / abs(smallest.limit) if smallest.limit else smallest.margin / NEAR

@@ -44,9 +44,9 @@ def test_teaching_ends_when_bounds_stop_shrinking(model):
     assert teach(mission, ratios, model) == [Excite] * 2 + [Excite, Approach]
 
 
-def test_a_plan_that_stands_still_does_not_count(model):
+def test_a_plan_that_hardly_moves_does_not_count(model):
     mission = Mission(model, None, MissionSettings(exciting=1))
-    assert teach(mission, (0.5, 0.5, 0.5), model, k=0.0) == [Excite] * 3
+    assert teach(mission, (0.5, 0.5, 0.5), model, k=0.09) == [Excite] * 3
 
 
 def test_later_plans_know_the_rows_of_earlier_ones(model):
@@ -67,7 +67,9 @@ def test_nothing_is_due_at_the_goal_or_without_one(model):
     assert Mission(model, START + 0.1, settings).due(estimate, START, 1.5) is not None
 
 
-@pytest.mark.parametrize('wrong', [{'exciting': -1}, {'shrinking': 1.0}, {'near': 0.0}])
+@pytest.mark.parametrize(
+    'wrong', [{'exciting': -1}, {'shrinking': 1.0}, {'near': 0.0}, {'least_move': -1.0}]
+)
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):
         MissionSettings(**wrong)

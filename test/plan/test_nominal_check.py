@@ -5,11 +5,13 @@ from dataclasses import replace
 from kinova_problem import START, kinova_problem
 import numpy as np
 
+from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.nominal_check import NominalCheck
 from safe_sysid.plan.plan_search import spread
 from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
+from safe_sysid.sets.interval import Interval
 
 
 def certified(problem, k):
@@ -43,3 +45,17 @@ def test_each_kind_of_constraint_is_looked_at():
     box = Obstacles.of({'box': Box(np.array([0.0, 0.0, 0.6]), np.full(3, 0.2), np.eye(3))})
     touching = kinova_problem(q=START, obstacles=box)
     assert NominalCheck(touching, 12).margin(np.zeros(7)) < 0.0
+
+
+def test_what_a_certificate_costs_is_asked_of_others():
+    problem = kinova_problem()
+    check = NominalCheck(problem, 12)
+    beside = check.beside(ReachableSet.certify_center(problem))
+    assert 0.0 < beside.kept_clearance < 0.05
+    assert beside.margin(np.zeros(7)) < check.margin(np.zeros(7))
+    theta = problem.bounds.theta
+    wide = Interval.from_center_radius(theta, 0.3 * np.abs(theta))
+    bounds = ParameterEstimate(problem.model.layout, theta, wide)
+    doubtful = replace(problem, bounds=bounds)
+    beside = NominalCheck(doubtful, 12).beside(ReachableSet.certify_center(doubtful))
+    assert 0.0 < beside.kept_torque < 0.5
