@@ -5,4 +5,5 @@ MEMBERS = {
     'identify': 'safe_sysid.report.bench_identify',
     'reach': 'safe_sysid.report.bench_reach',
     'track': 'safe_sysid.report.bench_track',
+    'plan': 'safe_sysid.report.bench_plan',
 }

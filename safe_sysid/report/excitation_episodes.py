@@ -33,6 +33,7 @@ from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
+MOVES = 0.1  # [rad] that some joint of a plan that moves goes at least
 # Upright, elbow and wrist nearly straight: standing still can be certified with Table I's bounds.
 UPRIGHT = np.array([-0.48, 0.05, -0.12, 0.17, 3.12, 0.13, -1.39])
 
@@ -89,10 +90,9 @@ class Episode:
 
     @property
     def condition(self) -> float:
-        """Condition number of Y, SI units, from the first plan that moves on."""
-        moving = [
-            s.measurement for s in self.samples if np.any(s.plan.k) or np.any(s.plan.curve.qd0)
-        ]
+        """Condition number of Y, SI units, since the first plan that moves by more than MOVES."""
+        began = [i for i, s in enumerate(self.samples) if np.abs(s.plan.k).max() > MOVES]
+        moving = [s.measurement for s in self.samples[began[0] :]] if began else []
         if not moving:
             return float('inf')
         log = JointLog(
@@ -184,11 +184,11 @@ class Anything:
 
 @dataclass(frozen=True, eq=False)
 class Moves:
-    """Cost 0 of plans that lead more than 0.1 rad away in some joint, 1 of others."""
+    """Cost 0 of plans that lead more than MOVES away in some joint, 1 of others."""
 
     horizon: Horizon
 
     def evaluate(self, x: npt.ArrayLike) -> CostValue:
         """Cost, and no slope."""
         k = self.horizon.k_center + self.horizon.k_range * np.asarray(x)
-        return CostValue(float(np.abs(k).max() <= 0.1), np.zeros(len(k)))
+        return CostValue(float(np.abs(k).max() <= MOVES), np.zeros(len(k)))
