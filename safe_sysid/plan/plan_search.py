@@ -21,6 +21,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.plan.aims import Aim
+from safe_sysid.plan.candidates import gentlest, spread
 from safe_sysid.plan.ipopt import IpoptSettings, solve
 from safe_sysid.plan.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.plan_result import Finding, Outcome
@@ -28,7 +29,6 @@ from safe_sysid.plan.trajectory_problem import TrajectoryProblem
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.trajectory.bezier import Bezier, basis_derivative
 
 RESERVE = 1.5  # times what a step took before has to be left to begin it again
 BATCHES = 4  # of candidates, as long as none is certified and there is time
@@ -36,7 +36,6 @@ SAFER = (
     0.03,
     0.08,
 )  # at least and at most, by which a candidate has to be better than one that was not proven
-SMALLEST = 0.03  # share of the range at which candidates are still spread
 SAME = 1e-3  # cost by which a plan has to be better to be worth another round
 
 
@@ -103,30 +102,6 @@ def search(
 def stand_still(problem: Problem, budget: Budget, settings: SearchSettings) -> Finding:
     """The plan that slows down most gently, which from rest stands still, if it is certified."""
     return _Search(problem, None, budget, settings, 0).finding()
-
-
-def gentlest(curve: Bezier) -> Array:
-    """End position k with the least integral of squared acceleration."""
-    s = np.linspace(0.0, 1.0, 101)
-    V, A, K = (np.polynomial.polynomial.polyval(s, c) for c in basis_derivative(2))
-    own = np.outer(V, curve.qd0) * curve.duration + np.outer(A, curve.qdd0) * curve.duration**2
-    least: Array = -(K @ own) / (K @ K)
-    return least
-
-
-def spread(seed: int, count: int, n: int) -> Array:
-    """Points that fill [-1, 1]^n evenly, at all scales from SMALLEST on; (count, n).
-
-    An additive recurrence with the powers of the generalised golden ratio, one more for the scale.
-    """
-    ratio = 2.0
-    for _ in range(64):
-        ratio = (1.0 + ratio) ** (1.0 / (n + 2))
-    steps = ratio ** -np.arange(1.0, n + 2.0)
-    first = np.random.default_rng(seed).random(n + 1)
-    points = (first + np.outer(np.arange(count), steps)) % 1.0
-    evenly: Array = (2.0 * points[:, :n] - 1.0) * SMALLEST ** points[:, n:]
-    return evenly
 
 
 FAST = IpoptSettings(tolerance=1e-3, iterations=40)

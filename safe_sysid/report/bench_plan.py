@@ -68,7 +68,7 @@ class Case:
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Searches from random starts, falsification of what they found, episodes of excitation."""
-    starts = settings.trials or (3 if settings.quick else 20)
+    starts = settings.trials or (2 if settings.quick else 20)
     samples = 1000 if settings.quick else 10_000
     cases = _searches(settings.seed, starts, samples, progress)
     dumbbells = DUMBBELLS[-1:] if settings.quick else DUMBBELLS

@@ -6,8 +6,8 @@ from kinova_problem import START, kinova_problem
 import numpy as np
 
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.candidates import spread
 from safe_sysid.plan.nominal_check import NominalCheck
-from safe_sysid.plan.plan_search import spread
 from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
