@@ -15,6 +15,7 @@ from threading import Event
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -28,6 +29,9 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
+
+COMPILING = 50  # searches at most until all is compiled
+OVERRUN = 0.1  # [s] of a search in which nothing was compiled
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,26 @@ class RecedingHorizonPlanner:
         self._next_horizon = -np.inf  # [s]
         self._searches = 0
         self._result = PlanResult(None, None, Finding(Outcome.NOTHING_DUE), 0.0)
+
+    def warm_up(self, position: Array, estimate: ParameterEstimate) -> None:
+        """Search from rest and forget what is found, until searches end within their budget.
+
+        What is compiled at its first use takes seconds, which are in no budget: call this before
+        the arm moves.
+        """
+        aim = self._mission.due(estimate, position, self._settings.switch)
+        if aim is None:
+            return
+        rest = np.zeros_like(position)
+        curve = Bezier(position, rest, rest, self._settings.duration)
+        in_time = 0
+        for _ in range(COMPILING):
+            budget = Budget.of(self._settings.budget, self._cancelled)
+            self._search(curve, aim, estimate, budget)
+            in_time = in_time + 1 if budget.left > -OVERRUN else 0
+            if in_time == 2:
+                break
+        self._searches = 0
 
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
         """The plan in force at the stamp of the measurement; the same object until it changes."""

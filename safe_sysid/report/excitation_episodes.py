@@ -145,6 +145,7 @@ def episode(rng: np.random.Generator, trial: Trial) -> Episode:
     identifier = OnlineIdentifier(arm.nominal, prior, IdentifierSettings(SETTINGS), SolvesAtOnce)
     problem = at_rest(arm.nominal, prior, UPRIGHT, trial.obstacles)
     planner = RecedingHorizonPlanner(problem, trial.purpose, clock, trial.settings)
+    planner.warm_up(UPRIGHT, prior)
     controller = Watched(RobustPassivityController(arm.nominal, GAINS, clock))
     sensors = SensorSettings(torque_ratio=(TORQUE_RATIO,))
     robot = SimulatedArm(arm.truth, UPRIGHT, rng, ArmSettings(PERIOD, sensors))

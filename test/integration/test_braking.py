@@ -43,6 +43,7 @@ def loop(settings, starve_at, seconds):
     problem = at_rest(arm.nominal, estimate, START, NO_OBSTACLES)
     mission = Mission(arm.nominal, None, MissionSettings(exciting=100, shrinking=0.0))
     planner = RecedingHorizonPlanner(problem, mission, clock, settings, cancelled)
+    planner.warm_up(START, estimate)
     controller = Watched(RobustPassivityController(arm.nominal, GAINS, clock))
     robot = SimulatedArm(arm.truth, START, np.random.default_rng(4), ArmSettings(PERIOD))
     knows = Knows(estimate, starve_at, cancelled)
