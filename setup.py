@@ -15,6 +15,8 @@ RUNTIME = [
     'highspy>=1.9',
     'cyipopt-wheels>=1.7.0.dev0',
     'matplotlib>=3.8',
+    'clarabel>=0.9',
+    'rosbags>=0.10',
 ]
 # A ROS 2 without a ROS installation. On a robot these come with the distribution, hence an extra.
 ROS = [
@@ -22,6 +24,13 @@ ROS = [
     'ros-rmw-fastrtps-cpp',
     'ros-std-msgs',
     'ros-sensor-msgs',
+    'ros-geometry-msgs',
+    'ros-trajectory-msgs',
+    'ros-visualization-msgs',
+    'ros-diagnostic-msgs',
+    'ros-std-srvs',
+    'ros-rcl-interfaces',
+    'ros-rosgraph-msgs',
 ]
 # The second simulator, for checking the first one.
 DRAKE = ['drake>=1.51.1']
