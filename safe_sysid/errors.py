@@ -23,3 +23,11 @@ class BoundError(SafeSysidError):
 
 class SimulationError(SafeSysidError):
     """A simulated arm was asked for what it can't do, or its equations can't be integrated."""
+
+
+class MessageError(SafeSysidError):
+    """A ROS message is not what it has to be: about another arm, incomplete, out of range."""
+
+
+class RecordingError(SafeSysidError):
+    """A recording can't be begun, or can't go on; what was recorded before stays."""
