@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.plan_result import PlanResult
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
+from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import Controller
+from safe_sysid.track.guarded_torque import Seen
+
+LONGEST_BRAKING = 100_000  # periods, should the stamps of measurements stand still
 
 
 class Robot(Protocol):
@@ -21,17 +30,82 @@ class Robot(Protocol):
         """Hold a torque for one control period."""
 
 
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """What went along the arrows in one control period."""
+
+    measurement: JointMeasurement
+    estimate: ParameterEstimate
+    result: PlanResult  # whose plan was in force
+    torque: Array  # (n,) [N m] applied
+    fault: str = ''  # why the arm brakes; empty as long as there is no fault
+
+
+def unwatched(_: Moment) -> None:
+    """Nobody looks on."""
+
+
 def run(
     robot: Robot,
     identifier: OnlineIdentifier,
     planner: RecedingHorizonPlanner,
     controller: Controller,
     steps: int,
+    watch: Callable[[Moment], None] = unwatched,
 ) -> None:
-    """Identify the arm while moving it safely, for a number of control periods."""
+    """Identify the arm while moving it safely, for a number of control periods.
+
+    Whatever fails in a stage ends the run: the arm brakes along the certified plan in force, and
+    once it is at rest `LoopFault` is raised, which says why. `watch` sees every period.
+    """
+    last = None
     for _ in range(steps):
         measurement = robot.measure()
-        estimate = identifier.step(measurement)
-        plan = planner.step(measurement, estimate).in_force
-        torque = controller.step(measurement, plan, estimate)
+        try:
+            estimate = identifier.step(measurement)
+            result = planner.step(measurement, estimate)
+            torque = controller.step(measurement, result.in_force, estimate)
+        except SafeSysidError as cause:
+            if last is not None:
+                _brake(robot, Braking(planner.clock, controller), last, str(cause), watch)
+            raise LoopFault(cause, last) from cause
         robot.apply(torque)
+        last = Moment(measurement, estimate, result, torque)
+        watch(last)
+
+
+class LoopFault(SafeSysidError):  # noqa: N818 - a fault is what it is
+    """A stage failed; raised when the arm is at rest, or at once if it never got a torque."""
+
+    def __init__(self, cause: SafeSysidError, last: Moment | None) -> None:
+        where = 'the arm has got no torque'
+        if last is not None and last.result.plan is not None:
+            since = last.result.plan.end_time
+            where = f'the arm braked along its certified plan and is at rest since {since:.2f} s'
+        super().__init__(f'{cause}; {where}')
+        self.cause = cause
+        self.last = last  # moment before the fault
+
+
+def _brake(
+    robot: Robot, braking: Braking, last: Moment, fault: str, watch: Callable[[Moment], None]
+) -> None:
+    """Follow the plan in force to its end, by what the plan needs when measurements are bad."""
+    plan = last.result.in_force
+    for _ in range(LONGEST_BRAKING):
+        measurement = robot.measure()
+        now = measurement.stamp
+        seen = Seen(None, measurement, plan, last.estimate)
+        torque, _ = braking.step(now, measurement, seen)
+        if torque is None:
+            torque, _ = braking.step(now, None, seen)
+        last = replace(
+            last,
+            measurement=measurement,
+            torque=last.torque if torque is None else torque,
+            fault=fault,
+        )
+        robot.apply(last.torque)
+        watch(last)
+        if braking.is_over(now):
+            return

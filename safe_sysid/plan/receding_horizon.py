@@ -90,6 +90,11 @@ class RecedingHorizonPlanner:
         self._searches = 0
         self._result = PlanResult(None, None, Finding(Outcome.NOTHING_DUE), 0.0)
 
+    @property
+    def clock(self) -> Clock:
+        """What plans count on."""
+        return self._clock
+
     def warm_up(self, position: Array, estimate: ParameterEstimate) -> None:
         """Search from rest and forget what is found, until searches end within their budget.
 

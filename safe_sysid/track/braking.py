@@ -36,6 +36,10 @@ class Braking:
         """Look at plans again."""
         self._plan = None
 
+    def is_over(self, now: int) -> bool:
+        """Whether the plan that is followed has ended at a stamp."""
+        return self._plan is not None and self._clock.seconds(now) >= self._plan.end_time
+
     def step(
         self, now: int, measurement: JointMeasurement | None, seen: Seen
     ) -> tuple[Array | None, Outcome]:

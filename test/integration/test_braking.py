@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from safe_sysid.closed_loop import run
+from safe_sysid.closed_loop import LoopFault, run
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.mission import Mission, MissionSettings
@@ -70,5 +70,7 @@ def test_the_arm_brakes_on_the_plan_it_has_and_stops_inside_its_certified_set():
 
 
 def test_without_any_plan_no_torque_is_sent():
-    with pytest.raises(NoPlanError, match='no plan within the time budget; without a certified'):
+    with pytest.raises(LoopFault, match='no plan within the time budget; without a cert') as told:
         loop(replace(QUICK, budget=1e-3), starve_at=1.0, seconds=1.0)
+    assert isinstance(told.value.cause, NoPlanError)
+    assert str(told.value).endswith('the arm has got no torque')
