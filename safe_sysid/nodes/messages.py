@@ -1,0 +1,278 @@
+"""ROS messages to and from the values that stages exchange; no other file copies their fields.
+
+Standard messages only. Three of them need an agreement on top of their definition:
+
+    torque_command      Float64MultiArray; data_offset is 2, and the two numbers before the offset
+                        are seconds and nanoseconds of the sample that the torque answers
+    parameter_estimate  Float64MultiArray (3, 14 n), rows lower, nominal, upper; before the offset
+                        the stamp of the newest sample in it, as above
+    plan                JointTrajectory with two points: the quintic through them, in position,
+                        velocity and acceleration. header.stamp is when it starts, header.frame_id
+                        the name of the estimate it was certified for, see `name_of`
+"""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+import hashlib
+
+from builtin_interfaces.msg import Duration, Time
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import MeasurementError, MessageError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.guarded_torque import Command
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+SECOND = 1_000_000_000  # [ns]
+OFFSET = 2  # numbers before the data of a stamped array: seconds and nanoseconds
+ROWS = 'lower, nominal, upper'
+
+
+def stamp_of(time: Time | Duration) -> int:
+    """Nanoseconds of a ROS time or duration, a whole number."""
+    return int(time.sec) * SECOND + int(time.nanosec)
+
+
+def time_of(stamp: int) -> Time:
+    """ROS time of a stamp [ns]."""
+    return Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+
+
+def numbers(values: Array) -> array.array[float]:
+    """Array as message fields take it fastest; numpy would be copied number by number."""
+    return array.array('d', np.ascontiguousarray(values, dtype=np.float64).tobytes())
+
+
+class JointStateReader:
+    """Reads joint_states in any order of joints; joints of other arms are left out."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self._joint_names = list(joint_names)
+        self._names: list[str] = []
+        self._order: IntArray = np.zeros(0, dtype=np.int64)
+
+    def measurement(self, msg: JointState) -> JointMeasurement:
+        """What a message says about our joints: finite numbers, or an error that names why not."""
+        if msg.name != self._names:
+            self._order, self._names = self._order_in(msg.name), list(msg.name)
+        values = [self._values(msg, x) for x in ('position', 'velocity', 'effort')]
+        return JointMeasurement(stamp_of(msg.header.stamp), *values)
+
+    def _order_in(self, names: Sequence[str]) -> IntArray:
+        missing = [name for name in self._joint_names if name not in names]
+        if missing:
+            raise MeasurementError(f'joint_states has no {missing}; its joints are {list(names)}')
+        repeated = [name for name in self._joint_names if list(names).count(name) > 1]
+        if repeated:
+            raise MeasurementError(f'joint_states has {repeated} more than once')
+        return np.array([list(names).index(name) for name in self._joint_names], dtype=np.int64)
+
+    def _values(self, msg: JointState, field: str) -> Array:
+        given = getattr(msg, field)
+        if len(given) != len(msg.name):
+            raise MeasurementError(
+                f'joint_states has {len(msg.name)} names and {len(given)} numbers in {field}; '
+                'every joint needs position, velocity and effort'
+            )
+        values: Array = np.asarray(given, dtype=np.float64)[self._order]
+        if not np.isfinite(values).all():
+            j = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise MeasurementError(
+                f'{field} of {self._joint_names[j]} in joint_states is {values[j]}; it has to be '
+                'finite'
+            )
+        return values
+
+
+class JointStateWriter:
+    """Writes joint_states into one message that is used again and again."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self._msg = JointState(name=list(joint_names))
+
+    def message(self, measurement: JointMeasurement) -> JointState:
+        """The message; valid until the next call."""
+        self._msg.header.stamp.sec = measurement.stamp // SECOND
+        self._msg.header.stamp.nanosec = measurement.stamp % SECOND
+        self._msg.position = numbers(measurement.position)
+        self._msg.velocity = numbers(measurement.velocity)
+        self._msg.effort = numbers(measurement.torque)
+        return self._msg
+
+
+class TorqueWriter:
+    """Writes torque_command into one message that is used again and again."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self._msg = Float64MultiArray(layout=_layout([(', '.join(joint_names), len(joint_names))]))
+        self._data = np.zeros(OFFSET + len(joint_names))
+
+    def message(self, command: Command) -> Float64MultiArray:
+        """The message; valid until the next call."""
+        self._data[:OFFSET] = divmod(command.stamp, SECOND)
+        self._data[OFFSET:] = command.torque
+        self._msg.data = numbers(self._data)
+        return self._msg
+
+
+class TorqueReader:
+    """Reads torque_command for the joints of one arm, in its order."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self._label = ', '.join(joint_names)
+        self._size = OFFSET + len(joint_names)
+
+    def command(self, msg: Float64MultiArray) -> Command:
+        """Torque and the sample it answers; its numbers are for the guard to judge."""
+        labels = [dim.label for dim in msg.layout.dim]
+        if labels != [self._label] or msg.layout.data_offset != OFFSET:
+            raise MessageError(
+                f'torque_command is for {labels} with offset {msg.layout.data_offset}; '
+                f"['{self._label}'] and {OFFSET} are needed"
+            )
+        if len(msg.data) != self._size:
+            raise MessageError(f'torque_command has {len(msg.data)} numbers, not {self._size}')
+        data = np.array(msg.data, dtype=np.float64)
+        return Command(data[OFFSET:], _stamp_before(data, 'torque_command'))
+
+
+@dataclass(frozen=True, eq=False)
+class StampedEstimate:
+    """An estimate and the newest sample that is in it."""
+
+    estimate: ParameterEstimate
+    stamp: int  # [ns]
+
+
+def estimate_message(estimate: ParameterEstimate, stamp: int) -> Float64MultiArray:
+    """parameter_estimate with labelled dimensions."""
+    labels = ', '.join(estimate.layout.labels)
+    layout = _layout([(ROWS, 3), (labels, estimate.layout.size)])
+    rows = (estimate.bounds.lower, estimate.theta, estimate.bounds.upper)
+    data = np.concatenate([divmod(stamp, SECOND), *rows])
+    return Float64MultiArray(layout=layout, data=numbers(data))
+
+
+def estimate_of(msg: Float64MultiArray, layout: ParameterLayout) -> StampedEstimate:
+    """Estimate of an arm, or an error if the message is about another one."""
+    labels = [dim.label for dim in msg.layout.dim]
+    if labels != [ROWS, ', '.join(layout.labels)] or msg.layout.data_offset != OFFSET:
+        raise MessageError(
+            'parameter_estimate is not about this arm: its dimensions are '
+            f"{labels!s:.99}..., ['{ROWS}', '{', '.join(layout.labels):.40}...'] are needed"
+        )
+    if len(msg.data) != OFFSET + 3 * layout.size:
+        raise MessageError(
+            f'parameter_estimate has {len(msg.data)} numbers, not {OFFSET + 3 * layout.size}'
+        )
+    data = np.array(msg.data, dtype=np.float64)
+    lower, theta, upper = data[OFFSET:].reshape(3, -1)
+    if not np.all((lower <= theta) & (theta <= upper)):  # also refuses NaN
+        raise MessageError('parameter_estimate has a nominal value that is not in its bounds')
+    estimate = ParameterEstimate(layout, theta, Interval(lower, upper))
+    return StampedEstimate(estimate, _stamp_before(data, 'parameter_estimate'))
+
+
+def name_of(estimate: ParameterEstimate) -> str:
+    """Name that follows from the numbers alone, so that nobody has to count estimates."""
+    numbers_ = (estimate.bounds.lower, estimate.theta, estimate.bounds.upper)
+    return hashlib.blake2b(np.concatenate(numbers_).tobytes(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class PlanNotice:
+    """A plan as a message tells it; what it was certified for has a name only."""
+
+    start: int  # [ns]
+    curve: Bezier
+    k: Array
+    certified_for: str
+
+    def plan(self, clock: Clock, estimate: ParameterEstimate) -> Plan:
+        """The plan, on a clock, with the estimate of this name."""
+        start = clock.seconds(self.start)
+        return Plan(
+            start,
+            start + self.curve.duration,  # whoever takes over says himself when
+            self.curve,
+            self.k,
+            estimate.bounds,
+            self.certified_for,
+            estimate.theta,
+        )
+
+
+def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTrajectory:
+    """Quintic through two points."""
+    curve, rest = notice.curve, np.zeros_like(notice.k)
+    end = round(curve.duration * SECOND)
+    points = [(curve.q0, curve.qd0, curve.qdd0, 0), (curve.q0 + notice.k, rest, rest, end)]
+    return JointTrajectory(
+        header=Header(stamp=time_of(notice.start), frame_id=notice.certified_for),
+        joint_names=list(joint_names),
+        points=[
+            JointTrajectoryPoint(
+                positions=numbers(q),
+                velocities=numbers(qd),
+                accelerations=numbers(qdd),
+                time_from_start=Duration(sec=t // SECOND, nanosec=t % SECOND),
+            )
+            for q, qd, qdd, t in points
+        ],
+    )
+
+
+def plan_notice(msg: JointTrajectory, joint_names: Sequence[str]) -> PlanNotice:
+    """What a plan message says, or an error that names why it is none."""
+    n = len(joint_names)
+    if list(msg.joint_names) != list(joint_names) or len(msg.points) != 2:
+        raise MessageError(
+            f'plan is for {list(msg.joint_names)} and has {len(msg.points)} points; '
+            f'{list(joint_names)} and 2 are needed'
+        )
+    states = [
+        [np.array(x, dtype=np.float64) for x in (p.positions, p.velocities, p.accelerations)]
+        for p in msg.points
+    ]
+    if any(x.shape != (n,) or not np.isfinite(x).all() for state in states for x in state):
+        raise MessageError(f'a point of the plan has not {n} finite numbers of each kind')
+    (q0, qd0, qdd0), (q1, qd1, qdd1) = states
+    if np.any(qd1) or np.any(qdd1):
+        raise MessageError('the plan does not end at rest')
+    duration = stamp_of(msg.points[1].time_from_start) - stamp_of(msg.points[0].time_from_start)
+    if duration <= 0:
+        raise MessageError(f'the plan lasts {duration} ns; it has to be more than 0')
+    curve = Bezier(q0, qd0, qdd0, duration / SECOND)
+    return PlanNotice(stamp_of(msg.header.stamp), curve, q1 - q0, msg.header.frame_id)
+
+
+def notice_of(plan: Plan, clock: Clock, certified_for: str) -> PlanNotice:
+    """What there is to say about a plan."""
+    return PlanNotice(clock.stamp(plan.start_time), plan.curve, plan.k, certified_for)
+
+
+def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:
+    sizes = [size for _, size in dimensions]
+    dims = [
+        MultiArrayDimension(label=label, size=size, stride=int(np.prod(sizes[i:])))
+        for i, (label, size) in enumerate(dimensions)
+    ]
+    return MultiArrayLayout(dim=dims, data_offset=OFFSET)
+
+
+def _stamp_before(data: Array, topic: str) -> int:
+    seconds, nanoseconds = data[:OFFSET].tolist()
+    if not (0.0 <= seconds < 2**32 and 0.0 <= nanoseconds < SECOND):
+        raise MessageError(f'{topic} has the stamp {seconds} s and {nanoseconds} ns')
+    return int(seconds) * SECOND + int(nanoseconds)

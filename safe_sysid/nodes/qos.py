@@ -1,0 +1,52 @@
+"""The QoS profiles of the loop, and why each is what it is.
+
+Everything is reliable: on one machine and for messages this small it costs nothing that can be
+measured, and a reader may still ask for best effort. No reliable writer here waits for a slow
+reader, because all keep the last messages only. What matters is how many are kept, and whether
+somebody who comes later still gets them.
+"""
+
+from __future__ import annotations
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+
+def _reliable(depth: int, durability: DurabilityPolicy) -> QoSProfile:
+    return QoSProfile(
+        depth=depth,
+        history=HistoryPolicy.KEEP_LAST,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=durability,
+    )
+
+
+# joint_states, torque_command: a process that has to wait a few milliseconds for a processor
+# finds what came meanwhile. With a depth of 1 every such wait loses samples.
+SAMPLES = _reliable(10, DurabilityPolicy.VOLATILE)
+
+# joint_states for whoever needs all of them, also after a wait of half a second at 1 kHz:
+# identifier and recorder.
+EVERY_SAMPLE = _reliable(500, DurabilityPolicy.VOLATILE)
+
+# joint_states for whoever needs the newest only: planner and supervisor.
+NEWEST_SAMPLE = _reliable(1, DurabilityPolicy.VOLATILE)
+
+# mode, parameter_estimate, plan_in_force, payload, markers: a state, whose last word counts.
+# A node that is started again gets it at once.
+STATE = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)
+
+# plan, certified_estimate: the plan in force, its successor and what they were certified for reach
+# a node that is started again, and none is overtaken by the next one.
+PLANS = _reliable(4, DurabilityPolicy.TRANSIENT_LOCAL)
+
+# planned: which sample the planner has looked at; nobody needs an old one.
+ANSWERS = _reliable(10, DurabilityPolicy.VOLATILE)
+
+# /diagnostics: what the tools that show it expect.
+HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
+
+# obstacles: comes from elsewhere, often from publishers that keep nothing.
+OBSTACLES = _reliable(1, DurabilityPolicy.VOLATILE)
+
+# /clock in lockstep: the newest time counts.
+CLOCK = _reliable(1, DurabilityPolicy.VOLATILE)
