@@ -1,0 +1,218 @@
+"""A table with named columns (CSV) becomes a Recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.recording import Recording, Samples, recording_of
+
+# {joint}: its name; {i}: its number from 0; {n}: its number from 1. The first that fits is used.
+_NAMED = ('{joint}.%s', '{joint}_%s', '{joint}/%s', '%s_{joint}', '%s.{joint}', '%s/{joint}')
+_NUMBERED = ('%s_{i}', '%s{i}', '%s[{i}]', '%s_{n}', '%s{n}')
+WORDS = {
+    'position': ('position', 'pos', 'q'),
+    'velocity': ('velocity', 'vel', 'qd', 'dq'),
+    'effort': ('effort', 'torque', 'tau'),
+}
+TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'time_ns')
+NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
+BLOCK = 20_000  # lines that are in memory as text
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Patterns of column names where the usual ones do not fit, and the rate without times."""
+
+    time: str | None = None
+    position: str | None = None
+    velocity: str | None = None
+    effort: str | None = None
+    rate: float | None = None  # [Hz] where no column has the time
+
+    def __post_init__(self) -> None:
+        if self.rate is not None and not 0.0 < self.rate < np.inf:
+            raise MeasurementError(f'rate is {self.rate} Hz, it has to be above 0')
+
+
+def read_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording:
+    """What a table says about these joints; velocity may be missing."""
+    try:
+        with path.open(encoding='utf-8-sig') as file:
+            header = file.readline()
+            delimiter = _delimiter(header)
+            names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
+            place = _Places.of(str(path), names, joints, columns)
+            table = _Table(place.numbers, place.time, delimiter)
+            for block in iter(lambda: list(islice(file, BLOCK)), []):
+                table.add(block)
+    except (OSError, UnicodeDecodeError) as error:
+        raise MeasurementError(f'{path}: cannot be read ({error})') from error
+    numbers, stamp = table.numbers(), table.stamp(columns.rate)
+    n = len(joints)
+    parts = [numbers[:, i : i + n] for i in range(0, numbers.shape[1], n)]
+    samples = Samples(stamp, parts[0], parts[2] if len(parts) == 3 else None, parts[1])
+    return recording_of(str(path), joints, samples, (*place.remarks, *table.remarks()))
+
+
+def _delimiter(header: str) -> str | None:
+    counts = {mark: header.count(mark) for mark in ',;\t'}
+    best = max(counts, key=lambda mark: counts[mark])
+    return best if counts[best] else None
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Which column is what."""
+
+    time: int | None
+    numbers: tuple[int, ...]  # position, effort, then velocity if there is any
+    remarks: tuple[str, ...]
+
+    @staticmethod
+    def of(source: str, names: list[str], joints: tuple[str, ...], columns: Columns) -> _Places:
+        """Places by name."""
+        position = _found(source, names, joints, 'position', columns.position)
+        effort = _found(source, names, joints, 'effort', columns.effort)
+        velocity = _found(source, names, joints, 'velocity', columns.velocity)
+        time = _time_column(source, names, columns)
+        if position is None or effort is None:
+            what = 'position' if position is None else 'effort'
+            raise MeasurementError(
+                f'{source}: no columns for the {what} of {list(joints)}; its columns are {names}. '
+                f"Name them, for example with --columns {what}='{_NAMED[0] % what}'"
+            )
+        if time is None and columns.rate is None:
+            raise MeasurementError(
+                f'{source}: no column for the time, such as {list(TIMES[:3])}; its columns are '
+                f'{names}. Name it with --columns time=NAME, or give --rate HZ'
+            )
+        remarks = [
+            f'columns {_listed(names, position)} are positions, {_listed(names, effort)} efforts',
+            'no velocity: central differences of the positions'
+            if velocity is None
+            else f'{_listed(names, velocity)} velocities',
+        ]
+        if time is None:
+            remarks.append(f'no time: one sample every {1e3 / (columns.rate or 1.0):g} ms')
+        numbers = [*position, *effort, *(velocity or [])]
+        return _Places(time, tuple(numbers), tuple(remarks))
+
+
+def _listed(names: list[str], places: list[int]) -> str:
+    return f'{names[places[0]]} to {names[places[-1]]}' if len(places) > 1 else names[places[0]]
+
+
+def _found(
+    source: str, names: list[str], joints: tuple[str, ...], what: str, pattern: str | None
+) -> list[int] | None:
+    """Columns of one quantity, joint by joint; none if there are none."""
+    patterns = [pattern] if pattern else [p % w for p in _NAMED + _NUMBERED for w in WORDS[what]]
+    for candidate in patterns:
+        try:
+            wanted = [candidate.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints)]
+        except (KeyError, IndexError, ValueError) as error:
+            raise MeasurementError(
+                f"the pattern '{candidate}' may hold {{joint}}, {{i}} and {{n}}, not {error}"
+            ) from error
+        places = [_place(names, name) for name in wanted]
+        if all(place is not None for place in places):
+            return [place for place in places if place is not None]
+    if pattern:
+        raise MeasurementError(
+            f"{source}: no columns '{pattern}' for all of {list(joints)}; its columns are {names}"
+        )
+    return None
+
+
+def _place(names: list[str], wanted: str) -> int | None:
+    """The column of that name; the path that plotting programs write before it is ignored."""
+    if wanted in names:
+        return names.index(wanted)
+    ends = [i for i, name in enumerate(names) if name.endswith('/' + wanted)]
+    return ends[0] if len(ends) == 1 else None
+
+
+def _time_column(source: str, names: list[str], columns: Columns) -> int | None:
+    if columns.time is not None:
+        if columns.time not in names:
+            raise MeasurementError(
+                f"{source}: no column '{columns.time}' for the time; its columns are {names}"
+            )
+        return names.index(columns.time)
+    if columns.rate is not None:
+        return None
+    lower = [name.lower() for name in names]
+    return next((lower.index(name) for name in TIMES if name in lower), None)
+
+
+class _Table:
+    """Lines become numbers, block by block; lines that are no numbers are counted."""
+
+    def __init__(self, columns: tuple[int, ...], time: int | None, delimiter: str | None) -> None:
+        self._columns, self._time, self._delimiter = columns, time, delimiter
+        self._numbers: list[Array] = []
+        self._times: list[str] = []
+        self._line = 1
+        self._bad: list[int] = []
+
+    def add(self, lines: list[str]) -> None:
+        """Take a block of lines."""
+        try:
+            self._numbers.append(self._parsed(lines))
+            if self._time is not None:
+                self._times += [line.split(self._delimiter)[self._time] for line in lines]
+        except (ValueError, IndexError):
+            for offset, line in enumerate(lines):
+                self._add_line(line, self._line + 1 + offset)
+        self._line += len(lines)
+
+    def _parsed(self, lines: list[str]) -> Array:
+        numbers: Array = np.loadtxt(
+            lines, delimiter=self._delimiter, usecols=self._columns, ndmin=2, comments=None
+        )
+        if len(numbers) != len(lines):
+            raise ValueError('blank lines')
+        return numbers
+
+    def _add_line(self, line: str, number: int) -> None:
+        cells = line.split(self._delimiter)
+        if not line.strip() or line.startswith('#'):
+            return
+        try:
+            row = [float(cells[i].strip() or 'nan') for i in self._columns]
+            if self._time is not None:
+                Decimal(cells[self._time].strip())
+                self._times.append(cells[self._time])
+        except (ValueError, IndexError, InvalidOperation):
+            self._bad.append(number)
+            return
+        self._numbers.append(np.array([row]))
+
+    def numbers(self) -> Array:
+        """All rows."""
+        if not self._numbers:
+            return np.zeros((0, len(self._columns)))
+        return np.concatenate(self._numbers)
+
+    def stamp(self, rate: float | None) -> IntArray:
+        """Stamps to the nanosecond: seconds since 1970 have more digits than a float holds."""
+        if self._time is None:
+            assert rate is not None
+            stamps: IntArray = np.round(np.arange(len(self.numbers())) * (1e9 / rate))
+            return stamps.astype(np.int64)
+        times = [Decimal(text.strip()) for text in self._times]
+        scale = 1 if times and abs(times[0]) > NANOSECONDS else 10**9
+        return np.array([round(time * scale) for time in times], dtype=np.int64)
+
+    def remarks(self) -> list[str]:
+        """How many lines were no numbers."""
+        if not self._bad:
+            return []
+        return [f'{len(self._bad)} lines are not rows of numbers, the first is {self._bad[0]}']

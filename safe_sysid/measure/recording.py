@@ -1,0 +1,185 @@
+"""Recording: what a driver reported, sample by sample, and what is wrong with its stamps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.joint_log import JointLog
+
+GAP = 2.0  # a step longer than this many sample times is a gap
+BACKWARD_SHARE = 0.01  # more backward stamps than this are not stragglers: the clock was set
+GAPS_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What the stamps of a recording are like."""
+
+    samples: int  # that are kept
+    seconds: float  # from the first to the last of them
+    period: float  # [s] median step
+    jitter: float  # [s] 99 of 100 steps are this close to the median
+    longest_step: float  # [s]
+    gaps: tuple[tuple[float, float], ...]  # when [s] and how long [s], the longest first
+    duplicates: int  # samples with the stamp of the one before, left out
+    backward: int  # samples older than one before, left out
+    not_finite: int  # samples with a nan or an infinity, left out
+    repeated: int  # samples kept whose numbers are exactly those of the one before
+
+    def sentences(self) -> tuple[str, ...]:
+        """What a person has to know about the stamps."""
+        return (
+            f'{self.samples} samples in {self.seconds:.3f} s, one per {1e3 * self.period:.4g} ms '
+            f'(99 % within {1e3 * self.jitter:.3g} ms of that, '
+            f'longest step {1e3 * self.longest_step:.4g} ms)',
+            *self._defects(),
+        )
+
+    def _defects(self) -> list[str]:
+        found = []
+        if self.gaps:
+            named = ', '.join(f'{1e3 * long:.4g} ms at {at:.3f} s' for at, long in self.gaps)
+            found.append(f'gaps, the longest first: {named}')
+        counted = {
+            'with the stamp of the sample before left out': self.duplicates,
+            'older than a sample before left out': self.backward,
+            'with numbers that are not finite left out': self.not_finite,
+            'exactly like the sample before, as if the driver had nothing new': self.repeated,
+        }
+        return found + [f'{count} samples {what}' for what, count in counted.items() if count]
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Samples in the order of their stamps, each stamp once, as the driver reported them."""
+
+    source: str
+    joints: tuple[str, ...]
+    stamp: IntArray  # (N,) [ns]
+    position: Array  # (N, n) [rad]
+    velocity: Array | None  # (N, n) [rad/s], none where the driver reports no velocity
+    effort: Array  # (N, n) in the driver's sign and unit
+    timing: Timing
+    remarks: tuple[str, ...]  # what was odd about the file, in sentences
+
+    def __len__(self) -> int:
+        return len(self.stamp)
+
+    def seconds(self) -> Array:
+        """Time of every sample since the first [s]."""
+        elapsed: Array = (self.stamp - self.stamp[0]) * 1e-9
+        return elapsed
+
+    def between(self, start: float, end: float) -> Recording:
+        """Samples from `start` to `end`, seconds since the first sample."""
+        elapsed = self.stamp - self.stamp[0]
+        kept = (elapsed >= start * 1e9 - 0.5) & (elapsed <= end * 1e9 + 0.5)
+        if np.count_nonzero(kept) < 3:
+            raise MeasurementError(
+                f'{self.source}: {np.count_nonzero(kept)} samples from {start:g} to {end:g} s; '
+                f'the recording lasts {elapsed[-1] * 1e-9:.3f} s'
+            )
+        velocity = None if self.velocity is None else self.velocity[kept]
+        stamp, position, effort = self.stamp[kept], self.position[kept], self.effort[kept]
+        dropped = replace(self.timing, duplicates=0, backward=0, not_finite=0)
+        timing = _timing(stamp, np.hstack([position, effort]), dropped)
+        return replace(
+            self,
+            stamp=stamp,
+            position=position,
+            velocity=velocity,
+            effort=effort,
+            timing=timing,
+        )
+
+    def log(self, effort_sign: Array, effort_scale: Array) -> JointLog:
+        """As joint torques in N m and the sense of the joint axes.
+
+        Where the driver reports no velocity it is the central difference of the positions.
+        """
+        velocity = self.velocity
+        if velocity is None:
+            velocity = np.gradient(self.position, self.seconds(), axis=0)
+        return JointLog(
+            self.stamp, self.position, velocity, self.effort * effort_sign * effort_scale
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Rows of a file before anything was checked."""
+
+    stamp: IntArray  # (N,) [ns]
+    position: Array  # (N, n)
+    velocity: Array | None  # (N, n)
+    effort: Array  # (N, n)
+
+
+def recording_of(
+    source: str, joints: tuple[str, ...], samples: Samples, remarks: tuple[str, ...]
+) -> Recording:
+    """Leave out what has no place in a recording, and say how much that was."""
+    columns = [samples.position, samples.effort]
+    if samples.velocity is not None:
+        columns.append(samples.velocity)
+    values = np.hstack(columns)
+    finite = np.isfinite(values).all(axis=1)
+    stamp = samples.stamp[finite]
+    if len(stamp) < 3:
+        raise MeasurementError(
+            f'{source}: {len(stamp)} samples of {", ".join(joints)} with finite numbers; 3 or '
+            'more are needed'
+        )
+    newest = np.maximum.accumulate(stamp)[:-1]
+    forward = np.concatenate([[True], stamp[1:] > newest])
+    backward = int(np.count_nonzero(stamp[1:] < newest))
+    if backward > BACKWARD_SHARE * len(stamp):
+        first = 1 + int(np.flatnonzero(stamp[1:] < newest)[0])
+        raise MeasurementError(
+            f'{source}: {backward} of {len(stamp)} samples are older than one before them, first '
+            f'number {first} by {(newest[first - 1] - stamp[first]) * 1e-9:.6g} s; the clock was '
+            'set while recording: cut the recording there'
+        )
+    counted = Timing(
+        0, 0.0, 0.0, 0.0, 0.0, (),
+        duplicates=int(np.count_nonzero(stamp[1:] == newest)),
+        backward=backward,
+        not_finite=int(np.count_nonzero(~finite)),
+        repeated=0,
+    )  # fmt: skip
+    kept = np.flatnonzero(finite)[forward]
+    return Recording(
+        source,
+        joints,
+        samples.stamp[kept],
+        samples.position[kept],
+        None if samples.velocity is None else samples.velocity[kept],
+        samples.effort[kept],
+        _timing(samples.stamp[kept], values[kept, : 2 * len(joints)], counted),
+        remarks,
+    )
+
+
+def _timing(stamp: IntArray, values: AnyArray, dropped: Timing) -> Timing:
+    if len(stamp) < 3:
+        raise MeasurementError(
+            f'{len(stamp)} samples with stamps of their own; 3 or more are needed'
+        )
+    steps = np.diff(stamp) * 1e-9
+    period = float(np.median(steps))
+    gaps = np.flatnonzero(steps > GAP * period)
+    longest = gaps[np.argsort(-steps[gaps], kind='stable')][:GAPS_NAMED]
+    return replace(
+        dropped,
+        samples=len(stamp),
+        seconds=float((stamp[-1] - stamp[0]) * 1e-9),
+        period=period,
+        jitter=float(np.quantile(np.abs(steps - period), 0.99)),
+        longest_step=float(steps.max()),
+        gaps=tuple((float((stamp[i] - stamp[0]) * 1e-9), float(steps[i])) for i in longest),
+        repeated=int(np.count_nonzero((np.diff(values, axis=0) == 0.0).all(axis=1))),
+    )

@@ -1,0 +1,245 @@
+"""A rosbag becomes a Recording, no ROS installation needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+import re
+
+import numpy as np
+from rosbags.rosbag2 import Reader
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure import damaged_bag
+from safe_sysid.measure.damaged_bag import Damage, StoredMessage
+from safe_sysid.measure.joint_state_bytes import Layout, block_of, layout_of
+from safe_sysid.measure.recording import Recording, Samples, recording_of
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+STORAGE = ('.db3', '.mcap')
+BLOCK = 4096  # messages that wait as bytes before they become numbers
+
+
+def read_rosbag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> Recording:
+    """What a bag says about these joints: a folder, or one of its files without metadata.
+
+    Joints are found by name in any order; messages about other joints are skipped. Without a
+    topic there has to be only one with all the joints.
+    """
+    if not path.exists():
+        raise MeasurementError(f'{path}: there is no such file or folder')
+    taken: dict[str, _Taken] = {}
+    remarks = []
+    seen: set[str] = set()
+    for part in _Parts(path).read():
+        if isinstance(part, str):
+            remarks.append(part)
+            continue
+        seen.add(f'{part.topic} ({part.type})')
+        if part.type == JOINT_STATE and topic in (None, part.topic):
+            taken.setdefault(part.topic, _Taken(joints)).add(part)
+    name, chosen = _chosen(_described(path, remarks), topic, taken, seen)
+    return recording_of(str(path), joints, chosen.samples(), (*remarks, *chosen.remarks(name)))
+
+
+class _Parts:
+    """Messages of a bag, and sentences about what could not be read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Iterator[StoredMessage | str]:
+        """With the library where the bag is whole; file by file, from the front, where not."""
+        count = 0
+        try:
+            with Reader(self._path) as reader:
+                connections = [c for c in reader.connections if c.msgtype == JOINT_STATE]
+                others = [c for c in reader.connections if c.msgtype != JOINT_STATE]
+                for other in others:
+                    yield StoredMessage(other.topic, other.msgtype, 0, b'')
+                if connections:
+                    for connection, received, data in reader.messages(connections):
+                        count += 1
+                        yield StoredMessage(connection.topic, JOINT_STATE, received, data)
+        except Exception as error:  # noqa: BLE001 - damaged bytes raise whatever they like
+            if count:
+                yield f'damaged after {count} messages ({error}); the rest is lost'
+                return
+            yield from self._from_the_front(str(error))
+
+    def _from_the_front(self, reason: str) -> Iterator[StoredMessage | str]:
+        files = _storage_files(self._path)
+        if not files:
+            raise MeasurementError(
+                f'{self._path}: is not a rosbag ({reason}); a folder with metadata.yaml, or a '
+                f'file that ends in {" or ".join(STORAGE)} is one'
+            )
+        if self._path.is_dir():
+            yield f'no usable metadata.yaml, read file by file: {[f.name for f in files]}'
+        for file in files:
+            count = 0
+            try:
+                for message in damaged_bag.messages(file):
+                    count += 1
+                    yield message
+            except Damage as damage:
+                yield f'{file.name} is damaged: {damage}; {count} messages before that were read'
+
+
+def _storage_files(path: Path) -> list[Path]:
+    """Files of a bag in the order they were written: bag_0, bag_1, ... bag_10."""
+    if path.is_file():
+        return [path] if path.suffix in STORAGE else []
+    found = [file for file in path.iterdir() if file.suffix in STORAGE]
+    return sorted(found, key=lambda f: [int(x) for x in re.findall(r'\d+', f.stem)] or [0])
+
+
+def _described(path: Path, remarks: list[str]) -> str:
+    """The bag in an error message, with what could not be read of it."""
+    return f'{path} ({"; ".join(remarks)})' if remarks else str(path)
+
+
+def _chosen(
+    path: str, topic: str | None, taken: dict[str, _Taken], seen: set[str]
+) -> tuple[str, _Taken]:
+    """The only topic that tells about all the joints."""
+    if topic is None:
+        useful = {name: one for name, one in taken.items() if one.samples_count}
+    else:
+        useful = taken
+    if len(useful) == 1:
+        return next(iter(useful.items()))
+    if len(useful) > 1:
+        raise MeasurementError(
+            f'{path}: {sorted(useful)} all report these joints; choose one with --topic'
+        )
+    if taken:
+        name, one = next(iter(sorted(taken.items())))
+        raise MeasurementError(f'{path}: {one.refusal(name)}')
+    wanted = JOINT_STATE if topic is None else f'{JOINT_STATE} on {topic}'
+    raise MeasurementError(
+        f'{path}: no {wanted}; it has {sorted(seen) if seen else "no readable message"}'
+    )
+
+
+@dataclass
+class _Kind:
+    """Messages of one layout: where the joints are in them, nowhere if they are of no use."""
+
+    layout: Layout
+    columns: IntArray | None
+    why_not: str
+
+
+@dataclass
+class _Taken:
+    """Messages of one topic become arrays, block by block."""
+
+    joints: tuple[str, ...]
+    kinds: list[_Kind] = field(default_factory=list)
+    current: _Kind | None = None
+    waiting: list[bytes] = field(default_factory=list)
+    received: list[int] = field(default_factory=list)
+    parts: list[tuple[IntArray, IntArray, Array, Array | None, Array]] = field(
+        default_factory=list
+    )
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def add(self, message: StoredMessage) -> None:
+        """Take one message."""
+        kind = self._kind(message.data) if _makes_sense(message) else None
+        if kind is None or kind.columns is None:
+            why = 'that cannot be read' if kind is None else kind.why_not
+            self.skipped[why] = self.skipped.get(why, 0) + 1
+            return
+        if kind is not self.current or len(self.waiting) >= BLOCK:
+            self._flush()
+            self.current = kind
+        self.waiting.append(message.data)
+        self.received.append(message.received)
+
+    @property
+    def samples_count(self) -> int:
+        """Messages about all the joints so far."""
+        return len(self.waiting) + sum(len(part[0]) for part in self.parts)
+
+    def samples(self) -> Samples:
+        """All of them; by the stamps of the driver if it gave any, else as they were received."""
+        self._flush()
+        stamp, received = (np.concatenate([part[i] for part in self.parts]) for i in (0, 1))
+        position, effort = (np.concatenate([part[i] for part in self.parts]) for i in (2, 4))
+        velocities = [part[3] for part in self.parts]
+        given = [v for v in velocities if v is not None]
+        velocity = np.concatenate(given) if len(given) == len(velocities) else None
+        self.parts.clear()
+        self._stamped = bool(np.count_nonzero(stamp) > len(stamp) // 2)
+        return Samples(stamp if self._stamped else received, position, velocity, effort)
+
+    def remarks(self, topic: str) -> list[str]:
+        """Which topic this was, and what was left out."""
+        source = (
+            'stamps of the driver' if self._stamped else 'no stamps of the driver: when received'
+        )
+        found = [f'topic {topic}, {source}']
+        return found + [f'{count} messages skipped {why}' for why, count in self.skipped.items()]
+
+    def refusal(self, topic: str) -> str:
+        """Why none of the messages is of use."""
+        why = ', '.join(f'{count} messages {why}' for why, count in self.skipped.items())
+        return f'nothing on {topic} reports position and effort of {list(self.joints)}: {why}'
+
+    def _kind(self, data: bytes) -> _Kind | None:
+        if self.current is not None and self.current.layout.fits(data):
+            return self.current
+        for kind in self.kinds:
+            if kind.layout.fits(data):
+                return kind
+        try:
+            layout = layout_of(data)
+        except MeasurementError:
+            return None
+        for kind in self.kinds:
+            if kind.layout.equals(layout):
+                return kind
+        self.kinds.append(_kind_of(layout, self.joints))
+        return self.kinds[-1]
+
+    def _flush(self) -> None:
+        if self.current is None or not self.waiting:
+            return
+        block, columns = block_of(self.current.layout, self.waiting), self.current.columns
+        position, velocity, effort = block.numbers
+        self.parts.append(
+            (
+                block.stamp,
+                np.array(self.received, dtype=np.int64),
+                position[:, columns],
+                velocity[:, columns] if velocity.shape == position.shape else None,
+                effort[:, columns],
+            )
+        )
+        self.waiting.clear()
+        self.received.clear()
+
+
+def _makes_sense(message: StoredMessage) -> bool:
+    """Whether damage left the columns of a row what they have to be."""
+    return isinstance(message.data, bytes) and (
+        isinstance(message.received, int) and 0 <= message.received < 1 << 63
+    )
+
+
+def _kind_of(layout: Layout, joints: tuple[str, ...]) -> _Kind:
+    missing = [joint for joint in joints if joint not in layout.names]
+    counts = [count for _, count in layout.places]
+    names = len(layout.names)
+    if missing:
+        why_not = f'about {list(layout.names)}, without {missing}'
+    elif counts[0] != names or counts[2] != names:
+        why_not = f'with {counts[0]} positions and {counts[2]} efforts for {names} joints'
+    else:
+        columns = np.array([layout.names.index(joint) for joint in joints])
+        return _Kind(layout, columns, '')
+    return _Kind(layout, None, why_not)

@@ -1,0 +1,109 @@
+"""A table gives the numbers it holds, whatever its columns are called."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.csv_log import Columns, read_csv
+
+AB = ('a', 'b')
+USUAL = Columns()
+
+
+def table(path, names, rows, delimiter=','):
+    lines = [delimiter.join(names), *(delimiter.join(str(x) for x in row) for row in rows)]
+    path.write_text('\n'.join(lines) + '\n')
+    return path
+
+
+@pytest.mark.parametrize('delimiter', [',', ';', '\t', ' '])
+@pytest.mark.parametrize(
+    'names',
+    [
+        ['time', 'b.position', 'a.position', 'a.effort', 'b.effort', 'b.velocity', 'a.velocity'],
+        ['t', 'q_b', 'q_a', 'tau_a', 'tau_b', 'qd_b', 'qd_a'],
+        ['__time', 'x/b/position', 'x/a/position', 'x/a/effort', 'x/b/effort', 'x/b/velocity',
+         'x/a/velocity'],
+    ],
+)  # fmt: skip
+def test_columns_are_found_by_name_in_any_order(names, delimiter, rng, tmp_path):
+    rows = np.column_stack([np.arange(5) * 0.01, rng.normal(size=(5, 6))])
+    recording = read_csv(table(tmp_path / 'x.csv', names, rows.tolist(), delimiter), AB, USUAL)
+    np.testing.assert_array_equal(recording.stamp, np.arange(5) * 10_000_000)
+    np.testing.assert_array_equal(recording.position, rows[:, [2, 1]])
+    np.testing.assert_array_equal(recording.effort, rows[:, [3, 4]])
+    np.testing.assert_array_equal(recording.velocity, rows[:, [6, 5]])
+
+
+@pytest.mark.parametrize('first', [0, 1])
+def test_numbered_columns_may_count_from_zero_or_one(first, rng, tmp_path):
+    names = [f'{x}_{first + i}' for x in ('q', 'tau') for i in range(2)]
+    rows = rng.normal(size=(5, 4))
+    path = table(tmp_path / 'x.csv', names, rows.tolist())
+    recording = read_csv(path, AB, Columns(rate=100.0))
+    np.testing.assert_array_equal(recording.position, rows[:, :2])
+    np.testing.assert_array_equal(recording.effort, rows[:, 2:])
+    assert recording.velocity is None
+    assert 'no velocity: central differences of the positions' in recording.remarks
+    np.testing.assert_array_equal(recording.stamp, np.arange(5) * 10_000_000)
+
+
+def test_patterns_name_unusual_columns(rng, tmp_path):
+    rows = rng.normal(size=(4, 4))
+    names = ['angle of a', 'angle of b', 'i1', 'i2']
+    columns = Columns(None, 'angle of {joint}', None, 'i{n}', rate=50.0)
+    recording = read_csv(table(tmp_path / 'x.csv', names, rows.tolist()), AB, columns)
+    np.testing.assert_array_equal(recording.position, rows[:, :2])
+
+
+def test_stamps_are_exact_to_the_nanosecond(tmp_path):
+    stamps = ['1681917731.162894712', '1681917731.165356001', '1681917731.167881999']
+    rows = [(s, i, i, i, i) for i, s in enumerate(stamps)]
+    path = table(tmp_path / 'x.csv', ['time', 'q_a', 'q_b', 'tau_a', 'tau_b'], rows)
+    assert read_csv(path, AB, USUAL).stamp.tolist() == [
+        1681917731162894712, 1681917731165356001, 1681917731167881999
+    ]  # fmt: skip
+    whole = [(s.replace('.', ''), *rest) for s, *rest in rows]
+    path = table(tmp_path / 'y.csv', ['time', 'q_a', 'q_b', 'tau_a', 'tau_b'], whole)
+    assert read_csv(path, AB, USUAL).stamp.tolist()[0] == 1681917731162894712
+
+
+def test_lines_that_are_no_numbers_are_left_out_and_counted(rng, tmp_path):
+    rows = np.column_stack([np.arange(30) * 0.01, rng.normal(size=(30, 4))]).tolist()
+    path = table(tmp_path / 'x.csv', ['time', 'q_a', 'q_b', 'tau_a', 'tau_b'], rows)
+    lines = path.read_text().splitlines()
+    lines[5], lines[9], lines[12] = 'pause', '', '0.11,nan,0,0,0'
+    path.write_text('\n'.join(lines) + '\n0.30,0.1,0.')  # ends in the middle of a row
+    recording = read_csv(path, AB, USUAL)
+    assert len(recording) == 27
+    assert recording.timing.not_finite == 1
+    assert '2 lines are not rows of numbers, the first is 6' in recording.remarks
+    np.testing.assert_array_equal(recording.position[0], rows[0][1:3])
+    np.testing.assert_array_equal(recording.position[-1], rows[-1][1:3])
+
+
+@pytest.mark.parametrize(
+    ('names', 'columns', 'sentence'),
+    [
+        (['time', 'q_a', 'q_b'], USUAL, r'no columns for the effort .* --columns effort='),
+        (['q_a', 'q_b', 'tau_a', 'tau_b'], USUAL, 'no column for the time'),
+        (['t', 'q_a', 'tau_a'], USUAL, r"position of \['a', 'b'\]; its columns are \['t'"),
+        (['t', 'x'], Columns(position='pos{joint}'), r"no columns 'pos\{joint\}'"),
+        (['t', 'x'], Columns(position='pos{arm}'), 'may hold {joint}, {i} and {n}'),
+        (['t', 'q_a', 'q_b', 'tau_a', 'tau_b'], Columns(time='when'), "no column 'when'"),
+    ],
+)
+def test_missing_columns_are_named_with_a_way_out(names, columns, sentence, tmp_path):
+    path = table(tmp_path / 'x.csv', names, [range(len(names))] * 3)
+    with pytest.raises(MeasurementError, match=sentence):
+        read_csv(path, AB, columns)
+
+
+def test_a_table_that_cannot_be_read_is_named(tmp_path):
+    with pytest.raises(MeasurementError, match=r'nowhere\.csv: cannot be read'):
+        read_csv(tmp_path / 'nowhere.csv', AB, USUAL)
+    (tmp_path / 'x.csv').write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(MeasurementError, match='cannot be read'):
+        read_csv(tmp_path / 'x.csv', AB, USUAL)
+    with pytest.raises(MeasurementError, match='rate is -1'):
+        Columns(rate=-1.0)
