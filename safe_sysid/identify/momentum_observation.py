@@ -29,12 +29,13 @@ from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.identify.window_sums import (
     HELD,
     HELD_UNTIL,
-    ROUNDING,
     SAMPLED,
     ErrorBounds,
+    Knowns,
     Rule,
     add_sample,
-    balance,
+    begin_again,
+    close_window,
     empty_sums,
 )
 from safe_sysid.measure.joint_log import JointLog, JointMeasurement
@@ -116,9 +117,9 @@ class MomentumObserver:
     def __init__(self, model: RobotModel, bounds: Interval, settings: ObservationSettings) -> None:
         self._model = model
         self._settings = settings
-        self._largest = np.maximum(np.abs(bounds.lower), np.abs(bounds.upper))
-        if not np.isfinite(self._largest).all():
-            i = int(np.flatnonzero(~np.isfinite(self._largest))[0])
+        largest = np.maximum(np.abs(bounds.lower), np.abs(bounds.upper))
+        if not np.isfinite(largest).all():
+            i = int(np.flatnonzero(~np.isfinite(largest))[0])
             raise ConfigError(
                 f'{model.layout.labels[i]} has no finite bounds; errors of the regressor can only '
                 'be bounded for a bounded parameter: give a wide interval in place of none'
@@ -130,15 +131,23 @@ class MomentumObserver:
             settings.safety_factor,
         )
         self._curvature = (
-            None
+            np.zeros(0)
             if settings.curvature is None
             else per_joint('curvature', settings.curvature, model.n)
         )
+        layout = model.layout
+        columns = np.arange(layout.size)
+        self._knowns = Knowns(
+            np.concatenate([columns[layout.end_effector], columns[layout.rest]]),
+            layout.joint_entries('Ia').start,
+            self._bounds.velocity,
+            largest,
+        )
+        self._joints = np.arange(model.n)
         self._sums = empty_sums(model.n)
         self._origin: int | None = None  # [ns] stamp that row times are counted from
         self._start = 0  # [ns]
         self._last = 0  # [ns]
-        self._sample = np.zeros((3, model.n))
 
     def add(self, measurement: JointMeasurement) -> Observation | None:
         """Take the next measurement; the rows of a window when it ends."""
@@ -159,7 +168,6 @@ class MomentumObserver:
             return self._close_and_begin(measurement.stamp, sample)
         add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._bounds, self._rule)
         self._last = measurement.stamp
-        self._sample = sample
         if self._sums.clock[0] <= self._settings.window:
             return None
         return self._close_and_begin(measurement.stamp, sample)
@@ -197,36 +205,34 @@ class MomentumObserver:
         try:
             return self._close()
         finally:  # numbers too large for a row spoil their window only
-            self._begin(stamp, sample)
+            if stamp == self._last:
+                begin_again(self._sums)
+                self._start = stamp
+            else:
+                self._begin(stamp, sample)
 
     def _begin(self, stamp: int, sample: Array) -> None:
         for array in self._sums:
             array.fill(0.0)
         self._start = self._last = stamp
-        self._sample = sample
         add_sample(self._model.tree, self._sums, sample, 0.0, self._bounds, self._rule)
 
     def _close(self) -> Observation | None:
         """Rows of the window so far; three samples are needed to see how much terms bend."""
         if self._origin is None or self._sums.clock[0] < 3:
             return None
-        layout, sums = self._model.layout, self._sums
-        armature = layout.joint_entries('Ia').start
-        A, spread, quadrature = balance(sums, armature, self._bounds.velocity, self._largest)
-        if self._curvature is not None:
-            quadrature = self._curvature * sums.clock[2]
-        delta = sums.impulse[:, 1] + quadrature + spread
-        terms = layout.size + sums.clock[0]  # in the longest sums that delta is made of
-        delta = delta * (1.0 + terms * ROUNDING) + 1e-300
-        seconds = [(stamp - self._origin) * 1e-9 for stamp in (self._start, self._last)]
+        n = self._model.n
+        table = np.empty((n, 14 * n + 2))
+        close_window(self._sums, self._knowns, self._curvature, table)
+        start, end = ((stamp - self._origin) * 1e-9 for stamp in (self._start, self._last))
         return Observation(
-            Y_e=A[:, layout.end_effector].copy(),
-            Y_r=A[:, layout.rest],
-            b=sums.impulse[:, 0].copy(),
-            delta=delta,
-            joint=np.arange(layout.n),
-            start=np.full(layout.n, seconds[0]),
-            end=np.full(layout.n, seconds[1]),
+            Y_e=table[:, :10],
+            Y_r=table[:, 10:-2],
+            b=table[:, -2],
+            delta=table[:, -1],
+            joint=self._joints,
+            start=np.full(n, start),
+            end=np.full(n, end),
         )
 
 

@@ -72,8 +72,16 @@ def stacked(parts: list[Observation]) -> Observation:
 
 def packed(rows: Observation) -> bytes:
     """Rows as bytes, for a pipe."""
-    columns = (rows.Y_e, rows.Y_r, rows.b, rows.delta, rows.joint, rows.start, rows.end)
-    return np.column_stack([np.float64(len(rows)) * np.ones(len(rows)), *columns]).tobytes()
+    table = np.empty((len(rows), 16 + rows.Y_r.shape[1]))
+    table[:, 0] = len(rows)
+    table[:, 1:11], table[:, 11:-5], table[:, -5], table[:, -4] = (
+        rows.Y_e,
+        rows.Y_r,
+        rows.b,
+        rows.delta,
+    )
+    table[:, -3], table[:, -2], table[:, -1] = rows.joint, rows.start, rows.end
+    return table.tobytes()
 
 
 def unpacked(message: bytes) -> Observation:

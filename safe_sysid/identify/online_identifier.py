@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
+LEAST_WINDOW = 5  # samples
+
 SolvesFactory = Callable[[RobotModel, ParameterEstimate, SolveSettings], Solves]
 
 
@@ -35,6 +38,11 @@ class IdentifierSettings:
     def __post_init__(self) -> None:
         if not 0.0 < self.solve_period < np.inf:
             raise ConfigError(f'solve_period is {self.solve_period} s, it has to be above 0')
+        if self.observation.window < LEAST_WINDOW:
+            raise ConfigError(
+                f'window is {self.observation.window}; online it has to be {LEAST_WINDOW} samples '
+                'or more, because the work on a window is spread over the samples of the next'
+            )
 
 
 class IdentificationFault(SafeSysidError):  # noqa: N818 - a fault is what it is
@@ -74,28 +82,53 @@ class OnlineIdentifier:
         )
         self._start_episode()
 
+    def _start_episode(self) -> None:
+        self._observer = MomentumObserver(
+            self._model, self._prior.bounds, self._settings.observation
+        )
+        self._next_solve = self._settings.solve_period
+        self._closed: deque[Observation] = deque()  # windows that the solves have yet to get
+        self._newest = 0.0  # [s] end of the newest rows that they have
+        self._unsolved = 0  # rows that no solve has seen
+        self._waiting = False  # for a solution
+        self._solution: Solution | None = None  # that has yet to be learnt from
+
     def step(self, measurement: JointMeasurement) -> ParameterEstimate:
         """Take a measurement; the best estimate so far, or the fault that ended it."""
         if self._fault is not None:
             raise self._fault
         try:
-            self._take(self._observer.add(measurement))
-            solution = self._solves.poll()
+            rows = self._observer.add(measurement)
+            if rows is not None:
+                self._closed.append(rows)
+            else:
+                self._do_one_thing()
         except (BackwardStampError, SolverProcessError) as error:
             raise self._faulted(str(error)) from error
-        if solution is not None:
-            self._learn(solution)
         return self._estimate
+
+    def _do_one_thing(self) -> None:
+        """Do one of the things that are due; each has a sample of its own, so none waits long."""
+        if self._closed:
+            self._add(self._closed.popleft())
+        elif self._solution is not None:
+            self._learn(self._solution)
+        elif self._waiting:
+            self._solution = self._solves.poll()
+        elif self._unsolved and self._newest >= self._next_solve:
+            self._next_solve = self._newest + self._settings.solve_period
+            self._request()
 
     def finish(self) -> ParameterEstimate:
         """The estimate from everything taken so far, however long its computation takes."""
         if self._fault is not None:
             raise self._fault
         if self._waiting:
-            self._learn(self._solves.wait())
+            self._learn(self._solution or self._solves.wait())
         rows = self._observer.finish()
-        if rows is not None:
-            self._add(rows)
+        for part in [*self._closed, *([] if rows is None else [rows])]:
+            self._add(part)
+        self._closed.clear()
         if self._unsolved:
             self._request()
             self._learn(self._solves.wait())
@@ -112,25 +145,10 @@ class OnlineIdentifier:
         """End what runs in the background."""
         self._solves.close()
 
-    def _start_episode(self) -> None:
-        self._observer = MomentumObserver(
-            self._model, self._prior.bounds, self._settings.observation
-        )
-        self._next_solve = self._settings.solve_period
-        self._unsolved = 0  # rows that no solve has seen
-        self._waiting = False  # for a solution
-
-    def _take(self, rows: Observation | None) -> None:
-        if rows is None:
-            return
-        self._add(rows)
-        if float(rows.end[0]) >= self._next_solve and not self._waiting:
-            self._next_solve = float(rows.end[0]) + self._settings.solve_period
-            self._request()
-
     def _add(self, rows: Observation) -> None:
         self._solves.add(rows)
         self._unsolved += len(rows)
+        self._newest = float(rows.end[0])
 
     def _request(self) -> None:
         self._waiting = True
@@ -138,7 +156,7 @@ class OnlineIdentifier:
         self._solves.request()
 
     def _learn(self, solution: Solution) -> None:
-        self._waiting = False
+        self._waiting, self._solution = False, None
         cause = solution.refusal or solution.contradiction
         if cause is not None:
             raise self._faulted(str(cause))

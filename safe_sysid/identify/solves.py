@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from multiprocessing.connection import Connection
 import os
 import pickle
-import select
 import signal
 import socket
 import subprocess
@@ -19,6 +17,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 
 _ROWS = b'R'  # first byte of rows, which a pickle never begins with
+LONGEST_MESSAGE = 1 << 20  # bytes
 
 
 class SolverProcessError(SafeSysidError):
@@ -86,17 +85,18 @@ class SolvesAtOnce:
 
 
 class SolvesInBackground:
-    """Computes in a second process; every call here returns within microseconds.
+    """Computes in a second process; every call here but `wait` returns within microseconds.
 
     A thread would share the interpreter lock with the caller, who could wait for it as long as
-    a switch interval (5 ms).
+    a switch interval (5 ms). Messages keep their bounds (SOCK_SEQPACKET), so that each takes one
+    system call.
     """
 
     def __init__(
         self, model: RobotModel, prior: ParameterEstimate, settings: SolveSettings
     ) -> None:
-        ours, theirs = socket.socketpair()
-        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_MESSAGE)
         self._process = subprocess.Popen(
             [sys.executable, '-m', 'safe_sysid.identify.solves', str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
@@ -105,7 +105,7 @@ class SolvesInBackground:
             env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'},
         )
         theirs.close()
-        self._connection = Connection(ours.detach())
+        self._buffer = bytearray(LONGEST_MESSAGE)
         self._episode = 0  # solutions of an earlier payload are not ours
         self._send(pickle.dumps(('prior', model, prior, settings)))
 
@@ -119,25 +119,27 @@ class SolvesInBackground:
 
     def poll(self) -> Solution | None:
         """The solution that was asked for, if it is there."""
-        while self._connection.poll(0):
-            solution = self._receive()
-            if solution is not None:
-                return solution
-        return None
+        try:
+            return self._receive(socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return None
 
     def wait(self) -> Solution:
         """The solution that was asked for, however long it takes."""
-        while True:
-            solution = self._receive()
-            if solution is not None:
-                return solution
+        solution = None
+        while solution is None:
+            solution = self._receive(0)
+        return solution
 
-    def _receive(self) -> Solution | None:
+    def _receive(self, flags: int) -> Solution | None:
         """The next solution, if it is of this payload."""
         try:
-            episode, solution = self._connection.recv()
-        except (EOFError, ConnectionResetError) as error:
+            size = self._socket.recv_into(self._buffer, 0, flags)
+        except ConnectionResetError as error:
             raise self._ended() from error
+        if size == 0:
+            raise self._ended()
+        episode, solution = pickle.loads(memoryview(self._buffer)[:size])
         return solution if episode == self._episode else None
 
     def reset(self) -> None:
@@ -147,7 +149,7 @@ class SolvesInBackground:
 
     def close(self) -> None:
         """End the process."""
-        self._connection.close()
+        self._socket.close()
         try:
             self._process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:  # it is inside a solve
@@ -155,14 +157,13 @@ class SolvesInBackground:
             self._process.wait()
 
     def _send(self, message: bytes) -> None:
-        _, writable, _ = select.select([], [self._connection], [], 0)
-        if not writable:
+        try:
+            self._socket.send(message, socket.MSG_DONTWAIT)
+        except BlockingIOError as error:
             raise SolverProcessError(
                 'the process that computes bounds takes no more rows; it hangs or is far too '
                 'slow for the rows that arrive. Make the window longer or the row budget smaller'
-            )
-        try:
-            self._connection.send_bytes(message)
+            ) from error
         except (BrokenPipeError, ConnectionResetError) as error:
             raise self._ended() from error
 
@@ -173,13 +174,15 @@ class SolvesInBackground:
         )
 
 
-def serve(connection: Connection) -> None:
+def serve(connection: socket.socket) -> None:
     """Compute for another process until it closes the connection."""
     estimator: PayloadEstimator | None = None
     while True:
         try:
-            message = connection.recv_bytes()
-        except (EOFError, ConnectionResetError):
+            message = connection.recv(LONGEST_MESSAGE)
+        except ConnectionResetError:
+            return
+        if not message:
             return
         if message.startswith(_ROWS):
             if estimator is not None:
@@ -194,7 +197,7 @@ def serve(connection: Connection) -> None:
             estimator.reset()
         else:
             try:
-                connection.send((content[0], estimator.solve()))
+                connection.send(pickle.dumps((content[0], estimator.solve())))
             except (BrokenPipeError, ConnectionResetError):
                 return
 
@@ -202,4 +205,4 @@ def serve(connection: Connection) -> None:
 if __name__ == '__main__':
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who closes us
     os.nice(5)
-    serve(Connection(int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])))

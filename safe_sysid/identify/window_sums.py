@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.interval_regressors import momentum_balls_into
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
@@ -32,6 +32,15 @@ class Rule(NamedTuple):
     trapezoid: bool  # smooth terms by the trapezoid rule, otherwise forward Euler
     torque: int  # what it does between samples: SAMPLED, HELD or HELD_UNTIL
     safety: float  # times the derivative seen in the samples bounds the one between them
+
+
+class Knowns(NamedTuple):
+    """What a window is closed with besides its samples."""
+
+    order: IntArray  # (14 n,) columns of a row: end effector, then all others
+    armature: int  # first column of Ia
+    velocity_error: Array  # (n,) [rad/s]
+    largest: Array  # (14 n,) bounds |theta|
 
 
 class WindowSums(NamedTuple):
@@ -194,27 +203,45 @@ def _integrate_torque(
 
 
 @jit
-def balance(
-    sums: WindowSums, armature: int, velocity_error: Array, largest: Array
-) -> tuple[Array, Array, Array]:
-    """A with A theta = impulse; what its entries may be off, and what quadrature may, in delta.
+def close_window(sums: WindowSums, knowns: Knowns, curvature: Array, table: Array) -> None:
+    """Fill rows [A | impulse | delta] of (n, 14 n + 2), A in the order of `knowns.order`.
 
-    `armature` is the first column of Ia, `largest` bounds |theta|.
+    An empty `curvature` leaves quadrature errors to the remainders that the samples showed.
     """
     n, columns = sums.remainder.shape
-    A, spread, quadrature = np.empty((n, columns)), np.empty(n), np.empty(n)
+    growth = (
+        1.0 + (columns + sums.clock[0]) * ROUNDING
+    )  # of the longest sums that delta is made of
     for j in range(n):
-        spread[j] = 0.0
-        quadrature[j] = sums.impulse_remainder[j] + sums.impulse_remainder_end[j]
-        for c in range(columns):
+        spread = 0.0
+        quadrature = sums.impulse_remainder[j] + sums.impulse_remainder_end[j]
+        for place in range(columns):
+            c = knowns.order[place]
             change = sums.momentum[j, c, 0] - sums.momentum_first[j, c, 0]
             entry = change - sums.integral[j, c, 0]
             radius = sums.momentum[j, c, 1] + sums.momentum_first[j, c, 1] + sums.integral[j, c, 1]
             radius += ROUNDING * (abs(change) + abs(entry) + radius)
-            if c == armature + j:
+            if c == knowns.armature + j:
                 entry = sums.velocity[1, j] - sums.velocity[0, j]
-                radius = 2.0 * velocity_error[j] + ROUNDING * abs(entry)
-            A[j, c] = entry
-            spread[j] += radius * largest[c]
-            quadrature[j] += (sums.remainder[j, c] + sums.remainder_end[j, c]) * largest[c]
-    return A, spread, quadrature
+                radius = 2.0 * knowns.velocity_error[j] + ROUNDING * abs(entry)
+            table[j, place] = entry
+            spread += radius * knowns.largest[c]
+            quadrature += (sums.remainder[j, c] + sums.remainder_end[j, c]) * knowns.largest[c]
+        if len(curvature) > 0:
+            quadrature = curvature[j] * sums.clock[2]
+        table[j, columns] = sums.impulse[j, 0]
+        table[j, columns + 1] = (sums.impulse[j, 1] + quadrature + spread) * growth + 1e-300
+
+
+@jit
+def begin_again(sums: WindowSums) -> None:
+    """Make the newest sample the first of the next window."""
+    sums.momentum_first[:] = sums.momentum
+    sums.velocity[0] = sums.velocity[1]
+    sums.integral[:] = 0.0
+    sums.remainder[:] = 0.0
+    sums.remainder_end[:] = 0.0
+    sums.impulse[:] = 0.0
+    sums.impulse_remainder[:] = 0.0
+    sums.impulse_remainder_end[:] = 0.0
+    sums.clock[0], sums.clock[1], sums.clock[2] = 1.0, 0.0, 0.0

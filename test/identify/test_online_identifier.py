@@ -137,6 +137,42 @@ def test_the_background_finds_what_is_found_at_once(trial, identifier):
         behind.close()
 
 
+class CountedSolves(SolvesAtOnce):
+    """Counts what it is asked to do."""
+
+    asked = 0
+
+    def add(self, rows):
+        self.asked += 1
+        super().add(rows)
+
+    def request(self):
+        self.asked += 1
+        super().request()
+
+    def poll(self):
+        self.asked += 1
+        return super().poll()
+
+
+def test_no_sample_waits_for_two_things(trial):
+    identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, CountedSolves)
+    solves, observer = identifier._solves, identifier._observer
+    count, close, closes = [], observer._close, []
+    observer._close = lambda: (closes.append(len(count)), close())[1]
+    estimate, learnt = trial.prior, []
+    for i in range(1300):
+        before = solves.asked
+        last, estimate = estimate, identifier.step(trial.log[i])
+        if estimate is not last:
+            learnt.append(i)
+        count.append(solves.asked - before)
+    assert max(count) == 1
+    assert len(closes) == 12 and not any(count[i] for i in closes)
+    assert len(learnt) == 2 and not any(count[i] for i in learnt)
+    identifier.close()
+
+
 def test_a_dead_solver_process_is_a_fault_and_close_leaves_no_process(trial):
     identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesInBackground)
     pid = identifier._solves._process.pid
@@ -153,6 +189,8 @@ def test_a_dead_solver_process_is_a_fault_and_close_leaves_no_process(trial):
 def test_settings_out_of_range_are_named():
     with pytest.raises(ConfigError, match='solve_period is 0'):
         IdentifierSettings(solve_period=0.0)
+    with pytest.raises(ConfigError, match='window is 4; online it has to be 5 samples or more'):
+        IdentifierSettings(ObservationSettings(window=4))
     with pytest.raises(ConfigError, match='row_budget is 0'):
         SolveSettings(row_budget=0)
     with pytest.raises(ConfigError, match='reach is -1'):
