@@ -115,3 +115,9 @@ def facts_path(robot: str) -> Path:
     if robot not in robot_names():
         raise ConfigError(f"no robot '{robot}', the package has {robot_names()}")
     return share_directory() / 'config' / 'robots' / f'{robot}.yaml'
+
+
+def urdf_path(config: Path, facts: RobotFacts) -> Path:
+    """URDF that a settings file names: beside it, or in the package's urdf/."""
+    beside = config.parent / facts.urdf
+    return beside if beside.exists() else share_directory() / 'urdf' / facts.urdf

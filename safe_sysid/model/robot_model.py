@@ -13,10 +13,9 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.collision_geometry import Capsules, capsules_of
-from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts
+from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf
-from safe_sysid.share import share_directory
 
 if TYPE_CHECKING:
     from safe_sysid.model.payload import Payload
@@ -82,9 +81,7 @@ class RobotModel:
     def from_config(config: Path) -> RobotModel:
         """An arm from its YAML; the URDF it names is beside it or in the package's urdf/."""
         facts = read_facts(config)
-        beside = config.parent / facts.urdf
-        urdf = beside if beside.exists() else share_directory() / 'urdf' / facts.urdf
-        return RobotModel.from_files(urdf, facts, config.stem)
+        return RobotModel.from_files(urdf_path(config, facts), facts, config.stem)
 
     @staticmethod
     def from_files(urdf: Path, facts: RobotFacts, name: str) -> RobotModel:
