@@ -23,11 +23,16 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The smallest margin of every kind, proven under ASSUMPTIONS for one plan."""
+    """The smallest margin of every kind, proven under ASSUMPTIONS for one plan.
+
+    A plan of several pieces needs a certificate of each; those in `then` are of the pieces that
+    follow the one of `problem`, with times since the start of theirs.
+    """
 
     problem: Problem  # arm, bounds of theta, curve, gains and obstacles it is proven for
     error: TrackingError
     margins: Mapping[str, Margin]  # kind -> smallest margin of this kind; only kinds that exist
+    then: tuple[Certificate, ...] = ()
 
     @property
     def k(self) -> Array:
@@ -43,12 +48,14 @@ class Certificate:
         """
         if not self.margins:
             raise BoundError(f'the arm {self.problem.model.name} has no limit of any kind')
-        return min(self.margins.values(), key=_rank)
+        every = [*self.margins.values(), *(each.smallest for each in self.then)]
+        return min(every, key=_rank)
 
     @property
     def holds(self) -> bool:
         """Whether every constraint is proven."""
-        return all(margin.margin > 0.0 for margin in self.margins.values())
+        own = all(margin.margin > 0.0 for margin in self.margins.values())
+        return own and all(each.holds for each in self.then)
 
     def __str__(self) -> str:
         verdict = 'certified' if self.holds else 'not certified'

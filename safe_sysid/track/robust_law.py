@@ -11,7 +11,9 @@ dH/dt - 2 C is skew, V = 1/2 r' (H + diag(Ia)) r changes by dV/dt = r' (w - v).
 The law. v = lambda r with lambda |r|^2 = max(0, |r|' w_M - alpha max(0, V_M - V_sup)), so that
 dV/dt <= |r|' w_M - lambda |r|^2 <= alpha max(0, V_M - V_sup) <= alpha max(0, V_M - V), because
 V <= V_sup. Where V >= V_M this is dV/dt <= 0: an arm that starts with V <= V_M keeps it. (Friction
-jumps, V does not: it is absolutely continuous, and the inequality holds for almost all times.)
+jumps, V does not: it is absolutely continuous, and the inequality holds for almost all times. The
+same goes for the pieces of a plan: q_d and qd_d have no jump between them, so neither has r, and
+theta_0 and [theta] stay as they are.)
 
 How large v is. |v_j| = lambda |r_j| <= |r_j| |r|' w_M / |r|^2 = u_j (u' w_M) for the unit vector
 u = |r| / ||r||, at most the largest eigenvalue of 1/2 (e_j w_M' + w_M e_j'), which is
@@ -37,8 +39,9 @@ from safe_sysid.model.robot_model import RobotModel, Tree
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
-from safe_sysid.trajectory.bezier import BASIS
+from safe_sysid.trajectory.bezier import BASIS, END_BASIS
 from safe_sysid.trajectory.plan import Plan
+from safe_sysid.trajectory.task_motion import Piece
 
 FINITE = -1  # what the law returns when all it was given is finite
 
@@ -64,11 +67,11 @@ class Uncertainty(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A plan as polynomials in s = (t - start) / duration."""
+    """The P pieces of a plan as polynomials in s = (t - start of the piece) / duration."""
 
-    coefficients: Array  # (n, 6)
+    coefficients: Array  # (P, n, 6)
     end: Array  # (n,)
-    duration: float
+    duration: Array  # (P,) [s]
 
 
 class Work(NamedTuple):
@@ -110,11 +113,19 @@ def uncertainty_of(model: RobotModel, theta_0: Array, bounds: Interval) -> Uncer
 
 def curve_of(plan: Plan) -> Curve:
     """The same for a plan."""
-    bezier, T = plan.curve, plan.curve.duration
-    ends = np.stack([bezier.qd0 * T, bezier.qdd0 * T**2, plan.k], axis=1)
-    coefficients = ends @ BASIS
-    coefficients[:, 0] += bezier.q0
-    return Curve(coefficients, plan.end_position.copy(), float(T))
+    pieces = plan.motion.pieces
+    coefficients = np.stack([_coefficients(piece) for piece in pieces])
+    duration = np.array([piece.curve.duration for piece in pieces])
+    return Curve(coefficients, plan.end_position.copy(), duration)
+
+
+def _coefficients(piece: Piece) -> Array:
+    """Polynomials of all joints in s, (n, 6)."""
+    curve, T = piece.curve, piece.curve.duration
+    ends = (curve.qd0 * T, curve.qdd0 * T**2, piece.k, curve.qd1 * T, curve.qdd1 * T**2)
+    coefficients: Array = np.stack(ends, axis=1) @ np.concatenate([BASIS, END_BASIS])
+    coefficients[:, 0] += curve.q0
+    return coefficients
 
 
 def work_for(n: int) -> Work:
@@ -152,16 +163,15 @@ def law_into(
 @jit
 def _set_reference(arm: Arm, curve: Curve, since_start: float, state: Array) -> None:
     """Errors and reference motion from the desired state."""
-    T = curve.duration
-    s = since_start / T
+    piece, T, s = _piece_at(curve, since_start)
     for j in range(len(arm.K_r)):
         position, velocity, acceleration = curve.end[j], 0.0, 0.0
-        if s < 1.0:
+        if piece < len(curve.duration):
             position = velocity = acceleration = 0.0
             for power in range(5, -1, -1):  # Horner's rule for all three at once
                 acceleration = acceleration * s + 2.0 * velocity
                 velocity = velocity * s + position
-                position = position * s + curve.coefficients[j, power]
+                position = position * s + curve.coefficients[piece, j, power]
             velocity, acceleration = velocity / T, acceleration / T**2
         e = position - state[Q, 0, j]
         if arm.is_continuous[j]:
@@ -172,6 +182,18 @@ def _set_reference(arm: Arm, curve: Curve, since_start: float, state: Array) -> 
         state[QD_D, 0, j] = velocity
         state[QD_A, 0, j] = velocity + arm.K_r[j] * e
         state[QDD_A, 0, j] = acceleration + arm.K_r[j] * ed
+
+
+@jit
+def _piece_at(curve: Curve, since_start: float) -> tuple[int, float, float]:
+    """Piece, its duration, and s in it; after the end the number of pieces."""
+    t = since_start
+    for piece in range(len(curve.duration)):
+        T = curve.duration[piece]
+        if t < T:
+            return piece, T, t / T
+        t -= T
+    return len(curve.duration), 1.0, 1.0
 
 
 @jit

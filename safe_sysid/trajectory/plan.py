@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,13 +11,16 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.task_motion import Piece, TaskMotion
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A curve with its parameter on the clock of the robot; at rest after its end.
 
-    A next plan may take over at the switch time. If none does, the rest of this one brakes.
+    A next plan may take over at the switch time. If none does, the rest of this one brakes. Where
+    the curve ends in motion, the pieces of `then` go on without a jump; the last one ends at rest.
+    All of them are followed for the same theta_bounds and theta_0.
     """
 
     start_time: float  # [s]
@@ -26,16 +30,10 @@ class Plan:
     theta_bounds: Interval | None = None  # parameters it was certified for
     certificate: object | None = None  # what proves it safe; None is a plan nobody may send
     theta_0: Array | None = None  # nominal parameters of the controller it was certified with
+    then: tuple[Piece, ...] = ()
 
     def __post_init__(self) -> None:
-        k = np.array(self.k, dtype=np.float64)
-        if k.shape != self.curve.q0.shape or not np.all(np.isfinite(k)):
-            raise BoundError(f'k = {k} has to be {len(self.curve.q0)} finite numbers')
-        if not self.curve.ends_at_rest:
-            raise BoundError(
-                'the curve of a plan has to end at rest, because that is what the arm falls back '
-                f'to; this one ends at {self.curve.qd1} rad/s and {self.curve.qdd1} rad/s^2'
-            )
+        object.__setattr__(self, 'k', self.motion.pieces[0].k)
         if not np.isfinite(self.start_time):
             raise BoundError(f'start time {self.start_time} s is not a time')
         if not self.start_time <= self.switch_time <= self.end_time:
@@ -43,33 +41,30 @@ class Plan:
                 f'switch time {self.switch_time} s has to be between start '
                 f'{self.start_time} s and end {self.end_time} s'
             )
-        k.setflags(write=False)
-        object.__setattr__(self, 'k', k)
         if self.theta_0 is not None:
             object.__setattr__(self, 'theta_0', _nominal(self.theta_0, self.theta_bounds))
+
+    @cached_property
+    def motion(self) -> TaskMotion:
+        """All pieces, the curve first."""
+        return TaskMotion((Piece(self.curve, self.k), *self.then))
 
     @property
     def end_time(self) -> float:
         """Time from which the arm is at rest [s]."""
-        return self.start_time + self.curve.duration
+        return self.start_time + self.motion.duration
 
     @property
     def end_position(self) -> Array:
         """Where the arm comes to rest, (n,)."""
-        return self.curve.q0 + self.k
+        return self.motion.end_position
 
     def desired(self, t: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration at time t, each (n,)."""
         since_start = t - self.start_time
         if since_start < 0.0:
             raise BoundError(f'time {t} s is before the plan starts at {self.start_time} s')
-        if since_start >= self.curve.duration:
-            rest = np.zeros_like(self.k)
-            return self.end_position, rest, rest.copy()
-        position, velocity, acceleration = (
-            self.curve.derivative(order, since_start, self.k) for order in range(3)
-        )
-        return position, velocity, acceleration
+        return self.motion.desired(since_start)
 
     def curve_from(self, t: float, duration: float) -> Bezier:
         """Curves that go on from the desired state at time t."""

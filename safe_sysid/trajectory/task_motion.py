@@ -25,6 +25,13 @@ class Piece:
     curve: Bezier
     k: Array  # (n,) [rad]
 
+    def __post_init__(self) -> None:
+        k = np.array(self.k, dtype=np.float64)
+        if k.shape != self.curve.q0.shape or not np.all(np.isfinite(k)):
+            raise BoundError(f'k = {k} has to be {len(self.curve.q0)} finite numbers')
+        k.setflags(write=False)
+        object.__setattr__(self, 'k', k)
+
     @property
     def end(self) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration at the end."""
@@ -42,8 +49,14 @@ class TaskMotion:
     pieces: tuple[Piece, ...]
 
     def __post_init__(self) -> None:
-        if not self.pieces or not self.pieces[-1].curve.ends_at_rest:
-            raise BoundError('the last piece of a task motion has to end at rest')
+        if not self.pieces:
+            raise BoundError('a motion needs at least one piece')
+        last = self.pieces[-1].curve
+        if not last.ends_at_rest:
+            raise BoundError(
+                'the last curve of a plan has to end at rest, because that is what the arm falls '
+                f'back to; this one ends at {last.qd1} rad/s and {last.qdd1} rad/s^2'
+            )
         for before, after in zip(self.pieces[:-1], self.pieces[1:], strict=True):
             start = (after.curve.q0, after.curve.qd0, after.curve.qdd0)
             if not all(np.array_equal(a, b) for a, b in zip(before.end, start, strict=True)):
@@ -66,14 +79,21 @@ class TaskMotion:
         """Position, velocity and acceleration, each (n,); at rest after the end."""
         if since_start < 0.0:
             raise BoundError(f'time {since_start} s is before the start of the motion')
+        number, t = self.piece_at(since_start)
+        if number == len(self.pieces):
+            rest = np.zeros_like(self.end_position)
+            return self.end_position, rest, rest.copy()
+        curve, k = self.pieces[number].curve, self.pieces[number].k
+        return curve.position(t, k), curve.velocity(t, k), curve.acceleration(t, k)
+
+    def piece_at(self, since_start: float) -> tuple[int, float]:
+        """Number of a piece and time since it began [s]; after the end the number of pieces."""
         t = since_start
-        for piece in self.pieces:
+        for number, piece in enumerate(self.pieces):
             if t < piece.curve.duration:
-                curve, k = piece.curve, piece.k
-                return curve.position(t, k), curve.velocity(t, k), curve.acceleration(t, k)
+                return number, t
             t -= piece.curve.duration
-        rest = np.zeros_like(self.end_position)
-        return self.end_position, rest, rest.copy()
+        return len(self.pieces), t
 
 
 def minimum_jerk(

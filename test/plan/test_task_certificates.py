@@ -55,3 +55,13 @@ def test_a_piece_without_its_end_velocity_is_another_motion(rng):
     t = sets.joints.time.center
     away = np.abs(sets.joints.qd[..., 0] - at_rest.velocity(t, piece.k))
     assert np.any(away > sets.joints.qd[..., -1])
+
+
+def test_a_certificate_of_several_pieces_holds_only_as_a_whole(rng):
+    gentle, violent = ([s.certify(REST) for _, s in sets_of_pieces(rng, x)] for x in (0.1, 3.0))
+    whole = replace(gentle[0], then=(gentle[1],))
+    assert whole.holds
+    assert whole.smallest in (gentle[0].smallest, gentle[1].smallest)
+    broken = replace(gentle[0], then=(violent[1],))
+    assert not broken.holds
+    assert broken.smallest == violent[1].smallest

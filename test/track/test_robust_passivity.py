@@ -12,6 +12,8 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.trajectory.plan import Plan
+from safe_sysid.trajectory.task_motion import minimum_jerk
 
 
 def measured(plan, t, e, ed):
@@ -99,6 +101,46 @@ def test_the_arm_is_compared_with_the_plan_at_the_time_of_the_stamp(rng):
         controller.step(measured(plan, t, e, ed), plan, estimate)
         assert np.allclose(controller.last.e, e, rtol=0.0, atol=1e-13)
         assert np.allclose(controller.last.r, ed + 5.0 * e, rtol=0.0, atol=1e-13)
+
+
+def test_a_plan_of_two_pieces_is_compared_piece_by_piece(rng):
+    """At every time of both pieces and after them, with end states that are not rest between."""
+    for _ in range(20):
+        model = random_arm(rng)
+        estimate = estimate_of(model)
+        start, (via, goal) = rng.normal(size=(3, model.n)), rng.normal(size=(2, model.n))
+        first, second = minimum_jerk(start, via, goal, (0.8, 1.3)).pieces
+        theta = estimate.bounds, None, estimate.theta
+        plan = Plan(0.0, 0.8, first.curve, first.k, *theta, then=(second,))
+        controller = controller_for(model)
+        for t in (0.0, 0.4, 0.799999999, 0.8, 0.800000001, 1.5, 2.099999999, 2.1, 9.0):
+            e, ed = 0.01 * rng.normal(size=(2, model.n))
+            controller.step(measured(plan, t, e, ed), plan, estimate)
+            assert np.allclose(controller.last.e, e, rtol=0.0, atol=1e-12)
+            assert np.allclose(controller.last.r, ed + 5.0 * e, rtol=0.0, atol=1e-12)
+
+
+def test_energy_and_torque_have_no_jump_between_the_pieces(rng):
+    """Nor do [theta] and theta_0 change there, whatever estimate comes."""
+    for _ in range(20):
+        model = random_arm(rng)
+        estimate = estimate_of(model)
+        start, (via, goal) = rng.normal(size=(3, model.n)), rng.normal(size=(2, model.n))
+        first, second = minimum_jerk(start, via, goal).pieces
+        theta = estimate.bounds, None, estimate.theta
+        plan = Plan(0.0, 1.0, first.curve, first.k, *theta, then=(second,))
+        controller, laws, torques, bounds = controller_for(model), [], [], []
+        e, ed = 0.02 * rng.normal(size=(2, model.n))
+        for nanoseconds, ratio in ((-1, 0.05), (0, 0.01), (1, 0.2)):
+            sample = measured(plan, 1.0, e, ed)
+            sample = replace(sample, stamp=sample.stamp + nanoseconds)
+            torques.append(controller.step(sample, plan, estimate_of(model, ratio)))
+            laws.append(controller.last)
+            bounds.append(controller.bounds)
+        assert bounds[1] is bounds[0] and bounds[2] is bounds[0]
+        for law, torque in zip(laws[1:], torques[1:], strict=True):
+            assert law.energy.upper == pytest.approx(laws[0].energy.upper, rel=1e-5)
+            assert np.allclose(torque, torques[0], rtol=1e-4, atol=1e-4)
 
 
 def test_full_turns_of_a_continuous_joint_make_no_difference(arm, plan):

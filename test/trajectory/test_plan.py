@@ -9,6 +9,7 @@ import pytest
 from safe_sysid.errors import BoundError
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
+from safe_sysid.trajectory.task_motion import Piece, minimum_jerk
 
 
 def test_desired_state_is_that_of_the_curve_and_rest_after_the_end(rng):
@@ -56,3 +57,32 @@ def test_nominal_parameters_are_among_those_the_plan_is_certified_for(rng):
             Plan(0.0, 0.0, curve, k, bounds, theta_0=theta_0)
     with pytest.raises(BoundError, match='inside the theta_bounds'):
         Plan(0.0, 0.0, curve, k, theta_0=np.zeros(2))
+
+
+def test_a_plan_of_two_pieces_goes_through_both_and_rests_after_the_second(rng):
+    first, second = minimum_jerk(rng.normal(size=(3, 4)), *rng.normal(size=(2, 4))).pieces
+    plan = Plan(5.0, 6.0, first.curve, first.k, then=(second,))
+    assert plan.end_time == 7.0
+    for since in (0.0, 0.4, 0.9):
+        assert np.allclose(plan.desired(5.0 + since), state(first.curve, since, first.k))
+        assert np.allclose(plan.desired(6.0 + since), state(second.curve, since, second.k))
+    rest = [second.curve.q0 + second.k, np.zeros(4), np.zeros(4)]
+    assert np.array_equal(plan.desired(7.0), rest)
+    assert np.array_equal(plan.end_position, rest[0])
+    braking = plan.curve_from(6.5, 3.0)
+    assert np.array_equal([braking.q0, braking.qd0, braking.qdd0], plan.desired(6.5))
+
+
+def test_refuses_pieces_that_leave_a_gap_or_do_not_stop(rng):
+    first, second = minimum_jerk(rng.normal(size=(3, 4)), *rng.normal(size=(2, 4))).pieces
+    for gap in ('q0', 'qd0', 'qdd0'):
+        moved = replace(second.curve, **{gap: getattr(second.curve, gap) + 1e-9})
+        with pytest.raises(BoundError, match='have to be the same'):
+            Plan(0.0, 1.0, first.curve, first.k, then=(Piece(moved, second.k),))
+    with pytest.raises(BoundError, match='has to end at rest'):
+        Plan(0.0, 1.0, first.curve, first.k)
+    restless = replace(second.curve, qdd1=np.full(4, 1e-9))
+    with pytest.raises(BoundError, match='has to end at rest'):
+        Plan(0.0, 1.0, first.curve, first.k, then=(Piece(restless, second.k),))
+    with pytest.raises(BoundError, match='finite numbers'):
+        Piece(second.curve, np.array([0.0, np.inf, 0.0, 0.0]))
