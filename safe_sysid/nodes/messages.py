@@ -7,8 +7,9 @@ Standard messages only. Three of them need an agreement on top of their definiti
     parameter_estimate  Float64MultiArray (3, 14 n), rows lower, nominal, upper; before the offset
                         the stamp of the newest sample in it, as above
     plan                JointTrajectory with two points: the quintic through them, in position,
-                        velocity and acceleration. header.stamp is when it starts, header.frame_id
-                        the name of the estimate it was certified for, see `name_of`
+                        velocity and acceleration; more points where a plan has more pieces.
+                        header.stamp is when it starts, header.frame_id the name of the estimate
+                        it was certified for, see `name_of`
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
+from safe_sysid.trajectory.task_motion import Piece, TaskMotion
 
 SECOND = 1_000_000_000  # [ns]
 OFFSET = 2  # numbers before the data of a stamped array: seconds and nanoseconds
@@ -96,10 +98,13 @@ class JointStateReader:
 
 
 class JointStateWriter:
-    """Writes joint_states into one message that is used again and again."""
+    """Writes joint_states into one message that is used again and again.
 
-    def __init__(self, joint_names: Sequence[str]) -> None:
-        self._msg = JointState(name=list(joint_names))
+    `source` says who writes, so that readers notice when somebody else does as well.
+    """
+
+    def __init__(self, joint_names: Sequence[str], source: str = '') -> None:
+        self._msg = JointState(header=Header(frame_id=source), name=list(joint_names))
 
     def message(self, measurement: JointMeasurement) -> JointState:
         """The message; valid until the next call."""
@@ -195,29 +200,35 @@ class PlanNotice:
     """A plan as a message tells it; what it was certified for has a name only."""
 
     start: int  # [ns]
-    curve: Bezier
-    k: Array
+    motion: TaskMotion
     certified_for: str
 
     def plan(self, clock: Clock, estimate: ParameterEstimate) -> Plan:
         """The plan, on a clock, with the estimate of this name."""
-        start = clock.seconds(self.start)
+        start, (first, *then) = clock.seconds(self.start), self.motion.pieces
         return Plan(
             start,
-            start + self.curve.duration,  # whoever takes over says himself when
-            self.curve,
-            self.k,
+            start + self.motion.duration,  # whoever takes over says himself when
+            first.curve,
+            first.k,
             estimate.bounds,
             self.certified_for,
             estimate.theta,
+            tuple(then),
         )
 
 
+def notice_of(plan: Plan, clock: Clock, certified_for: str) -> PlanNotice:
+    """What there is to say about a plan."""
+    return PlanNotice(clock.stamp(plan.start_time), plan.motion, certified_for)
+
+
 def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTrajectory:
-    """Quintic through two points."""
-    curve, rest = notice.curve, np.zeros_like(notice.k)
-    end = round(curve.duration * SECOND)
-    points = [(curve.q0, curve.qd0, curve.qdd0, 0), (curve.q0 + notice.k, rest, rest, end)]
+    """Points at the start and at the end of every piece."""
+    first = notice.motion.pieces[0].curve
+    states = [(first.q0, first.qd0, first.qdd0), *(piece.end for piece in notice.motion.pieces)]
+    lengths = [0.0, *(piece.curve.duration for piece in notice.motion.pieces)]
+    ends = [round(t * SECOND) for t in np.cumsum(lengths).tolist()]
     return JointTrajectory(
         header=Header(stamp=time_of(notice.start), frame_id=notice.certified_for),
         joint_names=list(joint_names),
@@ -228,7 +239,7 @@ def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTraject
                 accelerations=numbers(qdd),
                 time_from_start=Duration(sec=t // SECOND, nanosec=t % SECOND),
             )
-            for q, qd, qdd, t in points
+            for (q, qd, qdd), t in zip(states, ends, strict=True)
         ],
     )
 
@@ -236,10 +247,10 @@ def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTraject
 def plan_notice(msg: JointTrajectory, joint_names: Sequence[str]) -> PlanNotice:
     """What a plan message says, or an error that names why it is none."""
     n = len(joint_names)
-    if list(msg.joint_names) != list(joint_names) or len(msg.points) != 2:
+    if list(msg.joint_names) != list(joint_names) or len(msg.points) < 2:
         raise MessageError(
             f'plan is for {list(msg.joint_names)} and has {len(msg.points)} points; '
-            f'{list(joint_names)} and 2 are needed'
+            f'{list(joint_names)} and 2 or more are needed'
         )
     states = [
         [np.array(x, dtype=np.float64) for x in (p.positions, p.velocities, p.accelerations)]
@@ -247,19 +258,19 @@ def plan_notice(msg: JointTrajectory, joint_names: Sequence[str]) -> PlanNotice:
     ]
     if any(x.shape != (n,) or not np.isfinite(x).all() for state in states for x in state):
         raise MessageError(f'a point of the plan has not {n} finite numbers of each kind')
-    (q0, qd0, qdd0), (q1, qd1, qdd1) = states
-    if np.any(qd1) or np.any(qdd1):
+    ends = [stamp_of(point.time_from_start) for point in msg.points]
+    pieces: list[Piece] = []
+    q, qd, qdd = states[0]
+    for i, (q1, qd1, qdd1) in enumerate(states[1:]):
+        duration = ends[i + 1] - ends[i]
+        if duration <= 0:
+            raise MessageError(f'a piece of the plan lasts {duration} ns; that has to be above 0')
+        curve = Bezier(q, qd, qdd, duration / SECOND, qd1=qd1, qdd1=qdd1)
+        pieces.append(Piece(curve, q1 - q))
+        q, qd, qdd = pieces[-1].end
+    if np.any(qd) or np.any(qdd):
         raise MessageError('the plan does not end at rest')
-    duration = stamp_of(msg.points[1].time_from_start) - stamp_of(msg.points[0].time_from_start)
-    if duration <= 0:
-        raise MessageError(f'the plan lasts {duration} ns; it has to be more than 0')
-    curve = Bezier(q0, qd0, qdd0, duration / SECOND)
-    return PlanNotice(stamp_of(msg.header.stamp), curve, q1 - q0, msg.header.frame_id)
-
-
-def notice_of(plan: Plan, clock: Clock, certified_for: str) -> PlanNotice:
-    """What there is to say about a plan."""
-    return PlanNotice(clock.stamp(plan.start_time), plan.curve, plan.k, certified_for)
+    return PlanNotice(stamp_of(msg.header.stamp), TaskMotion(tuple(pieces)), msg.header.frame_id)
 
 
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:

@@ -58,6 +58,11 @@ class TorqueGuard:
         self._short_since: int | None = None  # of the command
         self._refusal = ''
 
+    @property
+    def refusal(self) -> str:
+        """Why no command passes until `reset`; empty as long as commands may pass."""
+        return self._refusal
+
     def step(self, now: int, seen: Seen) -> GuardedTorque:
         """Torque to give out at a stamp [ns]."""
         measurement = self._trusted(seen.measurement, now)

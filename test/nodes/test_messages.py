@@ -1,6 +1,5 @@
 """Messages say exactly what the values say, whatever the order of joints, or are refused."""
 
-from dataclasses import replace
 import math
 
 import numpy as np
@@ -26,6 +25,7 @@ from safe_sysid.nodes.messages import (
 )
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.task_motion import Piece, TaskMotion, minimum_jerk
 
 NAMES = ('a', 'b', 'c')
 STAMP = 1_763_744_000_123_456_789  # [ns] a float of seconds would lose the last three digits
@@ -131,30 +131,43 @@ def test_an_estimate_of_another_arm_or_beside_its_bounds_is_refused(rng):
         estimate_of(msg, sent.layout)
 
 
-def test_a_plan_is_the_same_motion_on_the_other_side(rng):
-    q0, qd0, qdd0, k = rng.normal(size=(4, 3))
-    sent = PlanNotice(STAMP, Bezier(q0, qd0, qdd0, 3.0), k, 'name')
-    got = plan_notice(wired(plan_message(sent, NAMES)), NAMES)
+def random_motion(rng, duration=3.0):
+    """Two pieces, of which the first ends in motion."""
+    start, via, goal = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+    return minimum_jerk(tuple(start), via, goal, (duration, 1.5))
+
+
+def one_piece(rng, duration=3.0):
+    return TaskMotion((Piece(Bezier(*rng.normal(size=(3, 3)), duration), rng.normal(size=3)),))
+
+
+@pytest.mark.parametrize('motion_of', [one_piece, random_motion])
+def test_a_plan_is_the_same_motion_on_the_other_side(rng, motion_of):
+    sent = PlanNotice(STAMP, motion_of(rng), 'name')
+    msg = wired(plan_message(sent, NAMES))
+    assert len(msg.points) == len(sent.motion.pieces) + 1
+    got = plan_notice(msg, NAMES)
     assert (got.start, got.certified_for) == (STAMP, 'name')
     clock, estimate = Clock(STAMP - 5), random_estimate(rng)
     plan = got.plan(clock, estimate)
-    for t in np.linspace(0.0, 3.0, 31):
-        for order, x in enumerate(plan.desired(plan.start_time + t)):
-            expected = sent.curve.derivative(order, t, k)
-            assert np.allclose(x, expected, rtol=0.0, atol=1e-13)
+    for t in np.linspace(0.0, sent.motion.duration, 31):
+        for x, expected in zip(plan.motion.desired(t), sent.motion.desired(t), strict=True):
+            assert np.allclose(x, expected, rtol=0.0, atol=1e-12)
     assert notice_of(plan, clock, 'name').start == STAMP
-    assert plan.theta_0 is not None
     assert np.array_equal(plan.theta_0, estimate.theta)
+    assert plan.theta_bounds.contains(estimate.bounds)
 
 
 def test_a_plan_that_does_not_end_at_rest_or_is_for_others_is_refused(rng):
-    notice = PlanNotice(STAMP, Bezier(*rng.normal(size=(3, 3)), 3.0), rng.normal(size=3), '')
-    msg = plan_message(notice, NAMES)
+    msg = plan_message(PlanNotice(STAMP, one_piece(rng), ''), NAMES)
     with pytest.raises(MessageError, match='plan is for'):
         plan_notice(msg, ('a', 'b', 'd'))
     msg.points[1].velocities = [0.0, 1e-9, 0.0]
     with pytest.raises(MessageError, match='does not end at rest'):
         plan_notice(msg, NAMES)
-    empty = plan_message(replace(notice, curve=Bezier(*rng.normal(size=(3, 3)), 1e-10)), NAMES)
+    msg.points[0].positions = [0.0, math.nan, 0.0]
+    with pytest.raises(MessageError, match='not 3 finite numbers'):
+        plan_notice(msg, NAMES)
+    empty = plan_message(PlanNotice(STAMP, one_piece(rng, 1e-10), ''), NAMES)
     with pytest.raises(MessageError, match='lasts 0 ns'):
         plan_notice(empty, NAMES)

@@ -74,7 +74,7 @@ def test_every_parameter_is_described_and_fixed(node_with):
         '[N m]',
     ]
     assert all(d.read_only for d in described)
-    assert node.get_parameter('inner.errors').value.tolist() == [0.5]
+    assert list(node.get_parameter('inner.errors').value) == [0.5]
     assert not node.set_parameters([Parameter('speed', value=3.0)])[0].successful
 
 

@@ -1,0 +1,126 @@
+"""PlanSuccession: which plan is followed when, for whoever gets plans one after the other.
+
+A plan is taken over at its start, if
+
+    it goes on from the desired state of the plan in force, or, where no plan is in force or the
+    last one is over, stands still where the arm is,
+    it is not late: until `late` after its start the two differ by their jerk only; one that
+    stands still is never late,
+    the bounds it was certified for contain those that are known now,
+    the mode lets plans follow each other.
+
+Otherwise the plan in force stays, and ends at rest. So nobody has to be trusted: a planner that
+was started again, or works with something else than this arm does, is not followed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.track.tracking import refuse_unless_positive, shortest_turn
+from safe_sysid.trajectory.plan import Plan
+
+SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
+STILL = 1e-9  # [rad] that a plan which stands still may move
+
+
+@dataclass(frozen=True)
+class SuccessionSettings:
+    """How exact a plan has to be taken over."""
+
+    late: float = 0.005  # [s] after its start up to which a plan may still take over
+    near: float = 0.02  # [rad] from the arm at which a plan that stands still has to be
+
+    def __post_init__(self) -> None:
+        refuse_unless_positive(self, 'late', 'near')
+
+
+class PlanSuccession:
+    """Keeps the plan in force and those that may follow it."""
+
+    def __init__(self, model: RobotModel, settings: SuccessionSettings) -> None:
+        self._model = model
+        self._settings = settings
+        self._waiting: list[Plan] = []
+        self.in_force: Plan | None = None
+        self.refusal = ''  # why the last plan that was due was not taken over
+
+    def offer(self, plan: Plan) -> None:
+        """A plan that may take over at its start."""
+        others = [p for p in self._waiting if p.start_time != plan.start_time]
+        self._waiting = sorted([*others, plan], key=lambda p: p.start_time)
+
+    def reset(self) -> None:
+        """Forget all plans; for when the arm does not follow any."""
+        self.in_force = None
+        self._waiting = []
+
+    def step(
+        self, t: float, measurement: JointMeasurement, estimate: ParameterEstimate
+    ) -> Plan | None:
+        """Plan to follow at time t [s], if there is any."""
+        while self._waiting and self._waiting[0].start_time <= t:
+            plan = self._waiting.pop(0)
+            if self.in_force is not None and plan.start_time <= self.in_force.start_time:
+                continue  # the one in force, told again
+            self.refusal = self._refusal_of(plan, t, measurement, estimate)
+            if not self.refusal:
+                self.in_force = plan
+        return self.in_force
+
+    def decline(self, t: float, reason: str) -> None:
+        """Drop every plan that is due, as the mode does not let it take over."""
+        due = [p for p in self._waiting if p.start_time <= t]
+        if due:
+            self._waiting = [p for p in self._waiting if p.start_time > t]
+            self.refusal = reason
+
+    def _refusal_of(
+        self, plan: Plan, t: float, measurement: JointMeasurement, estimate: ParameterEstimate
+    ) -> str:
+        """Why a plan may not take over; empty if it may."""
+        certified = plan.theta_bounds
+        if certified is None or not certified.contains(estimate.bounds):
+            return 'the next plan was made for tighter bounds than are known now'
+        if self.in_force is None or plan.start_time >= self.in_force.end_time:
+            return self._refusal_at_rest(plan, t, measurement)
+        before = np.array(self.in_force.desired(plan.start_time))
+        return self._refusal_to_go_on(plan, t, before)
+
+    def _refusal_at_rest(self, plan: Plan, t: float, measurement: JointMeasurement) -> str:
+        curve = plan.curve
+        if _stands_still(plan):
+            way = shortest_turn(curve.q0 - measurement.position, self._model.limits.is_continuous)
+            if np.abs(way).max() <= self._settings.near:
+                return ''
+            j = int(np.argmax(np.abs(way)))
+            return (
+                f'the plan stands still {abs(way[j]):.3g} rad from where '
+                f'{self._model.layout.joint_names[j]} is; {self._settings.near} rad are allowed'
+            )
+        if self.in_force is None:
+            return 'the first plan has to stand still where the arm is'
+        return self._refusal_to_go_on(plan, t, np.array(self.in_force.desired(plan.start_time)))
+
+    def _refusal_to_go_on(self, plan: Plan, t: float, before: Array) -> str:
+        """Before: desired position, velocity, acceleration of the plan in force at its start."""
+        late = t - plan.start_time
+        if late > self._settings.late:
+            return f'the next plan came {late:.3f} s late; {self._settings.late} s are allowed'
+        curve = plan.curve
+        gap = np.abs(before - np.array([curve.q0, curve.qd0, curve.qdd0])).max()
+        if gap > SAME:
+            return f'the next plan does not go on from the one in force, it jumps by {gap:.3g}'
+        return ''
+
+
+def _stands_still(plan: Plan) -> bool:
+    curve = plan.curve
+    starts_at_rest = not (np.any(curve.qd0) or np.any(curve.qdd0))
+    return starts_at_rest and not plan.then and bool(np.abs(plan.k).max() <= STILL)
