@@ -17,23 +17,9 @@ from safe_sysid.plan.plan_result import PlanResult
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import joint_reach
 from safe_sysid.reach.torque_reach import torque_reach
+from safe_sysid.report.estimate_series import EstimateSeries
 from safe_sysid.track.tracking import shortest_turn
 from safe_sysid.trajectory.plan import Plan
-
-
-@dataclass(frozen=True, eq=False)
-class EstimateSeries:
-    """What was known of theta_e whenever it changed, the first one included."""
-
-    time: Array  # (M,) [s]
-    nominal: Array  # (M, 10)
-    lower: Array  # (M, 10)
-    upper: Array  # (M, 10)
-
-    @property
-    def half_width(self) -> Array:
-        """Of [theta_e], (M, 10)."""
-        return np.asarray(0.5 * (self.upper - self.lower))
 
 
 @dataclass(frozen=True)
