@@ -68,7 +68,8 @@ class BaseParameters:
 
     def values(self, theta: Array) -> Array:
         """beta = K_reg theta, (..., p) -> (..., b)."""
-        return theta @ self.regrouping.T
+        beta: Array = theta @ self.regrouping.T
+        return beta
 
     def theta(self, beta: Array, gamma: Array) -> Array:
         """The theta with these base parameters and freedoms, (b,), (p - b,) -> (p,)."""
