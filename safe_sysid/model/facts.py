@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 from pathlib import Path
 
@@ -33,18 +33,18 @@ class JointFacts:
     viscous: float  # [N m s/rad]
     armature: float  # [kg m^2], inertia of rotor and gear seen at the joint
     offset: float  # [N m]
-    torque_limit: float  # [N m]
+    torque_limit: float  # [N m], 0 for a passive joint of a closed chain
     acceleration_limit: float  # [rad/s^2]
     encoder_resolution: float  # [rad], 0 if the reading is taken as exact
     effort_sign: int  # +1, or -1 where the driver counts against the joint axis
     effort_scale: float  # [N m per unit of the driver's effort]
 
     def __post_init__(self) -> None:
-        for name in ('coulomb', 'viscous', 'armature', 'encoder_resolution'):
+        for name in ('coulomb', 'viscous', 'armature', 'torque_limit', 'encoder_resolution'):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0.0):
                 raise ConfigError(f'{name} is {value}, it has to be 0 or more')
-        for name in ('torque_limit', 'acceleration_limit', 'effort_scale'):
+        for name in ('acceleration_limit', 'effort_scale'):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
                 raise ConfigError(f'{name} is {value}, it has to be more than 0')
@@ -87,6 +87,36 @@ class CollisionFacts:
 
 
 @dataclass(frozen=True)
+class LoopFacts:
+    """A point of one link is where a point of another link is [m], each in the frame of its link."""
+
+    kind: str  # point: in all three directions; planar: in the plane normal to `normal`
+    link_a: str
+    point_a: Vector3
+    link_b: str
+    point_b: Vector3
+    normal: Vector3 | None = None  # base frame
+
+    def __post_init__(self) -> None:
+        if self.kind not in ('point', 'planar'):
+            raise ConfigError(f"kind is '{self.kind}', allowed are point and planar")
+        if (self.kind == 'planar') != (self.normal is not None):
+            raise ConfigError('a planar loop needs `normal`, another kind has none')
+        if self.normal is not None and not any(self.normal):
+            raise ConfigError('normal is zero, it has to be a direction')
+
+
+@dataclass(frozen=True)
+class ClosedChainFacts:
+    """Which loops the bodies of a robot form, and which joints follow from the others."""
+
+    passive: tuple[str, ...]
+    loops: dict[str, LoopFacts]
+    massless: tuple[str, ...] = ()  # joints whose body only splits a joint of several axes
+    home: dict[str, float] = field(default_factory=dict)  # [rad or m] near a closed configuration
+
+
+@dataclass(frozen=True)
 class RobotFacts:
     """Everything config/robots/<arm>.yaml says."""
 
@@ -97,12 +127,30 @@ class RobotFacts:
     joints: dict[str, JointFacts]
     held: dict[str, float]  # joints that do not move, and where they are [rad or m]
     collision: CollisionFacts
+    closed_chain: ClosedChainFacts | None = None
 
     def __post_init__(self) -> None:
         if not self.joints:
             raise ConfigError('joints is empty, name the joints of the moving chain')
+        self._check_motors()
         for name in self.joints.keys() & self.held.keys():
             raise ConfigError(f"joint '{name}' is in joints and in held, it can only be in one")
+
+    def _check_motors(self) -> None:
+        chain = self.closed_chain
+        passive = () if chain is None else chain.passive
+        named = () if chain is None else (*passive, *chain.massless, *chain.home)
+        for name in named:
+            if name not in self.joints:
+                raise ConfigError(
+                    f"closed_chain: no joint '{name}', the joints are {list(self.joints)}"
+                )
+        for name, joint in self.joints.items():
+            if (joint.torque_limit == 0.0) != (name in passive):
+                raise ConfigError(
+                    f'torque_limit of {name} is {joint.torque_limit}; it has to be more than 0, '
+                    'and 0 for the joints that closed_chain lists as passive'
+                )
 
 
 def read_facts(path: Path) -> RobotFacts:

@@ -86,7 +86,8 @@ class RobotModel:
     @staticmethod
     def from_files(urdf: Path, facts: RobotFacts, name: str) -> RobotModel:
         """An arm from a URDF and the facts a URDF has no place for."""
-        model = build(urdf, tuple(facts.joints), facts.held)
+        massless = () if facts.closed_chain is None else facts.closed_chain.massless
+        model = build(urdf, tuple(facts.joints), facts.held, massless)
         names = tuple(model.names[1:])
         frames = frames_of(model)
         tip = _tip(urdf, frames, facts.tip)

@@ -58,8 +58,16 @@ def moving_joints(root: ElementTree.Element) -> dict[str, str]:
     }
 
 
-def build(path: Path, joints: tuple[str, ...], held: Mapping[str, float]) -> pin.Model:
-    """Pinocchio model in which only `joints` move; coordinates are angles, not (cos, sin)."""
+def build(
+    path: Path,
+    joints: tuple[str, ...],
+    held: Mapping[str, float],
+    massless: tuple[str, ...] = (),
+) -> pin.Model:
+    """Pinocchio model in which only `joints` move; coordinates are angles, not (cos, sin).
+
+    The bodies of `massless` joints may have no mass.
+    """
     root = read_urdf(path)
     moving = moving_joints(root)
     _check_names(path, moving, joints, held)
@@ -75,12 +83,17 @@ def build(path: Path, joints: tuple[str, ...], held: Mapping[str, float]) -> pin
         whole = pin.buildModelFromXML(ElementTree.tostring(root, encoding='unicode'))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f'{path}: Pinocchio cannot build it: {error}') from error
+    model = _reduced(whole, held) if held else whole
+    _check_bodies(path, model, massless)
+    return model
+
+
+def _reduced(whole: pin.Model, held: Mapping[str, float]) -> pin.Model:
+    """The model in which the held joints do not move."""
     position = np.zeros(whole.nq)
     for name, value in held.items():
         position[whole.joints[whole.getJointId(name)].idx_q] = value
-    model = pin.buildReducedModel(whole, [whole.getJointId(name) for name in held], position)
-    _check_bodies(path, model)
-    return model
+    return pin.buildReducedModel(whole, [whole.getJointId(name) for name in held], position)
 
 
 def frames_of(model: pin.Model) -> dict[str, Frame]:
@@ -112,9 +125,9 @@ def _check_names(
             )
 
 
-def _check_bodies(path: Path, model: pin.Model) -> None:
+def _check_bodies(path: Path, model: pin.Model, massless: tuple[str, ...]) -> None:
     for i in range(1, model.njoints):
-        if not model.inertias[i].mass > 0.0:
+        if not model.inertias[i].mass > 0.0 and model.names[i] not in massless:
             raise ModelError(
                 f"{path}: what joint '{model.names[i]}' moves has mass "
                 f'{model.inertias[i].mass} kg; give its link an <inertial> element with a mass '
