@@ -1,0 +1,1 @@
+"""OFFLINE: what an arm is, from recordings of its motion."""

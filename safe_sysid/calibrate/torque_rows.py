@@ -1,0 +1,131 @@
+"""Rows of the fit: regressor and torque behind the same filter, at a rate that wastes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import fftconvolve
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.filters import derivative, zero_phase
+from safe_sysid.model.robot_model import RobotModel
+
+MOTION = 2.0  # cut-offs: what is kept of the motion, before the rows are filtered too
+WORKING = 20.0  # cut-offs: lowest rate at which the regressor is evaluated
+KEPT = 2.5  # cut-offs: rate of the rows, a little more than what the filter leaves
+ENDS = 3.0  # periods of the cut-off left out at either end: what a filter rings there is 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueRows:
+    """Y x = tau + errors, sample by sample and joint by joint."""
+
+    Y: Array  # (N, n, p) filtered
+    tau: Array  # (N, n) filtered alike [N m]
+    recorded: Array  # (N, n) at the same instants, as recorded [N m]
+    moving: AnyArray  # (N, n) bool: fast enough for friction to be what the model says
+    rate: float  # [Hz]
+    response: Array  # of the filter to one sample, at the rate it runs
+    step: int  # samples of the filter per row
+
+    def __len__(self) -> int:
+        return len(self.tau)
+
+    def noise(self, rng: np.random.Generator) -> Array:
+        """What white noise becomes behind the filter, (N, n) with variance 1."""
+        N, n = self.tau.shape
+        length = (N - 1) * self.step + 1
+        white = rng.normal(size=(length + len(self.response) - 1, n))
+        coloured = fftconvolve(white, self.response[:, None], mode='valid', axes=0)
+        unit: Array = coloured[:: self.step] / np.linalg.norm(self.response)
+        return unit
+
+    def correlation(self, lags: int) -> Array:
+        """Of white noise behind the filter, between rows 0 to `lags` apart."""
+        whole = fftconvolve(self.response, self.response[::-1])[len(self.response) - 1 :]
+        later = whole[:: self.step][: lags + 1] / whole[0]
+        return np.concatenate([later, np.zeros(lags + 1 - len(later))])
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """A recording with its derivatives."""
+
+    rate: float  # [Hz]
+    q: Array  # (N, n) [rad]
+    qd: Array
+    qdd: Array
+    tau: Array  # (N, n) [N m]
+
+
+def motion_of(log: EvenLog, cutoff: float) -> Motion:
+    """Zero-phase filtered positions, and their derivatives by differences."""
+    q = zero_phase(log.q, log.rate, cutoff)
+    qd = derivative(q, log.rate)
+    return Motion(log.rate, q, qd, derivative(qd, log.rate), log.tau)
+
+
+def torque_rows(model: RobotModel, columns: FitColumns, log: EvenLog, cutoff: float) -> TorqueRows:
+    """Rows of a recording: the regressor of the motion and the torque, both behind one filter.
+
+    Filtering both sides alike keeps them equal whatever the cut-off. The ends, where a filter
+    does not know what was before or comes after, are left out.
+    """
+    return rows_of_motion(model, columns, motion_of(log, MOTION * cutoff), cutoff)
+
+
+def rows_of_motion(
+    model: RobotModel, columns: FitColumns, motion: Motion, cutoff: float
+) -> TorqueRows:
+    """Rows of a motion whose derivatives are known already."""
+    step = max(int(motion.rate / (WORKING * cutoff)), 1)
+    working = motion.rate / step
+    tau = motion.tau if step == 1 else zero_phase(motion.tau, motion.rate, 0.4 * working)
+    q, qd, qdd, tau, recorded = (
+        x[::step] for x in (motion.q, motion.qd, motion.qdd, tau, motion.tau)
+    )
+    Y = columns.regressor(model, q, qd, qdd)
+    Y = zero_phase(Y.reshape(len(Y), -1), working, cutoff).reshape(Y.shape)
+    tau = zero_phase(tau, working, cutoff)
+    ends = max(round(ENDS * working / cutoff), 3)
+    kept = slice(ends, len(Y) - ends, max(int(working / (KEPT * cutoff)), 1))
+    if len(Y) - 2 * ends < 1:
+        raise MeasurementError(
+            f'{len(motion.q) / motion.rate:.2g} s are too short for a cut-off of {cutoff} Hz'
+        )
+    row_step = kept.step or 1
+    slow = np.abs(qd) < columns.creep
+    return TorqueRows(
+        np.ascontiguousarray(Y[kept]),
+        tau[kept],
+        recorded[kept],
+        ~slow[kept],
+        working / row_step,
+        _response(working, cutoff),
+        row_step,
+    )
+
+
+def joined(pieces: list[TorqueRows]) -> TorqueRows:
+    """Rows of several recordings, one after the other."""
+    return TorqueRows(
+        np.concatenate([rows.Y for rows in pieces]),
+        np.concatenate([rows.tau for rows in pieces]),
+        np.concatenate([rows.recorded for rows in pieces]),
+        np.concatenate([rows.moving for rows in pieces]),
+        pieces[0].rate,
+        pieces[0].response,
+        pieces[0].step,
+    )
+
+
+def _response(rate: float, cutoff: float) -> Array:
+    """Impulse response of the filter, to where it has faded."""
+    half = round(ENDS * rate / cutoff)
+    impulse = np.zeros(4 * half + 1)
+    impulse[2 * half] = 1.0
+    return zero_phase(impulse, rate, cutoff)[half : 3 * half + 1]

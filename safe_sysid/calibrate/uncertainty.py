@@ -1,0 +1,120 @@
+"""How far base parameters and predicted torques may be off: covariance with coloured residuals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.calibrate.torque_rows import TorqueRows
+from safe_sysid.model.base_parameters import BaseParameters
+
+LAG = 1.0  # [s] errors of the model are taken as independent when so far apart
+DRAWS = 16  # of simulated noise
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """Covariance of base parameters, from residuals as they are."""
+
+    base: BaseParameters
+    covariance: Array  # (b, b)
+    white: Array  # (b, b) the same if residuals were independent
+    factor: Array  # (n,) residuals of a joint over noise, at low frequencies; 1 for pure noise
+
+    def deviation(self) -> Array:
+        """Standard deviation of every base parameter, (b,)."""
+        spread: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return spread
+
+    def torque_deviation(self, Y: Array) -> Array:
+        """Standard deviation of the torque that rows (N, n, p) predict, (N, n)."""
+        rows = Y[:, :, self.base.columns]
+        variance = np.einsum('tji,ik,tjk->tj', rows, self.covariance, rows)
+        spread: Array = np.sqrt(np.maximum(variance, 0.0))
+        return spread
+
+    def worst_combinations(self, scale: Array, count: int) -> list[tuple[float, Array]]:
+        """Directions of the base parameters that are least known, with their relative deviation.
+
+        `scale` (b,) is the size a change of each must have to matter; directions are in units of
+        it, so 1 means: not known at all.
+        """
+        relative = self.covariance / np.outer(scale, scale)
+        values, vectors = scipy.linalg.eigh(relative)
+        last = len(values) - 1
+        return [
+            (float(np.sqrt(max(values[i], 0.0))), vectors[:, i])
+            for i in range(last, max(last - count, -1), -1)
+        ]
+
+
+def uncertainty_of(
+    base: BaseParameters, rows: TorqueRows, residual: Array, kept: AnyArray
+) -> Uncertainty:
+    """Covariance of a weighted least-squares fit of rows with residuals (N, n).
+
+    Noise is white at the sampling rate, so behind the filter its correlation is known; joints have
+    noises of their own. What residuals show beyond that at low frequencies, as errors of the model
+    do, enters as a factor per joint. It is found by comparing with simulated noise, because a fit
+    absorbs much of the low frequencies. Rows that were left out count as missing.
+    """
+    n = rows.tau.shape[1]
+    lags = min(max(int(rows.rate * LAG), 12), len(rows) // 10)
+    used = np.maximum(kept.sum(axis=0), 1)
+    e = np.where(kept, residual, 0.0)
+    variance = np.sum(e**2, axis=0) / np.maximum(used - base.count / n, 1.0)
+    variance = np.maximum(variance, 1e-300)
+    Y = np.where(kept[:, :, None], rows.Y[:, :, base.columns], 0.0) / np.sqrt(variance)[:, None]
+    information = np.einsum('tji,tjk->ik', Y, Y, optimize=True)
+    inverse = _inverse(information)
+    factor = _excess(Y, inverse, e / np.sqrt(variance), rows, kept)
+    correlation = rows.correlation(lags)
+    spread = np.zeros_like(information)
+    for j in range(n):
+        spread += factor[j] * _correlated(Y[:, j], correlation)
+    return Uncertainty(base, inverse @ spread @ inverse, inverse, factor)
+
+
+def _correlated(Y: Array, correlation: Array) -> Array:
+    """Sum over s, t of Y_s' Y_t correlation(s - t)."""
+    total = Y.T @ Y
+    for lag, value in enumerate(correlation[1:], start=1):
+        if abs(value) > 1e-6:
+            product = Y[lag:].T @ Y[: len(Y) - lag]
+            total += value * (product + product.T)
+    return total
+
+
+def _excess(Y: Array, inverse: Array, e: Array, rows: TorqueRows, kept: AnyArray) -> Array:
+    """Low-frequency power of residuals over that of noise that was fitted alike, at least 1."""
+    lags = min(max(int(rows.rate * LAG), 12), len(rows) // 10)
+    expected = np.zeros(Y.shape[1])
+    rng = np.random.default_rng(0)
+    for _ in range(DRAWS):
+        noise = np.where(kept, rows.noise(rng), 0.0)
+        noise -= Y @ (inverse @ np.einsum('tji,tj->i', Y, noise))
+        expected += _low_power(noise, lags) / DRAWS
+    factor: Array = np.maximum(_low_power(e, lags) / np.maximum(expected, 1e-12), 1.0)
+    return factor
+
+
+def _low_power(e: Array, lags: int) -> Array:
+    """Sum of the covariances between rows up to `lags` apart, tapered: never negative."""
+    total = np.sum(e**2, axis=0)
+    for lag in range(1, lags + 1):
+        total += 2.0 * (1.0 - lag / (lags + 1.0)) * np.sum(e[lag:] * e[: len(e) - lag], axis=0)
+    power: Array = total / len(e)
+    return power
+
+
+def _inverse(information: Array) -> Array:
+    """Inverse of a positive definite matrix whose columns may have very different sizes."""
+    size = np.sqrt(np.diag(information))
+    size[size == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(information / np.outer(size, size))
+    values = np.maximum(values, 1e-15 * values[-1])
+    inverse: Array = (vectors / values) @ vectors.T / np.outer(size, size)
+    return inverse
