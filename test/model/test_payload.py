@@ -34,8 +34,8 @@ def cylinder(radius, length, centre):
     return np.array([mass, mass * radius**2 / 2, across])
 
 
-def test_the_package_has_the_five_dumbbells():
-    assert payload_names() == [f'dumbbell_{pounds}lb' for pounds in POUNDS]
+def test_the_package_has_the_five_dumbbells_and_a_tool():
+    assert payload_names() == [*(f'dumbbell_{pounds}lb' for pounds in POUNDS), 'rod_tool']
 
 
 @pytest.mark.parametrize('pounds', POUNDS)

@@ -1,0 +1,1 @@
+"""OFFLINE: motions worth recording, inside limits and without contact."""

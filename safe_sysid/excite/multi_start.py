@@ -1,0 +1,201 @@
+"""Many searches side by side, each in a process of its own, until time or starts run out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import contextlib
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.excite.certificate import Certificate, certify
+from safe_sysid.excite.criteria import stages_of
+from safe_sysid.excite.design import Candidate, search
+from safe_sysid.excite.design_problem import DesignProblem
+from safe_sysid.trajectory.motion_basis import Motion
+
+CLOSE = 2.0  # [s] to end by itself
+REPORT_EVERY = 0.2  # [s]
+
+
+class NoMotionError(SafeSysidError):
+    """No start led to a motion that keeps every limit."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is tried: it ends with the seconds or the starts, whichever comes first."""
+
+    seconds: float  # [s] of wall time
+    starts: int | None  # the result of a number of starts does not depend on the machine's speed
+    processes: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        for name in ('seconds', 'processes'):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be more than 0')
+        if self.starts is not None and self.starts < 1:
+            raise ConfigError(f'starts is {self.starts}, it has to be 1 or more')
+        if self.seed < 0:
+            raise ConfigError(f'seed is {self.seed}, it has to be 0 or more')
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known while searches run."""
+
+    elapsed: float  # [s]
+    cpu: float  # [s] of the searches that have reported, summed
+    finished: int  # starts
+    best: Candidate | None
+
+
+Watch = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A motion with what is proven of it, and how it was found."""
+
+    motion: Motion
+    condition: float
+    goal: float
+    certificate: Certificate
+    start: int
+    history: tuple[Progress, ...]  # one entry each time a better motion was found, and the end
+
+
+def design(problem: DesignProblem, criterion: str, effort: Effort, watch: Watch) -> Design:
+    """The best motion of many starts that is proven to keep every limit."""
+    stages_of(criterion)  # an unknown name is an error here, not in another process
+    best: dict[int, Candidate] = {}  # of each start
+    history: list[Progress] = []
+    for progress in _progress(problem, criterion, effort, best):
+        found, last = progress.best, history[-1].best if history else None
+        if found is not None and (last is None or found.goal < last.goal):
+            history.append(progress)
+        watch(progress)
+    history.append(progress)
+    reasons = []
+    for candidate in sorted(best.values(), key=lambda one: (one.goal, one.start)):
+        motion = problem.motion(candidate.x)
+        certificate = certify(problem.model, problem.contacts, motion, problem.required)
+        if certificate.holds:
+            return Design(
+                motion,
+                candidate.condition,
+                candidate.goal,
+                certificate,
+                candidate.start,
+                tuple(history),
+            )
+        reasons += certificate.failures
+    raise NoMotionError(
+        f'no motion that keeps every limit after {progress.finished} starts in '
+        f'{progress.elapsed:.1f} s: '
+        + (reasons[0] if reasons else 'none came free of contact; give it more time')
+    )
+
+
+def _progress(
+    problem: DesignProblem, criterion: str, effort: Effort, best: dict[int, Candidate]
+) -> Iterator[Progress]:
+    """What the processes report, until the effort is spent; fills in the best of each start."""
+    begin = time.monotonic()
+    finished, top, cpu = 0, None, [0.0] * effort.processes
+    with _processes(problem, criterion, effort) as connections:
+        open_ones = dict(zip(connections, range(len(connections)), strict=True))
+        while open_ones:
+            left = effort.seconds - (time.monotonic() - begin)
+            if left <= 0.0:
+                break
+            for ready in wait(list(open_ones), timeout=min(left, REPORT_EVERY)):
+                number = open_ones[ready]
+                try:
+                    candidate, cpu[number], ended = ready.recv()
+                except (EOFError, ConnectionResetError):
+                    del open_ones[ready]
+                    continue
+                if isinstance(candidate, SafeSysidError):
+                    raise candidate
+                finished += ended
+                if candidate is None:
+                    continue
+                known = best.get(candidate.start)
+                if known is None or candidate.goal < known.goal:
+                    best[candidate.start] = candidate
+                if top is None or candidate.goal < top.goal:
+                    top = candidate
+            yield Progress(time.monotonic() - begin, sum(cpu), finished, top)
+    yield Progress(time.monotonic() - begin, sum(cpu), finished, top)
+
+
+@contextlib.contextmanager
+def _processes(
+    problem: DesignProblem, criterion: str, effort: Effort
+) -> Iterator[list[Connection]]:
+    """Processes that search, each with every n-th start, ended on the way out."""
+    running, connections = [], []
+    try:
+        for _ in range(effort.processes):
+            ours, theirs = socket.socketpair()
+            running.append(
+                subprocess.Popen(
+                    [sys.executable, '-m', 'safe_sysid.excite.multi_start', str(theirs.fileno())],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    # small matrices gain nothing from threads, which would take each other's core
+                    env={**os.environ, 'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'},
+                )
+            )
+            theirs.close()
+            connections.append(Connection(ours.detach()))
+        for number, connection in enumerate(connections):
+            connection.send_bytes(pickle.dumps((problem, criterion, effort, number)))
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()
+        for process in running:
+            process.terminate()
+        for process in running:
+            try:
+                process.wait(timeout=CLOSE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def serve(connection: Connection) -> None:
+    """Search for another process until it closes the connection or the starts run out.
+
+    Sends (candidate, error or None, CPU seconds of this process so far, starts that have ended).
+    """
+    problem, criterion, effort, number = pickle.loads(connection.recv_bytes())
+    start = number
+    while effort.starts is None or start < effort.starts:
+        goal = float('inf')
+        try:
+            for candidate in search(problem, criterion, effort.seed, start):
+                if candidate is not None and candidate.goal < goal:
+                    goal = candidate.goal
+                    connection.send((candidate, time.process_time(), 0))
+        except SafeSysidError as error:
+            connection.send((error, time.process_time(), 0))
+            return
+        connection.send((None, time.process_time(), 1))
+        start += effort.processes
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
+        serve(Connection(int(sys.argv[1])))
