@@ -126,7 +126,7 @@ class GuidedSpans(FloatingSpans):
         rest = N - N[:, chosen] @ _solved(N[:, chosen], N)
         self._remember(np.abs(rest).max(axis=0), 0)
         if len(chosen):
-            self._remember(np.linalg.svd(N[:, chosen], compute_uv=False)[-1:], 1)
+            self._remember(scipy.linalg.svdvals(N[:, chosen])[-1:], 1)
         return chosen
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from safe_sysid.model.kinematic_tree import (
     KinematicTree,
     SymmetricRotor,
 )
+from safe_sysid.model.parameter_classes import ParameterClass
 from safe_sysid.model.residue_field import PRIMES, ResidueField
 from safe_sysid.model.rotor_conditions import (
     Crossing,
@@ -48,20 +48,6 @@ ROTOR_LABELS = {
     SymmetricRotor: ('m_r', 'mcz_r', 'Ixx_r', 'Im'),
     GeneralRotor: tuple(f'{label}_r' for label in inertia.LABELS),
 }
-
-
-class ParameterClass(Enum):
-    """How much torques can tell about one parameter."""
-
-    ALONE = 'alone'
-    COMBINED = 'combined'  # in a combination that it stands for
-    NOT_SELECTED = 'not_selected'  # in combinations that others stand for
-    NONE = 'none'
-
-    @property
-    def symbol(self) -> str:
-        """Sign of this class in a table."""
-        return {'alone': '★', 'combined': '●', 'not_selected': '○', 'none': '×'}[self.value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +108,11 @@ class _Outcome:
     spans: Spans
     unheard: AnyArray  # (s,) which parameters have no effect
     leak: AnyArray  # (10,) which parameters of the link below take part in transfers
+
+
+def preferred_in_group(size: int) -> IntArray:
+    """Entries of a group, those first that shall stand for a combination."""
+    return np.concatenate([PREFERENCE, np.arange(10, size)])
 
 
 def exact_nullspace(
@@ -214,7 +205,7 @@ def _outcome(
 ) -> _Outcome:
     N = np.vstack([conditions.momentum, conditions.mapping])
     image = conditions.image
-    order = np.concatenate([PREFERENCE, np.arange(10, N.shape[1])])
+    order = preferred_in_group(N.shape[1])
     chosen, W = arithmetic.dependence(N[:, order])
     selected, others = order[chosen], np.delete(order, chosen)
     felt_below = arithmetic.product(below.K, image)

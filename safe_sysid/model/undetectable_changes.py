@@ -11,7 +11,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.base_parameters import BaseParameters, from_dependence
 from safe_sysid.model.kinematic_tree import WORLD
-from safe_sysid.model.parameter_nullspace import ParameterNullspace
+from safe_sysid.model.parameter_nullspace import ParameterNullspace, preferred_in_group
 
 
 def labels(nullspace: ParameterNullspace) -> tuple[str, ...]:
@@ -69,9 +69,17 @@ def base_columns(nullspace: ParameterNullspace) -> IntArray:
     return np.concatenate([start + joint.selected for start, joint in pairs])
 
 
-def structural_base_parameters(nullspace: ParameterNullspace) -> BaseParameters:
+def base_parameters_of(nullspace: ParameterNullspace) -> BaseParameters:
     """Base parameters that hold for every motion."""
     chosen = base_columns(nullspace)
     others = np.delete(np.arange(nullspace.size), chosen)
     W = regrouping(nullspace)[:, others]
     return from_dependence(chosen, others, W, nullspace.decision, np.zeros(0))
+
+
+def preference(nullspace: ParameterNullspace) -> IntArray:
+    """All entries of theta, those first that shall stand for a combination."""
+    pairs = zip(nullspace.starts, nullspace.joints, strict=True)
+    return np.concatenate(
+        [start + preferred_in_group(len(joint.labels)) for start, joint in pairs]
+    )

@@ -24,8 +24,8 @@ class Frame(NamedTuple):
     p: Array  # (3,) [m]
 
 
-def read_urdf(path: Path) -> ElementTree.Element:
-    """Root element of a URDF whose joints are all of a kind that can be modelled."""
+def parse_urdf(path: Path) -> ElementTree.Element:
+    """Root element of a URDF, whatever is in it."""
     try:
         root = ElementTree.parse(path).getroot()
     except OSError as error:
@@ -34,6 +34,12 @@ def read_urdf(path: Path) -> ElementTree.Element:
         raise ModelError(f'{path}: is not XML ({error})') from error
     if root.tag != 'robot':
         raise ModelError(f'{path}: the root element is <{root.tag}>, a URDF has <robot>')
+    return root
+
+
+def read_urdf(path: Path) -> ElementTree.Element:
+    """Root element of a URDF whose joints are all of a kind that can be modelled."""
+    root = parse_urdf(path)
     for joint in root.findall('joint'):
         name, kind = joint.get('name'), joint.get('type')
         if kind not in (*MOVING, 'fixed'):
