@@ -3,8 +3,8 @@
     minimise   |R x - z|^2 + weight sum_b [ tr(J0_b^-1 J_b) - log det(J0_b^-1 J_b) ]
     such that  J_b(x) >= 0,  x >= 0 where it has to be,  m_b and tr(J_b Q_b) within their bounds
 
-J_b is the pseudo-inertia of body b, linear in x, and J0_b that of its prior. The problem is convex,
-so one solve finds the global optimum. Everything is written in coordinates in which J0_b is the
+J_b is the pseudo-inertia of body b, linear in x, and J0_b that of its prior. The problem is
+convex: one solve finds the global optimum. It is written in coordinates in which J0_b is the
 identity, so units and sizes of bodies do not matter to the solver.
 """
 
