@@ -2,7 +2,8 @@
 
 Guidance only. The torque is that of the desired motion with what the robust input may add. The
 tracking error enters by the accelerations K_r de/dt and the friction that it causes at the start
-and the end of the plan, which is most of what it does.
+and the end of the plan, which is most of what it does; those of all joints together are taken to
+be in an ellipsoid, as in `reach.error_terms`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.plan.arm_clearance import Scene, clearance, scene_of
 from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.limits import position_margins, velocity_margins
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE, TORQUE
 from safe_sysid.reach.problem import Problem
@@ -23,6 +25,7 @@ from safe_sysid.reach.tracking_error import TrackingError, tracking_error
 
 MOST_TORQUE = 0.5  # share of the limits that plans are asked for at most
 MOST_CLEARANCE = 0.05  # [m] likewise
+LIMIT_SAMPLES = 24  # times at which curves that end in motion are compared with their limits
 NEAR = 0.3  # [m] of clearance that counts as much as all of a torque limit
 
 
@@ -32,7 +35,7 @@ class NominalCheck:
 
     problem: Problem
     samples: int  # times that are looked at
-    kept_torque: float = 0.0  # share of the limits that sets lose to what is not looked at here
+    kept_torque: float = 0.0  # share of the limits that sets lose to more than is looked at here
     kept_clearance: float = 0.0  # [m] likewise
 
     @cached_property
@@ -66,15 +69,31 @@ class NominalCheck:
         clearance = min((m.margin for m in kinds if m is not None), default=np.inf)
         return replace(
             self,
-            kept_torque=float(np.clip(self.torque_margin(k) - torque, 0.0, MOST_TORQUE)),
+            kept_torque=float(np.clip(self.torque_margin(k) - torque, -MOST_TORQUE, MOST_TORQUE)),
             kept_clearance=float(np.clip(self.clearance(k) - clearance, 0.0, MOST_CLEARANCE)),
         )
+
+    def along(self, horizon: Horizon) -> NominalCheck:
+        """The same check for other curves; what does not depend on them is not computed again."""
+        other = replace(self, problem=replace(self.problem, horizon=horizon))
+        other.__dict__.update(_error=self._error, _scene=self._scene)
+        return other
 
     def _limit_margin(self, k: Array) -> float:
         """Positions and velocities, in rad and rad/s."""
         curve, limits = self.problem.horizon.curve, self.problem.model.limits
+        if not curve.ends_at_rest:  # whose extrema take ten times as long as all of the rest
+            return self._sampled_limit_margin(k)
         margins = [f(curve, k, limits, self._error) for f in (position_margins, velocity_margins)]
         return float(min(reached.margin.min() for reached in margins))
+
+    def _sampled_limit_margin(self, k: Array) -> float:
+        curve, limits, error = self.problem.horizon.curve, self.problem.model.limits, self._error
+        t = np.linspace(0.0, curve.duration, LIMIT_SAMPLES)
+        q, speed = curve.position(t, k), np.abs(curve.velocity(t, k)) + error.velocity
+        below = q - error.position - limits.position_lower
+        above = limits.position_upper - q - error.position
+        return float(min(below.min(), above.min(), (limits.velocity - speed).min()))
 
     def torque_margin(self, k: Array) -> float:
         """Smallest share of a torque limit that is left."""
@@ -93,13 +112,14 @@ class NominalCheck:
     def _by_error(self, q: Array) -> tuple[Array, Array]:
         """Nominal torque that tracking errors add at q, and the doubt about it, (n,) each."""
         problem, error = self.problem, self._error
-        n, theta_0 = problem.model.n, problem.bounds.theta
+        n = problem.model.n
         q = np.tile(q, (n + 1, 1))
-        qdd = np.vstack([np.diag(problem.gains.K_r * error.velocity), np.zeros(n)])
-        W = slotine_li_regressor(problem.model, q, 0.0 * q, 0.0 * q, qdd)
+        rate = np.vstack([np.diag(error.velocity), np.zeros(n)])
+        W = slotine_li_regressor(problem.model, q, -rate, 0.0 * q, problem.gains.K_r * rate)
         W = W[:n] - W[n]
-        viscous = theta_0[problem.model.layout.joint_entries('Fv')] * error.velocity
-        return np.abs(W @ theta_0).sum(axis=0) + viscous, _doubt(problem, W).sum(axis=0)
+        by_one = W @ problem.bounds.theta, _doubt(problem, W)
+        added, doubt = (np.linalg.norm(each, axis=0) for each in by_one)
+        return added, doubt
 
     def clearance(self, k: Array) -> float:
         """Smallest distance to obstacles and of capsules along the desired motion [m]."""

@@ -20,7 +20,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel, Tree
 from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
-from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
+from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import EPS, Interval
@@ -62,10 +62,9 @@ def ball_radius(half_widths: Array) -> Array:
     return np.asarray(np.sqrt((half_widths**2).sum(axis=-1)) * (1.0 + 8 * EPS))
 
 
-def forward_occupancy(model: RobotModel, horizon: Horizon, errors: ErrorSet) -> Occupancy:
-    """End points of all capsules, for all plans and tracking errors."""
+def forward_occupancy(model: RobotModel, desired: JointReach, errors: ErrorSet) -> Occupancy:
+    """End points of all capsules, for all desired joint states and tracking errors."""
     tree, capsules, n = model.tree, model.capsules, model.n
-    desired = joint_reach(model, horizon, without_error(n))
     every = np.arange(n)
     joint = np.concatenate([capsules.joint, capsules.joint])
     points = np.concatenate([capsules.a, capsules.b])

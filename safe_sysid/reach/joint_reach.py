@@ -91,12 +91,18 @@ class Horizon:
 class JointReach:
     """Taylor models in x of the joint states, for all times of a step and all tracking errors.
 
-    Of a prismatic joint cos and sin are 1 and 0.
+    Of a prismatic joint cos and sin are 1 and 0. Between the M coefficients and the remainder may
+    be those of error variables, see `error_terms`.
     """
 
     monomials: Monomials
     time: Interval  # (T,) [s] since the start of the curve
     rows: Array  # (7, T, n, M + 1) in the order of KINDS
+
+    @property
+    def error_variables(self) -> int:
+        """Number of error variables, 2 n or 0."""
+        return self.rows.shape[-1] - self.monomials.count - 1
 
     @property
     def cos(self) -> Array:

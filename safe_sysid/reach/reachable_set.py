@@ -27,8 +27,9 @@ from safe_sysid.reach.clearance import (
     undecided_rows,
     whole_range,
 )
-from safe_sysid.reach.error_balls import error_set
-from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy
+from safe_sysid.reach.error_balls import ErrorSet, error_set
+from safe_sysid.reach.error_terms import with_errors
+from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
 from safe_sysid.reach.limits import LimitMargins, position_margins, velocity_margins
 from safe_sysid.reach.margin import Margin
@@ -60,6 +61,7 @@ class ReachableSet:
 
     problem: Problem
     error: TrackingError
+    errors: ErrorSet
     joints: JointReach
     torque: TorqueReach
     occupancy: Occupancy
@@ -77,12 +79,12 @@ class ReachableSet:
         """Sets for every k of the horizon, without constraints that hold for all of them."""
         problem = Problem(model, bounds, horizon, gains, obstacles)
         error = tracking_error(model, bounds, gains)
-        joints, torque, occupancy = _sets(problem, error)
+        errors, joints, torque, occupancy = _sets(problem, error)
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
         clearance = undecided_rows(
             whole_range(occupancy), sphere_cover(model.capsules), obstacles.packed
         )
-        return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
+        return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance)
 
     def of_plan(self, k: Array) -> ReachableSet:
         """Sets of one plan, with all constraints."""
@@ -199,24 +201,27 @@ class ReachableSet:
         return float(time.lower[t]), float(time.upper[t])
 
 
-def _sets(problem: Problem, error: TrackingError) -> tuple[JointReach, TorqueReach, Occupancy]:
+def _sets(
+    problem: Problem, error: TrackingError
+) -> tuple[ErrorSet, JointReach, TorqueReach, Occupancy]:
     """All that is reached with this tracking error."""
     model, bounds, gains = problem.model, problem.bounds, problem.gains
-    joints = joint_reach(model, problem.horizon, error)
-    torque = torque_reach(model, bounds, joints, gains)
     armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
     errors = error_set(error, armature, gains.V_M)
-    return joints, torque, forward_occupancy(model, problem.horizon, errors)
+    desired = joint_reach(model, problem.horizon, without_error(model.n))
+    joints = with_errors(model, problem.horizon, desired, error, errors)
+    torque = torque_reach(model, bounds, joints, gains)
+    return errors, joints, torque, forward_occupancy(model, desired, errors)
 
 
 def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
     """Sets of one plan, with all constraints."""
-    joints, torque, occupancy = _sets(problem, error)
+    errors, joints, torque, occupancy = _sets(problem, error)
     model, points = problem.model, whole_range(occupancy)
     rows = every_row(problem.horizon.intervals, model.limits.torque)
     shapes = sphere_cover(model.capsules)
     clearance = clearance_rows(points, shapes, problem.obstacles.packed)
-    return ReachableSet(problem, error, joints, torque, occupancy, rows, clearance)
+    return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance)
 
 
 def _certificate(plan: ReachableSet) -> Certificate:

@@ -35,6 +35,7 @@ from safe_sysid.sets.taylor_kernels import (
     add_interval,
     add_scaled,
     bounds,
+    error_size,
     magnitude,
     rounded_up,
 )
@@ -82,7 +83,8 @@ def torque_reach(
             f'{reach.q.shape[1]}'
         )
     rigid = rigid_body_torque(model, reach, estimate.theta, estimate.bounds)
-    rows, disturbance = np.full_like(rigid.nominal, np.nan), np.full_like(rigid.spread, np.nan)
+    T, n, M = *reach.q.shape[:2], reach.monomials.count
+    rows, disturbance = np.full((T, n, M + 1), np.nan), np.full((T, n), np.nan)
     friction = _friction(estimate, gains)
     _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
     radius = input_bound(disturbance)
@@ -153,8 +155,13 @@ def _add_friction_at(
         spread += friction.spread[1, j] * magnitude(pool, VELOCITY, table)
         spread += friction.spread[2, j] * magnitude(pool, ACCELERATION, table)
         spread += _add_coulomb(pool, friction, j, table) + friction.torque_error
-        for i in range(width):
+        M = rows.shape[2] - 1
+        for i in range(M):
             rows[t, j, i] = pool[NOMINAL, i]
+        radius = pool[NOMINAL, width - 1]
+        if width > M + 1:
+            radius += error_size(pool, NOMINAL, M)
+        rows[t, j, M] = rounded_up(radius, width)
         disturbance[t, j] = rounded_up(spread + magnitude(pool, OFFSET, table), 5)
 
 

@@ -59,6 +59,7 @@ def _outside(rows: Array, at: Array, values: Array) -> Array:
 
 def _joint_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Array:
     joints, t = sets.joints, samples.interval
+    at = np.concatenate([at, _error_variables(sets, samples)], axis=1)
     pairs = [
         (joints.q, samples.q),
         (joints.qd, samples.qd),
@@ -69,6 +70,14 @@ def _joint_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Arra
     worst = np.array([_outside(rows[t], at, x).max(axis=1) for rows, x in pairs])
     excess: Array = worst.max(axis=0)
     return excess
+
+
+def _error_variables(sets: ReachableSet, samples: MotionSamples) -> Array:
+    """The z_1 and z_2 of `reach.error_terms` of every sample; none where rows have none."""
+    K_r, n = sets.error.K_r, samples.q.shape[1]
+    e = (samples.qd_a - samples.qd_d) / K_r
+    z = np.concatenate([samples.r / K_r.min(), e], axis=1) / np.tile(sets.errors.half_axes, 2)
+    return z[:, : 2 * n if sets.joints.error_variables else 0]
 
 
 def _occupancy_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Array:

@@ -6,6 +6,11 @@ pool, the numbers of the rows and the kernel table of the monomials. They can be
 compiled loop, allocate nothing and count no references: that is why rows are numbers, not views.
 `out` must not be an operand unless the docstring says so.
 
+Between the M coefficients and the radius a row may have 2 n more, of error variables z: it then
+stands for functions of k and z with |f(k, z) - p(k) - c'z| <= radius for all z = (z_1, z_2) with
+|z_1| <= 1 and |z_2| <= 1 in 2-norm. A sum of many errors is much smaller on two balls than on a
+box. Products keep what is linear in z and constant in k; the rest goes to the radius.
+
 Rounding. Let u = EPS / 2. A float sum of n products has an error below gamma_n = n u / (1 - n u)
 times the sum of their absolute values, whatever the order; on |k_v| <= 1 an error of a coefficient
 is an error of the model of at most that size. So every operation adds a multiple of EPS times the
@@ -18,11 +23,14 @@ which `TaylorModel` refuses.
 
 from __future__ import annotations
 
+import math
+
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
 
 UNDERFLOW = 1e-290  # above 1e5 times the smallest normal number: no kernel has more products
+LOST = 1e-150  # above the root of all squares that underflow
 PAIRS = 16  # at most 2^D pairs of monomials have the same product, D <= 4
 
 
@@ -120,25 +128,33 @@ def add_product(pool: Array, a: int, b: int, sign: float, out: int, table: IntAr
     """Enclose out + sign * a * b, in place; sign is 1 or -1. Zero coefficients of a are skipped.
 
     (p + e)(q + f) = pq + pf + eq + ef with |e|, |f| at most the radii; what pq has above degree D
-    is below the products of 1-norms of homogeneous parts, as no monomial exceeds 1.
+    is below the products of 1-norms of homogeneous parts, as no monomial exceeds 1. Error
+    variables do not exceed 1 either.
     """
-    M = pool.shape[1] - 1
-    D = table[0]
-    radius_a, radius_b = pool[a, M], pool[b, M]
-    norm_a, above_b, truncated = abs(pool[a, 0]), 0.0, 0.0
+    last, D = pool.shape[1] - 1, table[0]
+    M = table[3 + D]
+    radius_a, radius_b = pool[a, last], pool[b, last]
+    above_a = above_b = truncated = 0.0
     for e in range(1, D + 1):
         above_b += norm(pool, b, table[3 + D - e], table[4 + D - e])
         part_a = norm(pool, a, table[2 + e], table[3 + e])
-        norm_a += part_a
+        above_a += part_a
         truncated += part_a * above_b
-    norm_b = abs(pool[b, 0]) + above_b
+    error_a = error_b = 0.0
+    if last > M:
+        error_a, error_b = error_size(pool, a, M), error_size(pool, b, M)
+    norm_a = abs(pool[a, 0]) + above_a + error_a
+    norm_b = abs(pool[b, 0]) + above_b + error_b
     if norm_a + radius_a == 0.0 or norm_b + radius_b == 0.0:
         return
-    before = norm(pool, out, 0, M)
+    before = norm(pool, out, 0, last)
     _add_polynomial_product(pool, a, b, sign, out, table)
+    truncated += above_a * error_b + error_a * (above_b + error_b)
+    for i in range(M, last):
+        pool[out, i] += sign * (pool[a, 0] * pool[b, i] + pool[b, 0] * pool[a, i])
     rounding = PAIRS * EPS * (norm_a * norm_b + before)
     slack = truncated + norm_a * radius_b + radius_a * (norm_b + radius_b)
-    pool[out, M] = rounded_up(pool[out, M] + slack + rounding, M)
+    pool[out, last] = rounded_up(pool[out, last] + slack + rounding, last)
 
 
 @jit
@@ -146,8 +162,8 @@ def _add_polynomial_product(
     pool: Array, a: int, b: int, sign: float, out: int, table: IntArray
 ) -> None:
     """Add the coefficients of sign * a * b up to degree D to those of out."""
-    M = pool.shape[1] - 1
     D = table[0]
+    M = table[3 + D]
     factor = sign * pool[a, 0]
     if factor != 0.0:
         for j in range(M):
@@ -177,25 +193,24 @@ def square(pool: Array, a: int, out: int, table: IntArray) -> None:
     Dropped are the products of homogeneous parts A_e A_f with e + f > D. Those with e = f are in
     [0, |A_e|^2], and the squared error is in [0, radius^2]: their middle becomes a constant.
     """
-    M = pool.shape[1] - 1
-    D = table[0]
+    last, D = pool.shape[1] - 1, table[0]
     multiply(pool, a, a, out, table)
-    half = 0.5 * pool[a, M] * pool[a, M]
+    half = 0.5 * pool[a, last] * pool[a, last]
     for e in range(D // 2 + 1, D + 1):
         part = norm(pool, a, table[2 + e], table[3 + e])
         half += 0.5 * part * part
     # Not more than the exact value, so that the radius, which holds twice that, can give it up.
-    half *= 1.0 - (2 * M + 32) * EPS
+    half *= 1.0 - (2 * last + 32) * EPS
     pool[out, 0] += half
-    rounding = EPS * (abs(pool[out, 0]) + pool[out, M])
-    pool[out, M] = rounded_up(pool[out, M] - half + rounding, 1)
+    rounding = EPS * (abs(pool[out, 0]) + pool[out, last])
+    pool[out, last] = rounded_up(pool[out, last] - half + rounding, 1)
 
 
 @jit
 def bounds(pool: Array, a: int, table: IntArray) -> tuple[float, float]:
     """Enclose the range over the box; k_v and k_v^2 together exactly, even monomials in [0, 1]."""
-    M = pool.shape[1] - 1
-    D, d = table[0], table[1]
+    last, D, d = pool.shape[1] - 1, table[0], table[1]
+    M = table[3 + D]
     lower = upper = pool[a, 0]
     for v in range(d):
         linear = pool[a, 1 + v]
@@ -217,8 +232,23 @@ def bounds(pool: Array, a: int, table: IntArray) -> tuple[float, float]:
         elif i >= table[5]:  # the even ones of degree 2 are the squares, done above
             lower += min(c, 0.0)
             upper += max(c, 0.0)
-    slack = rounded_up(pool[a, M] + (M + 16) * EPS * norm(pool, a, 0, M), M)
+    radius = pool[a, last]
+    if last > M:
+        radius += error_size(pool, a, M)
+    slack = rounded_up(radius + (last + 16) * EPS * norm(pool, a, 0, last), last)
     return lower - slack, upper + slack
+
+
+@jit
+def error_size(pool: Array, a: int, M: int) -> float:
+    """Largest value of the linear terms in z, to less than `last` EPS of it."""
+    last = pool.shape[1] - 1
+    middle = (M + last) // 2
+    first = second = 0.0
+    for i in range(M, middle):
+        first += pool[a, i] * pool[a, i]
+        second += pool[a, i + middle - M] * pool[a, i + middle - M]
+    return math.sqrt(first) + math.sqrt(second) + LOST  # type: ignore[no-any-return]
 
 
 @jit

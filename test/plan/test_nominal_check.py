@@ -4,10 +4,12 @@ from dataclasses import replace
 
 from kinova_problem import START, kinova_problem
 import numpy as np
+import pytest
 
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.candidates import spread
 from safe_sysid.plan.nominal_check import NominalCheck
+from safe_sysid.reach.margin import TORQUE
 from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
@@ -57,5 +59,8 @@ def test_what_a_certificate_costs_is_asked_of_others():
     wide = Interval.from_center_radius(theta, 0.3 * np.abs(theta))
     bounds = ParameterEstimate(problem.model.layout, theta, wide)
     doubtful = replace(problem, bounds=bounds)
-    beside = NominalCheck(doubtful, 12).beside(ReachableSet.certify_center(doubtful))
-    assert 0.0 < beside.kept_torque < 0.5
+    certificate = ReachableSet.certify_center(doubtful)
+    beside, torque = NominalCheck(doubtful, 12).beside(certificate), certificate.margins[TORQUE]
+    assert 0.0 < abs(beside.kept_torque) < 0.5
+    left = beside.torque_margin(np.zeros(7)) - beside.kept_torque
+    assert left == pytest.approx(torque.margin / abs(torque.limit))

@@ -12,8 +12,8 @@ from safe_sysid.reach.clearance import (
     whole_range,
 )
 from safe_sysid.reach.error_balls import ErrorSet
-from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy
-from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy, without_error
+from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.tracking_error import TrackingError
@@ -46,7 +46,8 @@ class Case:
         k_center = rng.uniform(-0.5, 0.5, size=model.n)
         self.horizon = Horizon(random_curve(rng, model.n), k_center, k_range, intervals)
         errors = ErrorSet(self.error.position, np.full(model.n, np.inf))
-        self.occupancy = forward_occupancy(model, self.horizon, errors)
+        desired = joint_reach(model, self.horizon, without_error(model.n))
+        self.occupancy = forward_occupancy(model, desired, errors)
         self.shapes = sphere_cover(model.capsules)
         self.points = whole_range(self.occupancy)
         self.rows = clearance_rows(self.points, self.shapes, obstacles.packed)

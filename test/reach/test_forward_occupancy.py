@@ -9,7 +9,7 @@ import pytest
 from safe_sysid.errors import BoundError
 from safe_sysid.reach import forward_occupancy as module
 from safe_sysid.reach.error_balls import ErrorSet
-from safe_sysid.reach.forward_occupancy import forward_occupancy
+from safe_sysid.reach.forward_occupancy import forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.report.reach_trials import (
@@ -34,6 +34,10 @@ def tracking_error(n, position):
 
 def box(error):
     return ErrorSet(error.position, np.full(len(error.position), np.inf))
+
+
+def desired(model, horizon):
+    return joint_reach(model, horizon, without_error(model.n))
 
 
 def end_points(capsules):
@@ -75,7 +79,7 @@ def test_end_points_of_random_arms_stay_in_their_sets(rng, degree):
         model = random_arm(rng, n)
         horizon = random_horizon(rng, n, 0.3, degree, intervals=int(rng.integers(1, 65)))
         error = tracking_error(n, rng.choice([0.0, 0.02]))
-        occupancy = forward_occupancy(model, horizon, box(error))
+        occupancy = forward_occupancy(model, desired(model, horizon), box(error))
         samples = sample_motion(rng, horizon, error.K_r, box_errors(rng, error, 700))
         assert largest_escape(model, occupancy, samples) < FLOAT_ERROR
 
@@ -84,7 +88,7 @@ def test_end_points_of_the_kinova_stay_in_their_sets(rng):
     model, error = kinova_with_dumbbell(), tracking_error(7, 0.015)
     for _ in range(10):
         horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), KINOVA_RANGE)
-        occupancy = forward_occupancy(model, horizon, box(error))
+        occupancy = forward_occupancy(model, desired(model, horizon), box(error))
         samples = sample_motion(rng, horizon, error.K_r, box_errors(rng, error, 2000))
         assert largest_escape(model, occupancy, samples) < FLOAT_ERROR
 
@@ -93,19 +97,22 @@ def test_end_points_of_one_plan_stay_in_their_sets(rng):
     """No variables: what a certificate is made from."""
     model, error = kinova_with_dumbbell(), tracking_error(7, 0.015)
     horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), np.zeros(7))
-    occupancy = forward_occupancy(model, horizon, box(error))
+    occupancy = forward_occupancy(model, desired(model, horizon), box(error))
     samples = sample_motion(rng, horizon, error.K_r, box_errors(rng, error, 5000))
     assert occupancy.monomials.variables == 0
     assert largest_escape(model, occupancy, samples) < FLOAT_ERROR
 
 
 @pytest.mark.parametrize('forgotten', ['remainder', 'tracking error', 'rotation remainder'])
-def test_samples_find_what_is_forgotten(rng, forgotten, monkeypatch):
+def test_samples_find_what_is_forgotten(rng, forgotten):
     model, error = kinova_with_dumbbell(), tracking_error(7, 0.01)
     horizon = Horizon(random_curve(rng, 7), rng.uniform(-1, 1, 7), 2.0 * KINOVA_RANGE)
+    joints = desired(model, horizon)
     if forgotten == 'rotation remainder':
-        monkeypatch.setattr(module, 'joint_reach', without_remainder_of_rotations)
-    occupancy = forward_occupancy(model, horizon, box(tracking_error(7, 0.0)))
+        rows = np.array(joints.rows)
+        rows[:2, ..., -1] = 0.0
+        joints = replace(joints, rows=rows)
+    occupancy = forward_occupancy(model, joints, box(tracking_error(7, 0.0)))
     if forgotten == 'tracking error':
         errors = box_errors(rng, error, 5000)
     else:
@@ -114,13 +121,6 @@ def test_samples_find_what_is_forgotten(rng, forgotten, monkeypatch):
         occupancy.rows[..., -1] = 0.0
     samples = sample_motion(rng, horizon, error.K_r, errors)
     assert largest_escape(model, occupancy, samples) > 1e-4
-
-
-def without_remainder_of_rotations(model, horizon, error):
-    joints = joint_reach(model, horizon, error)
-    rows = np.array(joints.rows)
-    rows[:2, ..., -1] = 0.0
-    return replace(joints, rows=rows)
 
 
 def test_rotation_matrices_of_the_tree_may_be_rounded(rng):
