@@ -1,0 +1,198 @@
+"""Calibration: recordings of one arm become parameters, with what they are worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.consistency import Consistency, consistency_of
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.excitation_quality import (
+    ExcitationQuality,
+    arm_base_parameters,
+    excitation_quality,
+)
+from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, reweighted_fit
+from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
+from safe_sysid.calibrate.torque_rows import (
+    MOTION,
+    TorqueRows,
+    joined,
+    motion_of,
+    rows_of_motion,
+)
+from safe_sysid.calibrate.uncertainty import Uncertainty, uncertainty_of
+from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.model.base_parameters import BaseParameters
+from safe_sysid.model.robot_model import RobotModel
+
+@dataclass(frozen=True)
+class CalibrationSettings:
+    """Choices of a calibration; config/calibration.yaml explains each."""
+
+    cutoff: float = 10.0  # [Hz] of the low-pass on both sides of the fit
+    creep: float = 0.01  # [rad/s] below, a joint counts as standing
+    outlier: float = 4.0  # residuals beyond so many standard deviations are left out
+    prior_weight: float = 1.0  # pull towards the description, in units of noise
+    held_out: float = 0.4  # share of each recording that judges the fit; 0 for other recordings
+    largest_uncertainty: float = 0.1  # of torque, share of the recorded one, before a refusal
+    least_independence: float = 0.01  # share of the motion off one line in joint space
+    couplings: tuple[tuple[str, str], ...] = ()  # (a, b): the motor of joint b turns with a too
+    stribeck_velocities: tuple[float, ...] = ()  # [rad/s] to try; none: no Stribeck friction
+
+    def __post_init__(self) -> None:
+        positive = ('cutoff', 'creep', 'outlier', 'largest_uncertainty')
+        for name in positive:
+            if not getattr(self, name) > 0.0:
+                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be more than 0')
+        for name in ('held_out', 'least_independence'):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ConfigError(
+                    f'{name} is {getattr(self, name)}, it has to be at least 0 and below 1'
+                )
+        if not 0.0 <= self.prior_weight < np.inf:
+            raise ConfigError(f'prior_weight is {self.prior_weight}, it has to be 0 or more')
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Fitted parameters of an arm and everything that says how good they are."""
+
+    settings: CalibrationSettings
+    columns: FitColumns
+    base: BaseParameters
+    fit: ReweightedFit  # base parameters, no physical limits
+    consistent: SdpFit  # bodies that can exist
+    uncertainty: Uncertainty
+    quality: ExcitationQuality
+    training: TorqueError
+    validation: TorqueError  # of the consistent parameters, on what was held out
+    validation_base: TorqueError  # of the base parameters
+    validation_nominal: TorqueError  # of the description the arm came with
+    likeliness_of_noise: Array  # (n,) of the held-out residuals
+    refused: str | None  # why these figures must not be used
+
+    @property
+    def x(self) -> Array:
+        """Factors of all columns, physically consistent."""
+        return self.consistent.x
+
+    @property
+    def theta(self) -> Array:
+        """The part of them that a `RobotModel` knows, (14 n,)."""
+        return self.consistent.x[: self.columns.layout.size]
+
+
+def calibrate(
+    model: RobotModel,
+    training: list[EvenLog],
+    validation: list[EvenLog],
+    settings: CalibrationSettings,
+) -> Calibration:
+    """Fit one set of logs, judge on another; without another, on the end of each."""
+    if not validation:
+        if settings.held_out == 0.0:
+            raise MeasurementError('nothing is held out and there is no other recording to judge')
+        share = 1.0 - settings.held_out
+        validation = [log.part(share, 1.0) for log in training]
+        training = [log.part(0.0, share) for log in training]
+    columns = _best_columns(model, training, settings)
+    rng = np.random.default_rng(0)
+    base = arm_base_parameters(model, columns, rng)
+    motions = [motion_of(log, MOTION * settings.cutoff) for log in training]
+    rows = joined([rows_of_motion(model, columns, motion, settings.cutoff) for motion in motions])
+    held = _rows(model, columns, validation, settings)
+    fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, settings.outlier)
+    uncertainty = uncertainty_of(base, rows, rows.tau - rows.Y @ fit.x, fit.kept)
+    quality = excitation_quality(model, columns, motions, (uncertainty, fit.data.R), rng)
+    consistent = sdp_fit(fit.data, consistency(model, columns, settings))
+    nominal = columns.nominal(model.theta)
+    return Calibration(
+        settings=settings,
+        columns=columns,
+        base=base,
+        fit=fit,
+        consistent=consistent,
+        uncertainty=uncertainty,
+        quality=quality,
+        training=torque_error(rows, consistent.x),
+        validation=torque_error(held, consistent.x),
+        validation_base=torque_error(held, fit.x),
+        validation_nominal=torque_error(held, nominal),
+        likeliness_of_noise=likeliness_of_noise(held, held.tau - held.Y @ consistent.x),
+        refused=refusal(model, quality, settings),
+    )
+
+
+def consistency(
+    model: RobotModel, columns: FitColumns, settings: CalibrationSettings
+) -> Consistency:
+    """Physical limits of the fit."""
+    return consistency_of(model, columns, settings.prior_weight)
+
+
+def refusal(
+    model: RobotModel, quality: ExcitationQuality, settings: CalibrationSettings
+) -> str | None:
+    """Why a recording can not calibrate the arm, if so."""
+    if quality.alone < settings.least_independence:
+        return (
+            f'poorly excited: {100 * (1.0 - quality.alone):.2f} % of the motion is along one '
+            f'line in joint space (all joints in phase, or one moves alone), at most '
+            f'{100 * (1.0 - settings.least_independence):.2f} % is allowed; such a recording is '
+            'fitted well and predicts badly. Record a motion with different frequencies on '
+            'every joint'
+        )
+    if quality.relative > settings.largest_uncertainty:
+        worst = model.layout.joint_names[int(np.argmax(quality.deviation))]
+        return (
+            f'poorly excited: torques of other motions in the same range are uncertain by '
+            f'{100 * quality.relative:.1f} % of the recorded torque, most at {worst} '
+            f'({quality.deviation.max():.3g} N m); at most '
+            f'{100 * settings.largest_uncertainty:.1f} % is allowed. Record a longer motion, or '
+            'one with more speed and range'
+        )
+    return None
+
+
+def fit_columns(model: RobotModel, settings: CalibrationSettings) -> FitColumns:
+    """Columns of a fit without Stribeck friction."""
+    names = model.layout.joint_names
+    for pair in settings.couplings:
+        for name in pair:
+            if name not in names:
+                raise ConfigError(f"coupling {list(pair)}: no joint '{name}' among {list(names)}")
+    couplings = tuple((names.index(a), names.index(b)) for a, b in settings.couplings)
+    return FitColumns(model.layout, settings.creep, couplings)
+
+
+def _rows(
+    model: RobotModel, columns: FitColumns, logs: list[EvenLog], settings: CalibrationSettings
+) -> TorqueRows:
+    return joined(
+        [
+            rows_of_motion(
+                model, columns, motion_of(log, MOTION * settings.cutoff), settings.cutoff
+            )
+            for log in logs
+        ]
+    )
+
+
+def _best_columns(
+    model: RobotModel, logs: list[EvenLog], settings: CalibrationSettings
+) -> FitColumns:
+    """Columns with the Stribeck velocity that leaves the smallest residual, or without any."""
+    plain = fit_columns(model, settings)
+    tried = []
+    for velocity in settings.stribeck_velocities:
+        columns = replace(plain, stribeck_velocity=velocity)
+        base = arm_base_parameters(model, columns, np.random.default_rng(0))
+        rows = _rows(model, columns, logs, settings)
+        fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, np.inf)
+        tried.append((float(np.sum(np.log(fit.sigma))), columns))
+    return min(tried, key=lambda one: one[0])[1] if tried else plain
