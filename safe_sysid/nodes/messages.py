@@ -130,6 +130,12 @@ class TorqueWriter:
         self._msg.data = numbers(self._data)
         return self._msg
 
+    def nothing(self, stamp: int) -> Float64MultiArray:
+        """The answer to a sample that no torque follows from, for whoever waits in lockstep."""
+        self._data[:OFFSET] = divmod(stamp, SECOND)
+        self._msg.data = numbers(self._data[:OFFSET])
+        return self._msg
+
 
 class TorqueReader:
     """Reads torque_command for the joints of one arm, in its order."""
@@ -139,17 +145,20 @@ class TorqueReader:
         self._size = OFFSET + len(joint_names)
 
     def command(self, msg: Float64MultiArray) -> Command:
-        """Torque and the sample it answers; its numbers are for the guard to judge."""
+        """Torque and the sample it answers; its numbers are for the guard to judge.
+
+        The torque is empty where nothing follows from a sample.
+        """
         labels = [dim.label for dim in msg.layout.dim]
         if labels != [self._label] or msg.layout.data_offset != OFFSET:
             raise MessageError(
                 f'torque_command is for {labels} with offset {msg.layout.data_offset}; '
                 f"['{self._label}'] and {OFFSET} are needed"
             )
-        if len(msg.data) != self._size:
+        if len(msg.data) not in (OFFSET, self._size):
             raise MessageError(f'torque_command has {len(msg.data)} numbers, not {self._size}')
         data = np.array(msg.data, dtype=np.float64)
-        return Command(data[OFFSET:], _stamp_before(data, 'torque_command'))
+        return Command(data[OFFSET:], _checked_stamp(data, 'torque_command'))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +195,7 @@ def estimate_of(msg: Float64MultiArray, layout: ParameterLayout) -> StampedEstim
     if not np.all((lower <= theta) & (theta <= upper)):  # also refuses NaN
         raise MessageError('parameter_estimate has a nominal value that is not in its bounds')
     estimate = ParameterEstimate(layout, theta, Interval(lower, upper))
-    return StampedEstimate(estimate, _stamp_before(data, 'parameter_estimate'))
+    return StampedEstimate(estimate, _checked_stamp(data, 'parameter_estimate'))
 
 
 def name_of(estimate: ParameterEstimate) -> str:
@@ -282,7 +291,12 @@ def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:
     return MultiArrayLayout(dim=dims, data_offset=OFFSET)
 
 
-def _stamp_before(data: Array, topic: str) -> int:
+def stamp_before(msg: Float64MultiArray) -> int:
+    """Stamp before the data of a stamped array that is known to be right [ns]."""
+    return int(msg.data[0]) * SECOND + int(msg.data[1])
+
+
+def _checked_stamp(data: Array, topic: str) -> int:
     seconds, nanoseconds = data[:OFFSET].tolist()
     if not (0.0 <= seconds < 2**32 and 0.0 <= nanoseconds < SECOND):
         raise MessageError(f'{topic} has the stamp {seconds} s and {nanoseconds} ns')

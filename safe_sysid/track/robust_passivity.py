@@ -99,6 +99,11 @@ class RobustPassivityController:
         return self._bounds
 
     @property
+    def least_energy(self) -> float:
+        """Lower bound of V in the last step [J]; above V_M an assumption is false."""
+        return float(self._work.energy[0])
+
+    @property
     def last(self) -> LawState:
         """What the law saw and added in the last step."""
         state, result, energy = self._work.state, self._work.result, self._work.energy

@@ -67,6 +67,14 @@ class Cause(Enum):
         'the payload changed while the arm moved, so its plan is certified for another one',
         'reset_fault, then new_payload',
     )
+    SECOND_PUBLISHER = (
+        'two nodes publish what only one may',
+        'end one of them, then reset_fault',
+    )
+    RESTARTED = (
+        'the supervisor was started while the robot was under torque',
+        'see that all nodes are running, then reset_fault',
+    )
     NO_PLAN = (
         'no plan could be certified, again and again',
         'give it more room, time or smaller bounds; then reset_fault',

@@ -1,0 +1,64 @@
+"""CycleMonitor: which control periods were late or missed; the deadline monitor."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from safe_sysid.errors import ConfigError
+
+RECENT = 1000  # cycles that the figures speak of
+
+
+@dataclass(frozen=True)
+class CycleSettings:
+    """When a cycle is late."""
+
+    period: float = 0.001  # [s] between samples
+    deadline: float = 0.002  # [s] from the arrival of a sample until its torque has left
+
+    def __post_init__(self) -> None:
+        if not (0.0 < self.period < 10.0 and 0.0 < self.deadline < 10.0):
+            raise ConfigError(
+                f'period is {self.period} s and deadline {self.deadline} s; they have to be '
+                'above 0 and less than 10'
+            )
+
+
+class CycleMonitor:
+    """Counts cycles that took too long, came too late, or never came."""
+
+    def __init__(self, settings: CycleSettings) -> None:
+        self._settings = settings
+        self._last_stamp: int | None = None
+        self._last_arrival = 0.0
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self.cycles = 0
+        self.late = 0  # the torque left too late after the sample came
+        self.waits = 0  # a sample came later after the one before than its stamp says
+        self.missed = 0  # samples that are not there, by their stamps
+
+    def step(self, stamp: int, arrived: float, left: float) -> None:
+        """Take a cycle: stamp [ns], when its sample arrived and its torque left [s]."""
+        deadline = self._settings.deadline
+        if self._last_stamp is not None:
+            elapsed = (stamp - self._last_stamp) * 1e-9
+            self.missed += max(0, round(elapsed / self._settings.period) - 1)
+            self.waits += arrived - self._last_arrival > elapsed + deadline
+        self._last_stamp, self._last_arrival = stamp, arrived
+        self.late += left - arrived > deadline
+        self.cycles += 1
+        self._recent.append(left - arrived)
+
+    def figures(self) -> dict[str, object]:
+        """For diagnostics."""
+        recent = sorted(self._recent)
+        median, longest = (recent[len(recent) // 2], recent[-1]) if recent else (0.0, 0.0)
+        return {
+            'cycles': self.cycles,
+            'late cycles': self.late,
+            'samples that came late': self.waits,
+            'missed samples': self.missed,
+            'cycle median [us]': round(1e6 * median),
+            'cycle longest [us]': round(1e6 * longest),
+        }

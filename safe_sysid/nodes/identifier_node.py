@@ -1,0 +1,129 @@
+"""measure -> identify: joint states in, parameter estimates out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import sys
+
+from geometry_msgs.msg import InertiaStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.online_identifier import (
+    IdentificationFault,
+    IdentifierSettings,
+    OnlineIdentifier,
+)
+from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.nodes.drawings import payload_message
+from safe_sysid.nodes.health import Condition, Health
+from safe_sysid.nodes.loop_settings import LoopSettings
+from safe_sysid.nodes.messages import JointStateReader, estimate_message
+from safe_sysid.nodes.process import main_of
+from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
+from safe_sysid.nodes.ros_config import read_config
+from safe_sysid.track.supervisor import Cause
+
+
+@dataclass(frozen=True)
+class IdentifierNodeSettings(LoopSettings):
+    """Parameters of the identifier."""
+
+    identifier: IdentifierSettings = field(default_factory=IdentifierSettings)
+
+
+class IdentifierNode(Node):
+    """Feeds every joint measurement to the identifier and publishes what it learns."""
+
+    def __init__(self) -> None:
+        super().__init__('identifier', automatically_declare_parameters_from_overrides=True)
+        settings = read_config(self, IdentifierNodeSettings)
+        self._is_lockstep = settings.is_lockstep
+        arm = settings.arm()
+        self._model = arm.model
+        self._estimate = arm.prior
+        solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
+        self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
+        self._reader = JointStateReader(arm.model.layout.joint_names)
+        self._order = SampleOrder()
+        self._fault = self._trouble = ''
+        self._samples = self._refused = 0
+        self._stamp = 0
+        self._estimates = self.create_publisher(Float64MultiArray, 'parameter_estimate', STATE)
+        self._payloads = self.create_publisher(InertiaStamped, 'payload', STATE)
+        self._health = Health(self, self._condition)
+        self._publish(self._estimate)
+        self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
+        self.create_service(Trigger, '~/new_payload', self._on_new_payload)
+
+    def _on_sample(self, msg: JointState) -> None:
+        try:
+            measurement = self._reader.measurement(msg)
+        except MeasurementError as error:
+            self._refused += 1
+            self._trouble = str(error)
+            return
+        if self._order.step(measurement.stamp) is not Arrival.OLD:
+            self._learn(measurement)
+        elif self._is_lockstep:  # asked again, as the answer got lost
+            self._publish(self._estimate)
+
+    def _learn(self, measurement: JointMeasurement) -> None:
+        self._samples += 1
+        self._stamp = measurement.stamp
+        try:
+            estimate = self._identifier.step(measurement)
+            self._fault = ''
+        except IdentificationFault as fault:
+            estimate = fault.estimate
+            is_new, self._fault = not self._fault, str(fault)
+            if is_new:
+                self._health.announce()
+        if estimate is not self._estimate or self._is_lockstep:
+            self._estimate = estimate
+            self._publish(estimate)
+
+    def _publish(self, estimate: ParameterEstimate) -> None:
+        self._estimates.publish(estimate_message(estimate, self._stamp))
+        self._payloads.publish(payload_message(self._model, estimate, self._stamp))
+
+    def _on_new_payload(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Forget everything about the payload."""
+        self._identifier.new_payload()
+        self._fault = ''
+        self._order = SampleOrder()
+        response.success = True
+        response.message = 'bounds are the prior again'
+        return response
+
+    def _condition(self) -> Condition:
+        bounds = self._estimate.end_effector_bounds
+        figures = {
+            'samples': self._samples,
+            'samples refused': self._refused,
+            'samples twice or out of order': self._order.old,
+            'jumps of the clock': self._order.jumps,
+            'mass at least [kg]': f'{bounds.lower[0]:.4g}',
+            'mass at most [kg]': f'{bounds.upper[0]:.4g}',
+        }
+        faults = {Cause.CONTRADICTION} if self._fault else set()
+        return Condition(self._fault or self._trouble, frozenset(faults), figures)
+
+    def close(self) -> None:
+        """End the process that computes bounds."""
+        self._identifier.close()
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(IdentifierNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

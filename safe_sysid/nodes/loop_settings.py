@@ -1,0 +1,117 @@
+"""LoopSettings: what all nodes of the loop have to agree on, and the arm that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.gains import Gains
+
+TIMINGS = ('real_time', 'lockstep')
+BODY = 10  # numbers that describe a body
+
+
+@dataclass(frozen=True)
+class PriorSettings:
+    """What is known of theta before anything was measured; order of theta_e as in notation.md."""
+
+    lower: tuple[float, ...]  # of theta_e with everything the arm may hold
+    nominal: tuple[float, ...]  # theta_e to begin with
+    upper: tuple[float, ...]  # of theta_e
+    ratio: float = 0.05  # every entry of theta_r is within this share of its nominal value
+
+    def __post_init__(self) -> None:
+        for name in ('lower', 'nominal', 'upper'):
+            if len(getattr(self, name)) != BODY:
+                raise ConfigError(f'{name} has {len(getattr(self, name))} entries, not {BODY}')
+        if not 0.0 <= self.ratio < 1.0:
+            raise ConfigError(f'ratio is {self.ratio}, it has to be at least 0 and less than 1')
+        rows = zip(self.lower, self.nominal, self.upper, strict=True)
+        for i, (lower, nominal, upper) in enumerate(rows):
+            if not lower <= nominal <= upper:
+                raise ConfigError(
+                    f'entry {i} of theta_e: nominal {nominal} is outside [{lower}, {upper}]'
+                )
+
+    def estimate(self, model: RobotModel) -> ParameterEstimate:
+        """The same for all of theta."""
+        bounds, theta = ratio_bounds(model.theta, self.ratio), model.theta.copy()
+        lower, upper, place = bounds.lower.copy(), bounds.upper.copy(), model.layout.end_effector
+        lower[place], theta[place], upper[place] = self.lower, self.nominal, self.upper
+        return ParameterEstimate(model.layout, theta, Interval(lower, upper))
+
+
+@dataclass(frozen=True)
+class GainSettings:
+    """Gains of the robust controller; plans are certified for the same ones."""
+
+    K_r: tuple[float, ...] = (5.0,)  # [1/s] rate at which a position error decays
+    V_M: float = 0.02  # [J] energy of the error that is never exceeded
+    alpha: float = 25.0  # [1/s] how early the robust input sets in below V_M
+    coulomb_speed: float = 0.05  # [rad/s] desired speed at which friction is compensated
+    sign_speed: float = 0.0  # [rad/s] up to this measured speed friction may point either way
+    torque_error: float = 0.0  # [N m] room for a torque that is held, late or inexact
+
+    def gains(self, n: int) -> Gains:
+        """Gains for n joints; one K_r counts for all of them."""
+        if len(self.K_r) not in (1, n):
+            raise ConfigError(f'gains: K_r has {len(self.K_r)} entries; 1 or {n} are allowed')
+        return Gains(
+            np.full(n, self.K_r),
+            self.V_M,
+            self.alpha,
+            self.coulomb_speed,
+            self.sign_speed,
+            self.torque_error,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """An arm as the loop knows it."""
+
+    model: RobotModel
+    prior: ParameterEstimate
+    gains: Gains
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """Parameters that every node has, besides its own."""
+
+    robot: str  # an arm of config/robots, or the path of a YAML file
+    prior: PriorSettings
+    gains: GainSettings = field(default_factory=GainSettings)
+    payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
+    timing: str = 'real_time'  # real_time | lockstep: every sample waits for all answers to it
+
+    def __post_init__(self) -> None:
+        if self.timing not in TIMINGS:
+            raise ConfigError(f"timing is '{self.timing}', allowed are {', '.join(TIMINGS)}")
+
+    @property
+    def is_lockstep(self) -> bool:
+        """Whether simulated time stands still until every node has answered."""
+        return self.timing == 'lockstep'
+
+    def arm(self) -> Arm:
+        """The arm with the shape of its payload; its inertia is nobody's knowledge but theirs.
+
+        Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
+        """
+        model = self.described()
+        return Arm(model, self.prior.estimate(model), self.gains.gains(model.n))
+
+    def described(self) -> RobotModel:
+        """The arm as its files describe it, payload included."""
+        path = Path(self.robot)
+        is_file = path.suffix in ('.yaml', '.yml')
+        model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
+        return model.with_payload(read_payload(self.payload)) if self.payload else model

@@ -1,0 +1,54 @@
+"""How a node becomes a process: start, spin, and an end that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import sys
+
+import rclpy
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+
+from safe_sysid.errors import SafeSysidError
+
+FINITE = 0.5  # [s] spinning without a timeout hangs in some versions of the events executor
+MISUSE = 2
+
+
+def main_of(node_class: Callable[[], Node]) -> int:
+    """Run a node until it is told to end; the exit status."""
+    rclpy.init()
+    node = None
+    try:
+        node = node_class()
+        spin(node)
+    except SafeSysidError as error:
+        sys.stderr.write(f'{error}\n')
+        return MISUSE
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        if node is not None:
+            close = getattr(node, 'close', None)
+            if close is not None:
+                close()
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def spin(node: Node) -> None:
+    """Serve the callbacks of a node, one after the other, in this thread."""
+    executor = single_threaded_executor()
+    executor.add_node(node)
+    while rclpy.ok():
+        executor.spin_once(timeout_sec=FINITE)
+
+
+def single_threaded_executor() -> Executor:
+    """The fastest executor there is; versions before Jazzy have no events executor."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()

@@ -1,0 +1,69 @@
+"""World: obstacles as boxes, read from config/worlds/<name>.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.errors import ConfigError
+from safe_sysid.sets.box import Box
+from safe_sysid.share import share_directory
+
+Vector3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class BoxFacts:
+    """One box in the base frame of the arm."""
+
+    center: Vector3  # [m]
+    size: Vector3  # [m] whole edges, along its own axes
+    rpy: Vector3 = (0.0, 0.0, 0.0)  # [rad] about the fixed axes x, y, z in this order
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(x) for x in self.center + self.rpy):
+            raise ConfigError(f'center {self.center} and rpy {self.rpy} have to be finite')
+        if not all(math.isfinite(x) and x > 0.0 for x in self.size):
+            raise ConfigError(f'size is {self.size} m, every edge has to be more than 0')
+
+    def box(self) -> Box:
+        """The same as a set of points."""
+        (cr, cp, cy), (sr, sp, sy) = np.cos(self.rpy), np.sin(self.rpy)
+        about_x = np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]])
+        about_y = np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])
+        about_z = np.array([[cy, -sy, 0.0], [sy, cy, 0.0], [0.0, 0.0, 1.0]])
+        return Box(np.array(self.center), np.array(self.size) / 2.0, about_z @ about_y @ about_x)
+
+
+@dataclass(frozen=True)
+class WorldFile:
+    """What config/worlds/<name>.yaml says."""
+
+    obstacles: dict[str, BoxFacts]
+
+
+def read_world(path_or_name: str) -> dict[str, Box]:
+    """Boxes by name, from a YAML file or a world that comes with the package."""
+    path = Path(path_or_name)
+    if path.suffix not in ('.yaml', '.yml'):
+        if path_or_name not in world_names():
+            raise ConfigError(
+                f"no world '{path_or_name}', the package has {world_names()}; the path of a file "
+                'has to end in .yaml'
+            )
+        path = _folder() / f'{path_or_name}.yaml'
+    world = from_mapping(WorldFile, read_yaml(path), str(path))
+    return {name: facts.box() for name, facts in world.obstacles.items()}
+
+
+def world_names() -> list[str]:
+    """Worlds that come with the package, by name."""
+    return sorted(path.stem for path in _folder().glob('*.yaml'))
+
+
+def _folder() -> Path:
+    return share_directory() / 'config' / 'worlds'
