@@ -1,4 +1,4 @@
-"""How much torques can tell about a single parameter: one of four classes."""
+"""How much torques can tell about a single parameter: its class."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 
 from safe_sysid.model.base_parameters import BaseParameters
 
-NEGLIGIBLE = 1e-7  # of the largest entry of a row or column
+NEGLIGIBLE = (
+    1e-10  # of a coefficient of K_reg, in SI units: a micrometre of a metre, squared, is 1e-12
+)
 
 
 class ParameterClass(Enum):
@@ -18,6 +20,7 @@ class ParameterClass(Enum):
     COMBINED = 'combined'  # in a combination that it stands for
     NOT_SELECTED = 'not_selected'  # in combinations that others stand for
     NONE = 'none'
+    KNOWN = 'known'  # not asked for
 
     @property
     def symbol(self) -> str:
@@ -30,12 +33,14 @@ SYMBOLS = {
     ParameterClass.COMBINED: '●',
     ParameterClass.NOT_SELECTED: '○',
     ParameterClass.NONE: '×',
+    ParameterClass.KNOWN: '=',
 }
 MEANINGS = {
     ParameterClass.ALONE: 'identifiable alone',
     ParameterClass.COMBINED: 'in a combination it stands for',
     ParameterClass.NOT_SELECTED: 'in combinations of others',
     ParameterClass.NONE: 'no effect on any torque',
+    ParameterClass.KNOWN: 'known from elsewhere',
 }
 
 

@@ -6,7 +6,7 @@ each other are one link.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 from pathlib import Path
 from xml.etree import ElementTree
@@ -73,8 +73,11 @@ def urdf_kinematics(path: Path, gravity: Array = DOWN) -> Kinematics:
 def robot_kinematics(model: RobotModel) -> Kinematics:
     """Kinematics of an arm of the package, with its own gravity."""
     tree, snapped = tree_of(model.pinocchio(), model.tree.gravity)
-    base = next((name for name, frame in model.frames.items() if frame.joint < 0), 'base')
-    return Kinematics(tree, base, snapped)
+    links: dict[int, str] = {}
+    for name, frame in model.frames.items():
+        links.setdefault(frame.joint, name)
+    joints = tuple(replace(joint, link=links[i]) for i, joint in enumerate(tree.joints))
+    return Kinematics(replace(tree, joints=joints), links[-1], snapped)
 
 
 def tree_of(model: pin.Model, gravity: Array) -> tuple[KinematicTree, tuple[Snap, ...]]:

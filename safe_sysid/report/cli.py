@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 import importlib
+import os
 import sys
 from types import ModuleType
 
@@ -12,9 +13,12 @@ from safe_sysid.errors import SafeSysidError
 
 WRONG_USE = 2
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
+NOT_READ = 141  # and for a pipe that was closed
 
 GROUPS = {  # heading of --help: subcommands, each with a file in report/commands/
     'to start with': ('demo', 'doctor'),
+    'before a recording': ('observability', 'excite'),
+    'recordings': ('identify', 'calibrate'),
     'figures': ('bench',),
 }
 
@@ -31,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return WRONG_USE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOT_READ
 
 
 def declaration(name: str) -> ModuleType:

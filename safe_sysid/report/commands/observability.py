@@ -1,0 +1,64 @@
+"""Command line of `safe-sysid observability`."""
+
+import argparse
+from fractions import Fraction
+
+HELP = (
+    'which inertial parameters of an arm can be known at all, exactly, before anything is fitted'
+)
+CARRIED_OUT_BY = 'safe_sysid.report.observability'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which arm, on what, with which motors, and how to answer."""
+    parser.add_argument('urdf', metavar='URDF', help='a URDF, or a name such as kinova_gen3')
+    parser.add_argument('--floating', action='store_true', help='the base moves freely')
+    seen = parser.add_mutually_exclusive_group()
+    seen.add_argument(
+        '--static', action='store_true', help='torques are measured at rest only, in any posture'
+    )
+    seen.add_argument('--no-gravity', action='store_true', help='nothing falls')
+    parser.add_argument(
+        '--gravity',
+        nargs=3,
+        type=float,
+        metavar=('X', 'Y', 'Z'),
+        help='direction of gravity in the frame of the base; default: 0 0 -1, or that of the name',
+    )
+    motors = parser.add_mutually_exclusive_group()
+    motors.add_argument(
+        '--rotors',
+        metavar='N',
+        type=ratio,
+        help='each joint has a symmetric rotor on its axis, on the link below, N times as fast',
+    )
+    motors.add_argument(
+        '--armature', action='store_true', help='each joint has a reflected inertia Ia'
+    )
+    parser.add_argument(
+        '--known',
+        nargs='+',
+        default=[],
+        metavar='LINK',
+        help='links whose parameters are known, from drawings or because they have no mass',
+    )
+    parser.add_argument(
+        '--tolerance',
+        metavar='T',
+        type=float,
+        help='decide ranks in floating point with this tolerance (1e-7 is usual), not exactly',
+    )
+    answer = parser.add_mutually_exclusive_group()
+    answer.add_argument('--json', action='store_true', help='one JSON object instead of a table')
+    answer.add_argument('--html', action='store_true', help='one page with a picture of the arm')
+
+
+def ratio(text: str) -> Fraction:
+    """A number that is not zero, as it was written."""
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if not value:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number other than 0")
+    return value

@@ -1,0 +1,99 @@
+"""Observability as one HTML page that needs no network: picture, table, sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from safe_sysid.model.parameter_classes import MEANINGS, SYMBOLS
+from safe_sysid.report.arm_drawing import COLOURS, drawing
+from safe_sysid.report.link_observability import Observability, written
+from safe_sysid.report.observability_text import kind_of, row_labels, summary
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto;
+       padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+svg { width: 100%; max-width: 44rem; display: block; margin: auto; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; } th, td { padding: .15rem .55rem; text-align: center; }
+th[scope=row] { text-align: right; font-weight: normal; }
+td.class { color: #fff; border: 1px solid #fff; font-weight: bold; }
+.key span { display: inline-block; padding: 0 .5rem; color: #fff; margin: .1rem .3rem .1rem 1rem; }
+code { white-space: pre-wrap; }
+"""
+
+
+def page(answer: Observability) -> str:
+    """The whole page."""
+    title = escape(f'What can be known of {answer.name}')
+    parts = [
+        f'<h1>{title}</h1>',
+        f'<p>{escape(summary(answer))}</p>',
+        drawing(answer),
+        _key(answer),
+        '<h2>Every parameter</h2>',
+        _table(answer),
+        *_links(answer),
+        '<h2>Base parameters</h2>',
+        _list(f'<code>{escape(text)}</code>' for text in _combinations(answer)),
+        *_snapped(answer),
+        '<h2>What this assumes</h2>',
+        _list(escape(note) for note in answer.notes),
+    ]
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<style>{STYLE}</style></head>\n<body>\n{chr(10).join(parts)}\n</body></html>'
+    )
+
+
+def _key(answer: Observability) -> str:
+    marks = (
+        f'<span style="background:{COLOURS[kind]}">{SYMBOLS[kind]}</span>{MEANINGS[kind]}: {n}'
+        for kind, n in answer.counts.items()
+        if n
+    )
+    return (
+        f'<p class="key">{" ".join(marks)}</p>'
+        '<p>A ring is a link, at the joint that moves it; each sector is a parameter, '
+        'which the pointer names.</p>'
+    )
+
+
+def _table(answer: Observability) -> str:
+    head = ''.join(f'<th title="{escape(link.link)}">{link.number}</th>' for link in answer.links)
+    rows = [f'<tr><th></th>{head}</tr>']
+    for label in row_labels(answer):
+        cells = []
+        for link in answer.links:
+            kind = kind_of(link, label)
+            cells.append(
+                '<td></td>'
+                if kind is None
+                else f'<td class="class" style="background:{COLOURS[kind]}" '
+                f'title="{MEANINGS[kind]}">{SYMBOLS[kind]}</td>'
+            )
+        rows.append(f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>')
+    return f'<div class="wide"><table>{"".join(rows)}</table></div>'
+
+
+def _links(answer: Observability) -> Iterable[str]:
+    for link in answer.links:
+        yield f'<h2>Link {link.number}, {escape(link.link)}</h2>'
+        yield f'<p>Moved by joint {escape(link.joint)}.</p>'
+        yield _list(escape(sentence) for sentence in answer.sentences(link))
+
+
+def _combinations(answer: Observability) -> Iterable[str]:
+    return (written(answer.combination(row)) for row in range(answer.base.count))
+
+
+def _snapped(answer: Observability) -> Iterable[str]:
+    if answer.snapped:
+        yield '<h2>Read as what was meant</h2>'
+        yield _list(escape(str(snap)) for snap in answer.snapped)
+
+
+def _list(items: Iterable[str]) -> str:
+    return f'<ul>{"".join(f"<li>{item}</li>" for item in items)}</ul>'
