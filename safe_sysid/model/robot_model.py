@@ -158,7 +158,8 @@ class RobotModel:
             )
             placement = pin.SE3(self.tree.R_parent_joint[i], self.tree.p_parent_joint[i])
             added = model.addJoint(int(self.tree.parent[i]) + 1, joint, placement, name)
-            body = pin.Inertia.FromDynamicParameters(self.theta[self.layout.inertial(i)])
+            phi = self.theta[self.layout.inertial(i)]
+            body = pin.Inertia.FromDynamicParameters(phi) if phi.any() else pin.Inertia.Zero()
             model.appendBodyToJoint(added, body, pin.SE3.Identity())
         model.armature = self.theta[self.layout.joint_entries('Ia')].copy()
         return model
