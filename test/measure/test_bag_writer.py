@@ -27,7 +27,7 @@ def read(folder):
         return [(stamp, conn.topic, bytes(data)) for conn, stamp, data in reader.messages()]
 
 
-def fill(bag, rng, count, look=lambda committed: None):
+def fill(bag, rng, count, look=list):
     """Write messages of random length and commit now and then; what was written."""
     numbers = [bag.add_topic(topic) for topic in TOPICS]
     written = []
@@ -129,7 +129,8 @@ from pathlib import Path
 from safe_sysid.measure.bag_topic import BagTopic, Delivery
 from safe_sysid.measure.bag_writer import BagSettings, BagWriter
 bag = BagWriter(Path(sys.argv[1]), BagSettings(sys.argv[2], 1.0))
-number = bag.add_topic(BagTopic('/t', 'std_msgs/msg/String', 'string data\\n', '', Delivery.RELIABLE))
+topic = BagTopic('/t', 'std_msgs/msg/String', 'string data\\n', '', Delivery.RELIABLE)
+number = bag.add_topic(topic)
 for i in range(10**9):
     bag.write(number, i, i, i.to_bytes(8, 'little') * 20)
     if i % 50 == 49:

@@ -1,0 +1,56 @@
+"""Text that defines a message type, as bags need it, from the Python class of the type."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+from safe_sysid.errors import MessageError
+
+# Names in the Python classes (IDL), and in .msg files.
+PRIMITIVES = {'boolean': 'bool', 'octet': 'byte', 'float': 'float32', 'double': 'float64'}
+SEQUENCE = re.compile(r'sequence<(.+?)(?:, (\d+))?>$')
+ARRAY = re.compile(r'(.+)\[(\d+)\]$')
+BOUNDED_STRING = re.compile(r'(w?string)<(\d+)>$')
+SEPARATOR = '=' * 80
+
+
+def message_class(type_name: str) -> Any:
+    """Python class of a type such as std_msgs/msg/String."""
+    package, _, name = type_name.partition('/msg/')
+    try:
+        return getattr(importlib.import_module(f'{package}.msg'), name)
+    except (ImportError, AttributeError) as error:
+        raise MessageError(
+            f'{type_name} is not installed here ({error}); install or source its package'
+        ) from error
+
+
+def definition(type_name: str) -> str:
+    """Fields of a type, then of every type they need; without comments and constants."""
+    texts: dict[str, str] = {}
+    waiting = [type_name]
+    while waiting:
+        name = waiting.pop(0)
+        if name in texts:
+            continue
+        fields = message_class(name).get_fields_and_field_types()
+        kinds = {field: _in_msg(kind) for field, kind in fields.items()}
+        texts[name] = ''.join(f'{kind} {field}\n' for field, kind in kinds.items())
+        needed = (kind.partition('[')[0] for kind in kinds.values())
+        waiting += [kind.replace('/', '/msg/') for kind in needed if '/' in kind]
+    first, *others = texts.items()
+    parts = [first[1]] + [f'MSG: {n.replace("/msg/", "/")}\n{text}' for n, text in others]
+    return f'{SEPARATOR}\n'.join(parts)
+
+
+def _in_msg(kind: str) -> str:
+    """Type of a field as a .msg file spells it."""
+    if match := SEQUENCE.match(kind):
+        return f'{_in_msg(match[1])}[{"<=" + match[2] if match[2] else ""}]'
+    if match := ARRAY.match(kind):
+        return f'{_in_msg(match[1])}[{match[2]}]'
+    if match := BOUNDED_STRING.match(kind):
+        return f'{match[1]}<={match[2]}'
+    return PRIMITIVES.get(kind, kind)
