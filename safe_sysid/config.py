@@ -29,6 +29,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
+def yaml_text(values: Mapping[str, Any]) -> str:
+    """The mapping as YAML, its keys in their order."""
+    return str(yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True, width=99))
+
+
 def from_mapping(cls: type[T], values: Mapping[str, Any], source: str) -> T:
     """Dataclass built from a mapping; `source` names the place in error messages."""
     if not isinstance(values, Mapping):

@@ -53,6 +53,7 @@ class IdentificationFault(SafeSysidError):  # noqa: N818 - a fault is what it is
 
     def __init__(self, cause: str, estimate: ParameterEstimate) -> None:
         super().__init__(f'{cause}. Bounds fall back to the prior until new_payload is called')
+        self.cause = cause
         self.estimate = estimate
 
 

@@ -1,6 +1,7 @@
 """Values of command line arguments: text in, or the sentence that says what is wrong with it."""
 
 import argparse
+import math
 
 
 def count(text: str) -> int:
@@ -8,3 +9,78 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
     return int(text)
+
+
+def number(text: str) -> float:
+    """A finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number")
+    return value
+
+
+def positive(text: str) -> float:
+    """A number above 0."""
+    value = number(text)
+    if value <= 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
+    return value
+
+
+def share(text: str) -> float:
+    """A share of 0 or more and below 1: 0.05 or 5%."""
+    value = number(text.removesuffix('%')) / (100.0 if text.endswith('%') else 1.0)
+    if not 0.0 <= value < 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1, such as 5%")
+    return value
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Numbers of 0 or more, separated by commas."""
+    values = tuple(number(part) for part in text.split(','))
+    if min(values) < 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' has a number below 0")
+    return values
+
+
+def shares(text: str) -> tuple[float, ...]:
+    """Shares, separated by commas."""
+    return tuple(share(part) for part in text.split(','))
+
+
+def signs(text: str) -> tuple[float, ...]:
+    """1 or -1, or one for every joint, separated by commas."""
+    values = tuple(number(part) for part in text.split(','))
+    if not set(values) <= {1.0, -1.0}:
+        raise argparse.ArgumentTypeError(f"'{text}' is not made of 1 and -1")
+    return values
+
+
+def known_links(text: str) -> tuple[float, float]:
+    """A share, and a length [m] after a comma: 5% or 5%,0.01."""
+    first, _, second = text.partition(',')
+    length = number(second) if second else 0.0
+    if length < 0.0:
+        raise argparse.ArgumentTypeError(f"'{second}' m is below 0")
+    return share(first), length
+
+
+def known_friction(text: str) -> float | str:
+    """A share, or the word unknown."""
+    return text if text == 'unknown' else share(text)
+
+
+COLUMNS = ('time', 'position', 'velocity', 'effort')
+
+
+def column(text: str) -> tuple[str, str]:
+    """Quantity and the name, or pattern of names, of its columns."""
+    what, mark, pattern = text.partition('=')
+    if what not in COLUMNS or not mark or not pattern:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not WHAT=PATTERN with one of {', '.join(COLUMNS)}"
+        )
+    return what, pattern

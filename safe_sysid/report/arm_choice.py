@@ -1,0 +1,122 @@
+"""The arm a command is about: its name, its settings, a URDF with settings, or a URDF alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.model.facts import (
+    CollisionFacts,
+    EffortSignal,
+    JointFacts,
+    RobotFacts,
+    facts_path,
+    read_facts,
+    urdf_path,
+)
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.urdf_tree import moving_joints, read_urdf
+from safe_sysid.share import robot_names
+
+GRAVITY = (0.0, 0.0, -9.81)
+STOPS_WITHIN = 0.2  # [s] from full speed, where nobody says how fast joints accelerate
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """An arm, its URDF, and whether anybody says what its friction and its effort signal are."""
+
+    model: RobotModel
+    facts: RobotFacts
+    urdf: Path
+    is_described: bool  # by settings; a URDF alone says nothing about friction and the signal
+
+
+def arm_of(robot: str, config: Path | None) -> Arm:
+    """The arm that `--robot` and `--config` name."""
+    if config is None and Path(robot).suffix in ('.yaml', '.yml'):
+        return _described(Path(robot), None)
+    if config is None and robot not in robot_names() and Path(robot).exists():
+        return _undescribed(Path(robot))
+    if config is None:
+        return _described(facts_path(robot), None)
+    return _described(config, None if robot in robot_names() else Path(robot))
+
+
+def _described(config: Path, urdf: Path | None) -> Arm:
+    facts = read_facts(config)
+    urdf = urdf or urdf_path(config, facts)
+    return Arm(RobotModel.from_files(urdf, facts, config.stem), facts, urdf, is_described=True)
+
+
+def _undescribed(urdf: Path) -> Arm:
+    facts = facts_of_urdf(urdf)
+    return Arm(RobotModel.from_files(urdf, facts, urdf.stem), facts, urdf, is_described=False)
+
+
+def facts_of_urdf(urdf: Path) -> RobotFacts:
+    """What a URDF says by itself; effort is taken as a torque in N m in the sense of the axes."""
+    root = read_urdf(urdf)
+    moving = moving_joints(root)
+    if not moving:
+        raise ModelError(f'{urdf}: no joint moves')
+    joints = {
+        str(joint.get('name')): _joint_facts(urdf, joint)
+        for joint in root.findall('joint')
+        if joint.get('name') in moving
+    }
+    return RobotFacts(
+        urdf=str(urdf),
+        gravity=GRAVITY,
+        tip=_last_link(root, moving),
+        effort=EffortSignal('torque', gravity_included=True),
+        joints=joints,
+        held={},
+        collision=CollisionFacts({}, ()),
+    )
+
+
+def _joint_facts(urdf: Path, joint: ElementTree.Element) -> JointFacts:
+    limit, dynamics = joint.find('limit'), joint.find('dynamics')
+    effort, velocity = _number(limit, 'effort'), _number(limit, 'velocity')
+    if not (effort > 0.0 and velocity > 0.0):
+        raise ConfigError(
+            f"{urdf}: joint '{joint.get('name')}' has effort {effort:g} and velocity "
+            f'{velocity:g} as limits, which have to be above 0; mend them, or give --config YAML'
+        )
+    return JointFacts(
+        coulomb=_number(dynamics, 'friction'),
+        viscous=_number(dynamics, 'damping'),
+        armature=0.0,
+        offset=0.0,
+        torque_limit=effort,
+        acceleration_limit=velocity / STOPS_WITHIN,
+        encoder_resolution=0.0,
+        effort_sign=1,
+        effort_scale=1.0,
+    )
+
+
+def _number(element: ElementTree.Element | None, name: str) -> float:
+    return 0.0 if element is None else float(element.get(name, '0'))
+
+
+def _last_link(root: ElementTree.Element, moving: dict[str, str]) -> str:
+    """The link behind the most moving joints."""
+    child, above = {}, {}
+    for joint in root.findall('joint'):
+        ends = [end.get('link') for name in ('parent', 'child') for end in joint.findall(name)]
+        above[str(ends[-1])] = (str(ends[0]), joint.get('name') in moving)
+        if joint.get('name') in moving:
+            child[str(joint.get('name'))] = str(ends[-1])
+
+    def depth(link: str) -> int:
+        count = 0
+        while link in above:
+            link, moves = above[link]
+            count += moves
+        return count
+
+    return max(child.values(), key=depth)

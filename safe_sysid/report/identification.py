@@ -1,0 +1,184 @@
+"""Identification: what a recording says about a payload, as values, text, JSON and YAML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.estimate_series import EstimateSeries
+from safe_sysid.report.payload_in_frame import Body
+from safe_sysid.report.torque_prediction import TorquePrediction, Validation
+from safe_sysid.sets.interval import Interval
+
+PREDICTIONS = {  # attribute of Validation: in words
+    'as_described': 'the arm as described',
+    'identified': 'with what was identified',
+    'best_fit': 'all parameters fitted, no bounds',
+}
+
+DOUBTFUL = 1.5  # times the error of the best fit
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """The outcome of `safe-sysid identify`."""
+
+    robot: str
+    source: str
+    joint_names: tuple[str, ...]
+    recording: tuple[str, ...]  # sentences about its stamps and its file
+    part: tuple[float, float]  # [s] of the recording that was used
+    nominal: Array  # (10,) of everything that the last joint moves, in its frame
+    bounds: Interval  # (10,)
+    payload: Body | None  # without the arm's own last link; none after a refusal
+    assumptions: tuple[str, ...]
+    refused: str | None
+    validation: Validation | None  # none where nothing was held out
+    series: EstimateSeries
+    seconds: float  # that all this took
+
+
+def as_mapping(found: Identification) -> dict[str, Any]:
+    """Everything a program may want to know, in the types JSON has."""
+    return {
+        'robot': found.robot,
+        'source': found.source,
+        'joints': list(found.joint_names),
+        'from_s': found.part[0],
+        'to_s': found.part[1],
+        'recording': list(found.recording),
+        'parameters': list(LABELS),
+        'units': list(UNITS),
+        'nominal': found.nominal.tolist(),
+        'lower': found.bounds.lower.tolist(),
+        'upper': found.bounds.upper.tolist(),
+        'payload': None if found.payload is None else _payload(found.payload),
+        'assumptions': list(found.assumptions),
+        'refused': found.refused,
+        'caution': caution(found),
+        'validation': None if found.validation is None else _validation(found),
+        'seconds': found.seconds,
+    }
+
+
+def _payload(body: Body) -> dict[str, Any]:
+    com, moments = body.com_bounds, body.inertia_bounds
+    return {
+        'frame': body.frame,
+        'nominal': body.nominal.tolist(),
+        'lower': body.bounds.lower.tolist(),
+        'upper': body.bounds.upper.tolist(),
+        'com_m': _finite(body.com) if body.mass > 0.0 else None,
+        'com_lower_m': _finite(com.lower),
+        'com_upper_m': _finite(com.upper),
+        'inertia_about_com_lower': _finite(moments.lower),
+        'inertia_about_com_upper': _finite(moments.upper),
+    }
+
+
+def _finite(values: Array) -> list[float | None]:
+    return [float(x) if np.isfinite(x) else None for x in values]
+
+
+def headline(found: Identification) -> str:
+    """Whose prediction counts: what was identified; after a refusal, the fit without bounds."""
+    return 'identified' if found.refused is None else 'best_fit'
+
+
+def caution(found: Identification) -> str | None:
+    """Bounds that hold under assumptions which predictions speak against."""
+    validation = found.validation
+    if validation is None or found.refused is not None:
+        return None
+    mine, best = validation.identified.filtered, validation.best_fit.filtered
+    if mine <= DOUBTFUL * best:
+        return None
+    return (
+        f'with all parameters fitted, torque is predicted {mine / best:.1f} times better than '
+        'with the arm as described and the payload identified: links or friction are probably '
+        'known less well than was said (--known-links, --known-friction), and the bounds rest '
+        'on it'
+    )
+
+
+def _validation(found: Identification) -> dict[str, Any]:
+    validation = found.validation
+    assert validation is not None
+    chosen: TorquePrediction = getattr(validation, headline(found))
+    return {
+        'filter_hz': validation.filter_hz,
+        'filter': validation.filter,
+        'fitted_until_s': validation.fitted_until,
+        'held_out_s': list(validation.held_out),
+        'of': headline(found),
+        'relative_error_filtered': chosen.filtered,
+        'relative_error_recorded': chosen.recorded,
+        'predictions': {
+            name: {
+                'relative_error_filtered': prediction.filtered,
+                'relative_error_recorded': prediction.recorded,
+                'by_joint_filtered': prediction.by_joint.tolist(),
+            }
+            for name in PREDICTIONS
+            if (prediction := getattr(validation, name))
+        },
+    }
+
+
+def as_table(found: Identification) -> str:
+    """For a person at a terminal."""
+    lines = [f'{found.robot}, {found.source}, {found.part[0]:.3f} to {found.part[1]:.3f} s']
+    lines += [f'  {sentence}' for sentence in found.recording]
+    if found.refused is not None:
+        lines += ['', f'REFUSED: {found.refused}', '', 'Before the recording was known that:']
+    else:
+        lines += ['', f'Everything that {found.joint_names[-1]} moves, in its frame:']
+    lines += _parameter_rows(found.nominal, found.bounds)
+    if found.payload is not None:
+        lines += _payload_rows(found.payload)
+    if found.validation is not None:
+        lines += _prediction_rows(found.validation)
+    doubt = caution(found)
+    if doubt is not None:
+        lines += ['', f'CAUTION: {doubt}']
+    certain = 'The bounds hold if' if found.refused is None else 'Bounds would have held if'
+    lines += ['', f'{certain}', *(f'  - {sentence}' for sentence in found.assumptions)]
+    return '\n'.join(lines)
+
+
+def _parameter_rows(nominal: Array, bounds: Interval) -> list[str]:
+    rows = [f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10}']
+    for name, unit, *values in zip(
+        LABELS, UNITS, bounds.lower, nominal, bounds.upper, strict=True
+    ):
+        rows.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
+    return rows
+
+
+def _payload_rows(body: Body) -> list[str]:
+    rows = ['', f"The payload, without the arm's own last link, in the frame {body.frame}:"]
+    rows += _parameter_rows(body.nominal, body.bounds)
+    com = body.com_bounds
+    if body.mass > 0.0 and np.isfinite(com.lower).all():
+        for axis, low, nominal, high in zip('xyz', com.lower, body.com, com.upper, strict=True):
+            rows.append(f'  c{axis}   {low:10.4f} {nominal:10.4f} {high:10.4f}  m')
+    return rows
+
+
+def _prediction_rows(validation: Validation) -> list[str]:
+    begin, end = validation.held_out
+    rows = [
+        '',
+        f'Torque from {begin:.2f} to {end:.2f} s, predicted from what came before, as share of it',
+        f'(low-pass {validation.filter_hz:g} Hz, {validation.filter}):',
+        f'  {"":34} {"filtered":>9} {"recorded":>9}',
+    ]
+    for name, words in PREDICTIONS.items():
+        prediction: TorquePrediction = getattr(validation, name)
+        shares = f'{100 * prediction.filtered:8.2f}% {100 * prediction.recorded:8.2f}%'
+        rows.append(f'  {words:34} {shares}')
+    return rows

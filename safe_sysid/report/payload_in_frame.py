@@ -1,0 +1,134 @@
+"""The payload by itself, in the frame a controller wants it, and what is certain of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ModelError
+from safe_sysid.model import inertia
+from safe_sysid.model.urdf_tree import Frame, read_urdf
+from safe_sysid.report.arm_choice import Arm
+from safe_sysid.sets.interval import Interval
+
+ROUNDING = 1e-14  # relative
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """Ten parameters about the origin of a frame, nominal and with their bounds."""
+
+    frame: str
+    nominal: Array  # (10,)
+    bounds: Interval  # (10,)
+
+    @property
+    def mass(self) -> float:
+        """Nominal [kg]."""
+        return float(self.nominal[0])
+
+    @property
+    def com(self) -> Array:
+        """Nominal centre of mass [m], (3,)."""
+        return self._mass_com_inertia()[1]
+
+    @property
+    def inertia(self) -> Array:
+        """Nominal, about the centre of mass, axes of the frame [kg m^2], (3, 3)."""
+        return self._mass_com_inertia()[2]
+
+    @property
+    def com_bounds(self) -> Interval:
+        """Every centre of mass that the bounds allow, (3,); unbounded if the mass may be 0."""
+        if self.bounds.lower[0] <= 0.0:
+            return Interval(np.full(3, -np.inf), np.full(3, np.inf))
+        return self.bounds[1:4] / self.bounds[0:1]
+
+    @property
+    def inertia_bounds(self) -> Interval:
+        """[xx, xy, yy, xz, yz, zz] about the centre of mass that the bounds allow, (6,)."""
+        if self.bounds.lower[0] <= 0.0:
+            return Interval(np.full(6, -np.inf), np.full(6, np.inf))
+        x, y, z = (self.bounds[1 + i : 2 + i] for i in range(3))
+        m = self.bounds[0:1]
+        squares = [a.square() / m for a in (x, y, z)]
+        shift = [
+            squares[1] + squares[2], -(x * y / m), squares[0] + squares[2],
+            -(x * z / m), -(y * z / m), squares[0] + squares[1],
+        ]  # fmt: skip
+        parts = [self.bounds[4 + i : 5 + i] - shift[i] for i in range(6)]
+        return Interval(
+            np.concatenate([p.lower for p in parts]), np.concatenate([p.upper for p in parts])
+        )
+
+    def _mass_com_inertia(self) -> tuple[Array, Array, Array]:
+        if not self.nominal[0] > 0.0:
+            raise ModelError(
+                f'the mass of the payload is {self.nominal[0]:.4g} kg: there is none, or what the '
+                'URDF says about the last link is wrong'
+            )
+        return inertia.mass_com_inertia(self.nominal)
+
+
+def payload_of(arm: Arm, nominal: Array, bounds: Interval, flange: str, own: float) -> Body:
+    """What the last joint carries beyond the link `tip`, which is the arm's own.
+
+    `own` is how well the parameters of that link are known, as a share of each.
+    """
+    frames = arm.model.frames
+    if flange not in frames or frames[flange].joint != arm.model.layout.tip:
+        fixed = [name for name, frame in frames.items() if frame.joint == arm.model.layout.tip]
+        raise ModelError(f"'{flange}' is not fixed to the last joint; these links are: {fixed}")
+    link = _link_body(arm, frames[arm.facts.tip])
+    spread = Interval.from_center_radius(link, own * np.abs(link))
+    matrix, payload = _into(frames[flange]), bounds - spread
+    rounding = ROUNDING * np.abs(matrix) @ payload.magnitude  # of the entries of the matrix
+    turned = matrix @ payload + Interval(-rounding, rounding)
+    return Body(flange, matrix @ (nominal - link), turned)
+
+
+def _into(frame: Frame) -> Array:
+    """Matrix that describes a body given in the frame of the joint in this frame, (10, 10)."""
+    return np.column_stack([inertia.moved(e, frame.R.T, -frame.R.T @ frame.p) for e in np.eye(10)])
+
+
+def _link_body(arm: Arm, frame: Frame) -> Array:
+    """Ten parameters of the link `tip` alone, in the frame of its joint."""
+    for link in read_urdf(arm.urdf).findall('link'):
+        element = link.find('inertial')
+        if link.get('name') == arm.facts.tip and element is not None:
+            return inertia.moved(_body(element), frame.R, frame.p)
+    return np.zeros(10)
+
+
+def _body(element: ElementTree.Element) -> Array:
+    """Ten parameters of an <inertial> element, in the frame of its link."""
+    mass, origin, moments = (element.find(name) for name in ('mass', 'origin', 'inertia'))
+    if mass is None or moments is None:
+        return np.zeros(10)
+    R, p = np.eye(3), np.zeros(3)
+    if origin is not None:
+        p = np.array([float(x) for x in origin.get('xyz', '0 0 0').split()])
+        R = rotation_of([float(x) for x in origin.get('rpy', '0 0 0').split()])
+    names = ('ixx', 'ixy', 'iyy', 'ixz', 'iyz', 'izz')
+    entries = np.array([float(moments.get(name, '0')) for name in names])
+    about_com = inertia.from_mass_com_inertia(
+        np.array(float(mass.get('value', '0'))), np.zeros(3), inertia.symmetric(entries)
+    )
+    return inertia.moved(about_com, R, p)
+
+
+def rotation_of(rpy: list[float]) -> Array:
+    """Rotation about x, then y, then z of the fixed frame, as a URDF means it."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    matrix: Array = np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+    return matrix

@@ -1,0 +1,36 @@
+"""The recording a command is about: a rosbag or a table, with the joints of one arm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.csv_log import Columns, read_csv
+from safe_sysid.measure.recording import Recording
+from safe_sysid.measure.rosbag import read_rosbag
+
+TABLES = ('.csv', '.txt', '.tsv')
+
+
+@dataclass(frozen=True)
+class RecordingChoice:
+    """Where a recording is and how its joints are called there."""
+
+    path: Path
+    topic: str | None = None  # of a rosbag, where several report the joints
+    names: str = '{joint}'  # of a joint; {joint} is its name in the URDF, {i} and {n} its number
+    columns: Columns = field(default_factory=Columns)  # of a table
+
+
+def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Recording:
+    """The recording, its joints in the order of the arm."""
+    try:
+        names = tuple(choice.names.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints))
+    except (KeyError, IndexError, ValueError) as error:
+        raise MeasurementError(
+            f"the joint names '{choice.names}' may hold {{joint}}, {{i}} and {{n}}, not {error}"
+        ) from error
+    if choice.path.suffix.lower() in TABLES:
+        return read_csv(choice.path, names, choice.columns)
+    return read_rosbag(choice.path, names, choice.topic)

@@ -1,0 +1,202 @@
+"""safe-sysid identify: bounds that contain the truth, or the assumption that fails."""
+
+import contextlib
+import io
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from report.recorded_arm import PAYLOAD, as_bag, as_table, scaled, trial
+import yaml
+
+from safe_sysid.model import inertia
+from safe_sysid.report.arm_choice import arm_of
+from safe_sysid.report.cli import main
+from safe_sysid.report.payload_in_frame import payload_of
+from safe_sysid.sets.interval import Interval
+
+BENCH_KEYS = {'nominal', 'lower', 'upper', 'assumptions', 'refused', 'validation'}
+
+
+def identify(path, *arguments):
+    """Exit status and the JSON object."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        status = main(['identify', str(path), '--robot', 'two_link', '--json', *arguments])
+    return status, json.loads(text.getvalue())
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return trial()
+
+
+@pytest.fixture(scope='module')
+def bag(arm, tmp_path_factory):
+    return as_bag(arm, tmp_path_factory.mktemp('bags') / 'run')
+
+
+@pytest.fixture(scope='module')
+def answer(bag):
+    return identify(bag)
+
+
+def assert_contains(found, truth):
+    assert (np.array(found['lower']) <= truth).all() and (truth <= np.array(found['upper'])).all()
+
+
+def test_bounds_contain_the_truth_and_nothing_is_missing(arm, answer):
+    status, found = answer
+    assert status == 0
+    assert found.keys() >= BENCH_KEYS
+    assert found['refused'] is None
+    assert_contains(found, arm.truth)
+    assert found['upper'][0] - found['lower'][0] < 1.0
+    assert found['validation']['of'] == 'identified'
+    assert found['validation']['relative_error_filtered'] < 0.05
+    assert found['validation']['filter_hz'] == 10.0
+
+
+def test_held_out_torque_is_predicted_from_what_came_before(arm, answer, tmp_path):
+    """Torques of the held-out part, 2 % larger, change the error by about as much."""
+    late = arm.log.stamp > 1_900_000_000
+    changed = scaled(arm, np.where(late, 1.02, 1.0)[:, None])
+    after = identify(as_bag(changed, tmp_path / 'late'))[1]['validation']
+    before = answer[1]['validation']
+    assert before['fitted_until_s'] == pytest.approx(1.8)
+    for name in ('identified', 'best_fit'):
+        small, large = (v['predictions'][name]['relative_error_filtered'] for v in (before, after))
+        assert small < 0.015
+        assert 0.005 < large - small < 0.03
+
+
+def test_the_payload_is_what_was_added_to_the_last_link(answer):
+    payload = answer[1]['payload']
+    assert payload['frame'] == 'link_2'
+    assert_contains(payload, PAYLOAD)
+    com = PAYLOAD[1:4] / PAYLOAD[0]
+    assert (np.array(payload['com_lower_m']) <= com).all()
+    assert (com <= np.array(payload['com_upper_m'])).all()
+    about_com = inertia.symmetric_entries(inertia.mass_com_inertia(PAYLOAD)[2])
+    assert (np.array(payload['inertia_about_com_lower']) <= about_com).all()
+    assert (about_com <= np.array(payload['inertia_about_com_upper'])).all()
+
+
+def test_the_same_numbers_come_from_a_table(arm, answer, tmp_path):
+    _, found = identify(as_table(arm, tmp_path / 'run.csv'))
+    np.testing.assert_allclose(found['lower'], answer[1]['lower'], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found['nominal'], answer[1]['nominal'], rtol=1e-4, atol=1e-5)
+
+
+def test_an_inverted_sign_is_noticed_and_the_cure_works(arm, answer, tmp_path):
+    path = as_bag(scaled(arm, -1.0), tmp_path / 'inverted')
+    status, found = identify(path)
+    assert status == 1
+    assert 'A3 does not hold' in found['refused']
+    assert 'joint_1 -' in found['refused'] and '--torque-sign -1' in found['refused']
+    assert found['payload'] is None
+    status, found = identify(path, '--torque-sign', '-1')
+    assert status == 0
+    assert found['lower'] == answer[1]['lower'] and found['upper'] == answer[1]['upper']
+    assert 'counted against the joint axes' in ' '.join(found['recording'])
+
+
+def test_one_inverted_joint_is_named(arm, tmp_path):
+    signs = np.array([-1.0, 1.0])
+    path = as_bag(scaled(arm, signs), tmp_path / 'inverted')
+    assert 'joint_1 -' in identify(path)[1]['refused']
+    assert identify(path, '--torque-sign=-1,1')[0] == 0
+
+
+def test_a_current_is_noticed(arm, tmp_path):
+    status, found = identify(as_bag(scaled(arm, 0.05), tmp_path / 'current'))
+    assert status == 1
+    assert 'is a current, another unit' in found['refused']
+
+
+def test_a_broken_promise_is_a_refusal_with_the_prior_as_bounds(arm, tmp_path):
+    log = arm.log
+    torque = log.torque.copy()
+    torque[400:600, 0] += 12.0  # somebody leans on the arm
+    touched = as_bag(scaled(arm, torque / log.torque), tmp_path / 'touched')
+    status, found = identify(touched)
+    assert status == 1
+    assert 'A1, A2 or A3 does not hold: measurements of' in found['refused']
+    assert 'joint_1' in found['refused']
+    assert (found['lower'][0], found['upper'][0]) == (0.0, 10.0)
+    assert found['validation']['of'] == 'best_fit'
+
+
+def test_a_part_of_the_recording_can_be_chosen(bag, arm):
+    _, found = identify(bag, '--payload-from', '0.5', '--to', '1.7')
+    assert (found['from_s'], found['to_s']) == (0.5, pytest.approx(1.7))
+    assert found['recording'][0].startswith('601 samples in 1.200 s')
+    assert_contains(found, arm.truth)
+
+
+def test_unknown_friction_gives_wider_bounds_that_contain_the_truth(bag, arm, answer):
+    _, found = identify(bag, '--known-friction', 'unknown')
+    assert_contains(found, arm.truth)
+    assert found['upper'][0] - found['lower'][0] > answer[1]['upper'][0] - answer[1]['lower'][0]
+
+
+def test_links_that_are_known_less_than_said_raise_a_caution(arm, tmp_path):
+    """Friction many times larger than described, swallowed by what is promised of torques."""
+    torque = arm.log.torque + 3.0 * arm.log.velocity
+    path = as_bag(scaled(arm, torque / arm.log.torque), tmp_path / 'sticky')
+    status, found = identify(path, '--torque-noise', '20')
+    assert status == 0
+    assert 'known less well than was said' in found['caution']
+
+
+def test_yaml_and_table_say_what_json_says(bag, answer, capsys):
+    main(['identify', str(bag), '--robot', 'two_link', '--yaml'])
+    found = yaml.safe_load(capsys.readouterr().out)
+    assert found.keys() == answer[1].keys()
+    assert found['upper'] == answer[1]['upper']
+    main(['identify', str(bag), '--robot', 'two_link'])
+    printed = capsys.readouterr().out
+    for sentence in found['assumptions']:
+        assert sentence in printed
+    assert f'{found["upper"][0]:10.4f}' in printed
+    assert 'low-pass 10 Hz' in printed
+
+
+def test_the_own_link_is_taken_off_exactly():
+    """Pinocchio moves the same bodies."""
+    arm = arm_of('kinova_gen3', None)
+    whole = arm.model.theta[arm.model.layout.end_effector]
+    flange = 'gen3_robotiq_85_base_link'
+    body = payload_of(arm, whole, Interval.of(whole), flange, 0.0)
+    model = pin.buildModelFromUrdf(str(arm.urdf))
+    frame = model.frames[model.getFrameId(flange)]
+    tip = model.frames[model.getFrameId(arm.facts.tip)]
+    (link,) = (x for x in ElementTree.parse(arm.urdf).iter('link') if x.get('name') == tip.name)
+    mass, origin, i = (link.find(f'inertial/{name}') for name in ('mass', 'origin', 'inertia'))
+    R = pin.rpy.rpyToMatrix(np.array(origin.get('rpy', '0 0 0').split(), dtype=float))
+    xx, xy, xz, yy, yz, zz = (
+        float(i.get(f'i{name}')) for name in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
+    )
+    moments = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    lever = np.array(origin.get('xyz').split(), dtype=float)
+    own = pin.Inertia(float(mass.get('value')), lever, R @ moments @ R.T)
+    expected = frame.placement.actInv(model.inertias[-1] - tip.placement.act(own))
+    np.testing.assert_allclose(body.nominal, expected.toDynamicParameters(), atol=1e-12)
+    assert body.bounds.contains(expected.toDynamicParameters())
+    np.testing.assert_allclose(body.com, expected.lever, atol=1e-10)
+    np.testing.assert_allclose(body.inertia, expected.inertia, atol=1e-10)
+
+
+def test_misuse_says_what_is_allowed(bag, tmp_path, capsys):
+    for arguments, sentence in (
+        ([str(bag), '--robot', 'no_such_arm'], 'no_such_arm'),
+        ([str(tmp_path / 'nothing.mcap'), '--robot', 'two_link'], 'no such file'),
+        ([str(bag), '--robot', 'two_link', '--flange', 'nose'], "'nose' is not fixed to"),
+        ([str(bag), '--robot', 'two_link', '--joint-names', 'j{n}'], "without ['j1'"),
+        ([str(bag), '--robot', 'two_link', '--torque-sign', '1,1,1'], '1 or 2 are needed'),
+        ([str(bag), '--robot', 'two_link', '--filter', '900'], 'below 250 Hz'),
+    ):
+        assert main(['identify', *arguments]) == 2
+        assert sentence in capsys.readouterr().err
