@@ -1,13 +1,15 @@
 """A way for the whole arm to a far goal: RRT-Connect in joint space, then shortcuts.
 
 Guidance only: edges are checked at samples at most `resolution` apart in every joint, without
-tracking error. Every plan along the waypoints needs a certificate of its own.
+tracking error. Every plan along the waypoints needs a certificate of its own. A way that is free
+is of no use where the arm could not hold itself, so `PathQuery.margin` may say how well it can.
 
 The same query with the same seed gives the same path, unless the time budget ends the search.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import itertools
@@ -24,6 +26,8 @@ from safe_sysid.plan.costs import shortest_way
 from safe_sysid.plan.search_tree import SearchTree
 from safe_sysid.reach.obstacles import Obstacles
 
+HEAVY = 4.0  # times the resolution between samples at which torques are looked at
+
 
 class Outcome(Enum):
     """Why there is a path or none, in words for the operator."""
@@ -33,6 +37,8 @@ class Outcome(Enum):
     START_IN_CONTACT = 'the arm is in contact at the start'
     GOAL_OUTSIDE = 'the goal is outside the joint limits'
     GOAL_IN_CONTACT = 'the arm would be in contact at the goal'
+    START_TOO_HEAVY = 'the arm could not hold itself at the start'
+    GOAL_TOO_HEAVY = 'the arm could not hold itself at the goal'
     OUT_OF_TIME = 'no path to the goal was found within the time budget'
     CANCELLED = 'cancelled before a path was found'
 
@@ -45,6 +51,7 @@ class PathSettings:
     branch: float = 0.5  # [rad] longest move of a joint along one branch of a tree
     resolution: float = 0.05  # [rad] between samples of an edge, in the joint that moves most
     clearance: float = 0.02  # [m] to keep; less where the start or the goal are nearer
+    torque_share: float = 0.1  # of the limits to keep; less where start or goal have less
     limit_margin: float = 0.05  # [rad] from joint limits, except for start and goal
     shortcuts: int = 200  # attempts
     spacing: float = 0.5  # [rad] most that a joint moves from one waypoint to the next
@@ -53,9 +60,17 @@ class PathSettings:
         for name in ('branch', 'resolution', 'spacing'):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise BoundError(f'{name} is {getattr(self, name)}; it has to be above 0')
-        for name in ('clearance', 'limit_margin', 'shortcuts'):
+        for name in ('clearance', 'torque_share', 'limit_margin', 'shortcuts'):
             if not 0.0 <= getattr(self, name) < np.inf:
                 raise BoundError(f'{name} is {getattr(self, name)}; it has to be at least 0')
+
+
+Margin = Callable[[Array], Array]  # (N, n) configurations to shares of torque limits left, (N, n)
+
+
+def always_held(q: Array) -> Array:
+    """No torque is needed anywhere."""
+    return np.ones_like(q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +81,7 @@ class PathQuery:
     obstacles: Obstacles
     start: Array  # (n,) [rad]
     goal: Array  # (n,)
+    margin: Margin = always_held
 
     def __post_init__(self) -> None:
         for name in ('start', 'goal'):
@@ -154,6 +170,14 @@ def _refusal(query: PathQuery) -> tuple[Outcome, str] | None:
         nearest = arm_clearance(query.model, query.obstacles, q)
         if nearest is not None and not nearest.distance > 0.0:
             return outcome, str(nearest)
+    for q, outcome in (
+        (query.start, Outcome.START_TOO_HEAVY),
+        (query.goal, Outcome.GOAL_TOO_HEAVY),
+    ):
+        (share,) = query.margin(q[None])
+        j = int(np.argmin(share))
+        if not share[j] > 0.0:
+            return outcome, f'{names[j]} needs {1.0 - share[j]:.3g} of its torque limit'
     return None
 
 
@@ -172,6 +196,8 @@ class _Search:
         self._scene = scene_of(query.model, query.obstacles)
         self._turning = query.model.limits.is_continuous
         self._enough = _clearance_to_keep(query, settings.clearance)
+        ends = query.margin(np.stack([query.start, query.goal]))
+        self._share = min(settings.torque_share, 0.9 * float(ends.min()))
         self._box = _box(query, settings.limit_margin)
 
     def run(self) -> Array | None:
@@ -244,7 +270,11 @@ class _Search:
 
     def _is_free(self, start: Array, way: Array) -> bool:
         scene, resolution = self._scene, self._settings.resolution
-        return bool(edge_is_free(scene, start, way, resolution, self._enough))
+        if not edge_is_free(scene, start, way, resolution, self._enough):
+            return False
+        count = int(np.ceil(np.abs(way).max() / (HEAVY * resolution))) + 1
+        samples = start + np.linspace(0.0, 1.0, count)[:, None] * way
+        return bool(self._query.margin(samples).min() >= self._share)
 
     def _is_over(self) -> bool:
         if self._cancelled is not None and self._cancelled.is_set():

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError
+from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.aims import Aim, Approach, Excite
+from safe_sysid.plan.aims import Aim, Excite
 from safe_sysid.plan.costs import shortest_way
+from safe_sysid.plan.global_path import Outcome, PathQuery, PathSettings, find_path
+from safe_sysid.plan.nominal_check import NominalCheck
+from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.route import Follow, Route
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 
 AT_LEAST = 2  # exciting plans before bounds that don't shrink mean that there is no more to learn
+CLEARANCES = (3.0, 1.0)  # times what a path has to keep, tried in turn
+CHECKS = 2  # times of a plan, of which there is none yet
+PROGRESS = 0.01  # [rad] along the route that count as getting on
+ASTRAY = 0.5  # [rad] from the route at which it is given up
+REHEARSED = 0.1  # [rad]
 
 
 @dataclass(frozen=True)
@@ -27,10 +37,18 @@ class MissionSettings:
     shrinking: float = 0.02  # mean share by which a plan has to narrow [theta_e] to go on
     near: float = 0.01  # [rad] in every joint
     least_move: float = 0.1  # [rad] of some joint; plans that move less don't count as exciting
+    patience: int = 3  # plans asked for without getting on along a route, then another is searched
+    route_seconds: float = 0.5  # [s] at most, of the planning budget
+    path: PathSettings = field(default_factory=PathSettings)
 
     def __post_init__(self) -> None:
         if self.exciting < 0:
             raise ConfigError(f'exciting is {self.exciting} plans, it has to be 0 or more')
+        if self.patience < 1 or not 0.0 < self.route_seconds < np.inf:
+            raise ConfigError(
+                f'patience is {self.patience} plans and route_seconds {self.route_seconds} s; '
+                'they have to be at least 1 and above 0'
+            )
         if not 0.0 <= self.least_move < np.inf:
             raise ConfigError(f'least_move is {self.least_move} rad, it has to be 0 or more')
         if not (0.0 <= self.shrinking < 1.0 and 0.0 < self.near < np.inf):
@@ -40,18 +58,16 @@ class MissionSettings:
             )
 
 
-class Purpose(Protocol):
-    """Says what the next plan is for."""
-
-    def due(self, estimate: ParameterEstimate, end: Array, until: float) -> Aim | None:
-        """What to plan for, when the arm will come to rest at `end`; None when all is done."""
-
-    def planned(self, aim: Aim, plan: Plan, estimate: ParameterEstimate) -> None:
-        """Take note of a plan that is going to be followed."""
+class NoRouteError(SafeSysidError):
+    """No way to the goal is known, so there is nothing to plan for."""
 
 
 class Mission:
-    """First `exciting` plans, or fewer when bounds stop shrinking; then the goal, if any."""
+    """First `exciting` plans, or fewer when bounds stop shrinking; then the goal, if any.
+
+    The goal is reached along a route among the obstacles, a new one whenever plans do not get on.
+    Bounds that are wider than before belong to another payload: then all begins again.
+    """
 
     def __init__(
         self, model: RobotModel, goal: Array | None, settings: MissionSettings | None = None
@@ -61,16 +77,23 @@ class Mission:
         self._settings = settings or MissionSettings()
         self._rows = np.zeros((0, 10))
         self._log_widths: list[float] = []  # mean of log(radius of [theta_e]) at every plan
+        self._known: Interval | None = None
+        self._route: Route | None = None
+        self._routes = 0  # searched for
+        self._farthest = 0.0  # [rad] along the route
+        self._without_progress = 0  # questions since
 
-    def due(self, estimate: ParameterEstimate, end: Array, until: float) -> Aim | None:
-        """What to plan for, when the arm will come to rest at `end`; None when all is done."""
+    def due(self, ahead: Ahead) -> Aim | Follow | None:
+        """What to plan for next; None when all is done."""
+        estimate = ahead.problem.bounds
+        self._notice_another_payload(estimate.bounds)
         if self._learns(estimate):
-            return Excite(self._model, until, collected=self._rows)
-        if self._goal is None or self._is_near(end):
+            return Excite(self._model, ahead.until, collected=self._rows)
+        if self._goal is None or self._is_near(ahead.end):
             return None
-        return Approach(self._model, self._goal)
+        return self._follow(ahead)
 
-    def planned(self, aim: Aim, plan: Plan, estimate: ParameterEstimate) -> None:
+    def planned(self, aim: Aim | Follow, plan: Plan, estimate: ParameterEstimate) -> None:
         """Take note of a plan that is going to be followed."""
         if not isinstance(aim, Excite):
             return
@@ -78,6 +101,22 @@ class Mission:
         self._rows = np.concatenate([self._rows, rows.rows(0.0 * plan.k).reshape(-1, 10)])
         if np.abs(plan.k).max() > self._settings.least_move or np.any(plan.curve.qd0):
             self._log_widths.append(_log_width(estimate))
+
+    def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
+        """One aim of every kind."""
+        if self._settings.exciting > 0:
+            yield Excite(self._model, ahead.until)
+        if self._goal is not None:
+            query = self._query(ahead, ahead.end)
+            find_path(query, self._settings.route_seconds, self._settings.path)
+            beside = np.stack([ahead.end, ahead.end + REHEARSED])
+            yield Follow(Route(beside, self._model.limits.is_continuous), 0.0)
+
+    def _notice_another_payload(self, bounds: Interval) -> None:
+        """Begin again when bounds are not within those known before."""
+        if self._known is not None and not self._known.contains(bounds):
+            self._rows, self._log_widths, self._route = np.zeros((0, 10)), [], None
+        self._known = bounds
 
     def _learns(self, estimate: ParameterEstimate) -> bool:
         """Whether exciting plans are left, and the last one that was driven narrowed [theta]."""
@@ -95,6 +134,41 @@ class Mission:
             return False
         way = shortest_way(end, goal, self._model.limits.is_continuous)
         return bool(np.all(np.abs(way) <= self._settings.near))
+
+    def _follow(self, ahead: Ahead) -> Follow:
+        """On along the route, or along a new one."""
+        if self._route is not None:
+            begin, away = self._route.nearest(ahead.end)
+            gets_on = begin > self._farthest + PROGRESS
+            self._farthest = max(begin, self._farthest)
+            self._without_progress = 0 if gets_on else self._without_progress + 1
+            if away <= ASTRAY and self._without_progress < self._settings.patience:
+                return Follow(self._route, begin)
+        self._route = None
+        self._route = self._new_route(ahead)
+        self._farthest, self._without_progress = 0.0, 0
+        return Follow(self._route, 0.0)
+
+    def _query(self, ahead: Ahead, goal: Array) -> PathQuery:
+        """A way from where the plan in force ends."""
+        margins = NominalCheck(ahead.problem, CHECKS).standing_margins
+        return PathQuery(self._model, ahead.problem.obstacles, ahead.end, goal, margins)
+
+    def _new_route(self, ahead: Ahead) -> Route:
+        """Another one each time: with another seed, and with less clearance if need be."""
+        path, attempt = self._settings.path, self._routes
+        self._routes += 1
+        settings = replace(
+            path,
+            seed=path.seed + attempt,
+            clearance=path.clearance * CLEARANCES[attempt % len(CLEARANCES)],
+        )
+        query = self._query(ahead, np.asarray(self._goal))
+        seconds = min(self._settings.route_seconds, ahead.budget.left)
+        found = find_path(query, seconds, settings, ahead.budget.cancelled)
+        if found.outcome is not Outcome.FOUND:
+            raise NoRouteError(str(found))
+        return Route(found.waypoints, self._model.limits.is_continuous)
 
 
 def _log_width(estimate: ParameterEstimate) -> float:

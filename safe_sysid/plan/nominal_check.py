@@ -104,10 +104,24 @@ class NominalCheck:
         )
         at_ends = [self._by_error(q) for q in (curve.q0, curve.q0 + k)]
         by_error, doubt_by_error = np.max(at_ends, axis=0)
-        doubt = _doubt(problem, W) + doubt_by_error
+        return float(self._shares_left(W, by_error, _doubt(problem, W) + doubt_by_error).min())
+
+    def standing_margins(self, q: Array) -> Array:
+        """Shares of the torque limits that are left when the arm stands still at q, (N, n)."""
+        still = np.zeros_like(q)
+        W = slotine_li_regressor(self.problem.model, q, still, still, still)
+        by_error, doubt_by_error = self._by_error_at_start
+        return self._shares_left(W, by_error, _doubt(self.problem, W) + doubt_by_error)
+
+    @cached_property
+    def _by_error_at_start(self) -> tuple[Array, Array]:
+        return self._by_error(self.problem.horizon.curve.q0)
+
+    def _shares_left(self, W: Array, by_error: Array, doubt: Array) -> Array:
+        """Of the torque limits, (N, n)."""
         robust = 0.5 * (doubt + np.linalg.norm(doubt, axis=1, keepdims=True))
-        reached = np.abs(W @ problem.bounds.theta) + robust + by_error
-        return float(np.min(1.0 - reached / problem.model.limits.torque))
+        reached = np.abs(W @ self.problem.bounds.theta) + robust + by_error
+        return np.asarray(1.0 - reached / self.problem.model.limits.torque)
 
     def _by_error(self, q: Array) -> tuple[Array, Array]:
         """Nominal torque that tracking errors add at q, and the doubt about it, (n,) each."""

@@ -5,13 +5,15 @@ time, with the estimate of this moment. At the switching time it takes over, if 
 and the bounds known by then are inside those it was certified for. If there is none, the plan in
 force runs on and ends at rest, and from there the search begins again.
 
-The first plan stands still where the arm is, so that there is time for the first that moves.
+The first plan stands still where the arm is, so that there is time for the first that moves. So
+does the one that follows when an arm at rest may hold more than its plan was certified for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from threading import Event
+import time
 
 import numpy as np
 
@@ -20,17 +22,22 @@ from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.aims import Aim
-from safe_sysid.plan.mission import Purpose
+from safe_sysid.plan.aims import Aim, Approach
 from safe_sysid.plan.plan_result import Finding, Outcome, PlanResult
 from safe_sysid.plan.plan_search import Budget, SearchSettings, search, stand_still
+from safe_sysid.plan.purpose import Ahead, Purpose
+from safe_sysid.plan.route import Follow
+from safe_sysid.plan.task_search import TaskSettings, find_motion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
+from safe_sysid.trajectory.task_motion import Piece
 
 COMPILING = 50  # searches at most until all is compiled
+HANDOVER = 0.1  # [s] that a search leaves at most until its plan is needed
+ONWARD = 0.5  # [rad] along a route, to a point that plans are to come nearer to
 OVERRUN = 0.1  # [s] of a search in which nothing was compiled
 
 
@@ -46,6 +53,7 @@ class PlannerSettings:
     degree: int = 2  # of the polynomials in k
     seed: int = 0
     search: SearchSettings = field(default_factory=SearchSettings)
+    task: TaskSettings = field(default_factory=TaskSettings)
 
     def __post_init__(self) -> None:
         if not 0.0 < self.switch <= self.duration < np.inf:
@@ -65,6 +73,16 @@ class PlannerSettings:
                 f'intervals is {self.intervals}, degree {self.degree}, seed {self.seed}; at least '
                 '1, 1 and 0'
             )
+        if not self.reserve < self.task.durations[0]:
+            raise ConfigError(
+                f'the first piece of a task motion lasts {self.task.durations[0]} s, it has to '
+                f'last longer than the {self.reserve} s by which a search ends before its plan'
+            )
+
+    @property
+    def reserve(self) -> float:
+        """Time between the end of a search and the plan it is for [s]."""
+        return min(self.switch - self.budget, HANDOVER)
 
 
 class RecedingHorizonPlanner:
@@ -88,6 +106,7 @@ class RecedingHorizonPlanner:
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
         self._searches = 0
+        self._judged: ParameterEstimate | None = None
         self._result = PlanResult(None, None, Finding(Outcome.NOTHING_DUE), 0.0)
 
     @property
@@ -101,30 +120,51 @@ class RecedingHorizonPlanner:
         What is compiled at its first use takes seconds, which are in no budget: call this before
         the arm moves.
         """
-        aim = self._mission.due(estimate, position, self._settings.switch)
-        if aim is None:
-            return
-        rest = np.zeros_like(position)
-        curve = Bezier(position, rest, rest, self._settings.duration)
-        in_time = 0
-        for _ in range(COMPILING):
-            budget = Budget.of(self._settings.budget, self._cancelled)
-            self._search(curve, aim, estimate, budget)
-            in_time = in_time + 1 if budget.left > -OVERRUN else 0
-            if in_time == 2:
-                break
+        problem = self._problem_of(self._at_rest(position), estimate)
+        ahead = Ahead(problem, position, self._settings.switch, Budget.of(np.inf))
+        for aim in self._mission.rehearsal(ahead):
+            in_time = 0
+            for _ in range(COMPILING):
+                budget = Budget.of(self._settings.budget, self._cancelled)
+                self._search(problem, aim, budget)
+                in_time = in_time + 1 if budget.left > -OVERRUN else 0
+                if in_time == 2:
+                    break
         self._searches = 0
 
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
         """The plan in force at the stamp of the measurement; the same object until it changes."""
         now = self._clock.seconds(measurement.stamp)
-        if now >= self._next_horizon:
-            if self._plan is None:
-                finding = self._begin(measurement, estimate, now)
-            else:
-                finding = self._continue(self._plan, estimate, now)
+        if now >= self._next_horizon or self._is_void(estimate, now):
+            finding = self._next(measurement, estimate, now)
             self._result = PlanResult(self._plan, self._successor, finding, now)
         return self._result
+
+    def _is_void(self, estimate: ParameterEstimate, now: float) -> bool:
+        """Whether the arm rests on a plan that was certified for less than may be now."""
+        if self._plan is None or now < self._plan.end_time or estimate is self._judged:
+            return False
+        self._judged = estimate
+        return not _covers(self._plan, estimate)
+
+    def _next(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
+    ) -> Finding:
+        """Switch to the successor, begin again from rest, or go on braking."""
+        plan, successor, self._successor = self._plan, self._successor, None
+        if plan is None or (now >= plan.end_time and not _covers(plan, estimate)):
+            return self._begin(measurement, estimate, now)
+        if successor is not None:
+            refusal = self._refusal(successor, estimate, now)
+            if refusal is not None:
+                self._next_horizon = max(plan.end_time, now)
+                return Finding(refusal)
+            self._plan = plan = successor
+            return self._find_successor(plan, estimate, now, plan.switch_time)
+        if now < plan.end_time:
+            self._next_horizon = plan.end_time
+            return self._result.finding
+        return self._find_successor(plan, estimate, now, now + self._settings.switch)
 
     def _begin(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
@@ -132,70 +172,62 @@ class RecedingHorizonPlanner:
         """Stand still where the arm is, and look for a first plan that moves."""
         settings = self._settings
         self._next_horizon = now + settings.switch
-        budget = Budget.of(settings.budget, self._cancelled)
+        begin = time.monotonic()
         try:
-            rest = np.zeros(self._problem.model.n)
-            curve = Bezier(measurement.position, rest, rest, settings.duration)
-            problem = self._problem_of(curve, estimate)
+            problem = self._problem_of(self._at_rest(measurement.position), estimate)
         except SafeSysidError as error:
             return Finding(Outcome.UNUSABLE, trouble=str(error))
+        budget = Budget.of(settings.budget, self._cancelled)
         finding = stand_still(problem, budget, settings.search)
         if finding.certificate is None:
             return finding
         self._plan = self._plan_of(finding.certificate, now)
-        return self._find_successor(self._plan, estimate, self._next_horizon, budget)
-
-    def _continue(self, plan: Plan, estimate: ParameterEstimate, now: float) -> Finding:
-        """Switch to the successor, or begin again from rest."""
-        successor, self._successor = self._successor, None
-        if successor is not None:
-            refusal = self._refusal(successor, estimate, now)
-            if refusal is not None:
-                self._next_horizon = max(plan.end_time, now)
-                return Finding(refusal)
-            self._plan = plan = successor
-        elif now < plan.end_time:
-            self._next_horizon = plan.end_time
-            return self._result.finding
-        budget = Budget.of(self._settings.budget, self._cancelled)
-        start = (successor.start_time if successor else now) + self._settings.switch
-        self._next_horizon = start
-        return self._find_successor(plan, estimate, start, budget)
+        spent = time.monotonic() - begin
+        return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
 
     def _refusal(self, successor: Plan, estimate: ParameterEstimate, now: float) -> Outcome | None:
         """Why a certified successor may not take over any more."""
         if now > successor.start_time + self._settings.late:
             return Outcome.MISSED  # the arm went on along the other plan
-        certified = successor.theta_bounds
-        if certified is None or not certified.contains(estimate.bounds):
-            return Outcome.OUTDATED
-        return None
+        return None if _covers(successor, estimate) else Outcome.OUTDATED
 
     def _find_successor(
-        self, plan: Plan, estimate: ParameterEstimate, start: float, budget: Budget
+        self, plan: Plan, estimate: ParameterEstimate, now: float, start: float
     ) -> Finding:
         """Look for a plan that takes over from this one."""
-        aim = self._mission.due(estimate, plan.end_position, self._settings.switch)
+        settings = self._settings
+        self._next_horizon = start
+        seconds = min(start - now - settings.reserve, settings.budget)
+        budget = Budget.of(seconds, self._cancelled)
+        try:
+            problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
+            aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
+        except SafeSysidError as error:
+            return Finding(Outcome.UNUSABLE, trouble=str(error))
         if aim is None:
             return Finding(Outcome.NOTHING_DUE)
-        finding = self._search(
-            plan.curve_from(start, self._settings.duration), aim, estimate, budget
-        )
+        finding = self._search(problem, aim, budget)
         if finding.certificate is not None:
             self._successor = self._plan_of(finding.certificate, start)
             self._mission.planned(aim, self._successor, estimate)
         return finding
 
-    def _search(
-        self, curve: Bezier, aim: Aim, estimate: ParameterEstimate, budget: Budget
-    ) -> Finding:
-        try:
-            problem = self._problem_of(curve, estimate)
-        except SafeSysidError as error:
-            return Finding(Outcome.UNUSABLE, trouble=str(error))
+    def _search(self, problem: Problem, aim: Aim | Follow, budget: Budget) -> Finding:
+        """Along a route by a task motion, else by the best plan towards a point on it."""
+        settings = self._settings
         self._searches += 1
-        seed = self._settings.seed + self._searches
-        return search(problem, aim, budget, self._settings.search, seed)
+        if isinstance(aim, Follow):
+            finding = find_motion(problem, aim, budget, settings.task)
+            if finding.outcome is not Outcome.NONE_CERTIFIED:
+                return finding
+            point = aim.route.toward(problem.horizon.curve.q0, aim.begin + ONWARD)
+            aim = Approach(problem.model, point)
+        return search(problem, aim, budget, settings.search, settings.seed + self._searches)
+
+    def _at_rest(self, position: Array) -> Bezier:
+        """Curves that begin at rest."""
+        rest = np.zeros(self._problem.model.n)
+        return Bezier(position, rest, rest, self._settings.duration)
 
     def _problem_of(self, curve: Bezier, estimate: ParameterEstimate) -> Problem:
         """All plans of a curve, for what is known of theta now."""
@@ -204,14 +236,26 @@ class RecedingHorizonPlanner:
         return replace(self._problem, bounds=estimate, horizon=horizon)
 
     def _plan_of(self, certificate: Certificate, start: float) -> Plan:
-        """The plan that a certificate is about, from a time on."""
-        estimate, settings = certificate.problem.bounds, self._settings
+        """The plan that a certificate is about, from a time on; it ends with its last piece."""
+        curve, estimate = certificate.problem.horizon.curve, certificate.problem.bounds
+        until = self._settings.switch if curve.ends_at_rest else curve.duration
         return Plan(
             start,
-            start + settings.switch,
-            certificate.problem.horizon.curve,
+            start + until,
+            curve,
             certificate.k,
             estimate.bounds,
             certificate,
             estimate.theta,
+            tuple(Piece(each.problem.horizon.curve, each.k) for each in certificate.then),
         )
+
+
+def _covers(plan: Plan, estimate: ParameterEstimate) -> bool:
+    """Whether a plan was certified for all that is possible now."""
+    certified = plan.theta_bounds
+    return (
+        certified is not None
+        and certified.shape == estimate.bounds.shape
+        and certified.contains(estimate.bounds)
+    )

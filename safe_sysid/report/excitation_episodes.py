@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +20,9 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.costs import Cost, CostValue
-from safe_sysid.plan.mission import Purpose
+from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.route import Follow
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO
@@ -159,15 +161,20 @@ class RandomPlans:
     def __init__(self, plans: int) -> None:
         self._left = plans
 
-    def due(self, estimate: ParameterEstimate, end: Array, until: float) -> Aim | None:
+    def due(self, ahead: Ahead) -> Aim | None:
         """Anything, while plans are left."""
-        del estimate, end, until
+        del ahead
         return Anything() if self._left else None
 
-    def planned(self, aim: Aim, plan: Plan, estimate: ParameterEstimate) -> None:
+    def planned(self, aim: Aim | Follow, plan: Plan, estimate: ParameterEstimate) -> None:
         """Count."""
         del aim, plan, estimate
         self._left -= 1
+
+    def rehearsal(self, ahead: Ahead) -> Iterator[Aim]:
+        """Of anything."""
+        del ahead
+        yield Anything()
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,19 +1,40 @@
 """First plans that teach, as long as they do; then the goal; then nothing."""
 
+from dataclasses import replace
+
 from kinova_problem import START, estimate_of, kinova_problem
 import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.aims import Approach, Excite
-from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.plan.aims import Excite
+from safe_sysid.plan.arm_clearance import arm_clearance
+from safe_sysid.plan.global_path import PathSettings
+from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
+from safe_sysid.plan.plan_search import Budget
+from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.route import Follow
+from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
+
+UNHURRIED = {'route_seconds': 60.0}
+GOAL = START + 1.6 * np.eye(7)[0]
+# In the way of the outstretched arm when it swings about the vertical
+POST = Obstacles.of(
+    {'post': Box(np.array([0.34, -0.34, 0.5]), np.array([0.03, 0.03, 0.5]), np.eye(3))}
+)
 
 
 @pytest.fixture(scope='module')
 def model():
     return RobotModel.named('kinova_gen3')
+
+
+def ahead_of(estimate, end=START, obstacles=NO_OBSTACLES, seconds=60.0):
+    problem = replace(kinova_problem(obstacles=obstacles), bounds=estimate)
+    return Ahead(problem, end, 1.5, Budget.of(seconds))
 
 
 def plan_of(k):
@@ -25,7 +46,7 @@ def teach(mission, ratios, model, k=0.3):
     aims = []
     for ratio in ratios:
         estimate = estimate_of(model, ratio)
-        aim = mission.due(estimate, START, 1.5)
+        aim = mission.due(ahead_of(estimate))
         aims.append(type(aim))
         if aim is not None:
             mission.planned(aim, plan_of(k), estimate)
@@ -33,15 +54,15 @@ def teach(mission, ratios, model, k=0.3):
 
 
 def test_four_plans_teach_and_then_the_goal_is_due(model):
-    mission = Mission(model, START + 0.5, MissionSettings())
+    mission = Mission(model, START + 0.5, MissionSettings(**UNHURRIED))
     ratios = (0.5, 0.4, 0.3, 0.2, 0.1)
-    assert teach(mission, ratios, model) == [Excite] * 4 + [Approach]
+    assert teach(mission, ratios, model) == [Excite] * 4 + [Follow]
 
 
 def test_teaching_ends_when_bounds_stop_shrinking(model):
-    mission = Mission(model, START + 0.5, MissionSettings(shrinking=0.02))
+    mission = Mission(model, START + 0.5, MissionSettings(shrinking=0.02, **UNHURRIED))
     ratios = (0.5, 0.5, 0.5, 0.499)
-    assert teach(mission, ratios, model) == [Excite] * 2 + [Excite, Approach]
+    assert teach(mission, ratios, model) == [Excite] * 2 + [Excite, Follow]
 
 
 def test_a_plan_that_hardly_moves_does_not_count(model):
@@ -52,23 +73,109 @@ def test_a_plan_that_hardly_moves_does_not_count(model):
 def test_later_plans_know_the_rows_of_earlier_ones(model):
     mission = Mission(model, None, MissionSettings())
     estimate = estimate_of(model)
-    first = mission.due(estimate, START, 1.5)
+    first = mission.due(ahead_of(estimate))
     mission.planned(first, plan_of(0.3), estimate)
-    second = mission.due(estimate, START, 1.5)
+    second = mission.due(ahead_of(estimate))
     assert len(first.collected) == 0
     assert len(second.collected) == 7 * first.samples // first.samples_per_row
 
 
 def test_nothing_is_due_at_the_goal_or_without_one(model):
-    estimate, settings = estimate_of(model), MissionSettings(exciting=0)
-    assert Mission(model, None, settings).due(estimate, START, 1.5) is None
+    estimate, settings = estimate_of(model), MissionSettings(exciting=0, **UNHURRIED)
+    assert Mission(model, None, settings).due(ahead_of(estimate)) is None
     turned = START + np.where(model.limits.is_continuous, 2.0 * np.pi, 0.0)
-    assert Mission(model, turned, settings).due(estimate, START, 1.5) is None
-    assert Mission(model, START + 0.1, settings).due(estimate, START, 1.5) is not None
+    assert Mission(model, turned, settings).due(ahead_of(estimate)) is None
+    assert Mission(model, START + 0.1, settings).due(ahead_of(estimate)) is not None
+
+
+def test_another_payload_is_learned_from_the_beginning(model):
+    """Bounds that are not within those known before cannot be of the same payload."""
+    mission = Mission(model, START + 0.5, MissionSettings(exciting=2, **UNHURRIED))
+    ratios = (0.5, 0.4, 0.3, 0.5, 0.3, 0.2)
+    assert teach(mission, ratios, model) == [Excite, Excite, Follow, Excite, Excite, Follow]
+    assert len(mission.due(ahead_of(estimate_of(model, 0.9))).collected) == 0
+
+
+def swing(model, obstacles=POST, **settings):
+    """A mission to a goal behind a post, and what it asks for at first."""
+    mission = Mission(model, GOAL, MissionSettings(exciting=0, **UNHURRIED, **settings))
+    return mission, mission.due(ahead_of(estimate_of(model), obstacles=obstacles))
+
+
+def test_the_route_goes_around_an_obstacle_and_ends_at_the_goal(model):
+    _, follow = swing(model)
+    assert follow.begin == 0.0
+    route = follow.route
+    np.testing.assert_array_equal(route.waypoints[0], START)
+    np.testing.assert_allclose(np.cos(route.at(route.length) - GOAL), 1.0, atol=1e-12)
+    points = [route.at(x) for x in np.linspace(0.0, route.length, 200)]
+    assert min(arm_clearance(model, POST, q).distance for q in points) > 0.0
+    straight = [START + share * (GOAL - START) for share in np.linspace(0.0, 1.0, 50)]
+    assert min(arm_clearance(model, POST, q).distance for q in straight) < 0.0
+
+
+def test_the_same_seed_gives_the_same_route(model):
+    first, again, other = (
+        swing(model, path=PathSettings(seed=seed))[1].route.waypoints for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert first.shape != other.shape or np.any(first != other)
+
+
+def test_the_same_route_is_followed_as_long_as_plans_get_on(model):
+    mission, follow = swing(model)
+    estimate, begin = estimate_of(model), 0.0
+    for length in np.linspace(0.1, follow.route.length - 0.1, 8):
+        ahead = ahead_of(estimate, follow.route.at(length), POST)
+        next_one = mission.due(ahead)
+        assert next_one.route is follow.route
+        assert begin < next_one.begin == pytest.approx(length, abs=0.03)
+        begin = next_one.begin
+    assert mission.due(ahead_of(estimate, GOAL, POST)) is None
+
+
+def test_another_route_is_looked_for_when_plans_do_not_get_on(model):
+    mission, follow = swing(model, patience=3)
+    estimate = estimate_of(model)
+    routes = [mission.due(ahead_of(estimate, obstacles=POST)).route for _ in range(3)]
+    assert [route is follow.route for route in routes] == [True, True, False]
+    assert not np.array_equal(routes[2].waypoints, follow.route.waypoints)
+
+
+def test_an_arm_that_is_far_from_its_route_gets_another_one(model):
+    mission, follow = swing(model)
+    aside = START + 0.9 * np.eye(7)[4]
+    other = mission.due(ahead_of(estimate_of(model), aside, POST))
+    assert other.route is not follow.route
+    np.testing.assert_array_equal(other.route.waypoints[0], aside)
 
 
 @pytest.mark.parametrize(
-    'wrong', [{'exciting': -1}, {'shrinking': 1.0}, {'near': 0.0}, {'least_move': -1.0}]
+    ('goal', 'sentence'),
+    [
+        (GOAL + 4.0 * np.eye(7)[3], 'goal is outside the joint limits: joint_4'),
+        (START + 0.8 * np.eye(7)[0], 'in contact at the goal: .* and post'),
+        (np.full(7, np.nan), 'goal is outside the joint limits: joint_1 at nan'),
+    ],
+)
+def test_a_goal_that_cannot_be_reached_is_refused_in_a_sentence(model, goal, sentence):
+    mission = Mission(model, goal, MissionSettings(exciting=0, **UNHURRIED))
+    for _ in range(2):
+        with pytest.raises(NoRouteError, match=sentence):
+            mission.due(ahead_of(estimate_of(model), obstacles=POST))
+
+
+def test_a_route_that_takes_too_long_is_refused_and_tried_again(model):
+    mission = Mission(model, GOAL, MissionSettings(exciting=0, **UNHURRIED))
+    estimate = estimate_of(model)
+    with pytest.raises(NoRouteError, match='no path to the goal was found within the time'):
+        mission.due(ahead_of(estimate, obstacles=POST, seconds=-1.0))
+    assert isinstance(mission.due(ahead_of(estimate, obstacles=POST)), Follow)
+
+
+@pytest.mark.parametrize(
+    'wrong',
+    [{'exciting': -1}, {'shrinking': 1.0}, {'near': 0.0}, {'least_move': -1.0}, {'patience': 0}],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):

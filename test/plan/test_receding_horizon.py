@@ -123,7 +123,7 @@ def test_a_goal_outside_the_limits_leaves_the_arm_at_rest(problem):
     result = planner.step(at(0.0), problem.bounds)
     assert result.plan is not None
     assert result.successor is None
-    assert 'the goal of joint_6 is 2.5 rad' in str(result)
+    assert 'the goal is outside the joint limits: joint_6 at 2.5, allowed' in str(result)
 
 
 def test_the_mission_ends_at_the_goal(problem):

@@ -1,0 +1,41 @@
+"""Purpose: says what the next plan is for, when the planner asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.aims import Aim
+from safe_sysid.plan.plan_search import Budget
+from safe_sysid.plan.route import Follow
+from safe_sysid.reach.problem import Problem
+from safe_sysid.trajectory.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """What lies ahead of the arm when the next plan is asked for."""
+
+    problem: Problem  # bounds and obstacles as they are known; its curves begin the next plan
+    end: Array  # (n,) where the plan in force comes to rest [rad]
+    until: float  # [s] after its start at which the next plan hands over
+    budget: Budget  # for this question and the search that follows
+
+
+class Purpose(Protocol):
+    """Says what plans are for, one after the other."""
+
+    def due(self, ahead: Ahead) -> Aim | Follow | None:
+        """What to plan for next; None when all is done.
+
+        A SafeSysidError says why there is nothing to plan for although not all is done.
+        """
+
+    def planned(self, aim: Aim | Follow, plan: Plan, estimate: ParameterEstimate) -> None:
+        """Take note of a plan that is going to be followed."""
+
+    def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
+        """One aim of every kind that may ever be due, to have everything compiled beforehand."""

@@ -1,0 +1,198 @@
+"""Search for a certified task motion: two pieces, ending as far along a route as possible.
+
+How far is found by bisection, since long motions are harder than short ones: not always, so there
+may be a longer one that was not tried. Both pieces have certificates before the motion may start:
+the second one is what the arm falls back to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+import time
+
+import numpy as np
+
+from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.plan.nominal_check import NEAR, NominalCheck
+from safe_sysid.plan.plan_result import Finding, Outcome
+from safe_sysid.plan.plan_search import RESERVE, Budget
+from safe_sysid.plan.route import Follow
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    """Durations of the pieces, and which motions to try."""
+
+    durations: tuple[float, float] = (1.0, 1.0)  # [s]; the next plan takes over after the first
+    longest: float = 1.6  # [rad] along the route
+    shortest: float = 0.02  # [rad]
+    shorter: float = 0.75  # each length is this share of the one before
+    vias: tuple[float, ...] = (0.5, 0.65, 0.35)  # shares of the length
+    checks: int = 8  # times of each piece that are looked at in floats
+    slow: float = 0.1  # [s] that certificates are expected to take before the first are timed
+
+    def __post_init__(self) -> None:
+        positive = ('longest', 'shortest', 'slow')
+        wrong = [name for name in positive if not 0.0 < getattr(self, name) < np.inf]
+        if len(self.durations) != 2 or not all(0.0 < T < np.inf for T in self.durations):
+            wrong.append('durations')
+        if not 0.0 < self.shorter < 1.0:
+            wrong.append('shorter')
+        if not self.vias or not all(0.0 < share < 1.0 for share in self.vias):
+            wrong.append('vias')
+        if self.checks < 2:
+            wrong.append('checks')
+        if wrong:
+            name = wrong[0]
+            raise ConfigError(
+                f'{name} of task motions is {getattr(self, name)}; durations, longest, shortest '
+                'and slow have to be above 0, shorter and vias between 0 and 1, checks at least 2'
+            )
+
+
+def find_motion(
+    problem: Problem, follow: Follow, budget: Budget, settings: TaskSettings
+) -> Finding:
+    """The certified motion that begins with the curves of a problem and ends farthest along."""
+    return _Search(problem, follow, budget, settings).finding()
+
+
+class _Search:
+    """One search: what was proven and refused so far, and how long things take."""
+
+    def __init__(
+        self, problem: Problem, follow: Follow, budget: Budget, settings: TaskSettings
+    ) -> None:
+        self._problem, self._follow = problem, follow
+        self._budget, self._settings = budget, settings
+        self._begin = time.monotonic()
+        self._proven: Certificate | None = None
+        self._left = self._first = np.inf
+        self._refused: Certificate | None = None
+        self._slowest = settings.slow
+        self._starts = 0
+        self._check = NominalCheck(problem, settings.checks)
+
+    def finding(self) -> Finding:
+        """Look, and say what was found, whatever happens."""
+        trouble = ''
+        try:
+            outcome = self._outcome()
+        except SafeSysidError as error:
+            outcome, trouble = Outcome.UNUSABLE, str(error)
+        if self._proven is not None:
+            outcome, trouble = Outcome.FOUND, ''
+        seconds = time.monotonic() - self._begin
+        return Finding(
+            outcome,
+            self._proven,
+            self._left,
+            self._refused,
+            trouble,
+            {'task': seconds, 'total': seconds},
+            self._starts,
+            self._first,
+        )
+
+    def _outcome(self) -> Outcome:
+        """Bisect the lengths that motions may have; why none is proven, if none is."""
+        lengths = self._lengths()
+        low, high = 0, len(lengths)
+        number = high - 1  # all of the way first
+        while low < high:
+            is_proven = self._try(lengths[number])
+            if self._budget.is_cancelled:
+                return Outcome.CANCELLED
+            if self._has_no_time:
+                return Outcome.OUT_OF_TIME
+            low, high = (number + 1, high) if is_proven else (low, number)
+            number = (low + high) // 2
+        if self._starts == 0:  # to have a constraint to name
+            self._prove(
+                self._horizons(self._motion(lengths[0], self._settings.vias[0])), lengths[0]
+            )
+        return Outcome.NONE_CERTIFIED
+
+    @property
+    def _has_no_time(self) -> bool:
+        return self._budget.is_cancelled or self._budget.left < RESERVE * self._slowest
+
+    def _lengths(self) -> list[float]:
+        """How far along the route motions may end, the nearest first."""
+        settings, route = self._settings, self._follow.route
+        left = route.length - self._follow.begin
+        lengths, step = [], min(settings.longest, left)
+        while step >= settings.shortest or not lengths:
+            lengths.append(self._follow.begin + step)
+            step *= settings.shorter
+        return lengths[::-1]
+
+    def _try(self, length: float) -> bool:
+        """Whether a motion that ends there is proven; the first one found is kept."""
+        for share in self._settings.vias:
+            if self._has_no_time:
+                return False
+            horizons = self._horizons(self._motion(length, share))
+            if all(self._is_worth_a_try(each) for each in horizons) and self._prove(
+                horizons, length
+            ):
+                return True
+        return False
+
+    def _prove(self, horizons: list[Horizon], length: float) -> bool:
+        """Try to prove a motion; keep it, or what is nearest to being proven."""
+        certificate = self._certified(horizons)
+        if certificate.holds:
+            self._proven, self._left = certificate, self._follow.route.length - length
+            self._first = min(self._first, time.monotonic() - self._begin)
+        elif self._refused is None or _share(certificate) > _share(self._refused):
+            self._refused = certificate
+        return certificate.holds
+
+    def _motion(self, length: float, share: float) -> TaskMotion:
+        """From the start of the next plan through a point on the route to one at a length."""
+        route, begin = self._follow.route, self._follow.begin
+        curve = self._problem.horizon.curve
+        start = curve.q0, curve.qd0, curve.qdd0
+        via = route.toward(curve.q0, begin + share * (length - begin))
+        return minimum_jerk(start, via, route.toward(via, length), self._settings.durations)
+
+    def _horizons(self, motion: TaskMotion) -> list[Horizon]:
+        """One for each piece, with steps of time as long as those of the whole horizon."""
+        whole, horizons = self._problem.horizon, []
+        for piece in motion.pieces:
+            share = piece.curve.duration / whole.curve.duration
+            intervals = int(np.ceil(share * whole.intervals))
+            still = np.zeros_like(piece.k)
+            horizons.append(Horizon(piece.curve, piece.k, still, intervals, whole.degree))
+        return horizons
+
+    def _is_worth_a_try(self, piece: Horizon) -> bool:
+        """By checks in floats, which take a third of the time of a certificate."""
+        return self._check.along(piece).margin(piece.k_center) > 0.0
+
+    def _certified(self, pieces: list[Horizon]) -> Certificate:
+        """Certificate of the first piece, with those of the others; stops at one that fails."""
+        self._starts += 1
+        begin = time.monotonic()
+        proven = []
+        for piece in pieces:
+            problem = replace(self._problem, horizon=piece)
+            proven.append(ReachableSet.certify_center(problem))
+            if not proven[-1].holds:
+                break
+        taken = time.monotonic() - begin
+        first_time = self._slowest == self._settings.slow
+        self._slowest = taken if first_time else max(self._slowest, taken)
+        return replace(proven[0], then=tuple(proven[1:]))
+
+
+def _share(certificate: Certificate) -> float:
+    """Smallest margin as a share of its limit, clearances as those of `NominalCheck`."""
+    smallest = certificate.smallest
+    return smallest.margin / abs(smallest.limit) if smallest.limit else smallest.margin / NEAR
