@@ -12,7 +12,7 @@ GIVE_UP = 30.0  # [s]
 
 @contextmanager
 def running_node(module: str, *arguments: str) -> Iterator[subprocess.Popen]:
-    """Process of `safe_sysid.nodes.<module>` with ROS arguments; ended with SIGINT, then killed."""
+    """Process of a module of nodes/ with ROS arguments; ended with SIGINT, then killed."""
     command = [sys.executable, '-m', f'safe_sysid.nodes.{module}', '--ros-args', *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:

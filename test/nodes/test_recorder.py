@@ -4,6 +4,7 @@ import os
 import signal
 import time
 
+from nodes.running_node import running_node, wait_until
 import numpy as np
 import pytest
 import rclpy
@@ -13,7 +14,6 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from nodes.running_node import running_node, wait_until
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.nodes.message_definitions import definition
 from safe_sysid.nodes.parameter_survey import parameter_file
@@ -184,9 +184,13 @@ def test_parameters_of_every_type_survive_as_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     'name',
-    ['sensor_msgs/msg/JointState', 'visualization_msgs/msg/MarkerArray', 'rcl_interfaces/msg/Log']
-    + ['diagnostic_msgs/msg/DiagnosticArray', 'trajectory_msgs/msg/JointTrajectory']
-    + ['rcl_interfaces/msg/ParameterDescriptor', 'geometry_msgs/msg/InertiaStamped'],
+    [
+        'sensor_msgs/msg/JointState',
+        'visualization_msgs/msg/MarkerArray',
+        'diagnostic_msgs/msg/DiagnosticArray',
+        'trajectory_msgs/msg/JointTrajectory',
+        'rcl_interfaces/msg/ParameterDescriptor',
+    ],
 )
 def test_definitions_have_the_hash_of_the_published_ones(name):
     store = get_typestore(Stores.EMPTY)
