@@ -18,7 +18,7 @@ NOT_READ = 141  # and for a pipe that was closed
 GROUPS = {  # heading of --help: subcommands, each with a file in report/commands/
     'to start with': ('demo', 'doctor'),
     'before a recording': ('observability', 'excite'),
-    'recordings': ('identify', 'calibrate'),
+    'recordings': ('identify', 'calibrate', 'calibrate-kinematics', 'calibrate-drift'),
     'figures': ('bench',),
 }
 

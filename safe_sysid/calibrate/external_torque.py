@@ -1,0 +1,135 @@
+"""External torque of an arm nobody touches, and how far hand guiding would drift because of it.
+
+    tau_ext = tau - tau_model        F = (J J' + lambda^2 1)^-1 J tau_ext
+    F~ = sign(F) max(|F| - F_th, 0)  dx/dt = Lambda F~
+
+tau is the torque that the drives exert, so tau_ext is what the arm exerts on its surroundings;
+a person pushing feels it, and the push is its negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.torque_rows import Motion
+from safe_sysid.errors import ConfigError
+from safe_sysid.measure.filters import zero_phase
+from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.robot_model import RobotModel
+
+
+@dataclass(frozen=True)
+class AdmittanceSettings:
+    """Hand guiding as in the published experiment: dead zone, and speed per force."""
+
+    dead_zone: tuple[float, ...] = (2.0, 2.0, 2.0, 0.1, 0.1, 0.1)  # [N], [N m]
+    mobility: tuple[float, ...] = (0.01, 0.01, 0.01, 0.1, 0.1, 0.1)  # [m/s per N], [rad/s per N m]
+    damping: float = 0.2  # lambda
+    standing: float = 0.01  # [rad/s] below, friction of a joint is undefined and left out
+
+    def __post_init__(self) -> None:
+        for name in ('dead_zone', 'mobility'):
+            values = getattr(self, name)
+            if len(values) != 6 or not all(0.0 <= x < np.inf for x in values):
+                raise ConfigError(f'{name} is {values}, it has to be six numbers of 0 or more')
+        if not self.damping > 0.0:
+            raise ConfigError(f'damping is {self.damping}, it has to be more than 0')
+
+
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """What hand guiding would do while nobody touches the arm."""
+
+    active: float  # share of samples outside the dead zone
+    path: float  # [m] integral of |dx/dt|
+    displacement: Array  # (6,) [m], [rad] integral of dx/dt
+    turned: float  # [rad] integral of the angular speed
+    seconds: float
+    smallest_dead_zone: Array  # (6,) [N], [N m] that gives no drift at all
+    wrench_rms: Array  # (6,) [N], [N m]
+
+    @property
+    def per_minute(self) -> float:
+        """Drift of the tip [m per 60 s]."""
+        return self.path * 60.0 / self.seconds
+
+
+def external_torque(
+    model: RobotModel, columns: FitColumns, motion: Motion, x: Array, cutoff: float
+) -> Array:
+    """Measured torque less that of the model with factors x, both filtered, (N, n) [N m]."""
+    predicted = columns.regressor(model, motion.q, motion.qd, motion.qdd) @ x
+    filtered: Array = zero_phase(motion.tau - predicted, motion.rate, cutoff)
+    return filtered
+
+
+def wrench(model: RobotModel, q: Array, tau: Array, damping: float) -> Array:
+    """Force [N] and moment [N m] at the tip joint, axes of the base, from torques (N, n)."""
+    found = np.empty((len(q), 6))
+    for k, (row, torque) in enumerate(zip(q, tau, strict=True)):
+        J = tip_jacobian(model, row)
+        found[k] = np.linalg.solve(J @ J.T + damping**2 * np.eye(6), J @ torque)
+    return found
+
+
+def tip_jacobian(model: RobotModel, q: Array) -> Array:
+    """Velocity and angular velocity of the tip joint's frame, axes of the base, (6, n)."""
+    frames, origins = joint_frames(model, q)
+    tip = model.layout.tip
+    J = np.zeros((6, model.n))
+    i = tip
+    while i >= 0:
+        axis = frames[i] @ model.tree.axis[i]
+        if model.tree.is_prismatic[i]:
+            J[:3, i] = axis
+        else:
+            J[:3, i], J[3:, i] = np.cross(axis, origins[tip] - origins[i]), axis
+        i = int(model.tree.parent[i])
+    return J
+
+
+def past_dead_zone(F: Array, threshold: Array) -> Array:
+    """Part of each component beyond its threshold: 0 inside, continuous."""
+    beyond: Array = np.sign(F) * np.maximum(np.abs(F) - threshold, 0.0)
+    return beyond
+
+
+def drift(F: Array, rate: float, settings: AdmittanceSettings) -> Drift:
+    """Motion that the admittance law makes of wrenches (N, 6) nobody exerts."""
+    beyond = past_dead_zone(F, np.array(settings.dead_zone))
+    speed = beyond * np.array(settings.mobility)
+    return Drift(
+        active=float(np.mean(np.any(beyond != 0.0, axis=1))),
+        path=float(np.sum(np.linalg.norm(speed[:, :3], axis=1)) / rate),
+        displacement=np.sum(speed, axis=0) / rate,
+        turned=float(np.sum(np.linalg.norm(speed[:, 3:], axis=1)) / rate),
+        seconds=len(F) / rate,
+        smallest_dead_zone=np.max(np.abs(F), axis=0),
+        wrench_rms=np.sqrt(np.mean(F**2, axis=0)),
+    )
+
+
+def drift_of(
+    model: RobotModel,
+    motion: Motion,
+    columns: FitColumns,
+    x: Array,
+    cutoff: float,
+    settings: AdmittanceSettings,
+) -> Drift:
+    """Drift of a recording; torques of joints that stand are gated, their friction is unknown.
+
+    A joint that stands holds up to its Coulomb friction either way, so as much of its external
+    torque is not counted.
+    """
+    tau = external_torque(model, columns, motion, x, cutoff)
+    holding = columns.layout.friction(x[: columns.layout.size])[0]
+    stands = np.abs(motion.qd) < settings.standing
+    tau = np.where(stands, past_dead_zone(tau, holding), tau)
+    step = max(int(motion.rate / (4.0 * cutoff)), 1)
+    F = wrench(model, motion.q[::step], tau[::step], settings.damping)
+    return drift(F, motion.rate / step, settings)

@@ -1,0 +1,300 @@
+"""Geometry of an arm from measured poses or points of its tip, with the gauge handled.
+
+Every joint has an origin, an orientation and an axis, and the tip a frame: 8 n + 6 numbers for
+revolute joints, of which poses show 4 n + 6 and points three fewer. The rest is gauge: it changes
+no pose. Gauss-Newton steps of least length leave it as it was, so nothing has to be chosen.
+Of a prismatic joint only the direction shows: 2 combinations in place of 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MeasurementError
+from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.inertia import skew
+from safe_sysid.model.robot_model import RobotModel, Tree
+
+STEPS = 50
+SETTLED = 1e-12  # [m or rad] largest change of a parameter
+GAP = 1e-7  # of the largest singular value: below is gauge; measured gaps are 1e9
+PER_JOINT = 8
+
+
+@dataclass(frozen=True, eq=False)
+class TipPoses:
+    """Positions of the joints and where a marker on the tip was seen, in one fixed frame."""
+
+    q: Array  # (N, n) [rad]
+    p: Array  # (N, 3) [m]
+    R: Array | None  # (N, 3, 3); None when only points are measured
+
+    def __post_init__(self) -> None:
+        N = len(self.q)
+        if self.p.shape != (N, 3) or (self.R is not None and self.R.shape != (N, 3, 3)):
+            raise MeasurementError(f'{N} joint positions need as many points or poses of the tip')
+        values = [self.q, self.p] + ([] if self.R is None else [self.R])
+        if not all(np.isfinite(x).all() for x in values):
+            raise MeasurementError('joint positions and poses have to be finite')
+
+
+@dataclass(frozen=True)
+class PoseNoise:
+    """Standard deviations of a measurement, which weigh metres against radians."""
+
+    position: float = 1e-4  # [m]
+    rotation: float = 1e-3  # [rad]
+
+
+@dataclass(frozen=True, eq=False)
+class Marker:
+    """Frame of what is measured, fixed to the body of the tip joint."""
+
+    R: Array  # (3, 3)
+    p: Array  # (3,) [m]
+
+
+@dataclass(frozen=True, eq=False)
+class KinematicFit:
+    """The arm with its geometry, the marker, and how well they are determined."""
+
+    model: RobotModel
+    marker: Marker
+    rank: int  # combinations of the numbers that the measurements show
+    unknowns: int
+    gap: float  # smallest singular value that counts over the largest that does not
+    position_rms: float  # [m] of the residuals
+    rotation_rms: float  # [rad]; nan for points
+    steps: int
+    deviation: Array  # (N, 3) [m] of the fitted tip where it was measured
+
+
+def kinematic_fit(
+    model: RobotModel, poses: TipPoses, noise: PoseNoise, marker: Marker | None = None
+) -> KinematicFit:
+    """Fit of all joints and the marker; without a marker the tip joint's frame is the start.
+
+    The frame that measurements are in may be anywhere: where the base is in it becomes part of the
+    first joint.
+    """
+    _check(model, poses)
+    marker = marker or Marker(np.eye(3), np.zeros(3))
+    chain = chain_to(model.tree, model.layout.tip)
+    model, marker = _aligned(model, poses, marker)
+    count = 0
+    singular, J = np.zeros(1), np.zeros((1, 1))
+    for _step in range(STEPS):
+        count += 1
+        e, J = _linearised(model, poses, marker, (chain, noise))
+        U, singular, Vt = np.linalg.svd(J, full_matrices=False)
+        shown = singular > GAP * singular[0]
+        step = -Vt[shown].T @ ((U[:, shown].T @ e) / singular[shown])
+        model, marker = _moved(model, marker, chain, step)
+        if np.abs(step).max() < SETTLED:
+            break
+    rank = int(np.sum(singular > GAP * singular[0]))
+    e, J = _linearised(model, poses, marker, (chain, noise))
+    N, width = len(poses.q), len(e) // len(poses.q)
+    by_sample = e.reshape(N, width)
+    rotation = np.nan
+    if poses.R is not None:
+        rotation = float(np.sqrt(np.mean(by_sample[:, 3:] ** 2) * 3.0) * noise.rotation)
+    return KinematicFit(
+        model=model,
+        marker=marker,
+        rank=rank,
+        unknowns=J.shape[1],
+        gap=float(singular[rank - 1] / max(singular[rank:].max(initial=0.0), 1e-300)),
+        position_rms=float(np.sqrt(np.mean(by_sample[:, :3] ** 2) * 3.0) * noise.position),
+        rotation_rms=rotation,
+        steps=count,
+        deviation=_tip_deviation(J, e, rank, N, noise),
+    )
+
+
+def tip_poses(model: RobotModel, q: Array, marker: Marker) -> tuple[Array, Array]:
+    """Rotation (N, 3, 3) and position (N, 3) of the marker at joint positions (N, n)."""
+    R, p = np.empty((len(q), 3, 3)), np.empty((len(q), 3))
+    for i, row in enumerate(q):
+        frames, origins = joint_frames(model, row)
+        R[i] = frames[model.layout.tip] @ marker.R
+        p[i] = origins[model.layout.tip] + frames[model.layout.tip] @ marker.p
+    return R, p
+
+
+def chain_to(tree: Tree, joint: int) -> list[int]:
+    """Joints between the base and a joint, base first."""
+    chain = [joint]
+    while tree.parent[chain[-1]] >= 0:
+        chain.append(int(tree.parent[chain[-1]]))
+    return chain[::-1]
+
+
+def logarithm(R: Array) -> Array:
+    """Rotation vector of a rotation matrix, (3, 3) -> (3,)."""
+    axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = float(np.linalg.norm(axis)), 0.5 * (np.trace(R) - 1.0)
+    if sine > 1e-6:
+        vector: Array = axis * (np.arctan2(sine, cosine) / sine)
+        return vector
+    if cosine > 0.0:
+        return axis
+    values, vectors = np.linalg.eigh(0.5 * (R + R.T))  # half a turn
+    return vectors[:, int(np.argmax(values))] * np.pi
+
+
+def exponential(w: Array) -> Array:
+    """Rotation matrix of a rotation vector."""
+    angle = float(np.linalg.norm(w))
+    S = skew(w)
+    if angle < 1e-9:
+        return np.eye(3) + S + 0.5 * S @ S
+    K: Array = S / angle
+    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+
+
+def _check(model: RobotModel, poses: TipPoses) -> None:
+    n = model.n
+    if poses.q.shape[1] != n:
+        raise MeasurementError(f'{poses.q.shape[1]} joint positions per pose, the arm has {n}')
+    per_pose = 3 if poses.R is None else 6
+    unknowns = PER_JOINT * len(chain_to(model.tree, model.layout.tip)) + 6
+    if per_pose * len(poses.q) < unknowns:
+        raise MeasurementError(
+            f'{len(poses.q)} poses have {per_pose * len(poses.q)} numbers; '
+            f'{-(-unknowns // per_pose)} poses or more are needed for {unknowns} unknowns'
+        )
+
+
+def _aligned(model: RobotModel, poses: TipPoses, marker: Marker) -> tuple[RobotModel, Marker]:
+    """The arm moved so that its tip is near the measured points, and the marker turned to them."""
+    R, p = tip_poses(model, poses.q, marker)
+    mean, seen = p.mean(axis=0), poses.p.mean(axis=0)
+    U, _, Vt = np.linalg.svd((p - mean).T @ (poses.p - seen))
+    turn = Vt.T @ np.diag([1.0, 1.0, np.sign(np.linalg.det(Vt.T @ U.T))]) @ U.T
+    shift = seen - turn @ mean
+    tree = model.tree
+    R_new, p_new = tree.R_parent_joint.copy(), tree.p_parent_joint.copy()
+    for i in np.flatnonzero(tree.parent < 0):
+        R_new[i], p_new[i] = turn @ R_new[i], turn @ p_new[i] + shift
+    model = _with_tree(model, R_new, p_new, tree.axis)
+    if poses.R is not None:
+        left = np.einsum('tji,tjk->ik', turn @ R, poses.R)  # sum of R_now' R_seen
+        U, _, Vt = np.linalg.svd(left)
+        nearest = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+        marker = Marker(marker.R @ nearest, marker.p)
+    return model, marker
+
+
+def _linearised(
+    model: RobotModel, poses: TipPoses, marker: Marker, problem: tuple[list[int], PoseNoise]
+) -> tuple[Array, Array]:
+    """Weighted residuals (rows) and their derivative by all unknowns."""
+    chain, noise = problem
+    rows, slopes = [], []
+    for k, q in enumerate(poses.q):
+        R_tip, p_tip, moves, turns = _derivatives(model, q, marker, chain)
+        if poses.R is None:
+            rows.append((p_tip - poses.p[k]) / noise.position)
+            slopes.append(moves / noise.position)
+            continue
+        Rz = poses.R[k]
+        error = logarithm(Rz.T @ R_tip)
+        inverse = _left_jacobian_inverse(error)
+        rows += [Rz.T @ (p_tip - poses.p[k]) / noise.position, error / noise.rotation]
+        slopes += [Rz.T @ moves / noise.position, inverse @ Rz.T @ turns / noise.rotation]
+    return np.concatenate(rows), np.concatenate(slopes)
+
+
+def _derivatives(
+    model: RobotModel, q: Array, marker: Marker, chain: list[int]
+) -> tuple[Array, Array, Array, Array]:
+    """Pose of the marker, and how point (3, m) and rotation (3, m) follow every unknown."""
+    frames, origins = joint_frames(model, q)
+    tip = chain[-1]
+    R_tip = frames[tip] @ marker.R
+    p_tip = origins[tip] + frames[tip] @ marker.p
+    moves, turns = [], []
+    for i in chain:
+        up = int(model.tree.parent[i])
+        below = np.eye(3) if up < 0 else frames[up]
+        still = below @ model.tree.R_parent_joint[i]  # joint frame before the joint moves
+        moves.append(below)  # of the origin
+        turns.append(np.zeros((3, 3)))
+        slid = model.tree.is_prismatic[i]
+        origin = origins[i] - (still @ model.tree.axis[i] * q[i] if slid else 0.0)
+        moves.append(-skew(p_tip - origin) @ still)  # of the orientation
+        turns.append(still)
+        tilts = still @ _tilts(model.tree.axis[i], q[i], bool(slid))
+        moves.append(tilts if slid else -skew(p_tip - origins[i]) @ tilts)
+        turns.append(np.zeros((3, 2)) if slid else tilts)
+    moves += [frames[tip], np.zeros((3, 3))]
+    turns += [np.zeros((3, 3)), R_tip]
+    return R_tip, p_tip, np.hstack(moves), np.hstack(turns)
+
+
+def _tilts(axis: Array, q: float, slid: bool) -> Array:
+    """Rotation (or shift of a slider) by a change of the axis across itself, (3, 2)."""
+    across = _across(axis)
+    if slid:
+        return q * across
+    tilts: Array = np.sin(q) * across + (1.0 - np.cos(q)) * (skew(axis) @ across)
+    return tilts
+
+
+def _across(axis: Array) -> Array:
+    """Two unit vectors at right angles to an axis and to each other, (3, 2)."""
+    start = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    first = np.cross(axis, start)
+    first /= np.linalg.norm(first)
+    return np.column_stack([first, np.cross(axis, first)])
+
+
+def _left_jacobian_inverse(w: Array) -> Array:
+    angle = float(np.linalg.norm(w))
+    S = skew(w)
+    if angle < 1e-4:
+        return np.eye(3) - 0.5 * S + S @ S / 12.0
+    half = 0.5 * angle
+    inverse: Array = np.eye(3) - 0.5 * S + (1.0 - half / np.tan(half)) / angle**2 * S @ S
+    return inverse
+
+
+def _moved(
+    model: RobotModel, marker: Marker, chain: list[int], step: Array
+) -> tuple[RobotModel, Marker]:
+    """The arm after a step in all unknowns."""
+    tree = model.tree
+    R, p, axis = tree.R_parent_joint.copy(), tree.p_parent_joint.copy(), tree.axis.copy()
+    for i, part in zip(chain, _parts(step, len(chain)), strict=True):
+        p[i] = p[i] + part[:3]
+        R[i] = R[i] @ exponential(part[3:6])
+        across = _across(axis[i]) @ part[6:8]
+        tilted = axis[i] + across
+        axis[i] = tilted / np.linalg.norm(tilted)
+    last = step[PER_JOINT * len(chain) :]
+    moved = Marker(marker.R @ exponential(last[3:]), marker.p + last[:3])
+    return _with_tree(model, R, p, axis), moved
+
+
+def _parts(step: Array, joints: int) -> Iterator[Array]:
+    for j in range(joints):
+        yield step[PER_JOINT * j : PER_JOINT * (j + 1)]
+
+
+def _with_tree(model: RobotModel, R: Array, p: Array, axis: Array) -> RobotModel:
+    tree = model.tree._replace(R_parent_joint=R, p_parent_joint=p, axis=axis)
+    return replace(model, tree=tree)
+
+
+def _tip_deviation(J: Array, e: Array, rank: int, N: int, noise: PoseNoise) -> Array:
+    """Standard deviation of the fitted tip at every measured pose, from the residuals."""
+    U, _, _ = np.linalg.svd(J, full_matrices=False)
+    variance = float(e @ e) / max(len(e) - rank, 1)
+    leverage = np.sum(U[:, :rank] ** 2, axis=1).reshape(N, -1)[:, :3]
+    spread: Array = np.sqrt(variance * leverage) * noise.position
+    return spread

@@ -1,0 +1,80 @@
+"""`safe-sysid calibrate`: recordings in, settings, URDF, MJCF and a report on their worth out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.calibrate.calibration import Calibration, calibrate
+from safe_sysid.calibrate.torque_rows import torque_rows
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.arm_choice import Arm
+from safe_sysid.report.bench import as_json
+from safe_sysid.report.calibrate_input import Recorded, arm_of_options, recorded, settings_of
+from safe_sysid.report.calibrate_mjcf import write_mjcf
+from safe_sysid.report.calibrate_page import as_mapping, as_page
+from safe_sysid.report.calibrate_settings import write_settings
+from safe_sysid.report.calibrate_urdf import write_dynamics
+from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.report.output import print_to_error
+from safe_sysid.report.progress import ProgressBar
+
+REFUSED = 1
+DRAWN = 1000  # instants of a plot
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid calibrate`."""
+    with print_to_error():
+        bar = ProgressBar('calibrating')
+        arm = arm_of_options(options)
+        settings = settings_of(options)
+        bar.show(0.1, 'reading')
+        fitted = recorded(options, options.recordings, arm)
+        judged = recorded(options, options.validate, arm)
+        bar.show(0.3, f'{fitted.seconds:.0f} s')
+        found = calibrate(arm.model, fitted.logs, judged.logs, settings)
+        bar.end()
+        page = as_page(arm.model, found, fitted.remarks + judged.remarks)
+        if options.out is not None:
+            _write(options.out, arm, found, page)
+            _draw(options.out, arm.model, found, judged if judged.logs else fitted)
+    print(as_json(as_mapping(arm.model, found)) if options.json else page)
+    return 0 if found.refused is None else REFUSED
+
+
+def _write(folder: Path, arm: Arm, found: Calibration, page: str) -> None:
+    """Report, and the arm in every format unless the fit must not be used."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / 'report.md').write_text(page, encoding='utf-8')
+    if found.refused is not None:
+        return
+    name = arm.model.name
+    model = arm.model.with_parameters(found.theta)
+    write_dynamics(model, arm.urdf, folder / f'{name}.urdf')
+    write_mjcf(model, folder / f'{name}.xml')
+    write_settings(model, arm.facts, f'{name}.urdf', folder / f'{name}.yaml', _left_out(found))
+
+
+def _left_out(found: Calibration) -> tuple[str, ...]:
+    """What the fit has and a settings file has no place for."""
+    extra = range(found.columns.layout.size, found.columns.size)
+    return tuple(f'not in this file: {found.columns.labels[i]} = {found.x[i]:.5g}' for i in extra)
+
+
+def _draw(folder: Path, model: RobotModel, found: Calibration, judged: Recorded) -> None:
+    """Torque of the last recording and its prediction, joint by joint."""
+    rows = torque_rows(model, found.columns, judged.logs[-1], found.settings.cutoff)
+    shown = slice(None, None, max(1, len(rows) // DRAWN))
+    t = np.arange(len(rows))[shown] / rows.rate
+    predicted = rows.Y @ found.x
+    for i, name in enumerate(model.layout.joint_names):
+        series = {
+            'filtered': rows.tau[shown, i],
+            'predicted': predicted[shown, i],
+            'difference': rows.tau[shown, i] - predicted[shown, i],
+        }
+        axes = Axes('time [s]', f'torque of {name} [N m]')
+        line_plot(folder / f'torque_{i + 1}.png', t, series, axes)

@@ -1,0 +1,207 @@
+"""What a calibration found, as Markdown for a person and as a mapping for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import dataclasses
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.calibration import Calibration
+from safe_sysid.calibrate.torque_rows import KEPT
+from safe_sysid.measure.filters import ORDER
+from safe_sysid.model import friction
+from safe_sysid.model.robot_model import RobotModel
+
+WORST = 3  # combinations of parameters that are named
+PARTS = 4  # parameters named of each
+LIKELY = 0.01  # residuals that noise produces less often are not noise
+
+
+def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
+    """Everything a program may want."""
+    validation = found.validation
+    return {
+        'robot': model.name,
+        'refused': found.refused,
+        'settings': dataclasses.asdict(found.settings),
+        'base_parameters': found.base.count,
+        'rows': int(found.fit.kept.size),
+        'outliers': found.fit.outliers,
+        'excitation': {
+            'torque_uncertainty': found.quality.relative,
+            'torque_uncertainty_nm': found.quality.deviation.tolist(),
+            'condition_unit_columns': found.quality.condition,
+            'independence': found.quality.alone,
+        },
+        'validation': {
+            'filter_hz': found.settings.cutoff,
+            'relative_error_filtered': validation.relative,
+            'relative_error_recorded': validation.relative_recorded,
+            'rms_filtered_nm': validation.rms.tolist(),
+            'rms_recorded_nm': validation.rms_recorded.tolist(),
+            'largest_filtered_nm': validation.largest.tolist(),
+            'likeliness_of_noise': found.likeliness_of_noise.tolist(),
+            'relative_error_base_parameters': found.validation_base.relative,
+            'relative_error_nominal': found.validation_nominal.relative,
+        },
+        'labels': list(found.columns.labels),
+        'x': found.x.tolist(),
+        'base_labels': [found.columns.labels[i] for i in found.base.columns],
+        'base_values': found.fit.x[found.base.columns].tolist(),
+        'base_deviation': found.uncertainty.deviation().tolist(),
+        'worst_combinations': [
+            {'relative_deviation': size, 'parameters': parts}
+            for size, parts in worst_combinations(found)
+        ],
+        'sdp': {
+            'status': found.consistent.status,
+            'iterations': found.consistent.iterations,
+            'seconds': found.consistent.seconds,
+            'smallest_eigenvalue': found.consistent.smallest_eigenvalue,
+        },
+        'stribeck_velocity': found.columns.stribeck_velocity,
+    }
+
+
+def worst_combinations(found: Calibration) -> list[tuple[float, dict[str, float]]]:
+    """Combinations that are least known, in units of what makes a torque as large as all others.
+
+    Weights say how much of each parameter is in a combination, the largest first.
+    """
+    R = found.fit.data.R[:, found.base.columns]
+    norms = np.linalg.norm(R, axis=0)
+    scale = float(np.sqrt(found.fit.data.z @ found.fit.data.z)) / np.maximum(norms, 1e-300)
+    labels = [found.columns.labels[i] for i in found.base.columns]
+    named = []
+    for size, direction in found.uncertainty.worst_combinations(scale, WORST):
+        order = np.argsort(-np.abs(direction))[:PARTS]
+        named.append((size, {labels[i]: float(direction[i]) for i in order}))
+    return named
+
+
+def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> str:
+    """Report in Markdown."""
+    lines = [f'# Calibration of {model.name}', '']
+    if found.refused is not None:
+        lines += [f'**Refused.** {found.refused}', '']
+    lines += [*_held_out(model, found), '', *_how(found), '']
+    lines += [*_friction(model, found), '', *_masses(model, found), '', *_unknown(found), '']
+    lines += ['## Recordings', '', *(f'- {remark}' for remark in remarks), '']
+    return '\n'.join(lines)
+
+
+def _held_out(model: RobotModel, found: Calibration) -> Iterator[str]:
+    held = found.validation
+    cutoff = found.settings.cutoff
+    yield '## Torque on what was held out'
+    yield ''
+    yield (
+        f'Relative error {100 * held.relative:.2f} % of the torque filtered at {cutoff:g} Hz, '
+        f'{100 * held.relative_recorded:.2f} % of the torque as recorded. For comparison, '
+        f'filtered: base parameters without physical limits '
+        f'{100 * found.validation_base.relative:.2f} %, the description as it came '
+        f'{100 * found.validation_nominal.relative:.2f} %.'
+    )
+    yield ''
+    yield '| joint | rms, filtered | rms, recorded | largest, filtered | of torque | noise? |'
+    yield '|---|---|---|---|---|---|'
+    for i, name in enumerate(model.layout.joint_names):
+        noise = found.likeliness_of_noise[i]
+        verdict = 'yes' if noise > LIKELY else 'no'
+        yield (
+            f'| {name} | {held.rms[i]:.3g} N m | {held.rms_recorded[i]:.3g} N m '
+            f'| {held.largest[i]:.3g} N m | {100 * held.relative_by_joint[i]:.1f} % '
+            f'| {verdict} (p = {noise:.2g}) |'
+        )
+    yield ''
+    yield (
+        'The last column asks whether white noise behind the same filter could be as correlated '
+        'as the residuals are; no: the model leaves something out.'
+    )
+
+
+def _how(found: Calibration) -> Iterator[str]:
+    settings, quality = found.settings, found.quality
+    yield '## How it was found'
+    yield ''
+    yield (
+        f'- Positions behind a zero-phase Butterworth filter (order {ORDER}, forwards and '
+        f'backwards) at {2 * settings.cutoff:g} Hz, regressor and torque at {settings.cutoff:g} '
+        f'Hz, one row per {1 / (KEPT * settings.cutoff):.3g} s or a little less.'
+    )
+    yield (
+        f'- {found.base.count} base parameters; {found.fit.kept.size} rows, of which '
+        f'{found.fit.outliers} beyond {settings.outlier:g} standard deviations were left out.'
+    )
+    yield (
+        f'- Bodies that can exist by a semidefinite program ({found.consistent.status} after '
+        f'{found.consistent.iterations} iterations), prior weight {settings.prior_weight:g}.'
+    )
+    yield (
+        f'- Excitation: torques of other motions in the recorded range are uncertain by '
+        f'{100 * quality.relative:.2f} % of the recorded torque; condition number '
+        f'{quality.condition:.1f} of the weighted rows, columns by pivoted QR and of length 1.'
+    )
+    if found.columns.stribeck_velocity is not None:
+        velocity = found.columns.stribeck_velocity
+        yield f'- Stribeck velocity {velocity:g} rad/s, the best of those tried.'
+
+
+def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
+    columns, deviation = found.columns, _deviations(found)
+    yield '## Friction, rotor inertia, offset'
+    yield ''
+    yield '| parameter | value | standard deviation | unit |'
+    yield '|---|---|---|---|'
+    n = model.n
+    for i in range(10 * n, columns.size):
+        kind = (i - 10 * n) // n
+        unit = friction.UNITS[kind] if i < 14 * n else _extra_unit(columns.labels[i])
+        spread = f'{deviation[i]:.2g}' if i in deviation else 'in a combination'
+        yield f'| {columns.labels[i]} | {found.x[i]:.4g} | {spread} | {unit} |'
+
+
+def _extra_unit(label: str) -> str:
+    kind = label.rpartition('.')[2].removeprefix('coupled_')
+    return dict(zip((*friction.LABELS, 'Fs'), (*friction.UNITS, 'N m'), strict=True))[kind]
+
+
+def _deviations(found: Calibration) -> dict[int, float]:
+    """Standard deviation of the columns that stand for themselves alone."""
+    spread: Array = found.uncertainty.deviation()
+    alone = np.abs(found.base.regrouping[:, found.base.others]).max(axis=1, initial=0.0) < 1e-9
+    return {
+        int(column): float(spread[row])
+        for row, column in enumerate(found.base.columns)
+        if alone[row]
+    }
+
+
+def _masses(model: RobotModel, found: Calibration) -> Iterator[str]:
+    yield '## Masses'
+    yield ''
+    yield '| moved by | before | now |'
+    yield '|---|---|---|'
+    for i, name in enumerate(model.layout.joint_names):
+        place = model.layout.inertial(i).start
+        yield f'| {name} | {model.theta[place]:.3f} kg | {found.x[place]:.3f} kg |'
+    yield ''
+    yield (
+        'Torques show combinations only: single masses are as the prior leaves them, and other '
+        'masses can give the same torques.'
+    )
+
+
+def _unknown(found: Calibration) -> Iterator[str]:
+    yield '## Least known combinations'
+    yield ''
+    yield (
+        'Standard deviation in units of a change that alone would make a torque as large as the '
+        'recorded one, and what the combination is made of:'
+    )
+    yield ''
+    for size, parts in worst_combinations(found):
+        words = ', '.join(f'{weight:+.2f} {label}' for label, weight in parts.items())
+        yield f'- {100 * size:.1f} %: {words}'

@@ -1,0 +1,53 @@
+"""A calibrated arm as config/robots file: the facts it came with, with other friction values."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from safe_sysid.config import yaml_text
+from safe_sysid.model.facts import RobotFacts
+from safe_sysid.model.robot_model import RobotModel
+
+HEADER = """\
+# Calibrated {arm}: friction, armature and offset below and the inertias in {urdf} are one fit.
+# Of bodies only combinations show in torques; the rest is what the description said before.
+# docs/robots.md explains every key.
+"""
+
+
+def write_settings(
+    model: RobotModel, facts: RobotFacts, urdf: str, target: Path, remarks: tuple[str, ...]
+) -> None:
+    """Facts of the arm with the friction of the model, beside the URDF they belong to."""
+    friction = model.layout.friction(model.theta)
+    joints = {
+        name: dataclasses.replace(
+            facts.joints[name],
+            coulomb=float(friction[0, i]),
+            viscous=float(friction[1, i]),
+            armature=float(friction[2, i]),
+            offset=float(friction[3, i]),
+        )
+        for i, name in enumerate(model.layout.joint_names)
+    }
+    values = dataclasses.asdict(dataclasses.replace(facts, urdf=urdf, joints=joints))
+    if values.get('closed_chain') is None:
+        values.pop('closed_chain', None)
+    header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
+    target.write_text(header + yaml_text(_listed(values)), encoding='utf-8')
+
+
+def _listed(value: object) -> dict[str, object]:
+    """The mapping with lists in place of tuples, which YAML has no word for."""
+    plain = _plain(value)
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,115 @@
+"""A calibrated arm as URDF: the file it came with, with other inertias, friction and geometry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError, ModelError
+from safe_sysid.model import inertia
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.urdf_tree import read_urdf
+
+AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten parameters
+
+
+def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
+    """The URDF with the inertial and friction parameters of the model.
+
+    A body is what one joint moves. Its whole inertia goes to the link right behind the joint; the
+    links fixed to that one keep their shapes and lose their <inertial>, which it contains.
+    """
+    root = _with_comments(source)
+    behind = {
+        str(joint.get('name')): _attribute(joint, 'child', 'link')
+        for joint in root.findall('joint')
+        if joint.get('name') in model.layout.joint_names
+    }
+    body = {link: frame.joint for link, frame in model.frames.items() if frame.joint >= 0}
+    for link in root.findall('link'):
+        name = str(link.get('name'))
+        if name not in body:
+            continue
+        joint = model.layout.joint_names[body[name]]
+        for old in link.findall('inertial'):
+            link.remove(old)
+        if behind[joint] == name:
+            link.insert(0, _inertial(model.theta[model.layout.inertial(body[name])], joint))
+    friction = model.layout.friction(model.theta)
+    for joint in root.findall('joint'):
+        if joint.get('name') in behind:
+            i = model.layout.joint_names.index(str(joint.get('name')))
+            for old in joint.findall('dynamics'):
+                joint.remove(old)
+            values = {'damping': f'{friction[1, i]:.12g}', 'friction': f'{friction[0, i]:.12g}'}
+            ElementTree.SubElement(joint, 'dynamics', values)
+    _write(root, target)
+
+
+def write_geometry(model: RobotModel, source: Path, target: Path) -> None:
+    """The URDF with the joint origins and axes of the model."""
+    root = _with_comments(source)
+    for joint in root.findall('joint'):
+        name = str(joint.get('name'))
+        if name not in model.layout.joint_names:
+            continue
+        i = model.layout.joint_names.index(name)
+        below = model.frames[_attribute(joint, 'parent', 'link')]
+        R = below.R.T @ model.tree.R_parent_joint[i]
+        p = below.R.T @ (model.tree.p_parent_joint[i] - below.p)
+        for kind in ('origin', 'axis'):
+            for old in joint.findall(kind):
+                joint.remove(old)
+        ElementTree.SubElement(joint, 'origin', {'xyz': _row(p), 'rpy': _row(roll_pitch_yaw(R))})
+        ElementTree.SubElement(joint, 'axis', {'xyz': _row(model.tree.axis[i])})
+    _write(root, target)
+
+
+def roll_pitch_yaw(R: Array) -> Array:
+    """Angles about the fixed axes x, y, z, as a URDF has them [rad]."""
+    cosine = float(np.hypot(R[0, 0], R[1, 0]))
+    pitch = np.arctan2(-R[2, 0], cosine)
+    if cosine < 1e-9:  # x and z turn about one line: all of it is roll
+        return np.array([np.arctan2(-R[1, 2], R[1, 1]), pitch, 0.0])
+    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+
+
+def _inertial(phi: Array, joint: str) -> ElementTree.Element:
+    if not inertia.is_consistent(phi):
+        raise BoundError(f'the body that {joint} moves can not exist: {phi.tolist()}')
+    mass, com, about_com = inertia.mass_com_inertia(phi)
+    element = ElementTree.Element('inertial')
+    ElementTree.SubElement(element, 'origin', {'xyz': _row(com), 'rpy': '0 0 0'})
+    ElementTree.SubElement(element, 'mass', {'value': f'{float(mass):.12g}'})
+    entries = inertia.symmetric_entries(about_com)
+    values = {f'i{axes}': f'{x:.12g}' for axes, x in zip(AXES, entries, strict=True)}
+    ElementTree.SubElement(element, 'inertia', values)
+    return element
+
+
+def _with_comments(source: Path) -> ElementTree.Element:
+    read_urdf(source)  # errors in words
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    return ElementTree.parse(source, parser).getroot()
+
+
+def _attribute(joint: ElementTree.Element, element: str, attribute: str) -> str:
+    found = joint.find(element)
+    if found is None or found.get(attribute) is None:
+        raise ModelError(f"joint '{joint.get('name')}' has no <{element} {attribute}=...>")
+    return str(found.get(attribute))
+
+
+def _row(values: Array) -> str:
+    return ' '.join(f'{x:.12g}' for x in values)
+
+
+def _write(root: ElementTree.Element, target: Path) -> None:
+    ElementTree.indent(root)
+    target.write_text(
+        '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n',
+        encoding='utf-8',
+    )

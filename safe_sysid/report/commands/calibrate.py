@@ -1,0 +1,65 @@
+"""Command line of `safe-sysid calibrate`."""
+
+import argparse
+from pathlib import Path
+
+from safe_sysid.report.commands.values import column, positive, signs
+
+HELP = 'dynamics of a whole arm from recordings: inertias, friction, rotor inertia, offsets'
+CARRIED_OUT_BY = 'safe_sysid.report.calibrate'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which recordings of which arm, with which choices, and where the results go."""
+    parser.add_argument(
+        'recordings', metavar='BAG', type=Path, nargs='+',
+        help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
+    )  # fmt: skip
+    add_arm(parser)
+    parser.add_argument(
+        '--validate', metavar='BAG', type=Path, nargs='+', default=[],
+        help='recordings that judge the fit; default: the end of each recording',
+    )  # fmt: skip
+    parser.add_argument(
+        '--settings', metavar='YAML', type=Path,
+        help='choices of the fit instead of config/calibration.yaml',
+    )  # fmt: skip
+    parser.add_argument(
+        '--cutoff', metavar='HZ', type=positive, help='low-pass, over the settings'
+    )
+    parser.add_argument(
+        '--out', metavar='DIR', type=Path,
+        help='write settings (YAML), URDF, MJCF, report and plot into DIR',
+    )  # fmt: skip
+    parser.add_argument('--json', action='store_true', help='one JSON object instead of a report')
+    add_recording(parser.add_argument_group('the recordings'))
+
+
+def add_arm(parser: argparse.ArgumentParser) -> None:
+    """Which arm."""
+    parser.add_argument(
+        '--robot', required=True, metavar='NAME|YAML|URDF',
+        help='an arm that comes with the package, its settings, or just a URDF',
+    )  # fmt: skip
+    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+
+
+def add_recording(group: argparse._ArgumentGroup) -> None:
+    """How joints, columns and signs are called in a recording."""
+    group.add_argument('--topic', help='of the bag, where several topics report the joints')
+    group.add_argument(
+        '--joint-names', metavar='PATTERN', default='{joint}',
+        help="joints in the recording, such as 'fer_joint{n}': {joint} is the name in the URDF, "
+        '{i} counts from 0, {n} from 1',
+    )  # fmt: skip
+    group.add_argument(
+        '--columns', metavar='WHAT=PATTERN', type=column, nargs='+',
+        help='columns of a table: time=NAME, and position=, velocity=, effort= with a PATTERN '
+        'as above, where the usual names do not fit',
+    )  # fmt: skip
+    group.add_argument('--rate', metavar='HZ', type=positive, help='of a table without times')
+    group.add_argument(
+        '--torque-sign', metavar='±1', type=signs,
+        help='-1 where the driver counts torque against the joint axes; one for all joints or '
+        'one each, separated by commas (instead of what the settings say)',
+    )  # fmt: skip

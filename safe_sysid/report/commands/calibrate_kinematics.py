@@ -1,0 +1,36 @@
+"""Command line of `safe-sysid calibrate-kinematics`."""
+
+import argparse
+from pathlib import Path
+
+from safe_sysid.report.commands.calibrate import add_arm
+from safe_sysid.report.commands.values import positive, share
+
+HELP = 'geometry of an arm from measured poses or points of its tip'
+CARRIED_OUT_BY = 'safe_sysid.report.calibrate_kinematics'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which poses of which arm, how exact they are, and where the result goes."""
+    parser.add_argument(
+        'poses', metavar='POSES', type=Path,
+        help='CSV with a column per joint (its name, or q_0 ...), x, y, z [m] of a marker on the '
+        'tip in any fixed frame, and qx, qy, qz, qw of its orientation; without these four only '
+        'points are used',
+    )  # fmt: skip
+    add_arm(parser)
+    parser.add_argument(
+        '--marker', metavar='LINK', help='link near which the marker is; default: the tip'
+    )
+    parser.add_argument(
+        '--position-noise', metavar='M', type=positive, default=1e-4, help='default: 1e-4'
+    )
+    parser.add_argument(
+        '--rotation-noise', metavar='RAD', type=positive, default=1e-3, help='default: 1e-3'
+    )
+    parser.add_argument(
+        '--hold-out', metavar='SHARE', type=share, default=0.2,
+        help='of the poses, which judge the fit; default: 20%%',
+    )  # fmt: skip
+    parser.add_argument('--out', metavar='DIR', type=Path, help='write the URDF into DIR')
+    parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
