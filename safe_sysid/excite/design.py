@@ -102,6 +102,15 @@ def search(
         yield _candidate(problem, descent, criterion, start)
 
 
+def warm_up(problem: DesignProblem) -> None:
+    """Compile everything a search needs; other processes then read it from disk."""
+    x = random_start(problem, np.random.default_rng(0))
+    rows = problem.rows(x)
+    problem.row_gradients(rows, np.array([len(rows.values) - 1]))
+    problem.criterion(stages_of('rho')[0], x)
+    proven_distance(problem.contacts, problem.motion(x), problem.required)
+
+
 def random_start(problem: DesignProblem, rng: np.random.Generator) -> Array:
     """Coefficients strictly inside all limits: a pose that is clear, and some motion about it."""
     x = np.zeros(problem.shape)

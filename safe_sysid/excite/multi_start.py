@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 import contextlib
 from dataclasses import dataclass
+import math
 from multiprocessing.connection import Connection, wait
 import os
 import pickle
@@ -31,15 +32,16 @@ class NoMotionError(SafeSysidError):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried: it ends with the seconds or the starts, whichever comes first."""
+    """How much is tried: it ends with whatever is used up first."""
 
     seconds: float  # [s] of wall time
     starts: int | None  # the result of a number of starts does not depend on the machine's speed
     processes: int
     seed: int
+    cpu_seconds: float = math.inf  # [s] of each process, whatever else the machine does
 
     def __post_init__(self) -> None:
-        for name in ('seconds', 'processes'):
+        for name in ('seconds', 'processes', 'cpu_seconds'):
             if not getattr(self, name) > 0:
                 raise ConfigError(f'{name} is {getattr(self, name)}, it has to be more than 0')
         if self.starts is not None and self.starts < 1:
@@ -115,7 +117,7 @@ def _progress(
         open_ones = dict(zip(connections, range(len(connections)), strict=True))
         while open_ones:
             left = effort.seconds - (time.monotonic() - begin)
-            if left <= 0.0:
+            if left <= 0.0 or sum(cpu) >= effort.processes * effort.cpu_seconds:
                 break
             for ready in wait(list(open_ones), timeout=min(left, REPORT_EVERY)):
                 number = open_ones[ready]

@@ -30,3 +30,19 @@ def line_plot(path: Path, x: Array, series: Mapping[str, Array], axes: Axes) -> 
     if len(series) > 1:
         plot.legend()
     figure.savefig(path, dpi=150)
+
+
+def stacked_plot(
+    path: Path, x: Array, panels: Mapping[str, Mapping[str, Array]], x_label: str
+) -> None:
+    """Draw groups of series below each other over one x; the key of a group is its y label."""
+    figure = Figure(figsize=(7.2, 2.2 * len(panels) + 0.4), layout='constrained')
+    plots = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for plot, (label, series) in zip(plots, panels.items(), strict=True):
+        for name, y in series.items():
+            plot.plot(x, y, linewidth=1.0, label=name)
+        plot.set_ylabel(label)
+        plot.grid(visible=True, alpha=0.3)
+    plots[-1].set_xlabel(x_label)
+    plots[0].legend(ncols=4, fontsize='small')
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,130 @@
+"""Distances of the convex hulls of an arm's meshes, by coal: a second opinion on its capsules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ModelError
+from safe_sysid.model.facts import RobotFacts
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.urdf_tree import build, read_urdf
+
+APART = 2  # joints between two bodies that can touch at all
+FLOOR = 20.0  # [m] width of the block that stands for the floor
+
+
+def has_meshes(urdf: Path) -> bool:
+    """Whether any collision shape of a URDF is a mesh."""
+    return any(read_urdf(urdf).iterfind('link/collision/geometry/mesh'))
+
+
+@dataclass(frozen=True, eq=False)
+class CollisionMeshes:
+    """Shapes of the URDF, hulls of its meshes, and capsules of what the arm holds."""
+
+    model: Any  # pin.Model
+    geometry: Any  # pin.GeometryModel, whose pairs can touch
+
+    @staticmethod
+    def of(
+        urdf: Path, facts: RobotFacts, bare: RobotModel, model: RobotModel, floor: float | None
+    ) -> CollisionMeshes:
+        """Of `bare` from its URDF, with what else is on `model`."""
+        arm = build(urdf, tuple(facts.joints), facts.held)
+        try:
+            geometry = pin.buildGeomFromUrdfString(
+                arm,
+                ElementTree.tostring(read_urdf(urdf), encoding='unicode'),
+                pin.GeometryType.COLLISION,
+                [str(folder) for folder in _package_folders(urdf)],
+            )
+        except (ValueError, RuntimeError) as error:
+            raise ModelError(f'{urdf}: its meshes cannot be read: {error}') from error
+        for shape in geometry.geometryObjects:
+            if isinstance(shape.geometry, coal.BVHModelBase):
+                shape.geometry.buildConvexRepresentation(False)
+                shape.geometry = shape.geometry.convex
+        _add_held(geometry, bare, model)
+        if floor is not None:
+            block = coal.Box(FLOOR, FLOOR, FLOOR)
+            place = pin.SE3(np.eye(3), np.array([0.0, 0.0, floor - 0.5 * FLOOR]))
+            geometry.addGeometryObject(pin.GeometryObject('the floor', 0, 0, place, block))
+        _add_pairs(arm, geometry)
+        return CollisionMeshes(arm, geometry)
+
+    @property
+    def names(self) -> list[str]:
+        """The pairs that are looked at."""
+        shapes = self.geometry.geometryObjects
+        return [
+            f'{shapes[pair.first].name} and {shapes[pair.second].name}'
+            for pair in self.geometry.collisionPairs
+        ]
+
+    def distances(self, q: Array) -> Array:
+        """Signed distance of every pair in every pose, (N, n) -> (N, pairs)."""
+        data, found = self.model.createData(), self.geometry.createData()
+        rows = np.empty((len(q), len(self.geometry.collisionPairs)))
+        for row, pose in zip(rows, q, strict=True):
+            pin.computeDistances(self.model, data, self.geometry, found, pose)
+            row[:] = [result.min_distance for result in found.distanceResults]
+        return rows
+
+    def without(self, pairs: Array) -> CollisionMeshes:
+        """The same without the pairs that are marked."""
+        kept = self.geometry.copy()
+        kept.removeAllCollisionPairs()
+        for pair, out in zip(self.geometry.collisionPairs, pairs, strict=True):
+            if not out:
+                kept.addCollisionPair(pair)
+        return CollisionMeshes(self.model, kept)
+
+
+def _package_folders(urdf: Path) -> list[Path]:
+    """Where package:// and relative names of meshes are looked for."""
+    return [urdf.parent, *urdf.resolve().parents[:4]]
+
+
+def _add_held(geometry: Any, bare: RobotModel, model: RobotModel) -> None:
+    capsules = model.capsules
+    for i in range(len(bare.capsules.names), len(capsules.names)):
+        a, b = capsules.a[i], capsules.b[i]
+        length = float(np.linalg.norm(b - a))
+        along = (b - a) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
+        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), along).matrix()
+        geometry.addGeometryObject(
+            pin.GeometryObject(
+                capsules.names[i],
+                int(capsules.joint[i]) + 1,
+                0,
+                pin.SE3(turn, 0.5 * (a + b)),
+                coal.Capsule(float(capsules.radius[i]), length),
+            )
+        )
+
+
+def _add_pairs(arm: Any, geometry: Any) -> None:
+    """Pairs that are two or more joints apart, and what moves with the floor."""
+    shapes = geometry.geometryObjects
+    for i in range(len(shapes)):
+        for j in range(i + 1, len(shapes)):
+            near = shapes[i].parentJoint, shapes[j].parentJoint
+            over_floor = 'the floor' in (shapes[i].name, shapes[j].name) and max(near) > 0
+            if over_floor or len(_above(arm, near[0]) ^ _above(arm, near[1])) >= APART:
+                geometry.addCollisionPair(pin.CollisionPair(i, j))
+
+
+def _above(arm: Any, joint: int) -> set[int]:
+    path = set()
+    while joint > 0:
+        path.add(joint)
+        joint = int(arm.parents[joint])
+    return path

@@ -1,0 +1,169 @@
+"""`safe-sysid excite`: designs a motion, says what it is worth and what is proven, writes it."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+import sys
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
+from safe_sysid.excite.design import design_problem, payload_problem, warm_up
+from safe_sysid.excite.design_problem import DesignProblem
+from safe_sysid.excite.multi_start import Design, Effort, Progress, design
+from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.model.collision_meshes import CollisionMeshes, has_meshes
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.arm_choice import Arm, arm_of
+from safe_sysid.report.bench import as_json, as_table
+from safe_sysid.report.excite_files import SampledMotion, write_motion
+from safe_sysid.report.output import print_to_error
+from safe_sysid.report.progress import ProgressBar
+from safe_sysid.report.versions import cpu_count
+
+CHECK_RATE = 1000.0  # [Hz] of the poses that are measured once more
+WORST = 5  # base parameters that are named as determined worst
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid excite`; the exit status is 1 when the excitation is poor."""
+    if options.seed < 0:
+        raise ConfigError(f'seed is {options.seed}, it has to be 0 or more')
+    settings = read_settings(options.settings)
+    arm = arm_of(options.robot, options.config)
+    model = arm.model
+    if options.payload is not None:
+        model = model.with_payload(read_payload(options.payload))
+    effort = Effort(
+        options.seconds, options.starts, options.processes or cpu_count(), options.seed
+    )
+    with print_to_error():
+        make = payload_problem if options.payload_only else design_problem
+        problem = make(arm.model, model, settings)
+        warm_up(problem)
+        found = searched(problem, options.criterion, effort)
+        figures = figures_of(problem, found, settings)
+        warnings = [*warnings_of(problem, found, settings), *_meshes(arm, model, found, settings)]
+        if options.out is not None:
+            motion = sampled(model, found, settings.command_rate)
+            paths = write_motion(options.out, motion, about(arm, found, figures))
+            figures['files'] = [str(path) for path in paths]
+    figures = {'robot': model.name, 'criterion': options.criterion, **figures}
+    figures['warnings'] = warnings
+    print(as_json(figures) if options.json else as_table(figures))
+    for warning in warnings:
+        print(f'warning: {warning}', file=sys.stderr)
+    return 1 if warnings else 0
+
+
+def searched(problem: DesignProblem, criterion: str, effort: Effort) -> Design:
+    """The best motion, with a progress bar on standard error."""
+    bar = ProgressBar('searching')
+
+    def watch(progress: Progress) -> None:
+        share = progress.elapsed / effort.seconds
+        if effort.starts is not None:
+            share = max(share, progress.finished / effort.starts)
+        best = progress.best
+        so_far = 'nothing yet' if best is None else f'condition {best.condition:.1f}'
+        bar.show(share, f'{so_far}, {progress.finished} starts done')
+
+    try:
+        return design(problem, criterion, effort, watch)
+    finally:
+        bar.end()
+
+
+def figures_of(
+    problem: DesignProblem, found: Design, settings: ExcitationSettings
+) -> dict[str, Any]:
+    """What the motion is worth, what is proven of it, and how it was found."""
+    information, columns = problem.information, problem.information.columns
+    states = problem.states(found.motion.x)
+    labels = problem.model.layout.labels
+    clearance, nearest = problem.contacts.nearest(
+        found.motion.states(np.arange(0.0, settings.duration, 1.0 / CHECK_RATE))[0]
+    )
+    deviations = information.deviations(states)
+    worst = np.argsort(-deviations)[:WORST]
+    certificate = asdict(found.certificate)
+    certificate.pop('failures')
+    return {
+        **information.summary(states)._asdict(),
+        'columns': columns.count,
+        'column_choice': 'pivoted QR of unscaled columns (SI units) at random states',
+        'chosen_columns': [labels[entry] for entry in columns.entries],
+        'torque_noise': list(problem.information.noise),
+        'proven': {**certificate, 'distance': certificate['distance']},
+        'clearance_at_1_kHz': clearance,
+        'nearest_at_1_kHz': nearest,
+        'not_checked': list(problem.contacts.left_out),
+        'worst_determined': {labels[columns.entries[i]]: float(deviations[i]) for i in worst},
+        'seconds': found.history[-1].elapsed,
+        'cpu_seconds': found.history[-1].cpu,
+        'starts': found.history[-1].finished,
+        'best_start': found.start,
+    }
+
+
+def warnings_of(problem: DesignProblem, found: Design, settings: ExcitationSettings) -> list[str]:
+    """Sentences about everything that a user should not overlook."""
+    sentences = []
+    if found.condition > settings.poor_condition:
+        sentences.append(
+            f'poor excitation: the condition number is {found.condition:.0f}, above '
+            f'{settings.poor_condition:.0f}; search longer, allow more room, or take a criterion '
+            'that minimises it (kappa, rho)'
+        )
+    moved = np.ptp(problem.states(found.motion.x)[0], axis=0)
+    for joint in np.flatnonzero(moved < 0.1):
+        name = problem.model.layout.joint_names[joint]
+        sentences.append(f'poor excitation: joint {name} moves by {moved[joint]:.3f} only')
+    sentences += [
+        f'{pair} overlap in every pose, so nothing is said about them'
+        for pair in problem.contacts.left_out
+    ]
+    if not problem.contacts.names:
+        sentences.append('the arm has no collision shapes, so nothing is said about contact')
+    return sentences
+
+
+def _meshes(arm: Arm, model: RobotModel, found: Design, settings: ExcitationSettings) -> list[str]:
+    """What the hulls of the URDF's meshes say at 1 kHz, where it has meshes."""
+    if not has_meshes(arm.urdf):
+        return []
+    meshes = CollisionMeshes.of(arm.urdf, arm.facts, arm.model, model, settings.floor)
+    q = found.motion.states(np.arange(0.0, settings.duration, 1.0 / CHECK_RATE))[0]
+    gaps = meshes.distances(q)
+    broken = np.flatnonzero(gaps.min(axis=0) < settings.clearance)
+    return [
+        f'meshes: {meshes.names[pair]} come within {1e3 * gaps[:, pair].min():.1f} mm '
+        f'at {np.argmin(gaps[:, pair]) / CHECK_RATE:.3f} s'
+        for pair in broken
+    ]
+
+
+def sampled(model: RobotModel, found: Design, rate: float) -> SampledMotion:
+    """The motion at the rate at which it is commanded."""
+    count = int(np.ceil(found.motion.basis.duration * rate))
+    t: Array = np.minimum(np.arange(count + 1) / rate, found.motion.basis.duration)
+    return SampledMotion(model.layout.joint_names, t, found.motion.states(t))
+
+
+def about(arm: Arm, found: Design, figures: dict[str, Any]) -> list[str]:
+    """Sentences for the head of a file."""
+    proven = found.certificate
+    return [
+        f'Excitation motion of {arm.model.name}, condition number {found.condition:.1f} of '
+        f'{figures["columns"]} columns ({figures["column_choice"]}).',
+        f'Proven at all times, for an arm that follows it exactly: nothing nearer than '
+        f'{1e3 * proven.distance:.1f} mm; at most {100 * proven.position:.1f} % of the position, '
+        f'{100 * proven.velocity:.1f} % of the velocity, {100 * proven.acceleration:.1f} % of '
+        f'the acceleration and, with the nominal model, {100 * proven.torque:.1f} % of the '
+        'torque limits.',
+        'Starts and ends at rest in the same pose. Bring the arm there slowly before.',
+    ]
