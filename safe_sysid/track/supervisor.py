@@ -54,6 +54,10 @@ class Cause(Enum):
         'the guard refused a torque',
         'read its reason, correct gains or limits, then reset_fault',
     )
+    ROBOT_NOT_READY = (
+        'the robot takes no torque any more',
+        'read what its bridge says, bring the robot back to torque control, then reset_fault',
+    )
     TRACKING = (
         'the error is larger than the controller promises, so an assumption is false',
         'look for contact, a wrong payload or wrong friction; new_payload if it changed, '
