@@ -17,8 +17,10 @@ import scipy.linalg
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.model.base_parameters import RankDecision
 from safe_sysid.model.exact_geometry import ExactAngle, cosine_sine
+from safe_sysid.sets.compiled import jit
 
 TOLERANCE = 1e-7
+DECIDE = -1
 
 
 class FloatingSpans:
@@ -65,16 +67,14 @@ class FloatingSpans:
 
     def extended(self, basis: Array, rows: Array) -> tuple[Array, Array]:
         """Basis with the directions that the rows add, and these directions."""
-        if not len(rows):
-            return basis, rows
-        rest = _without(basis, rows)
-        Q, R, _ = scipy.linalg.qr(rest.T, mode='economic', pivoting=True, check_finite=False)
-        sizes = np.abs(np.diagonal(R))
-        rank = self._rank(sizes)
-        self._remember(sizes, rank)
-        added = _without(basis, Q[:, :rank].T)
-        added /= np.linalg.norm(added, axis=1, keepdims=True)
-        return np.vstack([basis, added]), added
+        if not len(rows) or len(basis) == rows.shape[1]:
+            return basis, rows[:0]
+        found = _extended(
+            np.ascontiguousarray(basis), np.ascontiguousarray(rows), self.tolerance, self._rank()
+        )
+        larger, accepted, rejected = found
+        self._remember(accepted, rejected)
+        return larger, larger[len(basis) :]
 
     def dependence(self, N: Array) -> tuple[IntArray, Array]:
         """First independent columns S, and W with the other columns = N[:, S] W."""
@@ -85,27 +85,18 @@ class FloatingSpans:
         """Which entries are zero, up to the tolerance."""
         return np.abs(values) <= self.tolerance
 
-    def _rank(self, sizes: Array) -> int:
-        return int(np.sum(sizes > self.tolerance))
+    def _rank(self) -> int:
+        """How many directions to add; DECIDE leaves it to the tolerance."""
+        return DECIDE
 
     def _chosen(self, N: Array) -> IntArray:
-        Q = np.zeros((len(N), 0))
-        chosen = []
-        for j in range(N.shape[1]):
-            rest = _without(Q.T, N[None, :, j])
-            size = np.linalg.norm(rest)
-            taken = bool(size > self.tolerance)
-            self._remember(np.array([size]), int(taken))
-            if taken:
-                Q = np.column_stack([Q, rest[0] / size])
-                chosen.append(j)
-        return np.array(chosen, dtype=np.int64)
+        chosen, accepted, rejected = _first_independent(np.ascontiguousarray(N), self.tolerance)
+        self._remember(accepted, rejected)
+        return np.asarray(chosen, dtype=np.int64)
 
-    def _remember(self, sizes: Array, rank: int) -> None:
-        if rank:
-            self._accepted = min(self._accepted, float(sizes[:rank].min()))
-        if rank < len(sizes):
-            self._rejected = max(self._rejected, float(sizes[rank:].max()))
+    def _remember(self, accepted: float, rejected: float) -> None:
+        self._accepted = min(self._accepted, accepted)
+        self._rejected = max(self._rejected, rejected)
 
 
 class GuidedSpans(FloatingSpans):
@@ -118,15 +109,14 @@ class GuidedSpans(FloatingSpans):
         self._ranks: Iterator[int] = iter(ranks)
         self._choices: Iterator[IntArray] = iter(choices)
 
-    def _rank(self, _: Array) -> int:
+    def _rank(self) -> int:
         return next(self._ranks)
 
     def _chosen(self, N: Array) -> IntArray:
         chosen = next(self._choices)
         rest = N - N[:, chosen] @ _solved(N[:, chosen], N)
-        self._remember(np.abs(rest).max(axis=0), 0)
-        if len(chosen):
-            self._remember(scipy.linalg.svdvals(N[:, chosen])[-1:], 1)
+        smallest = scipy.linalg.svdvals(N[:, chosen])[-1] if len(chosen) else math.inf
+        self._remember(float(smallest), float(np.abs(rest).max(initial=0.0)))
         return chosen
 
 
@@ -134,8 +124,57 @@ def _solved(A: Array, B: Array) -> Array:
     return np.asarray(np.linalg.lstsq(A, B, rcond=None)[0], dtype=float)
 
 
-def _without(basis: Array, rows: Array) -> Array:
-    """The part of rows outside an orthonormal basis; subtracted twice, which is enough."""
-    for _ in range(2):
-        rows = rows - (rows @ basis.T) @ basis
-    return rows
+@jit
+def _without(basis: Array, count: int, row: Array) -> float:
+    """Leave of a row what the first vectors of a basis don't have; its length afterwards."""
+    for _ in range(2):  # twice is enough
+        for b in range(count):
+            row -= np.dot(basis[b], row) * basis[b]
+    return float(np.sqrt(np.dot(row, row)))
+
+
+@jit
+def _extended(
+    basis: Array, rows: Array, tolerance: float, rank: int
+) -> tuple[Array, float, float]:
+    """Basis with the largest of what rows add, and the sizes nearest to the decision."""
+    width, count = rows.shape[1], basis.shape[0]
+    larger = np.empty((width, width))
+    larger[:count] = basis
+    rest = rows.copy()
+    accepted, added = np.inf, 0
+    while True:
+        best, size = 0, 0.0
+        for r in range(rest.shape[0]):
+            length = _without(larger, count + added, rest[r])
+            if length > size:
+                best, size = r, length
+        full = count + added == width
+        enough = size <= tolerance if rank == DECIDE else added == rank
+        if full or enough:
+            return larger[: count + added].copy(), accepted, 0.0 if full else size
+        accepted = min(accepted, size)
+        larger[count + added] = rest[best] / size
+        _without(larger, count + added, larger[count + added])
+        larger[count + added] /= np.sqrt(np.dot(larger[count + added], larger[count + added]))
+        added += 1
+
+
+@jit
+def _first_independent(N: Array, tolerance: float) -> tuple[IntArray, float, float]:
+    """Columns that add a direction to those before them, and the sizes nearest to the decision."""
+    rows, width = N.shape
+    basis = np.empty((width, rows))
+    chosen = np.empty(width, dtype=np.int64)
+    accepted, rejected, count = np.inf, 0.0, 0
+    for j in range(width):
+        column = N[:, j].copy()
+        size = _without(basis, count, column)
+        if size > tolerance:
+            accepted = min(accepted, size)
+            basis[count] = column / size
+            chosen[count] = j
+            count += 1
+        else:
+            rejected = max(rejected, size)
+    return chosen[:count].copy(), accepted, rejected

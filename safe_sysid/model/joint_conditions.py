@@ -92,7 +92,7 @@ def across(
 def closure(arithmetic: Arithmetic, operators: Sequence[AnyArray], basis: AnyArray) -> AnyArray:
     """Smallest subspace that contains the rows of a basis and their products with operators."""
     new = basis
-    while len(new):
+    while len(new) and len(basis) < basis.shape[1]:
         images = np.vstack([arithmetic.product(new, operator) for operator in operators])
         basis, new = arithmetic.extended(basis, images)
     return basis

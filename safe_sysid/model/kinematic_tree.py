@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 import math
 from typing import NamedTuple
 
@@ -113,16 +114,21 @@ class KinematicTree:
             if isinstance(joint.rotor, (SymmetricRotor, GeneralRotor)) and not joint.rotor.ratio:
                 raise ModelError(f"the rotor of joint '{joint.name}' has ratio 0")
 
-    @property
+    @cached_property
     def length(self) -> Fraction:
         """A length that is typical for the arm [m]; 1 where all joints are in one place."""
         sizes = [math.hypot(*map(float, joint.placement.position)) for joint in self.joints]
         present = [size for size in sizes if size > 0.0]
         return Fraction(sum(present) / len(present)).limit_denominator(10**6) if present else ONE
 
-    def children(self, i: int) -> list[int]:
-        """Joints that sit on link i."""
-        return [c for c, joint in enumerate(self.joints) if joint.parent == i]
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Joints that sit on each link."""
+        found: list[list[int]] = [[] for _ in self.joints]
+        for i, joint in enumerate(self.joints):
+            if joint.parent != WORLD:
+                found[joint.parent].append(i)
+        return tuple(tuple(joints) for joints in found)
 
     def without_gravity(self) -> KinematicTree:
         """The same tree where nothing falls."""

@@ -40,6 +40,8 @@ from safe_sysid.model.rotor_conditions import (
     with_symmetric_rotor,
 )
 
+SAFE_GAP = 10.0  # between what counts and what does not, so that coefficients mean something
+
 # Which of two parameters that can't be told apart stands for both: the first in this order,
 # m, mcx, mcy, mcz, Ixx, Iyy, Izz, Iyz, Ixz, Ixy, then the rotor in its own order.
 PREFERENCE = np.array([0, 1, 2, 3, 4, 6, 9, 8, 7, 5])
@@ -122,6 +124,11 @@ def exact_nullspace(
     field, outcomes = _confirmed(tree, torques)
     floats = GuidedSpans(tree.length, field.ranks, field.choices)
     numbers = list(_recursion(tree, floats, torques))
+    if not floats.decision.gap > SAFE_GAP:
+        raise ModelError(
+            f'the geometry is so nearly special that floats lose it: {floats.decision}; '
+            'round lengths and angles of the description to what is meant'
+        )
     joints = tuple(
         _joint(tree, i, exact, number, tuple(_classes(tree, i, outcomes)))
         for i, (exact, number) in enumerate(zip(outcomes, numbers, strict=True))
@@ -221,7 +228,7 @@ def _classes(tree: KinematicTree, i: int, outcomes: list[_Outcome]) -> Iterator[
     own = outcomes[i]
     mixed = np.zeros(len(own.unheard), dtype=bool)  # part of a transfer across some joint
     mixed[own.selected] = (~own.W_is_zero).any(axis=1)
-    for child in tree.children(i):
+    for child in tree.children[i]:
         mixed[:10] |= outcomes[child].leak
     for k in range(len(mixed)):
         if own.unheard[k]:

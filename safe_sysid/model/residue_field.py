@@ -66,8 +66,8 @@ class ResidueField:
 
     def extended(self, basis: IntArray, rows: AnyArray) -> tuple[IntArray, IntArray]:
         """Basis with the directions that the rows add, and these directions."""
-        if not len(rows):
-            return basis, rows
+        if not len(rows) or len(basis) == rows.shape[1]:
+            return basis, rows[:0]
         larger = self._reduce(basis, rows)
         self.ranks.append(len(larger) - len(basis))
         return larger, larger[len(basis) :]

@@ -22,21 +22,22 @@ COLOURS = {
 }
 WIDTH, HEIGHT, MARGIN = 640.0, 520.0, 70.0  # [px]
 RING, BAND = 13.0, 9.0  # inner radius of the first ring and width of each [px]
-BEND = 0.5  # [rad] of each joint that turns, so that links don't cover each other
+BEND = 1.1  # [rad], at most, of each joint that turns in the picture
+POSES = 80  # that are tried, to see as much of the arm as possible
 AZIMUTH, ELEVATION = 0.6, 0.35  # [rad] of the eye
 
 
 def drawing(answer: Observability) -> str:
     """The picture as one SVG element."""
-    nodes, ends = _positions(answer.tree)
-    points = _on_paper(np.vstack([np.zeros((1, 3)), nodes, ends]))
-    base, joints, tips = points[0], points[1 : len(nodes) + 1], points[len(nodes) + 1 :]
+    points = _clearest(answer.tree)
+    count = len(answer.links)
+    base, joints, tips = points[0], points[1 : count + 1], points[count + 1 :]
     parts = [_ground(base)]
     for i, joint in enumerate(answer.tree.joints):
         if joint.parent == WORLD:
             parts.append(_line(base, joints[i], '#444', 3.0))
     for i, link in enumerate(answer.links):
-        children = answer.tree.children(i)
+        children = answer.tree.children[i]
         for target in [joints[c] for c in children] or [tips[i]]:
             parts += _shares(link, joints[i], target)
     parts += _rings(answer, joints)
@@ -47,8 +48,26 @@ def drawing(answer: Observability) -> str:
     )
 
 
-def _positions(tree: KinematicTree) -> tuple[Array, Array]:
-    """Origin of every joint [m], and a point on its link for those that end there."""
+def _clearest(tree: KinematicTree) -> Array:
+    """Base, joints and ends of links on the paper, in the pose with the widest gaps."""
+    rng = np.random.default_rng(1)
+    count = len(tree.joints)
+    papers: list[tuple[float, int, Array]] = []
+    for _ in range(1 + POSES // count):
+        points = _on_paper(_points(tree, rng.uniform(-BEND, BEND, size=count)))
+        papers.append((_gap(points[: count + 1]), len(papers), points))
+    return max(papers)[2]
+
+
+def _gap(points: Array) -> float:
+    """How far points are apart on the paper, those counted most that are near; 0 apart is one."""
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    apart = apart[apart > 1.0]
+    return -float(np.sum(1.0 / apart**2))
+
+
+def _points(tree: KinematicTree, bend: Array) -> Array:
+    """The base, the origin of every joint, and a point on every link, should it end there [m]."""
     R: list[Array] = []
     p: list[Array] = []
     for i, joint in enumerate(tree.joints):
@@ -56,21 +75,20 @@ def _positions(tree: KinematicTree) -> tuple[Array, Array]:
         up_p = np.zeros(3) if joint.parent == WORLD else p[joint.parent]
         position = np.array(joint.placement.position, dtype=float)
         at_rest = up_R @ rotation(joint.placement.turns)
-        turn, shift = _bent(joint, i, float(tree.length))
+        turn, shift = _bent(joint, float(bend[i]), float(tree.length))
         R.append(at_rest @ turn)
         p.append(up_p + up_R @ position + at_rest @ shift)
     ends = [x + 0.4 * float(tree.length) * Ri[:, 2] for x, Ri in zip(p, R, strict=True)]
-    return np.array(p), np.array(ends)
+    return np.vstack([np.zeros((1, 3)), p, ends])
 
 
-def _bent(joint: Joint, i: int, length: float) -> tuple[Array, Array]:
+def _bent(joint: Joint, angle: float, length: float) -> tuple[Array, Array]:
     """Motion of a joint of one freedom in the picture: rotation and displacement."""
     if len(joint.screws) != 1:
         return np.eye(3), np.zeros(3)
     axis = rotation(joint.screws[0].direction)[:, 2]
     if joint.slides:
         return np.eye(3), 0.4 * length * axis
-    angle = BEND if i % 2 else -BEND
     S = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return np.eye(3) + math.sin(angle) * S + (1 - math.cos(angle)) * S @ S, np.zeros(3)
 
@@ -101,9 +119,18 @@ def _rings(answer: Observability, joints: Array) -> list[str]:
             parts.append(
                 _sector(at, inner, (k / count, (k + 1) / count), kind, _title(link, label, kind))
             )
-        x, y = at[0] + (inner + BAND) * 0.75 + 3, at[1] - (inner + BAND) * 0.75
-        parts.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="15">{link.number}</text>')
+        parts.append(_number(link.number, at, inner))
     return parts
+
+
+def _number(number: int, at: Array, inner: float) -> str:
+    """Number of a link: inside its ring, or beside it where another ring is inside."""
+    x, y = at
+    if inner == RING:
+        inside = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RING}" fill="#fff"/>'
+        at_center = f'x="{x:.1f}" y="{y + 5:.1f}" text-anchor="middle"'
+        return f'{inside}<text {at_center} font-size="15">{number}</text>'
+    return f'<text x="{x + inner + BAND + 4:.1f}" y="{y + 5:.1f}" font-size="15">{number}</text>'
 
 
 def _title(link: LinkParameters, label: str, kind: ParameterClass) -> str:

@@ -6,4 +6,6 @@ MEMBERS = {
     'reach': 'safe_sysid.report.bench_reach',
     'track': 'safe_sysid.report.bench_track',
     'plan': 'safe_sysid.report.bench_plan',
+    'excite': 'safe_sysid.report.bench_excite',
+    'observability': 'safe_sysid.report.bench_observability',
 }

@@ -14,7 +14,7 @@ from safe_sysid.model.arm_identifiability import with_known
 from safe_sysid.model.base_parameters import BaseParameters
 from safe_sysid.model.exact_geometry import exact_direction
 from safe_sysid.model.joint_conditions import Torques
-from safe_sysid.model.kinematic_tree import KinematicTree
+from safe_sysid.model.kinematic_tree import FREE, KinematicTree
 from safe_sysid.model.parameter_classes import ParameterClass, classes_of
 from safe_sysid.model.parameter_nullspace import (
     JointNullspace,
@@ -33,7 +33,17 @@ OPEN_CHAINS = (
     'The result is structural and holds for open chains only: a loop of links, or a tip that is '
     'held, changes what can be known, and a URDF does not tell.'
 )
-FRICTION = 'Friction and offsets of the torque are not in the table; motion separates them.'
+FRICTION = {
+    Torques.OF_MOTION: 'Friction and offsets of the torque are not in the table; motion separates '
+    'them from it.',
+    Torques.OF_GRAVITY: 'Friction and offsets of the torque are not in the table; at rest an offset '
+    'can hide behind a torque of gravity that is constant.',
+}
+FLOATING = 'So are the six forces and torques on the free base; zero, where nothing touches it.'
+NEARLY = (
+    'The geometry is close to one with fewer base parameters: floats alone would have counted '
+    'fewer. Noise will hide the difference.'
+)
 
 
 def command(options: argparse.Namespace) -> int:
@@ -119,12 +129,13 @@ def _notes(nullspace: ParameterNullspace) -> tuple[str, ...]:
         if nullspace.is_exact
         else f'Ranks were decided in floats: {nullspace.decision}.'
     )
-    return (
-        f'Torques of all joints are measured {where}, with {falls}.',
-        OPEN_CHAINS,
-        FRICTION,
-        how,
-    )
+    notes = [f'Torques of all joints are measured {where}, with {falls}.']
+    if any(joint.screws == FREE for joint in tree.joints):
+        notes.append(FLOATING)
+    notes += [OPEN_CHAINS, FRICTION[nullspace.torques], how]
+    if nullspace.decision.smallest_accepted < nullspace.decision.tolerance:
+        notes.append(NEARLY)
+    return tuple(notes)
 
 
 def _kinematics(options: argparse.Namespace) -> Kinematics:
