@@ -36,8 +36,8 @@ OPEN_CHAINS = (
 FRICTION = {
     Torques.OF_MOTION: 'Friction and offsets of the torque are not in the table; motion separates '
     'them from it.',
-    Torques.OF_GRAVITY: 'Friction and offsets of the torque are not in the table; at rest an offset '
-    'can hide behind a torque of gravity that is constant.',
+    Torques.OF_GRAVITY: 'Friction and offsets of the torque are not in the table; at rest an '
+    'offset can hide behind a torque of gravity that is constant.',
 }
 FLOATING = 'So are the six forces and torques on the free base; zero, where nothing touches it.'
 NEARLY = (
