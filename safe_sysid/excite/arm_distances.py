@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision_geometry import Capsules
 from safe_sysid.model.forward_kinematics import joint_frames_into
@@ -71,7 +71,7 @@ def contacts_of(
                 pairs.add((j, i))
     listed = _contacts(model, sorted(pairs), floor)
     gaps = listed.distances(poses)
-    always = (gaps[:, : len(pairs)] < 0.0).all(axis=0)
+    always: AnyArray = np.all(gaps[:, : len(pairs)] < 0.0, axis=0)
     kept = [pair for pair, out in zip(sorted(pairs), always, strict=True) if not out]
     found = _contacts(model, kept, floor)
     out = tuple(name for name, always_out in zip(listed.names, always, strict=False) if always_out)

@@ -96,7 +96,7 @@ class Descent:
         slack = self._slack(self.x)
         n, m = self.x.shape
         excess = self.multipliers / self.penalty - rows.values
-        active = np.flatnonzero(excess > 0.0)
+        active = np.flatnonzero(excess > 0.0).astype(np.int64)
         J = self.problem.row_gradients(rows, active)
         total = gradient + (self.barrier * (1.0 / slack[0] - 1.0 / slack[1])) @ A
         total = total.ravel() - self.penalty * (excess[active] @ J)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.excite.arm_distances import Contacts, distances_into
 from safe_sysid.excite.design_problem import linear_limits
 from safe_sysid.model.interval_dynamics import torque_enclosure
@@ -74,8 +74,8 @@ def certify(model: RobotModel, contacts: Contacts, motion: Motion, required: flo
             )
     if not torque <= 1.0:
         failures.append(f'torque of joint {names[joint]} may reach {100 * torque:.1f} %')
-    largest = [float(share.max()) for share in shares.values()]
-    return Certificate(distance, nearest, *largest, torque, tuple(failures))
+    largest = {what: float(share.max()) for what, share in shares.items()}
+    return Certificate(distance, nearest, **largest, torque=torque, failures=tuple(failures))
 
 
 def limit_shares(motion: Motion, limits: JointLimits) -> tuple[Array, Array, Array]:
@@ -111,8 +111,8 @@ def proven_distance(contacts: Contacts, motion: Motion, required: float) -> tupl
         distances_into(contacts.bodies, np.ascontiguousarray(q), gaps)
         turns = np.abs(qd) * half + 0.5 * fastest * half**2  # (cells, n)
         least = gaps - turns @ contacts.bodies.reach.T - ROUNDING
-        broken = (gaps < required).any(axis=1)
-        open_cells = (least < required).any(axis=1)
+        broken: AnyArray = np.any(gaps < required, axis=1)
+        open_cells: AnyArray = np.any(least < required, axis=1)
         final = ~open_cells | broken | (halving == HALVINGS)
         if final.any():
             bounds = np.where(broken[:, None], np.minimum(gaps, least), least)[final].min(axis=0)
@@ -131,7 +131,7 @@ def torque_share(model: RobotModel, motion: Motion) -> tuple[float, int]:
     worst, joint = 0.0, 0
     for halving in range(HALVINGS + 1):
         share = _cell_torques(model, motion, middles, half, bounds)
-        open_cells = (share > 1.0).any(axis=1)
+        open_cells: AnyArray = np.any(share > 1.0, axis=1)
         broken = halving == HALVINGS
         if open_cells.any() and not broken:
             at_middle = _cell_torques(model, motion, middles[open_cells], 0.0, bounds)
@@ -164,7 +164,8 @@ def _first_cells(duration: float) -> tuple[Array, float]:
     """Middles and half length of the cells that cover a motion."""
     count = int(np.ceil(duration / FIRST_CELL))
     half = 0.5 * duration / count
-    return (2.0 * np.arange(count) + 1.0) * half, half * (1.0 + TIGHTER)
+    middles = (2.0 * np.arange(count, dtype=np.float64) + 1.0) * half
+    return middles, half * (1.0 + TIGHTER)
 
 
 def _halved(middles: Array, half: float) -> tuple[Array, float]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.excite.arm_distances import Contacts, near_slopes_into
 from safe_sysid.excite.criteria import Criterion
 from safe_sysid.excite.information import Information
@@ -94,7 +94,7 @@ class DesignProblem:
         values = [(gaps - self.room.distance).ravel(), TORQUE_SCALE * (1.0 - used).ravel()]
         return Rows(np.concatenate(values), slopes, states, torque)
 
-    def row_gradients(self, rows: Rows, active: Array) -> Array:
+    def row_gradients(self, rows: Rows, active: IntArray) -> Array:
         """Derivatives in x of the rows with the given numbers, (active, n m)."""
         count = len(self.contacts.names)
         contacts = len(self.checks) * count
@@ -105,7 +105,7 @@ class DesignProblem:
         near = near.reshape(len(touching), self.shape[0] * self.shape[1])
         return np.concatenate([near, self._torque_gradients(rows, straining)])
 
-    def _torque_gradients(self, rows: Rows, active: Array) -> Array:
+    def _torque_gradients(self, rows: Rows, active: IntArray) -> Array:
         if len(active) == 0:
             return np.zeros((0, self.shape[0] * self.shape[1]))
         times, joints = np.divmod(active, self.model.n)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.excite.criteria import SMALLEST, Criterion
 from safe_sysid.excite.observed_columns import ObservedColumns
 from safe_sysid.excite.torque_rows import torque_pullback_into, torque_rows_into
@@ -39,7 +39,7 @@ class Information:
     def eigenvalues(self, states: Array) -> Array:
         """Eigenvalues of H, ascending."""
         values: Array = scipy.linalg.eigvalsh(self.matrix(states), check_finite=False)
-        return np.maximum(values, SMALLEST * values[-1])
+        return np.asarray(np.maximum(values, SMALLEST * values[-1]))
 
     def condition(self, states: Array) -> float:
         """Condition number of the weighted rows."""
@@ -96,6 +96,6 @@ class Information:
         return np.asarray(self.noise, dtype=float) ** -2.0
 
     @cached_property
-    def _blocks(self) -> list[tuple[Array, ...]]:
+    def _blocks(self) -> list[tuple[AnyArray, ...]]:
         """Where the entries that concern a joint are in H."""
-        return [np.ix_(part, part) for part in self.columns.parts]
+        return [(part[:, None], part[None, :]) for part in self.columns.parts]

@@ -60,6 +60,7 @@ class Progress:
     best: Candidate | None
 
 
+Message = tuple[Candidate | SafeSysidError | None, float, int]  # see `serve`
 Watch = Callable[[Progress], None]
 
 
@@ -86,7 +87,7 @@ def design(problem: DesignProblem, criterion: str, effort: Effort, watch: Watch)
             history.append(progress)
         watch(progress)
     history.append(progress)
-    reasons = []
+    reasons: list[str] = []
     for candidate in sorted(best.values(), key=lambda one: (one.goal, one.start)):
         motion = problem.motion(candidate.x)
         certificate = certify(problem.model, problem.contacts, motion, problem.required)
@@ -112,7 +113,8 @@ def _progress(
 ) -> Iterator[Progress]:
     """What the processes report, until the effort is spent; fills in the best of each start."""
     begin = time.monotonic()
-    finished, top, cpu = 0, None, [0.0] * effort.processes
+    finished, cpu = 0, [0.0] * effort.processes
+    top: Candidate | None = None
     with _processes(problem, criterion, effort) as connections:
         open_ones = dict(zip(connections, range(len(connections)), strict=True))
         while open_ones:
@@ -120,12 +122,14 @@ def _progress(
             if left <= 0.0 or sum(cpu) >= effort.processes * effort.cpu_seconds:
                 break
             for ready in wait(list(open_ones), timeout=min(left, REPORT_EVERY)):
+                assert isinstance(ready, Connection)
                 number = open_ones[ready]
                 try:
-                    candidate, cpu[number], ended = ready.recv()
+                    message: Message = ready.recv()
                 except (EOFError, ConnectionResetError):
                     del open_ones[ready]
                     continue
+                candidate, cpu[number], ended = message
                 if isinstance(candidate, SafeSysidError):
                     raise candidate
                 finished += ended

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.excite.torque_rows import Layout, torque_rows_into
 from safe_sysid.model.base_parameters import BaseParameters, base_parameters_in_order
@@ -104,7 +104,7 @@ def _places(model: RobotModel, entries: IntArray) -> tuple[IntArray, tuple[IntAr
     return column, tuple(parts)
 
 
-def _moved_by(model: RobotModel, joint: int) -> Array:
+def _moved_by(model: RobotModel, joint: int) -> AnyArray:
     """Whether each body moves with a joint."""
     moved = np.zeros(model.n, dtype=bool)
     for b in range(model.n):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 import math
 from pathlib import Path
@@ -14,7 +15,10 @@ from safe_sysid.trajectory.bspline import SplineBasis
 from safe_sysid.trajectory.fourier import FourierBasis
 from safe_sysid.trajectory.motion_basis import MotionBasis
 
-BASES = {'fourier': FourierBasis, 'bspline': SplineBasis}
+BASES: dict[str, Callable[[float, int], MotionBasis]] = {
+    'fourier': FourierBasis,
+    'bspline': SplineBasis,
+}
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,7 @@ class ExcitationSettings:
 
     def motion_basis(self) -> MotionBasis:
         """The functions that motions are made of."""
-        basis: MotionBasis = BASES[self.basis](self.duration, self.order)
-        return basis
+        return BASES[self.basis](self.duration, self.order)
 
 
 def read_settings(path: Path | None = None) -> ExcitationSettings:

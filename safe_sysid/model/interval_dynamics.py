@@ -97,4 +97,5 @@ def _wrench(
 def _friction(parameters: Array, qd: Interval, qdd: Interval) -> Interval:
     Fc, Fv, Ia, beta = parameters
     sign = Interval(np.where(qd.lower > 0.0, 1.0, -1.0), np.where(qd.upper < 0.0, -1.0, 1.0))
-    return sign * Fc + qd * Fv + qdd * Ia + beta
+    total: Interval = sign * Fc + qd * Fv + qdd * Ia + beta
+    return total

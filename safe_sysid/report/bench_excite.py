@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import time
 from typing import Any
 
@@ -75,7 +76,7 @@ def _times(problem: DesignProblem, seed: int) -> dict[str, float]:
     """Least times of the parts of a search, which noise from other work only makes longer."""
     x = random_start(problem, np.random.default_rng([seed, 9]))
     motion, criterion = problem.motion(x), smooth_condition(2.0)
-    parts = {
+    parts: dict[str, Callable[[], object]] = {
         'value_and_gradient_ms': lambda: problem.criterion(criterion, x),
         'contact_and_torque_rows_ms': lambda: problem.rows(x),
         'distance_proof_ms': lambda: proven_distance(problem.contacts, motion, problem.required),

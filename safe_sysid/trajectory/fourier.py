@@ -60,7 +60,7 @@ class FourierBasis:
         share is below that by more than the rounding of the rows.
         """
         points = LIMITING_POINTS * self.order
-        t = np.arange(points) * (self.duration / points)
+        t = np.arange(points, dtype=np.float64) * (self.duration / points)
         return self.rows(t, derivative), float(np.cos(np.pi / LIMITING_POINTS)) * (1.0 - 1e-12)
 
     @cached_property
