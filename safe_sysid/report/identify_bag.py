@@ -6,6 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from functools import cached_property
 import json
+import sys
 import time
 
 import numpy as np
@@ -24,6 +25,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_choice import Arm, arm_of
 from safe_sysid.report.effort_plausibility import implausible
+from safe_sysid.report.exports import write_export
 from safe_sysid.report.identification import Identification, as_mapping, as_table
 from safe_sysid.report.output import print_to_error
 from safe_sysid.report.payload_in_frame import Body, payload_of
@@ -254,4 +256,9 @@ def _figures(values: tuple[float, ...]) -> str:
 
 
 def _write_files(options: argparse.Namespace, found: Identification, arm: Arm) -> None:
-    """Exports and pages that were asked for."""
+    """Exports that were asked for."""
+    if options.export and found.refused is not None:
+        print('refused, so nothing is exported', file=sys.stderr)
+        return
+    for form, path in options.export or ():
+        write_export(form, path, found, arm)

@@ -200,3 +200,20 @@ def test_misuse_says_what_is_allowed(bag, tmp_path, capsys):
     ):
         assert main(['identify', *arguments]) == 2
         assert sentence in capsys.readouterr().err
+
+
+def test_exports_are_written_and_after_a_refusal_they_are_not(bag, arm, tmp_path, capsys):
+    forms = ('urdf', 'ur', 'kuka')
+    asked = [f'--export={form}={tmp_path}/out/{form}' for form in forms]
+    status, found = identify(bag, *asked)
+    assert status == 0
+    for form in forms:
+        assert (tmp_path / 'out' / form).read_text()
+    (mass,) = ElementTree.parse(tmp_path / 'out' / 'urdf').iterfind(
+        "link[@name='link_2']/inertial/mass"
+    )
+    assert float(mass.get('value')) == found['nominal'][0]
+    inverted = as_bag(scaled(arm, -1.0), tmp_path / 'inverted')
+    assert identify(inverted, f'--export=abb={tmp_path}/never')[0] == 1
+    assert 'nothing is exported' in capsys.readouterr().err
+    assert not (tmp_path / 'never').exists()

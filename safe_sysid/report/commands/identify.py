@@ -5,6 +5,7 @@ from pathlib import Path
 
 from safe_sysid.report.commands.values import (
     column,
+    export,
     known_friction,
     known_links,
     numbers,
@@ -13,6 +14,7 @@ from safe_sysid.report.commands.values import (
     shares,
     signs,
 )
+from safe_sysid.report.export_formats import FORMATS
 
 HELP = 'bounds on what an arm holds, from a recording: rosbag2 (sqlite3, mcap) or CSV'
 CARRIED_OUT_BY = 'safe_sysid.report.identify_bag'
@@ -112,6 +114,11 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--filter', metavar='HZ', type=positive,
         help='low-pass of that comparison; default: 10, or a fifth of the sample rate',
+    )  # fmt: skip
+    group.add_argument(
+        '--export', metavar='FORMAT=FILE', type=export, action='append',
+        help='; '.join(f'{name}: {what}' for name, what in FORMATS.items())
+        + '. Bounds are comments. Not written after a refusal; may be given several times',
     )  # fmt: skip
     form = group.add_mutually_exclusive_group()
     form.add_argument('--json', action='store_true', help='one JSON object instead of a table')

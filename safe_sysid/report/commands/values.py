@@ -2,6 +2,9 @@
 
 import argparse
 import math
+from pathlib import Path
+
+from safe_sysid.report.export_formats import FORMATS
 
 
 def count(text: str) -> int:
@@ -84,3 +87,13 @@ def column(text: str) -> tuple[str, str]:
             f"'{text}' is not WHAT=PATTERN with one of {', '.join(COLUMNS)}"
         )
     return what, pattern
+
+
+def export(text: str) -> tuple[str, Path]:
+    """Format and file."""
+    form, mark, path = text.partition('=')
+    if form not in FORMATS or not mark or not path:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not FORMAT=FILE with one of {', '.join(FORMATS)}"
+        )
+    return form, Path(path)

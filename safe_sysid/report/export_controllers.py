@@ -1,0 +1,142 @@
+"""Payloads as robot controllers want them: units, order of inertias and frames of each maker.
+
+All of them take the centre of mass in the flange frame and the inertia about the centre of mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import itertools
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ModelError
+from safe_sysid.model.inertia import is_consistent
+from safe_sysid.report.payload_in_frame import Body
+
+UR_LARGEST = 133.0  # [kg m^2] that URScript takes
+
+
+def comments(body: Body, mark: str) -> str:
+    """The bounds as comment lines."""
+    com, moments = body.com_bounds, body.inertia_bounds
+    lines = [
+        f'payload identified by safe-sysid, in the frame {body.frame}; with bounds:',
+        _between('mass [kg]', body.bounds.lower[0], body.mass, body.bounds.upper[0]),
+    ]
+    for axis, *values in zip('xyz', com.lower, body.com, com.upper, strict=True):
+        lines.append(_between(f'centre of mass {axis} [m]', *values))
+    entries = [body.inertia[i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+    for name, *values in zip(
+        ('xx', 'xy', 'yy', 'xz', 'yz', 'zz'), moments.lower, entries, moments.upper, strict=True
+    ):
+        lines.append(_between(f'inertia {name} about it [kg m^2]', *values))
+    return ''.join(f'{mark} {line}\n' for line in lines)
+
+
+def _between(name: str, low: float, nominal: float, high: float) -> str:
+    return f'{name}: {nominal:.6g}, certainly from {low:.6g} to {high:.6g}'
+
+
+def universal_robots(body: Body) -> str:
+    """URScript: kg, m, [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] in the axes of the flange."""
+    inertia = _checked(body)
+    if np.abs(inertia).max() > UR_LARGEST:
+        raise ModelError(
+            f'an inertia of {np.abs(inertia).max():.4g} kg m^2 is more than set_target_payload '
+            f'takes ({UR_LARGEST:g})'
+        )
+    order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    entries = _numbers(inertia[i, j] for i, j in order)
+    return (
+        comments(body, '#')
+        + f'set_target_payload({_number(body.mass)}, [{_numbers(body.com)}], [{entries}])\n'
+    )
+
+
+def franka(body: Body) -> str:
+    """libfranka: kg, m, nine inertias column by column."""
+    com, columns = _numbers(body.com), _numbers(_checked(body).T.ravel())
+    command = f'robot.setLoad({_number(body.mass)}, {{{{{com}}}}}, {{{{{columns}}}}});\n'
+    return comments(body, '//') + command
+
+
+def kuka(body: Body) -> str:
+    """KRL: kg, mm, angles A B C [degrees] about z, y, x of the principal axes, and moments."""
+    moments, R = principal(_checked(body))
+    b = -np.arcsin(np.clip(R[2, 0], -1.0, 1.0))
+    a, c = np.arctan2(R[1, 0], R[0, 0]), np.arctan2(R[2, 1], R[2, 2])
+    place = zip('XYZABC', [*(1000.0 * body.com), *np.degrees([a, b, c])], strict=True)
+    axes = zip('XYZ', moments, strict=True)
+    return (
+        comments(body, ';')
+        + f'LOAD_DATA[1]={{M {_number(body.mass)},CM {{{_named(place)}}},J {{{_named(axes)}}}}}\n'
+    )
+
+
+def abb(body: Body) -> str:
+    """RAPID: kg, mm, quaternion (w, x, y, z) of the principal axes, and moments."""
+    moments, R = principal(_checked(body))
+    return (
+        comments(body, '!')
+        + f'PERS loaddata payload := [{_number(body.mass)}, [{_numbers(1000.0 * body.com)}], '
+        f'[{_numbers(quaternion(R))}], {_numbers(moments)}];\n'
+    )
+
+
+def _checked(body: Body) -> Array:
+    """Inertia about the centre of mass, of a body that can exist."""
+    inertia = body.inertia
+    if not is_consistent(body.nominal):
+        words = ', '.join(f'{moment:.4g}' for moment in np.linalg.eigvalsh(inertia))
+        raise ModelError(
+            f'the payload, {body.mass:.4g} kg with principal moments {words} kg m^2, is no body '
+            "that can exist: the bounds are too wide, or the arm's own last link is not what its "
+            'URDF says'
+        )
+    return inertia
+
+
+def principal(inertia: Array) -> tuple[Array, Array]:
+    """Principal moments and axes as columns, as near to the axes of the frame as they can be."""
+    moments, axes = np.linalg.eigh(inertia)
+    order = max(
+        itertools.permutations(range(3)),
+        key=lambda o: sum(abs(axes[i, o[i]]) for i in range(3)),
+    )
+    moments, axes = moments[list(order)], axes[:, list(order)]
+    axes = axes * np.where(np.diag(axes) < 0.0, -1.0, 1.0)
+    if np.linalg.det(axes) < 0.0:
+        weakest = int(np.argmin(np.abs(np.diag(axes))))
+        axes[:, weakest] *= -1.0
+    return moments, axes
+
+
+def quaternion(R: Array) -> Array:
+    """(w, x, y, z) with w >= 0 of a rotation, from the eigenvector that belongs to it."""
+    x, y, z = R.T  # columns
+    K = np.array(
+        [
+            [x[0] + y[1] + z[2], y[2] - z[1], z[0] - x[2], x[1] - y[0]],
+            [y[2] - z[1], x[0] - y[1] - z[2], x[1] + y[0], x[2] + z[0]],
+            [z[0] - x[2], x[1] + y[0], y[1] - x[0] - z[2], y[2] + z[1]],
+            [x[1] - y[0], x[2] + z[0], y[2] + z[1], z[2] - x[0] - y[1]],
+        ]
+    )
+    q: Array = np.linalg.eigh(K)[1][:, -1]
+    return -q if q[0] < 0.0 else q
+
+
+def _number(value: float) -> str:
+    """Fixed notation: not every controller reads exponents."""
+    text = f'{value:.9f}'.rstrip('0')
+    return text + '0' if text.endswith('.') else text
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ', '.join(_number(float(value)) for value in values)
+
+
+def _named(pairs: Iterable[tuple[str, float]]) -> str:
+    return ','.join(f'{name} {_number(float(value))}' for name, value in pairs)

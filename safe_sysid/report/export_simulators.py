@@ -1,0 +1,94 @@
+"""What was identified as URDF and MJCF, with its bounds as comments."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ModelError
+from safe_sysid.model import inertia
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.arm_choice import Arm
+from safe_sysid.report.export_controllers import comments
+from safe_sysid.report.payload_in_frame import Body
+from safe_sysid.sets.interval import Interval
+
+ENTRIES = {
+    'ixx': (0, 0),
+    'ixy': (0, 1),
+    'ixz': (0, 2),
+    'iyy': (1, 1),
+    'iyz': (1, 2),
+    'izz': (2, 2),
+}
+
+
+def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
+    """The URDF of the arm; its link `tip` has the inertia of all that the last joint moves.
+
+    Other links that are fixed to it lose theirs, which is part of that.
+    """
+    text = arm.urdf.read_text(encoding='utf-8')
+    builder = ElementTree.TreeBuilder(insert_comments=True)
+    root = ElementTree.fromstring(text, ElementTree.XMLParser(target=builder))
+    tip, frames = arm.facts.tip, arm.model.frames
+    for link in root.findall('link'):
+        name = str(link.get('name'))
+        if name in frames and frames[name].joint == arm.model.layout.tip:
+            for element in link.findall('inertial'):
+                link.remove(element)
+        if name == tip:
+            frame = frames[tip]
+            in_link = inertia.moved(nominal, frame.R.T, -frame.R.T @ frame.p)
+            link.insert(0, _inertial(in_link))
+            link.insert(0, ElementTree.Comment(_bounds_text(arm, bounds)))
+    begin = text.index('<robot')  # what stands before it, such as a licence, stays
+    ElementTree.indent(root)
+    return text[:begin] + ElementTree.tostring(root, encoding='unicode') + '\n'
+
+
+def _inertial(body: Array) -> ElementTree.Element:
+    if not inertia.is_consistent(body):
+        raise ModelError(f'a body with the parameters {body.tolist()} cannot exist')
+    mass, com, about_com = inertia.mass_com_inertia(body)
+    element = ElementTree.Element('inertial')
+    place = {'xyz': ' '.join(repr(float(x)) for x in com), 'rpy': '0 0 0'}
+    ElementTree.SubElement(element, 'origin', place)
+    ElementTree.SubElement(element, 'mass', value=repr(float(mass)))
+    moments = {name: repr(float(about_com[place])) for name, place in ENTRIES.items()}
+    ElementTree.SubElement(element, 'inertia', moments)
+    return element
+
+
+def _bounds_text(arm: Arm, bounds: Interval) -> str:
+    joint = arm.model.layout.joint_names[arm.model.layout.tip]
+    rows = [
+        f'    {name:4} {low: .6g} to {high: .6g} {unit}'
+        for name, unit, low, high in zip(LABELS, UNITS, bounds.lower, bounds.upper, strict=True)
+    ]
+    return (
+        f' identified by safe-sysid: everything that {joint} moves. Bounds about the origin of '
+        f'the frame of that joint:\n' + '\n'.join(rows) + '\n  '
+    )
+
+
+def mjcf(body: Body) -> str:
+    """A model with one body; attach it where the frame of the flange is."""
+    if not inertia.is_consistent(body.nominal):
+        raise ModelError(f'a payload with the parameters {body.nominal.tolist()} cannot exist')
+    mass, com, about_com = inertia.mass_com_inertia(body.nominal)
+    order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+    moments = ' '.join(repr(float(about_com[place])) for place in order)
+    position = ' '.join(repr(float(x)) for x in np.asarray(com))
+    bounds = comments(body, '      ').replace('--', '- -')
+    return (
+        '<mujoco model="payload">\n'
+        '  <worldbody>\n'
+        f'    <body name="payload">\n      <!--\n{bounds}      -->\n'
+        f'      <inertial pos="{position}" mass="{float(mass)!r}" fullinertia="{moments}"/>\n'
+        '    </body>\n'
+        '  </worldbody>\n'
+        '</mujoco>\n'
+    )

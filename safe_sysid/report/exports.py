@@ -1,0 +1,39 @@
+"""What was identified in the language of simulators and robot controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.report.arm_choice import Arm
+from safe_sysid.report.export_controllers import abb, franka, kuka, universal_robots
+from safe_sysid.report.export_formats import FORMATS
+from safe_sysid.report.export_simulators import mjcf, urdf
+from safe_sysid.report.identification import Identification
+from safe_sysid.report.payload_in_frame import Body
+
+CONTROLLERS: dict[str, Callable[[Body], str]] = {
+    'mjcf': mjcf,
+    'ur': universal_robots,
+    'franka': franka,
+    'kuka': kuka,
+    'abb': abb,
+}
+
+
+def exported(form: str, found: Identification, arm: Arm) -> str:
+    """Text of a file in this format; nothing is exported after a refusal."""
+    if form not in FORMATS:
+        raise ConfigError(f"no export '{form}', there are {list(FORMATS)}")
+    if found.payload is None:
+        raise ConfigError(f'there is nothing to export: {found.refused}')
+    if form == 'urdf':
+        return urdf(arm, found.nominal, found.bounds)
+    return CONTROLLERS[form](found.payload)
+
+
+def write_export(form: str, path: Path, found: Identification, arm: Arm) -> None:
+    """The file, its folder made if there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(exported(form, found, arm), encoding='utf-8')

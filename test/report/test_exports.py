@@ -1,0 +1,177 @@
+"""Exports read back with formulas of their own give the body that was identified."""
+
+from dataclasses import replace
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.model import inertia
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.arm_choice import arm_of
+from safe_sysid.report.export_controllers import abb, franka, kuka, principal, universal_robots
+from safe_sysid.report.export_formats import FORMATS
+from safe_sysid.report.export_simulators import mjcf, urdf
+from safe_sysid.report.exports import exported
+from safe_sysid.report.payload_in_frame import Body
+from safe_sysid.sets.interval import Interval
+
+NUMBER = r'-?\d+\.\d+'
+
+
+@pytest.fixture
+def solid(rng):
+    """Twenty random bodies as point masses: mass, centre, inertia about it, as sums."""
+    bodies = []
+    for _ in range(20):
+        masses, points = rng.uniform(0.1, 0.5, 8), rng.normal(scale=0.1, size=(8, 3))
+        centre = masses @ points / masses.sum()
+        about = sum(
+            m * (d @ d * np.eye(3) - np.outer(d, d))
+            for m, d in zip(masses, points - centre, strict=True)
+        )
+        bodies.append((masses.sum(), centre, about))
+    return bodies
+
+
+def body_of(mass, centre, about):
+    phi = pin.Inertia(mass, centre, about).toDynamicParameters()
+    return Body('flange', phi, Interval.from_center_radius(phi, 0.01 * np.abs(phi)))
+
+
+def command_of(text, mark):
+    """The line that is no comment, its numbers, and its comments."""
+    lines = text.splitlines()
+    (command,) = (line for line in lines if not line.startswith(mark))
+    return command, [float(x) for x in re.findall(NUMBER, command.partition('(')[2] or command)]
+
+
+def assert_body(numbers, expected):
+    for found, wanted in zip(numbers, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=2e-8)
+
+
+def test_universal_robots(solid):
+    for expected in solid:
+        command, x = command_of(universal_robots(body_of(*expected)), '#')
+        assert command.startswith('set_target_payload(')
+        xx, yy, zz, xy, xz, yz = x[4:]
+        about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        assert_body((x[0], x[1:4], about), expected)
+
+
+def test_franka_is_column_major(solid):
+    for expected in solid:
+        command, x = command_of(franka(body_of(*expected)), '//')
+        assert re.fullmatch(
+            rf'robot\.setLoad\({NUMBER}, \{{\{{.*\}}\}}, \{{\{{.*\}}\}}\);', command
+        )
+        assert_body((x[0], x[1:4], np.array(x[4:]).reshape(3, 3, order='F')), expected)
+
+
+def test_kuka_counts_in_millimetres_and_degrees_about_z_y_x(solid):
+    for expected in solid:
+        command, _ = command_of(kuka(body_of(*expected)), ';')
+        v = re.fullmatch(
+            rf'LOAD_DATA\[1\]=\{{M ({NUMBER}),CM \{{X ({NUMBER}),Y ({NUMBER}),Z ({NUMBER}),'
+            rf'A ({NUMBER}),B ({NUMBER}),C ({NUMBER})\}},J \{{X ({NUMBER}),Y ({NUMBER}),'
+            rf'Z ({NUMBER})\}}\}}',
+            command,
+        )
+        x = [float(group) for group in v.groups()]
+        R = Rotation.from_euler('ZYX', x[4:7], degrees=True).as_matrix()
+        assert_body((x[0], np.array(x[1:4]) / 1000.0, R @ np.diag(x[7:]) @ R.T), expected)
+
+
+def test_abb_has_a_quaternion_of_length_one(solid):
+    for expected in solid:
+        command, x = command_of(abb(body_of(*expected)), '!')
+        assert command.startswith('PERS loaddata payload := [') and command.endswith('];')
+        assert np.linalg.norm(x[4:8]) == pytest.approx(1.0, abs=1e-8)
+        R = Rotation.from_quat([*x[5:8], x[4]]).as_matrix()
+        assert_body((x[0], np.array(x[1:4]) / 1000.0, R @ np.diag(x[8:]) @ R.T), expected)
+
+
+def test_mjcf_says_full_inertia_about_the_centre(solid):
+    for expected in solid:
+        root = ElementTree.fromstring(mjcf(body_of(*expected)))
+        element = root.find('worldbody/body/inertial')
+        xx, yy, zz, xy, xz, yz = map(float, element.get('fullinertia').split())
+        about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        place = [float(x) for x in element.get('pos').split()]
+        assert_body((float(element.get('mass')), place, about), expected)
+
+
+def test_axes_that_are_already_principal_stay_where_they_are():
+    moments, R = principal(np.diag([0.3, 0.1, 0.2]))
+    np.testing.assert_array_equal(R, np.eye(3))
+    np.testing.assert_allclose(moments, [0.3, 0.1, 0.2])
+
+
+@pytest.mark.parametrize('robot', ['two_link', 'kinova_gen3', 'lbr_med7'])
+def test_a_urdf_read_again_is_the_arm_with_what_was_identified(robot, solid, tmp_path):
+    arm = arm_of(robot, None)
+    nominal = pin.Inertia(*solid[0]).toDynamicParameters()
+    path = tmp_path / 'new.urdf'
+    path.write_text(urdf(arm, nominal, Interval.of(nominal)), encoding='utf-8')
+    again = RobotModel.from_files(path, arm.facts, robot)
+    theta = arm.model.theta.copy()
+    theta[arm.model.layout.end_effector] = nominal
+    np.testing.assert_allclose(again.theta, theta, atol=1e-12)
+    text, original = path.read_text(), arm.urdf.read_text()
+    assert text.partition('<robot')[0] == original.partition('<robot')[0]  # its licence
+    assert 'identified by safe-sysid' in text
+
+
+def test_bounds_are_comments_that_contain_the_body(solid):
+    body = body_of(*solid[0])
+    for write, mark in ((universal_robots, '#'), (franka, '//'), (kuka, ';'), (abb, '!')):
+        lines = [line for line in write(body).splitlines() if line.startswith(mark)]
+        assert len(lines) == 11
+        for line in lines[1:]:
+            nominal, low, high = (
+                float(x) for x in re.findall(r': (\S+), .* from (\S+) to (\S+)', line)[0]
+            )
+            assert low <= nominal <= high
+            assert high - low < np.inf
+
+
+def test_a_centre_of_mass_is_bounded_only_if_the_mass_cannot_be_zero(solid):
+    body = body_of(*solid[0])
+    light = replace(body, bounds=Interval(body.bounds.lower - 10.0, body.bounds.upper))
+    assert not np.isfinite(light.com_bounds.upper).any()
+    corners = body.com_bounds
+    for m in (body.bounds.lower[0], body.bounds.upper[0]):
+        for first in (body.bounds.lower[1:4], body.bounds.upper[1:4]):
+            assert (corners.lower <= first / m).all() and (first / m <= corners.upper).all()
+
+
+def test_inertia_bounds_contain_that_of_every_body_within_the_bounds(solid, rng):
+    body = body_of(*solid[1])
+    moments = body.inertia_bounds
+    for _ in range(300):
+        phi = body.bounds.lower + rng.uniform(size=10) * (body.bounds.upper - body.bounds.lower)
+        about = inertia.symmetric_entries(inertia.mass_com_inertia(phi)[2])
+        assert (moments.lower <= about).all() and (about <= moments.upper).all()
+
+
+def test_what_cannot_exist_is_not_exported(solid):
+    body = body_of(*solid[0])
+    thin = replace(body, nominal=body.nominal * ([1.0] * 4 + [0.01] * 6))
+    for write in (universal_robots, franka, kuka, abb, mjcf):
+        with pytest.raises(ModelError, match='exist'):
+            write(thin)
+    heavy = body_of(100.0, np.zeros(3), np.diag([140.0, 150.0, 160.0]))
+    with pytest.raises(ModelError, match='more than set_target_payload takes'):
+        universal_robots(heavy)
+    with pytest.raises(ModelError, match=r'mass of the payload is 0 kg'):
+        franka(replace(body, nominal=np.zeros(10)))
+
+
+def test_unknown_formats_are_named():
+    with pytest.raises(ConfigError, match=str(list(FORMATS)).replace('[', r'\[')):
+        exported('step', None, None)
