@@ -30,12 +30,13 @@ from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.base_parameters import BaseParameters
 from safe_sysid.model.robot_model import RobotModel
 
+
 @dataclass(frozen=True)
 class CalibrationSettings:
     """Choices of a calibration; config/calibration.yaml explains each."""
 
     cutoff: float = 10.0  # [Hz] of the low-pass on both sides of the fit
-    creep: float = 0.01  # [rad/s] below, a joint counts as standing
+    creep: float = 0.003  # [rad/s] below, a joint counts as standing
     outlier: float = 4.0  # residuals beyond so many standard deviations are left out
     prior_weight: float = 1.0  # pull towards the description, in units of noise
     held_out: float = 0.4  # share of each recording that judges the fit; 0 for other recordings

@@ -7,5 +7,6 @@ MEMBERS = {
     'track': 'safe_sysid.report.bench_track',
     'plan': 'safe_sysid.report.bench_plan',
     'excite': 'safe_sysid.report.bench_excite',
+    'calibrate': 'safe_sysid.report.bench_calibrate',
     'observability': 'safe_sysid.report.bench_observability',
 }
