@@ -15,6 +15,7 @@ from safe_sysid.report.arm_choice import Arm
 from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-14  # relative
+THINNEST = 1e-6  # least eigenvalue of a pseudo-inertia, as share of the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,20 @@ def payload_of(arm: Arm, nominal: Array, bounds: Interval, flange: str, own: flo
     matrix, payload = _into(frames[flange]), bounds - spread
     rounding = ROUNDING * np.abs(matrix) @ payload.magnitude  # of the entries of the matrix
     turned = matrix @ payload + Interval(-rounding, rounding)
-    return Body(flange, matrix @ (nominal - link), turned)
+    return Body(flange, _nearest_body(matrix @ (nominal - link), turned), turned)
+
+
+def _nearest_body(nominal: Array, bounds: Interval) -> Array:
+    """The parameters, or those of a body that can exist near them, if there is one in the bounds.
+
+    What is left of a body without a part of it need not be one when both are uncertain.
+    """
+    if inertia.is_consistent(nominal):
+        return nominal
+    values, vectors = np.linalg.eigh(inertia.pseudo_inertia(nominal))
+    raised = np.maximum(values, THINNEST * np.abs(values).max())
+    near: Array = inertia.from_pseudo_inertia(vectors @ np.diag(raised) @ vectors.T)
+    return near if bounds.contains(near) and inertia.is_consistent(near) else nominal
 
 
 def _into(frame: Frame) -> Array:

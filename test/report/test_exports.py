@@ -17,7 +17,7 @@ from safe_sysid.report.export_controllers import abb, franka, kuka, principal, u
 from safe_sysid.report.export_formats import FORMATS
 from safe_sysid.report.export_simulators import mjcf, urdf
 from safe_sysid.report.exports import exported
-from safe_sysid.report.payload_in_frame import Body
+from safe_sysid.report.payload_in_frame import Body, payload_of
 from safe_sysid.sets.interval import Interval
 
 NUMBER = r'-?\d+\.\d+'
@@ -175,3 +175,13 @@ def test_what_cannot_exist_is_not_exported(solid):
 def test_unknown_formats_are_named():
     with pytest.raises(ConfigError, match=str(list(FORMATS)).replace('[', r'\[')):
         exported('step', None, None)
+
+
+def test_a_difference_that_is_no_body_becomes_one_within_its_bounds():
+    arm = arm_of('two_link', None)
+    whole = arm.model.theta[arm.model.layout.end_effector] + [1, 0.1, 0, 0, 0, 0, 0.02, 0, 0, 0.02]
+    bounds = Interval.from_center_radius(whole, 0.05 * np.ones(10))
+    body = payload_of(arm, whole, bounds, 'link_2', 0.0)
+    assert inertia.is_consistent(body.nominal)
+    assert body.bounds.contains(body.nominal)
+    assert 'set_target_payload(' in universal_robots(body)
