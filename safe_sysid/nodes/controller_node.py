@@ -26,7 +26,6 @@ from safe_sysid.nodes.messages import (
     estimate_of,
     notice_of,
     plan_message,
-    stamp_before,
     stamp_of,
 )
 from safe_sysid.nodes.process import main_of
@@ -84,7 +83,8 @@ class ControllerNode(Node):
         self._controller: RobustPassivityController | None = None
         self._sample: tuple[JointMeasurement, float] | None = None  # not answered, when it came
         self._answer: Float64MultiArray | None = None
-        self._planned: tuple[int, str] | None = None
+        self._answered = -1  # stamp of the sample answered last [ns]
+        self._planned: tuple[int, str, str] | None = None  # stamp, mode, start of the newest plan
         self._bad_sample = self._trouble = ''
         self._lost_track = False
         self._connect()
@@ -124,8 +124,7 @@ class ControllerNode(Node):
             return
         self._bad_sample = ''
         arrival = self._order.step(measurement.stamp)
-        if arrival is Arrival.OLD:
-            self._answer_again(measurement.stamp)
+        if arrival is Arrival.OLD and not self._is_asked_again(measurement.stamp):
             return
         if arrival is Arrival.JUMPED:
             self._trouble = Arrival.JUMPED.value
@@ -141,13 +140,13 @@ class ControllerNode(Node):
         torque = self._torque(measurement)
         if torque is not None:
             self._answer = self._writer.message(Command(torque, measurement.stamp))
-        elif self._settings.is_lockstep:
+        elif self._settings.is_lockstep and self._mode in COMMANDING:
             self._answer = self._writer.nothing(measurement.stamp)
         else:
-            self._answer = None
-        if self._answer is not None:
-            self._torques.publish(self._answer)
-            self._cycles.step(measurement.stamp, arrived, time.monotonic())
+            return
+        self._answered = measurement.stamp
+        self._torques.publish(self._answer)
+        self._cycles.step(measurement.stamp, arrived, time.monotonic())
 
     def _torque(self, measurement: JointMeasurement) -> Array | None:
         """What follows from a sample; None without a plan, and in modes without torque."""
@@ -205,11 +204,13 @@ class ControllerNode(Node):
         self._lost_track = False
         self._in_force.publish(JointTrajectory())
 
-    def _answer_again(self, stamp: int) -> None:
-        """In lockstep an answer that got lost is asked for again."""
-        newest = self._answer
-        if self._settings.is_lockstep and newest is not None and stamp_before(newest) == stamp:
-            self._torques.publish(newest)
+    def _is_asked_again(self, stamp: int) -> bool:
+        """Whether a sample still wants an answer; one that got lost is given again."""
+        if not self._settings.is_lockstep:
+            return False
+        if self._answer is not None and stamp == self._answered:
+            self._torques.publish(self._answer)
+        return stamp > self._answered
 
     def _on_mode(self, msg: String) -> None:
         self._mode_heard = time.monotonic()
@@ -218,8 +219,9 @@ class ControllerNode(Node):
             self._follow_none()
         if mode is not self._mode:
             self._trouble = ''
+            self._gate.forget('planned')  # which was said for the mode before
         self._mode = mode
-        self._go_on()
+        self._note_planned()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         try:
@@ -246,13 +248,17 @@ class ControllerNode(Node):
         self._note_planned()
 
     def _on_planned(self, msg: Header) -> None:
-        self._planned = stamp_of(msg.stamp), msg.frame_id
+        mode, _, start = msg.frame_id.partition(' ')
+        self._planned = stamp_of(msg.stamp), mode, start
         self._note_planned()
 
     def _note_planned(self) -> None:
         """The planner's answer counts once its newest plan is there, and what that is for."""
-        if self._planned is not None and self._told.knows(self._planned[1]):
-            self._gate.note('planned', self._planned[0])
+        if self._planned is None or self._mode is None:
+            return
+        stamp, mode, start = self._planned
+        if mode == self._mode.value and self._told.knows(start):
+            self._gate.note('planned', stamp)
             self._go_on()
 
     def _condition(self) -> Condition:

@@ -11,6 +11,7 @@ arm is the plan that the controller says it follows, with the estimate it was ce
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import os
 
 from rclpy.node import Node
@@ -59,6 +60,7 @@ class GuardedEdge:
         self._trouble = ''
         self.mode: Mode | None = None  # None until the supervisor says one
         self.answered: int | None = None  # newest sample that the controller answered [ns]
+        self.when_answered: Callable[[], None] = _go_on_waiting
         self._subscribe()
 
     def _subscribe(self) -> None:
@@ -137,6 +139,7 @@ class GuardedEdge:
             self.answered = command.stamp
             if len(command.torque):
                 self._command = command
+            self.when_answered()
         except MessageError as error:
             self._trouble = str(error)
 
@@ -159,3 +162,7 @@ class GuardedEdge:
             self._notice, self._plan = plan_notice(msg, self._arm.model.layout.joint_names), None
         except MessageError as error:
             self._trouble = str(error)
+
+
+def _go_on_waiting() -> None:
+    """In real time nobody waits for an answer."""

@@ -291,11 +291,6 @@ def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:
     return MultiArrayLayout(dim=dims, data_offset=OFFSET)
 
 
-def stamp_before(msg: Float64MultiArray) -> int:
-    """Stamp before the data of a stamped array that is known to be right [ns]."""
-    return int(msg.data[0]) * SECOND + int(msg.data[1])
-
-
 def _checked_stamp(data: Array, topic: str) -> int:
     seconds, nanoseconds = data[:OFFSET].tolist()
     if not (0.0 <= seconds < 2**32 and 0.0 <= nanoseconds < SECOND):

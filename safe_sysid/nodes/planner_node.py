@@ -100,6 +100,7 @@ class PlannerNode(Node):
         self._disagrees_since: float | None = None
         self._sample: JointMeasurement | None = None
         self._published: list[str] = []
+        self._answered: tuple[int, Mode | None] | None = None  # sample looked at last
         self._newest = ''  # start of the plan published last [ns]
         self._failures = 0
         self._is_warm = False
@@ -139,9 +140,7 @@ class PlannerNode(Node):
             self._trouble = str(error)
             return
         arrival = self._order.step(measurement.stamp)
-        if arrival is Arrival.OLD:
-            if self._settings.is_lockstep and self._sample is None:
-                self._answer(measurement.stamp)
+        if arrival is Arrival.OLD and not self._is_asked_again(measurement.stamp):
             return
         if arrival is Arrival.JUMPED:
             self._planner = None
@@ -161,8 +160,20 @@ class PlannerNode(Node):
         self._answer(measurement.stamp)
 
     def _answer(self, stamp: int) -> None:
-        if self._settings.is_lockstep:
-            self._planned.publish(Header(stamp=time_of(stamp), frame_id=self._newest))
+        """In lockstep the controller waits for this; plans are for one mode."""
+        self._answered = stamp, self._mode
+        if self._settings.is_lockstep and self._mode is not None:
+            said = f'{self._mode.value} {self._newest}'
+            self._planned.publish(Header(stamp=time_of(stamp), frame_id=said))
+
+    def _is_asked_again(self, stamp: int) -> bool:
+        """Whether a sample still wants to be looked at; an answer that got lost is given again."""
+        if not self._settings.is_lockstep:
+            return False
+        if self._answered == (stamp, self._mode):
+            self._answer(stamp)
+            return False
+        return self._answered is None or stamp >= self._answered[0]
 
     def _warm_up(self, measurement: JointMeasurement) -> None:
         """Have everything compiled while the arm does not move."""

@@ -18,10 +18,10 @@ MISUSE = 2
 def main_of(node_class: Callable[[], Node]) -> int:
     """Run a node until it is told to end; the exit status."""
     rclpy.init()
-    node = None
+    node, status = None, 0
     try:
         node = node_class()
-        spin(node)
+        status = spin(node)
     except SafeSysidError as error:
         sys.stderr.write(f'{error}\n')
         return MISUSE
@@ -34,15 +34,22 @@ def main_of(node_class: Callable[[], Node]) -> int:
                 close()
             node.destroy_node()
         rclpy.try_shutdown()
-    return 0
+    return status
 
 
-def spin(node: Node) -> None:
-    """Serve the callbacks of a node, one after the other, in this thread."""
+def spin(node: Node) -> int:
+    """Serve the callbacks of a node, one after the other, in this thread.
+
+    A node that comes to its end by itself gives itself an `exit_status`.
+    """
     executor = single_threaded_executor()
     executor.add_node(node)
     while rclpy.ok():
         executor.spin_once(timeout_sec=FINITE)
+        status = getattr(node, 'exit_status', None)
+        if status is not None:
+            return int(status)
+    return 0
 
 
 def single_threaded_executor() -> Executor:

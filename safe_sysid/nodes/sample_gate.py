@@ -21,6 +21,11 @@ class SampleGate:
         if topic in self._answered:
             self._answered[topic] = stamp
 
+    def forget(self, topic: str) -> None:
+        """What a topic has answered counts no more."""
+        if topic in self._answered:
+            self._answered[topic] = None
+
     def is_open(self, stamp: int) -> bool:
         """Whether all topics have answered this sample."""
         return all(answered == stamp for answered in self._answered.values())

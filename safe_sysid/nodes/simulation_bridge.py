@@ -32,8 +32,8 @@ from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedAr
 from safe_sysid.track.supervisor import Mode
 from safe_sysid.track.torque_guard import GuardSettings
 
-LOOK = 0.0005  # [s] between two looks for the answer, in lockstep
-AGAIN = 0.2  # [s] after which a sample that nobody answered is told again
+AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
+BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
 CATCH_UP = 200  # periods simulated at most to catch up with the clock
 NEARLY = 0.999  # of the bounds of theta_r that a random arm uses
 START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in ROS
@@ -81,6 +81,7 @@ class SimulationBridge(Node):
     ) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, settings_class)
+        self.exit_status: int | None = None
         self._arm = settings.simulated_arm(dynamics)
         self._edge = GuardedEdge(self, settings.arm(), settings.guard)
         self._health = Health(self, self._condition)
@@ -94,8 +95,10 @@ class SimulationBridge(Node):
         self._period = round(settings.period * SECOND)
         self._elapsed = 0  # [ns] of the stamps told
         self._behind = 0  # periods that were given up, as the machine is too slow
-        step = self._wait_for_answer if settings.is_lockstep else self._keep_pace
-        period = LOOK if settings.is_lockstep else settings.period
+        step, period = self._keep_pace, settings.period
+        if settings.is_lockstep:
+            step, period = self._ask_again, AGAIN
+            self._edge.when_answered = self._take_answer
         settle_memory()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(period, step, clock=steady)
@@ -112,11 +115,16 @@ class SimulationBridge(Node):
         while self._elapsed < due:
             self._advance()
 
-    def _wait_for_answer(self) -> None:
+    def _take_answer(self) -> None:
         """Simulate one period, once the sample was answered."""
-        is_answered = self._edge.answered == self._stamped().stamp
-        if self._edge.gives_torque and (is_answered or self._edge.mode is Mode.FAULT):
+        if self._edge.gives_torque and self._edge.answered == self._stamped().stamp:
             self._advance()
+
+    def _ask_again(self) -> None:
+        """Tell a sample again that nobody answered; in a fault nobody has to."""
+        if self._edge.mode is Mode.FAULT:
+            for _ in range(BURST):
+                self._advance()
         elif time.monotonic() - self._told_at > AGAIN:
             self._tell()
 
@@ -135,7 +143,7 @@ class SimulationBridge(Node):
         self._tell()
         limit = self._settings.seconds
         if limit and self._applied * self._settings.period >= limit:
-            raise SystemExit(0)
+            self.exit_status = 0
 
     def _tell(self) -> None:
         self._told_at = time.monotonic()

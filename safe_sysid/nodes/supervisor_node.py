@@ -52,6 +52,7 @@ class SupervisorNodeSettings(LoopSettings):
     stale: float = 0.1  # [s] without a sample, under torque, after which that is a fault
     rest_speed: float = 0.02  # [rad/s] below which a joint counts as at rest
     silence: float = 2.0  # [s] without word from a node after which that is said
+    autostart: bool = False  # whether learning begins by itself, once the planner is ready
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
 
     def __post_init__(self) -> None:
@@ -75,6 +76,7 @@ class SupervisorNode(Node):
         self._stamp = 0
         self._ends = 0  # plan in force [ns]
         self._bad_sample = ''
+        self._has_started = False  # by itself
         self._modes = self.create_publisher(String, 'mode', STATE)
         self._health = Health(self, self._condition)
         self._serve()
@@ -126,6 +128,8 @@ class SupervisorNode(Node):
         if self._supervisor is None:
             self._begin()
             return
+        if self._is_due_to_start():
+            self._ask(Signal.EXCITE)
         signal = None
         done = self._nodes.figure('planner', 'nothing left to do in')
         if done == self._now.mode.value and self._at_rest():
@@ -135,6 +139,13 @@ class SupervisorNode(Node):
         self._step(Situation(signal, self._faults(), self._at_rest()))
         if signal is Signal.BOUNDS_SETTLED and self._settings.task_follows:
             self._step(Situation(Signal.DO_TASK, self._faults(), self._at_rest()))
+
+    def _is_due_to_start(self) -> bool:
+        """Once, when the loop is ready for the first time."""
+        if not self._settings.autostart or self._has_started or self._now.mode is not Mode.IDLE:
+            return False
+        self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
+        return self._has_started
 
     def _begin(self) -> None:
         """In idle, unless the robot is under torque already."""

@@ -19,6 +19,7 @@ GROUPS = {  # heading of --help: subcommands, each with a file in report/command
     'to start with': ('demo', 'doctor'),
     'before a recording': ('observability', 'excite'),
     'recordings': ('identify', 'calibrate', 'calibrate-kinematics', 'calibrate-drift'),
+    'on a robot or a simulator': ('run',),
     'figures': ('bench',),
 }
 

@@ -1,0 +1,41 @@
+"""Command line of `safe-sysid run`."""
+
+import argparse
+
+from safe_sysid.report.processes import ROBOT, WAYS
+
+HELP = 'the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
+CARRIED_OUT_BY = 'safe_sysid.report.run'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which way, which arm, and what differs from its settings file."""
+    ways = '; '.join(f'{name}: {way.summary}' for name, way in WAYS.items())
+    parser.add_argument('name', choices=list(WAYS), metavar='NAME', help=ways)
+    parser.add_argument('--robot', metavar='NAME', default='', help=f'default: {ROBOT}')
+    parser.add_argument(
+        '--config', metavar='YAML', default='', help='settings of the nodes, not config/loop/ROBOT'
+    )
+    parser.add_argument('--world', metavar='NAME|YAML', default='', help='obstacles')
+    parser.add_argument('--payload', metavar='NAME|YAML', default='', help='what the arm may hold')
+    parser.add_argument('--record', metavar='DIR', default='', help='record a bag into DIR')
+    parser.add_argument('--bag', metavar='DIR', default='', help='replay: the bag to play')
+    parser.add_argument(
+        '--lockstep',
+        action='store_true',
+        help='simulators: time waits for every answer, so that results do not depend on the '
+        'speed of the machine',
+    )
+    parser.add_argument(
+        '--once',
+        action='store_true',
+        help='end when the task is done, or with status 1 at a fault',
+    )
+    parser.add_argument(
+        '-p',
+        dest='extra',
+        metavar='NAME:=VALUE',
+        action='append',
+        default=[],
+        help='another parameter, as `ros2 run` takes it: node:name:=value for one node alone',
+    )

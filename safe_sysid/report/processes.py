@@ -1,0 +1,128 @@
+"""Which processes every way of running starts; launch files and `safe-sysid run` both ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.share import share_directory
+
+ROBOT = 'kinova_gen3'
+LOOP = ('identifier', 'planner', 'controller', 'supervisor')
+BRIDGES = ('builtin_sim_bridge', 'drake_sim_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
+SIMULATED = {'supervisor': {'autostart': True}}  # nobody has to watch a simulated arm begin
+
+Parameters = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way of running: its nodes, and parameters that belong to it and not to an arm."""
+
+    summary: str
+    nodes: tuple[str, ...]
+    parameters: Mapping[str, Parameters] = field(default_factory=dict)
+    robot: str = ROBOT  # where none is named
+
+
+WAYS = {
+    'loop': Way('the loop alone; a bridge is started elsewhere', LOOP),
+    'builtin_sim': Way('the built-in simulator', (*LOOP, 'builtin_sim_bridge'), SIMULATED),
+    'drake_sim': Way('Drake', (*LOOP, 'drake_sim_bridge'), SIMULATED),
+    'gazebo_sim': Way('Gazebo through ros2_control', (*LOOP, 'ros2_control_bridge')),
+    'kinova': Way('a Kinova arm through ros2_control', (*LOOP, 'ros2_control_bridge')),
+    'lbr_fri': Way('a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'),
+    'replay': Way('a recorded bag through the identifier alone', ('identifier', 'replay_bridge')),
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user may choose; empty means what the settings file says."""
+
+    robot: str = ''
+    config: str = ''  # settings of the nodes; else config/loop/<robot>.yaml
+    world: str = ''
+    payload: str = ''
+    record: str = ''  # folder for the bag
+    bag: str = ''  # to replay
+    is_lockstep: bool = False  # whether simulated time waits for every answer
+
+
+@dataclass(frozen=True)
+class Process:
+    """One node: its executable, and parameters on top of the settings file."""
+
+    node: str
+    settings: Path
+    parameters: Parameters
+
+    @property
+    def executable(self) -> str:
+        """Name under which it is installed."""
+        return executable_of(self.node)
+
+    @property
+    def module(self) -> str:
+        """Python module that runs it."""
+        return f'safe_sysid.nodes.{self.executable}'
+
+
+def executable_of(node: str) -> str:
+    """Bridges are called by what they bridge, the rest by what they do."""
+    return node if node in (*BRIDGES, 'replay_bridge') else f'{node}_node'
+
+
+def nodes() -> list[str]:
+    """All nodes that any way starts, and those that join on request."""
+    every = dict.fromkeys(node for way in WAYS.values() for node in way.nodes)
+    return [*every, 'recorder', 'onlooker']
+
+
+def processes_of(name: str, choices: Choices) -> list[Process]:
+    """Processes of a way of running."""
+    if name not in WAYS:
+        raise ConfigError(f"no way to run '{name}', there are {list(WAYS)}")
+    way = WAYS[name]
+    settings = settings_file(way, choices)
+    started = [*way.nodes, *(['recorder'] if choices.record else [])]
+    return [Process(node, settings, _parameters(way, node, choices)) for node in started]
+
+
+def settings_file(way: Way, choices: Choices) -> Path:
+    """YAML of the nodes."""
+    if choices.config:
+        path = Path(choices.config)
+        if not path.is_file():
+            raise ConfigError(f'{path}: there is no such settings file')
+        return path
+    folder = share_directory() / 'config' / 'loop'
+    robot = Path(choices.robot).stem or way.robot
+    path = folder / f'{robot}.yaml'
+    if not path.is_file():
+        known = sorted(file.stem for file in folder.glob('*.yaml'))
+        raise ConfigError(
+            f"no settings of the loop for '{robot}', the package has {known}; name a file with "
+            'config'
+        )
+    return path
+
+
+def _parameters(way: Way, node: str, choices: Choices) -> dict[str, object]:
+    """On top of the settings file: what the way needs and what was chosen."""
+    chosen: dict[str, object] = dict(way.parameters.get(node, {}))
+    if choices.robot:
+        chosen['robot'] = choices.robot
+    if choices.payload:
+        chosen['payload'] = choices.payload
+    if choices.world and node == 'planner':
+        chosen['world'] = choices.world
+    if choices.record and node == 'recorder':
+        chosen['folder'] = choices.record
+    if choices.bag and node == 'replay_bridge':
+        chosen['bag'] = choices.bag
+    if choices.is_lockstep:
+        chosen['timing'] = 'lockstep'
+    return chosen
