@@ -57,7 +57,7 @@ def _agreement(settings: BenchSettings, progress: Progress) -> dict[str, object]
         if i % REPORT_EVERY == 0:
             progress(f'random mechanism {i} of {count}, {len(contradictions)} disagreements')
         seed = 1_000_000 * settings.seed + i
-        sentences = trial(seed)[1]
+        sentences = trial(seed)
         if sentences:
             contradictions.append({'seed': seed, 'said': '; '.join(sentences)})
     return {

@@ -26,16 +26,21 @@ RANK_TOLERANCE = 1e-9  # of sampled regressors, whose smallest singular values a
 RESIDUAL = 1e-9  # of what should be zero, relative to the largest column
 
 
-def trial(seed: int) -> tuple[KinematicTree, list[str]]:
-    """One random mechanism, and a sentence for everything about which the two sides disagree."""
-    rng = np.random.default_rng(seed)
+def mechanism(rng: np.random.Generator) -> tuple[KinematicTree, Torques]:
+    """A random mechanism, and what is measured of it."""
     tree = random_mechanism(rng, int(rng.integers(1, LARGEST + 1)))
     at_rest = tree.gravity is not None and rng.random() < STATIC
-    torques = Torques.OF_GRAVITY if at_rest else Torques.OF_MOTION
+    return tree, Torques.OF_GRAVITY if at_rest else Torques.OF_MOTION
+
+
+def trial(seed: int) -> list[str]:
+    """A sentence for everything about which the two sides disagree on a random mechanism."""
+    rng = np.random.default_rng(seed)
+    tree, torques = mechanism(rng)
     exact, floating = exact_nullspace(tree, torques), floating_nullspace(tree, torques)
     rows = sum(len(joint.screws) for joint in tree.joints)
     Y = stacked_regressor(tree, torques, 3 + 2 * exact.size // rows, rng)
-    return tree, [*_disagreements(exact, Y), *_differences(exact, floating)]
+    return [*_disagreements(exact, Y), *_differences(exact, floating)]
 
 
 def _disagreements(nullspace: ParameterNullspace, Y: Array) -> Iterator[str]:
