@@ -1,0 +1,31 @@
+"""track -> robot: Drake behind the topics of a robot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import sys
+
+from safe_sysid.nodes.process import main_of
+from safe_sysid.nodes.simulation_bridge import SimulationBridge, SimulationSettings
+from safe_sysid.simulate.drake import DrakeBody
+
+
+@dataclass(frozen=True)
+class DrakeSettings(SimulationSettings):
+    """Parameters of the simulator in Drake."""
+
+
+class DrakeBridge(SimulationBridge):
+    """The same arm as Drake moves it."""
+
+    def __init__(self) -> None:
+        super().__init__('drake_bridge', DrakeSettings, DrakeBody)
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(DrakeBridge)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
