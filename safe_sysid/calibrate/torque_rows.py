@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,13 +83,24 @@ def rows_of_motion(
     model: RobotModel, columns: FitColumns, motion: Motion, cutoff: float
 ) -> TorqueRows:
     """Rows of a motion whose derivatives are known already."""
+
+    def regressor(q: Array, qd: Array, qdd: Array) -> Array:
+        return columns.regressor(model, q, qd, qdd)
+
+    return filtered_rows(regressor, columns.creep, motion, cutoff)
+
+
+def filtered_rows(
+    regressor: Callable[[Array, Array, Array], Array], creep: float, motion: Motion, cutoff: float
+) -> TorqueRows:
+    """Rows of a motion, the regressor (N, n, p) of its states and its torques filtered alike."""
     step = max(int(motion.rate / (WORKING * cutoff)), 1)
     working = motion.rate / step
     tau = motion.tau if step == 1 else zero_phase(motion.tau, motion.rate, 0.4 * working)
     q, qd, qdd, tau, recorded = (
         x[::step] for x in (motion.q, motion.qd, motion.qdd, tau, motion.tau)
     )
-    Y = columns.regressor(model, q, qd, qdd)
+    Y = regressor(q, qd, qdd)
     Y = zero_phase(Y.reshape(len(Y), -1), working, cutoff).reshape(Y.shape)
     tau = zero_phase(tau, working, cutoff)
     ends = max(round(ENDS * working / cutoff), 3)
@@ -98,7 +110,7 @@ def rows_of_motion(
             f'{len(motion.q) / motion.rate:.2g} s are too short for a cut-off of {cutoff} Hz'
         )
     row_step = kept.step or 1
-    slow = np.abs(qd) < columns.creep
+    slow = np.abs(qd) < creep
     return TorqueRows(
         np.ascontiguousarray(Y[kept]),
         tau[kept],

@@ -10,6 +10,7 @@ joints and with J_u regular. Whether it is the only one there is for `model/asse
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError, SafeSysidError
 from safe_sysid.model.closure_newton import Joints, differentiate, follow, newton
 from safe_sysid.model.facts import ClosedChainFacts, facts_path, read_facts
-from safe_sysid.model.loop_closure import Loops, closure_into, loops_of
+from safe_sysid.model.loop_closure import Loops, gap_into, loops_of
 from safe_sysid.model.regressors import checked_rows, standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
@@ -83,9 +84,17 @@ class ClosedChain:
             raise ModelError(f'{robot} is an open chain: its YAML has no closed_chain')
         return ClosedChain(RobotModel.named(robot), facts.closed_chain)
 
+    def with_parameters(self, theta: Array) -> ClosedChain:
+        """The same chain with other parameters."""
+        other = copy.copy(self)
+        other.model = self.model.with_parameters(theta)
+        return other
+
     def gap(self, q: Array) -> tuple[Array, Array]:
         """Gap of the loops (m,) and its Jacobian (m, n) at q (n,)."""
-        c, J, _ = self._closure(np.asarray(q, dtype=float), np.zeros(self.model.n))
+        m, n = len(self.loops.loop), self.model.n
+        c, J = np.empty(m), np.empty((m, n))
+        gap_into(self.model.tree, self.loops, np.asarray(q, dtype=float), c, J)
         return c, J
 
     def close(self, q_a: Array) -> Array:
@@ -204,12 +213,6 @@ class ClosedChain:
         if singular >= 0:
             raise self._refusal(self._judged(q, np.zeros(len(q), dtype=np.int64)), singular)
         return ClosedMotion(q, qd, qdd, G)
-
-    def _closure(self, q: Array, qd: Array) -> tuple[Array, Array, Array]:
-        m, n = len(self.loops.loop), self.model.n
-        c, J, bias = np.empty(m), np.empty((m, n)), np.empty(m)
-        closure_into(self.model.tree, self.loops, q, qd, c, J, bias)
-        return c, J, bias
 
     def _judged(self, q: Array, steps: IntArray) -> Closures:
         J_u = np.array([self.gap(row)[1][:, self.passive] for row in q])

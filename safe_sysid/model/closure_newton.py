@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.loop_closure import Loops, closure_into
+from safe_sysid.model.loop_closure import Loops, bias_into, gap_into
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
 
@@ -29,26 +29,41 @@ class Joints(NamedTuple):
 @jit
 def solve_into(A: Array, B: Array) -> bool:
     """Replace B (m, k) by inv(A) B, and A (m, m) by what elimination leaves; False if singular."""
-    m = len(A)
+    m, width = B.shape
     for i in range(m):
-        pivot = i + np.argmax(np.abs(A[i:, i]))
+        pivot = i
+        for row in range(i + 1, m):
+            if abs(A[row, i]) > abs(A[pivot, i]):
+                pivot = row
         if not abs(A[pivot, i]) > FULL_RANK:
             return False
-        if pivot != i:
-            for column in range(m):
-                A[i, column], A[pivot, column] = A[pivot, column], A[i, column]
-            for column in range(B.shape[1]):
-                B[i, column], B[pivot, column] = B[pivot, column], B[i, column]
+        _swap(A, i, pivot)
+        _swap(B, i, pivot)
         for row in range(i + 1, m):
             factor = A[row, i] / A[i, i]
-            if factor != 0.0:
-                A[row, i:] -= factor * A[i, i:]
-                B[row] -= factor * B[i]
+            _subtract(A, row, factor, i)
+            _subtract(B, row, factor, i)
     for i in range(m - 1, -1, -1):
-        for row in range(i + 1, m):
-            B[i] -= A[i, row] * B[row]
-        B[i] /= A[i, i]
+        for k in range(width):
+            for row in range(i + 1, m):
+                B[i, k] -= A[i, row] * B[row, k]
+            B[i, k] /= A[i, i]
     return True
+
+
+@jit
+def _swap(A: Array, i: int, j: int) -> None:
+    if i != j:
+        for k in range(A.shape[1]):
+            A[i, k], A[j, k] = A[j, k], A[i, k]
+
+
+@jit
+def _subtract(A: Array, row: int, factor: float, i: int) -> None:
+    """Take a multiple of row i from another one."""
+    if factor != 0.0:
+        for k in range(A.shape[1]):
+            A[row, k] -= factor * A[i, k]
 
 
 @jit
@@ -58,9 +73,9 @@ def newton(joints: Joints, q: Array) -> int:
     A step is halved until the largest gap falls.
     """
     m, n = len(joints.loops.loop), len(q)
-    c, J, bias, still = np.empty(m), np.empty((m, n)), np.empty(m), np.zeros(n)
+    c, J = np.empty(m), np.empty((m, n))
     step, A = np.empty((m, 1)), np.empty((m, m))
-    closure_into(joints.tree, joints.loops, q, still, c, J, bias)
+    gap_into(joints.tree, joints.loops, q, c, J)
     gap = np.abs(c).max()
     for count in range(MOST_STEPS):
         if gap < CLOSED:
@@ -76,7 +91,7 @@ def newton(joints: Joints, q: Array) -> int:
         while True:
             for k in range(m):
                 q[joints.passive[k]] = start[joints.passive[k]] - share * step[k, 0]
-            closure_into(joints.tree, joints.loops, q, still, c, J, bias)
+            gap_into(joints.tree, joints.loops, q, c, J)
             smaller = np.abs(c).max()
             if smaller < gap:
                 break
@@ -112,11 +127,12 @@ def differentiate(
     m, n, n_a = len(joints.loops.loop), q.shape[1], len(joints.actuated)
     qd, qdd, G = np.empty_like(q), np.empty_like(q), np.zeros((len(q), n, n_a))
     c, J, bias = np.empty(m), np.empty((m, n)), np.empty(m)
-    A, B, still = np.empty((m, m)), np.empty((m, n_a)), np.zeros(n)
-    rest = np.empty((m, 1))
+    A, B = np.empty((m, m)), np.empty((m, n_a))
+    factors, rest = np.empty((m, m)), np.empty((m, 1))
     for sample in range(len(q)):
-        closure_into(joints.tree, joints.loops, q[sample], still, c, J, bias)
+        gap_into(joints.tree, joints.loops, q[sample], c, J)
         _split(joints, J, A, B)
+        factors[:] = A
         if not solve_into(A, B):
             return sample, qd, qdd, G
         for k in range(n_a):
@@ -124,12 +140,13 @@ def differentiate(
             for row in range(m):
                 G[sample, joints.passive[row], k] = -B[row, k]
         for i in range(n):
-            qd[sample, i] = np.sum(G[sample, i] * qd_a[sample])
-            qdd[sample, i] = np.sum(G[sample, i] * qdd_a[sample])
-        closure_into(joints.tree, joints.loops, q[sample], qd[sample], c, J, bias)
-        _split(joints, J, A, B)
+            qd[sample, i] = qdd[sample, i] = 0.0
+            for k in range(n_a):
+                qd[sample, i] += G[sample, i, k] * qd_a[sample, k]
+                qdd[sample, i] += G[sample, i, k] * qdd_a[sample, k]
+        bias_into(joints.tree, joints.loops, q[sample], qd[sample], bias)
         rest[:, 0] = bias
-        solve_into(A, rest)
+        solve_into(factors, rest)
         for row in range(m):
             qdd[sample, joints.passive[row]] -= rest[row, 0]
     return -1, qd, qdd, G

@@ -60,88 +60,133 @@ def _across(normal: Array) -> Array:
 
 
 @jit
-def closure_into(
-    tree: Tree, loops: Loops, q: Array, qd: Array, c: Array, J: Array, bias: Array
-) -> None:
-    """Write the gap c (m,), its Jacobian J (m, n), and dJ/dt qd (m,)."""
+def gap_into(tree: Tree, loops: Loops, q: Array, c: Array, J: Array) -> None:
+    """Write the gap c (m,) and its Jacobian J (m, n)."""
     n = len(q)
-    R, p = np.empty((n, 3, 3)), np.empty((n, 3))
-    joint_frames_into(tree, q, R, p)
-    axis, omega, alpha, acceleration = _motion(tree, R, p, qd)
-    c[:], J[:], bias[:] = 0.0, 0.0, 0.0
+    R, p, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
+    _frames_and_axes(tree, q, R, p, axis)
+    c[:], J[:] = 0.0, 0.0
     point, moved = np.empty(3), np.empty(3)
     for loop in range(len(loops.body)):
         for end in range(2):
             sign = 1.0 if end == 0 else -1.0
-            body = loops.body[loop, end]
-            _place(R, p, body, loops.point[loop, end], point)
-            moved[:] = 0.0
-            if body >= 0:
-                arm = point - p[body]
-                turned = _cross(omega[body], arm)
-                moved = acceleration[body] + _cross(alpha[body], arm) + _cross(omega[body], turned)
-            for row in range(len(c)):
-                if loops.loop[row] != loop:
-                    continue
-                direction = loops.direction[row]
-                c[row] += sign * _dot(direction, point)
-                bias[row] += sign * _dot(direction, moved)
-                j = body
-                while j >= 0:
-                    if tree.is_prismatic[j]:
-                        J[row, j] += sign * _dot(direction, axis[j])
-                    else:
-                        J[row, j] += sign * _dot(direction, _cross(axis[j], point - p[j]))
-                    j = tree.parent[j]
+            _place(R, p, loops, loop, end, point)
+            _add_rows(loops, loop, sign, point, c)
+            j = loops.body[loop, end]
+            while j >= 0:
+                _velocity_of_point(tree, axis, p, j, point, moved)
+                _add_rows(loops, loop, sign, moved, J[:, j])
+                j = tree.parent[j]
 
 
 @jit
-def _motion(tree: Tree, R: Array, p: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
-    """Joint axes in the base frame; what bodies do when no joint accelerates.
-
-    Angular velocity, angular acceleration, and acceleration of the origin of every body (n, 3).
-    """
-    n = len(qd)
-    axis, omega, alpha = np.empty((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
-    acceleration = np.zeros((n, 3))
+def bias_into(tree: Tree, loops: Loops, q: Array, qd: Array, bias: Array) -> None:
+    """Write dJ/dt qd (m,): how the gap accelerates when no joint does."""
+    n = len(q)
+    R, p, axis = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3))
+    _frames_and_axes(tree, q, R, p, axis)
+    omega, alpha, origin = np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3))
     for i in range(n):
+        _move_on(tree, i, qd[i], p, axis, omega, alpha, origin)
+    bias[:] = 0.0
+    point, moved, arm = np.empty(3), np.empty(3), np.empty(3)
+    for loop in range(len(loops.body)):
+        for end in range(2):
+            body = loops.body[loop, end]
+            if body < 0:
+                continue
+            _place(R, p, loops, loop, end, point)
+            for r in range(3):
+                arm[r] = point[r] - p[body, r]
+                moved[r] = origin[body, r]
+            _add_turning(omega[body], alpha[body], arm, moved)
+            _add_rows(loops, loop, 1.0 if end == 0 else -1.0, moved, bias)
+
+
+@jit
+def _frames_and_axes(tree: Tree, q: Array, R: Array, p: Array, axis: Array) -> None:
+    """Joint frames, and the joint axes in the base frame."""
+    joint_frames_into(tree, q, R, p)
+    for i in range(len(q)):
         for r in range(3):
-            axis[i, r] = _dot(R[i, r], tree.axis[i])
-        up = tree.parent[i]
-        rate = qd[i] * axis[i]
-        if up >= 0:
-            arm = p[i] - p[up]
-            omega[i], alpha[i] = omega[up], alpha[up]
-            acceleration[i] = (
-                acceleration[up]
-                + _cross(alpha[up], arm)
-                + _cross(omega[up], _cross(omega[up], arm))
+            axis[i, r] = (
+                R[i, r, 0] * tree.axis[i, 0]
+                + R[i, r, 1] * tree.axis[i, 1]
+                + R[i, r, 2] * tree.axis[i, 2]
             )
-            if tree.is_prismatic[i]:
-                acceleration[i] += 2.0 * _cross(omega[up], rate)
-            else:
-                alpha[i] += _cross(omega[up], rate)
-        if not tree.is_prismatic[i]:
-            omega[i] += rate
-    return axis, omega, alpha, acceleration
 
 
 @jit
-def _place(R: Array, p: Array, body: int, point: Array, out: Array) -> None:
-    """Where a point of a body is in the base frame."""
+def _place(R: Array, p: Array, loops: Loops, loop: int, end: int, out: Array) -> None:
+    """Where one end of a loop is in the base frame."""
+    body = loops.body[loop, end]
     for r in range(3):
-        out[r] = point[r] if body < 0 else p[body, r] + _dot(R[body, r], point)
+        out[r] = loops.point[loop, end, r]
+    if body >= 0:
+        x, y, z = out[0], out[1], out[2]
+        for r in range(3):
+            out[r] = p[body, r] + R[body, r, 0] * x + R[body, r, 1] * y + R[body, r, 2] * z
 
 
 @jit
-def _dot(a: Array, b: Array) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]  # type: ignore[no-any-return]
+def _add_rows(loops: Loops, loop: int, sign: float, vector: Array, rows: Array) -> None:
+    """Add a vector along the directions of a loop to its rows."""
+    for row in range(len(loops.loop)):
+        if loops.loop[row] == loop:
+            d = loops.direction
+            along = d[row, 0] * vector[0] + d[row, 1] * vector[1] + d[row, 2] * vector[2]
+            rows[row] += sign * along
 
 
 @jit
-def _cross(a: Array, b: Array) -> Array:
-    out = np.empty(3)
-    out[0] = a[1] * b[2] - a[2] * b[1]
-    out[1] = a[2] * b[0] - a[0] * b[2]
-    out[2] = a[0] * b[1] - a[1] * b[0]
-    return out
+def _velocity_of_point(
+    tree: Tree, axis: Array, p: Array, j: int, point: Array, out: Array
+) -> None:
+    """Velocity of a point when joint j moves at unit speed."""
+    a, b, c = axis[j, 0], axis[j, 1], axis[j, 2]
+    if tree.is_prismatic[j]:
+        out[0], out[1], out[2] = a, b, c
+        return
+    x, y, z = point[0] - p[j, 0], point[1] - p[j, 1], point[2] - p[j, 2]
+    out[0], out[1], out[2] = b * z - c * y, c * x - a * z, a * y - b * x
+
+
+@jit
+def _move_on(
+    tree: Tree,
+    i: int,
+    rate: float,
+    p: Array,
+    axis: Array,
+    omega: Array,
+    alpha: Array,
+    origin: Array,
+) -> None:
+    """Angular velocity and acceleration of body i, and acceleration of its origin."""
+    up = tree.parent[i]
+    a, b, c = rate * axis[i, 0], rate * axis[i, 1], rate * axis[i, 2]
+    if up >= 0:
+        arm = p[i] - p[up]
+        for r in range(3):
+            omega[i, r], alpha[i, r], origin[i, r] = omega[up, r], alpha[up, r], origin[up, r]
+        _add_turning(omega[up], alpha[up], arm, origin[i])
+        x, y, z = omega[up, 0], omega[up, 1], omega[up, 2]
+        changed, factor = (origin, 2.0) if tree.is_prismatic[i] else (alpha, 1.0)
+        changed[i, 0] += factor * (y * c - z * b)
+        changed[i, 1] += factor * (z * a - x * c)
+        changed[i, 2] += factor * (x * b - y * a)
+    if not tree.is_prismatic[i]:
+        omega[i, 0] += a
+        omega[i, 1] += b
+        omega[i, 2] += c
+
+
+@jit
+def _add_turning(omega: Array, alpha: Array, arm: Array, out: Array) -> None:
+    """Add alpha x arm + omega x (omega x arm)."""
+    x, y, z = arm[0], arm[1], arm[2]
+    along = omega[0] * x + omega[1] * y + omega[2] * z
+    square = omega[0] ** 2 + omega[1] ** 2 + omega[2] ** 2
+    out[0] += alpha[1] * z - alpha[2] * y + omega[0] * along - x * square
+    out[1] += alpha[2] * x - alpha[0] * z + omega[1] * along - y * square
+    out[2] += alpha[0] * y - alpha[1] * x + omega[2] * along - z * square

@@ -105,15 +105,32 @@ def _accelerate(bodies: _Bodies, q: Array, qd_a: Array, torque: Array, qdd_a: Ar
     mass_matrix_and_bias(joints.tree, bodies.phi, q, qd[0], H, load)
     for i in range(n):
         H[i, i] += friction[2, i]
+    for i in range(n):
         load[i] += friction[0, i] * np.tanh(qd[0, i] / SLOW) + friction[1, i] * qd[0, i]
         load[i] += friction[3, i]
-    load += H @ held[0]
-    rest = np.empty((n_a, 1))
-    rest[:, 0] = torque - G[0].T @ load
-    if not solve_into(G[0].T @ H @ G[0], rest):
+        for j in range(n):
+            load[i] += H[i, j] * held[0, j]
+    projected, rest = np.zeros((n_a, n_a)), np.empty((n_a, 1))
+    rest[:, 0] = torque
+    _project(G[0], H, load, projected, rest)
+    if not solve_into(projected, rest):
         return False
     qdd_a[:] = rest[:, 0]
     return True
+
+
+@jit
+def _project(G: Array, H: Array, load: Array, projected: Array, rest: Array) -> None:
+    """Add G' H G to `projected`, and take G' load from `rest`."""
+    n, n_a = G.shape
+    for k in range(n_a):
+        for i in range(n):
+            rest[k, 0] -= G[i, k] * load[i]
+            along = 0.0
+            for j in range(n):
+                along += H[i, j] * G[j, k]
+            for other in range(n_a):
+                projected[other, k] += G[i, other] * along
 
 
 @jit
