@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from pathlib import Path
+import sys
 
 from setuptools import find_packages, setup
 
@@ -51,6 +52,28 @@ def shared_files() -> Iterator[tuple[str, list[str]]]:
             yield f'share/{PACKAGE}/{folder}', files
 
 
+def executables() -> list[str]:
+    """One console script per node; a node is a module of nodes/ that can be run."""
+    modules = sorted(Path(PACKAGE, 'nodes').glob('*.py'))
+    runnable = [path.stem for path in modules if 'main_of(' in path.read_text(encoding='utf-8')]
+    return [name for name in runnable if name.endswith(('_node', '_bridge'))]
+
+
+def ros_scripts() -> list[tuple[str, list[str]]]:
+    """Scripts where ROS looks for them; pip has its own in bin and ignores setup.cfg."""
+    if not {'bdist_wheel', 'editable_wheel'} & set(sys.argv):
+        return []
+    folder = Path('build', 'ros_scripts')
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / name for name in ('safe-sysid', *executables())]
+    for path in paths:
+        path.write_text(
+            f'#!/bin/sh\nexec "$(dirname "$(readlink -f "$0")")/../../bin/{path.name}" "$@"\n'
+        )
+        path.chmod(0o755)
+    return [(f'lib/{PACKAGE}', [str(path) for path in paths])]
+
+
 setup(
     name=PACKAGE,
     version='0.1.0',
@@ -68,10 +91,16 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
         *shared_files(),
+        *ros_scripts(),
     ],
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=RUNTIME,
     extras_require={'ros': ROS, 'drake': DRAKE, 'test': TEST},
-    entry_points={'console_scripts': ['safe-sysid = safe_sysid.report.cli:main']},
+    entry_points={
+        'console_scripts': [
+            'safe-sysid = safe_sysid.report.cli:main',
+            *(f'{name} = {PACKAGE}.nodes.{name}:main' for name in executables()),
+        ]
+    },
 )

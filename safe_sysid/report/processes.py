@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+import json
 from pathlib import Path
 
 from safe_sysid.errors import ConfigError
@@ -11,7 +12,7 @@ from safe_sysid.share import share_directory
 
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
-BRIDGES = ('builtin_sim_bridge', 'drake_sim_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
+BRIDGES = ('builtin_sim_bridge', 'drake_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
 SIMULATED = {'supervisor': {'autostart': True}}  # nobody has to watch a simulated arm begin
 
 Parameters = Mapping[str, object]
@@ -30,7 +31,7 @@ class Way:
 WAYS = {
     'loop': Way('the loop alone; a bridge is started elsewhere', LOOP),
     'builtin_sim': Way('the built-in simulator', (*LOOP, 'builtin_sim_bridge'), SIMULATED),
-    'drake_sim': Way('Drake', (*LOOP, 'drake_sim_bridge'), SIMULATED),
+    'drake_sim': Way('Drake', (*LOOP, 'drake_bridge'), SIMULATED),
     'gazebo_sim': Way('Gazebo through ros2_control', (*LOOP, 'ros2_control_bridge')),
     'kinova': Way('a Kinova arm through ros2_control', (*LOOP, 'ros2_control_bridge')),
     'lbr_fri': Way('a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'),
@@ -49,11 +50,13 @@ class Choices:
     record: str = ''  # folder for the bag
     bag: str = ''  # to replay
     is_lockstep: bool = False  # whether simulated time waits for every answer
+    once: bool = False  # whether the onlooker ends when the task is done
+    extra: tuple[str, ...] = ()  # other parameters as NAME:=VALUE or NODE:NAME:=VALUE
 
 
 @dataclass(frozen=True)
 class Process:
-    """One node: its executable, and parameters on top of the settings file."""
+    """One node, its settings file, and parameters that come before those of the file."""
 
     node: str
     settings: Path
@@ -87,7 +90,7 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
         raise ConfigError(f"no way to run '{name}', there are {list(WAYS)}")
     way = WAYS[name]
     settings = settings_file(way, choices)
-    started = [*way.nodes, *(['recorder'] if choices.record else [])]
+    started = [*way.nodes, *(['recorder'] if choices.record else []), 'onlooker']
     return [Process(node, settings, _parameters(way, node, choices)) for node in started]
 
 
@@ -113,6 +116,10 @@ def settings_file(way: Way, choices: Choices) -> Path:
 def _parameters(way: Way, node: str, choices: Choices) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
     chosen: dict[str, object] = dict(way.parameters.get(node, {}))
+    for text in choices.extra:
+        whom, name, value = _parsed(text)
+        if whom in ('', node):
+            chosen[name] = value
     if choices.robot:
         chosen['robot'] = choices.robot
     if choices.payload:
@@ -125,4 +132,35 @@ def _parameters(way: Way, node: str, choices: Choices) -> dict[str, object]:
         chosen['bag'] = choices.bag
     if choices.is_lockstep:
         chosen['timing'] = 'lockstep'
+    if choices.once and node == 'onlooker':
+        chosen['once'] = True
     return chosen
+
+
+def _parsed(text: str) -> tuple[str, str, object]:
+    """Node, name and value of a parameter that was given one by one; no node is all of them."""
+    left, mark, right = text.partition(':=')
+    whom, _, name = left.rpartition(':')
+    if not mark or not name or not right:
+        raise ConfigError(f"parameter '{text}' is not NAME:=VALUE or NODE:NAME:=VALUE")
+    if whom and whom not in nodes():
+        raise ConfigError(f"parameter '{text}': no node '{whom}', there are {nodes()}")
+    try:
+        return whom, name, json.loads(right)
+    except json.JSONDecodeError:  # a text without quotes
+        return whom, name, right
+
+
+def write_choices(processes: list[Process], path: Path) -> Path:
+    """Parameters of all processes as a parameter file of ROS; JSON is YAML.
+
+    ROS ranks what is said of all nodes below what a file says of one, so that options on a command
+    line could not change a settings file; a second file that names each node can.
+    """
+    blocks = {
+        f'/**/{process.node}': {'ros__parameters': process.parameters}
+        for process in processes
+        if process.parameters
+    }
+    path.write_text(json.dumps(blocks or {'/**': {'ros__parameters': {'use_sim_time': False}}}))
+    return path

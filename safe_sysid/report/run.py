@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
+from tempfile import TemporaryDirectory
 import time
 from types import FrameType
 
-from safe_sysid.errors import ConfigError
-from safe_sysid.report.processes import Choices, Process, processes_of
+from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
 
 PAUSE = 1.0  # [s] before a process that crashed is started again
 LOOK = 0.05  # [s]
@@ -35,47 +35,28 @@ def command(options: argparse.Namespace) -> int:
         options.record,
         options.bag,
         options.lockstep,
+        options.once,
+        tuple(options.extra),
     )
     processes = processes_of(options.name, choices)
-    onlooker = Process('onlooker', processes[0].settings, {'once': options.once})
-    return Supervised([*processes, onlooker], parse_extra(options.extra)).run()
+    with TemporaryDirectory(prefix='safe_sysid_') as folder:
+        chosen = write_choices(processes, Path(folder) / 'choices.yaml')
+        return Supervised({p.node: command_line(p, chosen) for p in processes}).run()
 
 
-def parse_extra(texts: list[str]) -> list[str]:
-    """Arguments after --ros-args for parameters that were given one by one."""
-    for text in texts:
-        if ':=' not in text:
-            raise ConfigError(f"parameter '{text}' is not NAME:=VALUE")
-    return [word for text in texts for word in ('-p', text)]
-
-
-def command_line(process: Process, extra: list[str]) -> list[str]:
-    """How a node is started, with its parameters."""
-    parameters = [
-        word
-        for name, value in process.parameters.items()
-        for word in ('-p', f'{name}:={_yaml(value)}')
-    ]
+def command_line(process: Process, chosen: Path) -> list[str]:
+    """How a node is started."""
     return [
         *(sys.executable, '-m', process.module, '--ros-args'),
-        *('--params-file', str(process.settings)),
-        *parameters,
-        *extra,
+        *('--params-file', str(process.settings), '--params-file', str(chosen)),
     ]
-
-
-def _yaml(value: object) -> str:
-    """A parameter as YAML; texts in quotes, so that none is taken for a number."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"'{value}'" if isinstance(value, str) else str(value)
 
 
 class Supervised:
     """Processes that live and end together."""
 
-    def __init__(self, processes: list[Process], extra: list[str]) -> None:
-        self._lines = {p.node: command_line(p, extra) for p in processes}
+    def __init__(self, lines: dict[str, list[str]]) -> None:
+        self._lines = lines  # command line of every node
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
         self._asked_to_end = 0
@@ -147,4 +128,3 @@ class Supervised:
 def _die_with_parent() -> None:
     """Between fork and exec: end when the parent is killed, which then cannot ask to."""
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
-    os.environ.pop('PYTHONSTARTUP', None)

@@ -34,8 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '-p',
         dest='extra',
-        metavar='NAME:=VALUE',
+        metavar='NODE:NAME:=VALUE',
         action='append',
         default=[],
-        help='another parameter, as `ros2 run` takes it: node:name:=value for one node alone',
+        help='another parameter of one node; without NODE of all of them',
     )

@@ -1,0 +1,58 @@
+"""The online loop; the other launch files include this one, and say on what it runs."""
+
+from pathlib import Path
+from tempfile import mkdtemp
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from safe_sysid.report.processes import WAYS, Choices, processes_of, write_choices
+
+ARGUMENTS = {
+    'way': ('loop', f'on what the loop runs: {", ".join(WAYS)}'),
+    'robot': ('', 'an arm of config/robots; empty: the one of the settings'),
+    'config': ('', 'settings of the nodes; empty: config/loop/<robot>.yaml'),
+    'world': ('', 'obstacles, of config/worlds or a YAML file; empty: those of the settings'),
+    'payload': ('', 'what the arm may hold, of config/payloads or a YAML file'),
+    'record': ('', 'folder to record a bag into; empty: no recording'),
+    'bag': ('', 'replay: the bag to play'),
+    'namespace': ('', 'of all nodes and topics, for a second arm'),
+}
+ENDS_ALL = (0, 1, 2)  # done, done with a fault, settings refused; other processes crashed
+
+
+def end_all(event, _):
+    """A process that came to its end ends all; one that crashed is started again."""
+    return [Shutdown()] if event.returncode in ENDS_ALL else []
+
+
+def start(context):
+    """The nodes, once the arguments are known."""
+    chosen = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
+    way, namespace = chosen.pop('way'), chosen.pop('namespace')
+    processes = processes_of(way, Choices(**chosen))
+    choices = write_choices(processes, Path(mkdtemp(prefix='safe_sysid_')) / 'choices.yaml')
+    return [
+        Node(
+            package='safe_sysid',
+            executable=process.executable,
+            namespace=namespace or None,
+            parameters=[str(process.settings), str(choices)],
+            output='screen',
+            respawn=True,
+            respawn_delay=1.0,
+            on_exit=end_all,
+        )
+        for process in processes
+    ]
+
+
+def generate_launch_description():
+    """Arguments, and the nodes that follow from them."""
+    declared = [
+        DeclareLaunchArgument(name, default_value=default, description=description)
+        for name, (default, description) in ARGUMENTS.items()
+    ]
+    return LaunchDescription([*declared, OpaqueFunction(function=start)])
