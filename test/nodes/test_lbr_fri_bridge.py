@@ -1,4 +1,4 @@
-"""The bridge to an LBR, with its real messages over real middleware, and a simulated arm behind."""
+"""The bridge to an LBR, with its real messages over real middleware and a simulated arm."""
 
 import os
 from pathlib import Path
@@ -175,7 +175,8 @@ def test_before_anything_is_commanded_a_robot_that_is_not_ready_is_no_fault(brid
     assert len(robot.told) == told
 
 
-def test_what_is_missing_is_said_and_the_process_ends(fri_messages, monkeypatch):
+@pytest.mark.usefixtures('fri_messages')
+def test_what_is_missing_is_said_and_the_process_ends(monkeypatch):
     two_joints = ['-p', 'robot:=two_link', '-p', "payload:=''"]
     with running_node('lbr_fri_bridge', '--params-file', str(LOOP), *two_joints) as process:
         assert 'two_link has 2 joints, an LBR has 7' in process.stderr.read()
