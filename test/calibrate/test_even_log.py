@@ -1,0 +1,55 @@
+"""Logs on an even grid: curves are kept, gaps cut, nonsense refused."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.calibrate.even_log import EvenLog, even_logs
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.joint_log import JointLog
+
+
+def log_at(t):
+    q = np.column_stack([np.sin(t), np.cos(2 * t)])
+    stamp = np.round(np.asarray(t) * 1e9).astype(np.int64)
+    return JointLog(stamp, q, np.zeros_like(q), 3.0 * q)
+
+
+def test_an_even_log_is_taken_as_it_is():
+    log = log_at(np.arange(500) * 0.01)
+    (even,) = even_logs(log)
+    assert even.rate == pytest.approx(100.0)
+    assert np.array_equal(even.q, log.position)
+    assert even.seconds == pytest.approx(5.0)
+
+
+def test_jitter_and_repeated_stamps_are_ironed_out(rng):
+    t = np.sort(np.arange(400) * 0.01 + rng.uniform(-0.003, 0.003, 400))
+    (even,) = even_logs(log_at(np.insert(t, 200, t[200])))
+    grid = np.arange(len(even.q)) / even.rate + t[0] - t[0]
+    assert np.abs(even.q[:, 0] - np.sin(grid + t[0]))[5:-5].max() < 1e-6
+    assert np.abs(even.tau - 3.0 * even.q).max() < 1e-12
+
+
+def test_a_gap_begins_a_new_piece_and_short_pieces_are_dropped():
+    t = np.concatenate(
+        [np.arange(200) * 0.01, 3 + np.arange(50) * 0.01, 5 + np.arange(150) * 0.01]
+    )
+    first, second = even_logs(log_at(t))
+    assert (len(first.q), len(second.q)) == (200, 150)
+
+
+def test_what_is_no_recording_is_refused():
+    with pytest.raises(MeasurementError, match='50 samples with stamps of their own'):
+        even_logs(log_at(np.arange(50) * 0.01))
+    t = np.concatenate([k + np.arange(60) * 0.01 for k in range(4)])
+    with pytest.raises(MeasurementError, match='3 gaps, the longest of 0.41 s'):
+        even_logs(log_at(t))
+    with pytest.raises(MeasurementError, match='not finite'):
+        EvenLog(100.0, np.full((200, 2), np.nan), np.zeros((200, 2)))
+    with pytest.raises(MeasurementError, match=r'shape \(200, 2\) and torques \(200, 3\)'):
+        EvenLog(100.0, np.zeros((200, 2)), np.zeros((200, 3)))
+
+
+def test_parts_are_shares_of_the_length():
+    (even,) = even_logs(log_at(np.arange(1000) * 0.01))
+    assert np.array_equal(even.part(0.6, 1.0).q, even.q[600:])
