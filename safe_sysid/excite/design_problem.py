@@ -84,7 +84,7 @@ class DesignProblem:
         states = np.ascontiguousarray(self._checked @ x.T)
         count = len(self.contacts.names)
         gaps = np.empty((len(self.checks), count))
-        slopes = np.empty((len(self.checks), count, self.model.n))
+        slopes = np.zeros((len(self.checks), count, self.model.n))  # and 0 where nothing is near
         near = self.room.distance + NEAR
         near_slopes_into(self.contacts.bodies, states[0], near, gaps, slopes)
         torque = np.empty(states.shape[1:])

@@ -1,0 +1,146 @@
+"""Searches: starts inside all limits, steps that never leave them, and designs that are proven."""
+
+from dataclasses import replace
+
+from excite_problem import differences, rod_arm, rod_problem, small_problem
+import numpy as np
+import pytest
+
+from safe_sysid.errors import BoundError, ConfigError
+from safe_sysid.excite.barrier_descent import Descent
+from safe_sysid.excite.certificate import certify, proven_distance
+from safe_sysid.excite.criteria import smooth_condition
+from safe_sysid.excite.design import (
+    design_problem,
+    payload_problem,
+    random_start,
+    search,
+)
+from safe_sysid.excite.design_problem import NEAR
+from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.model.robot_model import RobotModel
+
+
+def slack(problem, x):
+    A, lower, upper = problem.limits
+    return min((upper - x @ A.T).min(), (x @ A.T - lower).min())
+
+
+def test_starts_are_inside_all_limits():
+    for problem in (rod_problem(), small_problem(basis='bspline', order=12)):
+        for seed in range(5):
+            x = random_start(problem, np.random.default_rng(seed))
+            assert slack(problem, x) > 0.0
+            assert problem.rows(x).values.min() >= 0.0
+            assert np.ptp(problem.states(x)[0], axis=0).min() > 1e-4
+
+
+def test_steps_keep_linear_limits_and_bring_the_criterion_down():
+    problem = rod_problem()
+    descent = Descent(problem, random_start(problem, np.random.default_rng(1)))
+    values = []
+    for value in descent.steps(smooth_condition(2.0), 25):
+        assert slack(problem, descent.x) > 0.0
+        values.append(value)
+    assert values[-1] < values[0] - 0.5
+
+
+def test_row_gradients_agree_with_differences(rng):
+    problem = rod_problem()
+    x = random_start(problem, rng)
+    rows = problem.rows(x)
+    gaps = len(problem.checks) * len(problem.contacts.names)
+    near = np.argsort(rows.values[:gaps])[:4]
+    assert rows.values[near].max() < NEAR
+    torques = rng.integers(gaps, len(rows.values), size=5)
+    active = np.concatenate([near, torques])
+    gradients = problem.row_gradients(rows, active)
+    expected = differences(lambda at: problem.rows(at).values[active], x)
+    np.testing.assert_allclose(gradients, expected.reshape(len(active), -1), atol=1e-6)
+
+
+def test_a_search_finds_a_proven_informative_motion():
+    """One start for the arm with the rod: well below the 100 that count as poor."""
+    problem = rod_problem()
+    found = [one for one in search(problem, 'kappa', 1, 0) if one is not None]
+    assert found[-1].condition < 55.0
+    for candidate in (found[0], found[-1]):
+        motion = problem.motion(candidate.x)
+        assert proven_distance(problem.contacts, motion, 0.01)[0] >= 0.01
+        assert certify(problem.model, problem.contacts, motion, 0.01).holds
+        assert candidate.condition == pytest.approx(problem.information.condition(
+            problem.states(candidate.x)
+        ))  # fmt: skip
+
+
+def test_a_tight_torque_limit_is_kept():
+    """The same arm with an eighth of its torque: the search has to make use of all of it."""
+    free = small_problem()
+    bare = free.model
+    limits = replace(bare.limits, torque=0.13 * bare.limits.torque)
+    arm = replace(bare, limits=limits)
+    problem = design_problem(arm, arm, replace(read_settings(), floor=None, clearance=0.005))
+    found = [one for one in search(problem, 'kappa', 0, 1) if one is not None][-1]
+    proof = certify(arm, problem.contacts, problem.motion(found.x), 0.005)
+    assert proof.holds, proof.failures
+    assert proof.torque > 0.7
+
+
+@pytest.mark.parametrize('criterion', ['D', 'A', 'E', 'rho', 'r_c', 'kappa-direct'])
+def test_every_criterion_and_basis_gives_a_proven_motion(criterion):
+    problem = small_problem(basis='bspline', order=9) if criterion == 'D' else small_problem()
+    found = [one for one in search(problem, criterion, 0, 0) if one is not None]
+    goals = [one.goal for one in found]
+    assert min(goals) < goals[0] + 1e-9
+    motion = problem.motion(found[-1].x)
+    assert certify(problem.model, problem.contacts, motion, problem.required).holds
+
+
+def test_what_is_minimised_gets_smaller_than_by_another_criterion():
+    problem = small_problem()
+    best = {}
+    for criterion in ('kappa', 'D'):
+        starts = [list(search(problem, criterion, 0, start)) for start in range(2)]
+        found = [one for each in starts for one in each if one is not None]
+        best[criterion] = problem.information.summary(
+            problem.states(min(found, key=lambda one: one.goal).x)
+        )
+    assert best['kappa'].condition < best['D'].condition
+    assert best['D'].log_determinant > best['kappa'].log_determinant
+
+
+def test_payload_only_looks_at_the_last_body():
+    problem = payload_problem(*rod_arm(), read_settings())
+    entries = problem.information.columns.entries
+    layout = problem.model.layout
+    assert set(entries) <= set(range(layout.end_effector.start, layout.end_effector.stop))
+    found = [one for one in search(problem, 'kappa', 0, 0) if one is not None]
+    assert found[-1].condition < found[0].condition < 1e3
+
+
+def test_an_arm_that_is_in_the_floor_is_refused_with_a_reason():
+    arm = RobotModel.named('two_link')
+    problem = design_problem(arm, arm, read_settings())
+    with pytest.raises(BoundError, match='no pose of two_link .* check floor'):
+        random_start(problem, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ('change', 'words'),
+    [
+        ({'basis': 'chebyshev'}, "no basis 'chebyshev'"),
+        ({'friction': ('Fx',)}, "no friction 'Fx'"),
+        ({'duration': 0.0}, 'duration is 0.0'),
+        ({'clearance': -1.0}, 'clearance is -1.0'),
+        ({'extra_torque': 1.0}, 'extra_torque is 1.0'),
+        ({'torque_noise': (1.0, 0.0)}, 'all have to be more than 0'),
+    ],
+)
+def test_settings_out_of_range_are_refused(change, words):
+    with pytest.raises(ConfigError, match=words):
+        ExcitationSettings(**{**vars(read_settings()), **change})
+
+
+def test_noise_for_another_number_of_joints_is_refused():
+    with pytest.raises(ConfigError, match='torque_noise has 3 entries, two_link has 2 joints'):
+        small_problem(torque_noise=(1.0, 1.0, 1.0))
