@@ -38,7 +38,7 @@ def start(context):
         Node(
             package='safe_sysid',
             executable=process.executable,
-            namespace=namespace or None,
+            namespace=namespace or process.namespace or None,
             parameters=[str(process.settings), str(choices)],
             output='screen',
             respawn=True,

@@ -26,14 +26,24 @@ class Way:
     nodes: tuple[str, ...]
     parameters: Mapping[str, Parameters] = field(default_factory=dict)
     robot: str = ROBOT  # where none is named
+    namespace: str = ''  # of the loop, where the driver has topics of the same names
 
 
 WAYS = {
     'loop': Way('the loop alone; a bridge is started elsewhere', LOOP),
     'builtin_sim': Way('the built-in simulator', (*LOOP, 'builtin_sim_bridge'), SIMULATED),
     'drake_sim': Way('Drake', (*LOOP, 'drake_bridge'), SIMULATED),
-    'gazebo_sim': Way('Gazebo through ros2_control', (*LOOP, 'ros2_control_bridge')),
-    'kinova': Way('a Kinova arm through ros2_control', (*LOOP, 'ros2_control_bridge')),
+    'gazebo_sim': Way(
+        'Gazebo through ros2_control',
+        (*LOOP, 'ros2_control_bridge'),
+        {'ros2_control_bridge': {'use_sim_time': True}},
+        namespace='safe_sysid',
+    ),
+    'kinova': Way(
+        'a Kinova arm through ros2_control',
+        (*LOOP, 'ros2_control_bridge'),
+        namespace='safe_sysid',
+    ),
     'lbr_fri': Way('a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'),
     'replay': Way('a recorded bag through the identifier alone', ('identifier', 'replay_bridge')),
 }
@@ -61,6 +71,7 @@ class Process:
     node: str
     settings: Path
     parameters: Parameters
+    namespace: str = ''
 
     @property
     def executable(self) -> str:
@@ -91,7 +102,9 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     way = WAYS[name]
     settings = settings_file(way, choices)
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'onlooker']
-    return [Process(node, settings, _parameters(way, node, choices)) for node in started]
+    return [
+        Process(node, settings, _parameters(way, node, choices), way.namespace) for node in started
+    ]
 
 
 def settings_file(way: Way, choices: Choices) -> Path:
