@@ -1,0 +1,124 @@
+"""Launch files and `safe-sysid run` start the same processes, with settings that they accept."""
+
+import ast
+import importlib
+import json
+from pathlib import Path
+import sys
+
+import pytest
+import yaml
+
+from safe_sysid.config import from_mapping
+from safe_sysid.errors import ConfigError
+from safe_sysid.report.processes import (
+    WAYS,
+    Choices,
+    nodes,
+    processes_of,
+    write_choices,
+)
+from safe_sysid.report.run import command_line
+
+ROOT = Path(__file__).resolve().parent.parent
+LAUNCH = ROOT / 'launch'
+
+
+def test_there_is_a_launch_file_for_every_way_of_running():
+    files = {path.name.removesuffix('.launch.py') for path in LAUNCH.glob('*.launch.py')}
+    assert files - {'show_robot', 'view'} == set(WAYS)
+
+
+@pytest.mark.parametrize('way', [way for way in WAYS if way != 'loop'])
+def test_a_launch_file_includes_the_loop_with_its_own_way(way):
+    tree = ast.parse((LAUNCH / f'{way}.launch.py').read_text())
+    (told,) = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    assert ast.literal_eval(told) == {'way': way}
+
+
+def test_every_node_is_a_module_with_a_main_and_an_executable():
+    for way in WAYS:
+        for process in processes_of(way, Choices(record='bag')):
+            path = ROOT / f'{process.module.replace(".", "/")}.py'
+            assert 'def main() -> int:' in path.read_text(), process.node
+    assert len(set(nodes())) == len(nodes())
+
+
+@pytest.mark.parametrize('way', list(WAYS))
+def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
+    chosen = Choices(robot='two_link', world='shelf', payload='p.yaml', is_lockstep=True)
+    processes = processes_of(way, chosen)
+    path = write_choices(processes, tmp_path / 'choices.yaml')
+    blocks = yaml.safe_load(path.read_text())
+    for process in processes:
+        line = command_line(process, path)
+        assert line[:3] == [sys.executable, '-m', process.module]
+        assert line[4:8] == ['--params-file', str(process.settings), '--params-file', str(path)]
+        own = blocks[f'/**/{process.node}']['ros__parameters']
+        assert own['robot'] == 'two_link'
+        assert own['timing'] == 'lockstep'
+        assert own.get('world') == ('shelf' if process.node == 'planner' else None)
+    assert {process.node for process in processes} >= set(WAYS[way].nodes)
+
+
+def test_a_parameter_can_be_given_to_one_node_or_to_all():
+    extra = ('planner:planner.budget:=0.5', 'gains.V_M:=0.01', 'planner:goal:=[0.5, 1.0]')
+    by_node = {p.node: p.parameters for p in processes_of('loop', Choices(extra=extra))}
+    assert by_node['planner'] == {'planner.budget': 0.5, 'gains.V_M': 0.01, 'goal': [0.5, 1.0]}
+    assert by_node['controller'] == {'gains.V_M': 0.01}
+
+
+@pytest.mark.parametrize(
+    ('choices', 'complaint'),
+    [
+        (Choices(robot='r2d2'), "no settings of the loop for 'r2d2', the package has"),
+        (Choices(config='nowhere.yaml'), 'nowhere.yaml: there is no such settings file'),
+        (Choices(extra=('a=1',)), "parameter 'a=1' is not NAME:=VALUE"),
+        (Choices(extra=('plan:a:=1',)), "no node 'plan', there are"),
+    ],
+)
+def test_what_cannot_be_started_is_refused(choices, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of('loop', choices)
+
+
+def test_a_way_that_does_not_exist_is_refused():
+    with pytest.raises(ConfigError, match=r"no way to run 'moon', there are \['loop', "):
+        processes_of('moon', Choices())
+
+
+SETTINGS = sorted((ROOT / 'config' / 'loop').glob('*.yaml'))
+
+
+@pytest.mark.parametrize('path', SETTINGS, ids=lambda path: path.stem)
+def test_nodes_accept_the_settings_of_the_package(path):
+    """Every key is known to its node, every value in range."""
+    blocks = yaml.safe_load(path.read_text())
+    shared = blocks.pop('/**')['ros__parameters']
+    assert shared['robot'] == path.stem
+    assert {name.removeprefix('/**/') for name in blocks} <= set(nodes())
+    for node in nodes():
+        own = blocks.get(f'/**/{node}', {}).get('ros__parameters', {})
+        needed = {'bag': 'folder'} if node == 'replay_bridge' else {}
+        settings = settings_class(node)
+        settings_of_node = from_mapping(settings, {**shared, **own, **needed}, node)
+        assert settings_of_node.robot == path.stem
+
+
+def settings_class(node):
+    """Dataclass whose fields are the parameters of a node."""
+    name = node if node.endswith('_bridge') else f'{node}_node'
+    tree = ast.parse((ROOT / 'safe_sysid' / 'nodes' / f'{name}.py').read_text())
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+    read = [c.args[1].id for c in calls if getattr(c.func, 'id', '') == 'read_config']
+    module = importlib.import_module(f'safe_sysid.nodes.{name}')
+    classes = [c for c in vars(module).values() if isinstance(c, type)]
+    own = [
+        c for c in classes if c.__module__ == module.__name__ and c.__name__.endswith('Settings')
+    ]
+    return getattr(module, read[0]) if read else own[0]
+
+
+def test_choices_are_json_which_is_yaml(tmp_path):
+    path = write_choices(processes_of('loop', Choices(once=True)), tmp_path / 'c.yaml')
+    assert json.loads(path.read_text()) == yaml.safe_load(path.read_text())
