@@ -1,8 +1,9 @@
 """What can be known of an arm's theta: by any motion, by one recording, and when some is known.
 
-theta is that of `ParameterLayout`: ten per body, then Fc, Fv, Ia and beta of every joint. Friction
-and offsets are base parameters of their own: torques of bodies don't change sign with the velocity
-as Fc and Fv do, and what is constant like beta also has an inertia that is felt in motion.
+theta is that of `ParameterLayout`: ten per body, then Fc, Fv, Ia and beta of every joint. Fc and
+Fv are base parameters of their own: torques of bodies do not change sign with the velocity. An
+offset beta can hide: a mass that slides along gravity, with its inertia made up for by an
+armature, adds a constant torque and nothing else.
 """
 
 from __future__ import annotations
@@ -20,9 +21,12 @@ from safe_sysid.model.base_parameters import (
     base_parameters_in_order,
     from_dependence,
 )
+from safe_sysid.model.joint_conditions import Torques
+from safe_sysid.model.kinematic_tree import KinematicTree
+from safe_sysid.model.mechanism_regressor import GRAVITY, stacked_regressor
 from safe_sysid.model.parameter_nullspace import exact_nullspace
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.undetectable_changes import base_parameters_of
+from safe_sysid.model.undetectable_changes import base_parameters_of, preference, transfers
 from safe_sysid.model.urdf_kinematics import robot_kinematics
 
 
@@ -43,22 +47,49 @@ class Excitation:
 def structural_base_parameters(model: RobotModel) -> BaseParameters:
     """Base parameters of theta that hold for every motion of an arm, on snapped geometry."""
     n, layout = model.n, model.layout
-    nullspace = exact_nullspace(robot_kinematics(model).tree.with_armature())
+    tree = robot_kinematics(model).tree.with_armature()
+    nullspace = exact_nullspace(tree)
     bodies = base_parameters_of(nullspace)
-    armature = 10 * n + 2 * n
-    place = np.array(
-        [
-            layout.inertial(i).start + k if k < 10 else armature + i
-            for i in range(n)
-            for k in range(11)
-        ]
-    )
+    armature = layout.joint_entries('Ia').start
+    place = np.array([10 * i + k if k < 10 else armature + i for i in range(n) for k in range(11)])
     friction = np.setdiff1d(np.arange(layout.size), place)
     chosen = np.concatenate([place[bodies.columns], friction])
-    others = place[bodies.others]
-    W = np.zeros((len(chosen), len(others)))
+    W = np.zeros((len(chosen), len(bodies.others)))
     W[: bodies.count] = bodies.regrouping[:, bodies.others]
-    return from_dependence(chosen, others, W, bodies.decision, np.zeros(0))
+    structure = from_dependence(chosen, place[bodies.others], W, bodies.decision, np.zeros(0))
+    change, offset = _constant_torques(tree, float(np.linalg.norm(model.tree.gravity)))
+    hidden = np.zeros((layout.size, change.shape[1]))
+    hidden[place], hidden[layout.joint_entries('beta')] = change, -offset
+    order = np.concatenate([place[preference(nullspace)], friction])
+    return _without_hidden(structure, hidden, order)
+
+
+def _constant_torques(tree: KinematicTree, gravity: float) -> tuple[Array, Array]:
+    """Changes of bodies and armatures that only add a constant torque, and that torque.
+
+    Felt by no acceleration, so among the undetectable changes without gravity; the postures that
+    decide whether its gravity torque is constant are sampled.
+    """
+    R = transfers(exact_nullspace(tree.without_gravity()))
+    n = len(tree.joints)
+    samples = 2 * (n + R.shape[1])
+    Y = stacked_regressor(tree, Torques.OF_GRAVITY, samples, np.random.default_rng(0))
+    torque = (gravity / GRAVITY * Y @ R).reshape(samples, n, -1)
+    mean = torque.mean(axis=0)
+    varying = np.linalg.qr((torque - mean).reshape(samples * n, -1))[1]
+    _, sizes, V = np.linalg.svd(varying)
+    constant = V[np.sum(sizes > TOLERANCE) :].T
+    return R @ constant, mean @ constant
+
+
+def _without_hidden(structure: BaseParameters, hidden: Array, order: IntArray) -> BaseParameters:
+    """Base parameters where further changes, as columns, are undetectable."""
+    seen = structure.regrouping @ hidden
+    if np.abs(seen).max(initial=0.0) <= TOLERANCE:
+        return structure
+    U, sizes, _ = np.linalg.svd(seen)
+    kept = U[:, np.sum(sizes > TOLERANCE) :].T @ structure.regrouping
+    return base_parameters_in_order(kept, order)
 
 
 def excitation(structure: BaseParameters, Y: Array, tolerance: float = TOLERANCE) -> Excitation:

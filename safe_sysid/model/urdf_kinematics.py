@@ -76,8 +76,10 @@ def robot_kinematics(model: RobotModel) -> Kinematics:
     links: dict[int, str] = {}
     for name, frame in model.frames.items():
         links.setdefault(frame.joint, name)
-    joints = tuple(replace(joint, link=links[i]) for i, joint in enumerate(tree.joints))
-    return Kinematics(replace(tree, joints=joints), links[-1], snapped)
+    joints = tuple(
+        replace(joint, link=links.get(i, joint.link)) for i, joint in enumerate(tree.joints)
+    )
+    return Kinematics(replace(tree, joints=joints), links.get(-1, 'base'), snapped)
 
 
 def tree_of(model: pin.Model, gravity: Array) -> tuple[KinematicTree, tuple[Snap, ...]]:
