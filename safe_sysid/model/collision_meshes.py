@@ -23,7 +23,7 @@ FLOOR = 20.0  # [m] width of the block that stands for the floor
 
 def has_meshes(urdf: Path) -> bool:
     """Whether any collision shape of a URDF is a mesh."""
-    return any(read_urdf(urdf).iterfind('link/collision/geometry/mesh'))
+    return read_urdf(urdf).find('link/collision/geometry/mesh') is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class CollisionMeshes:
                 arm,
                 ElementTree.tostring(read_urdf(urdf), encoding='unicode'),
                 pin.GeometryType.COLLISION,
-                [str(folder) for folder in _package_folders(urdf)],
+                package_dirs=[str(folder) for folder in _package_folders(urdf)],
             )
         except (ValueError, RuntimeError) as error:
             raise ModelError(f'{urdf}: its meshes cannot be read: {error}') from error
