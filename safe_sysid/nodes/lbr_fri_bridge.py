@@ -42,6 +42,8 @@ class OverlaySignal(CommandSignal):
 class LbrFriSettings(LoopSettings):
     """Parameters of the bridge."""
 
+    states: str = '/lbr/state'  # topic on which the driver reports
+    commands: str = '/lbr/command/torque'  # topic of its torque controller
     patience: float = 0.5  # share of a cycle that the answer to its state may take
     command: OverlaySignal = field(default_factory=OverlaySignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
@@ -79,8 +81,8 @@ class LbrFriBridge(Node):
         self._refusal = self._bad_state = ''
         self._late = 0  # cycles whose answer was that to an earlier state
         self._msg = command()
-        self._commands = self.create_publisher(command, 'driver/command/torque', DRIVER)
-        self.create_subscription(state, 'driver/state', self._on_state, DRIVER)
+        self._commands = self.create_publisher(command, settings.commands, DRIVER)
+        self.create_subscription(state, settings.states, self._on_state, DRIVER)
         self._health = Health(self, self._condition)
         self._warnings = '; '.join(prepare_process(settings.real_time))
         settle_memory()

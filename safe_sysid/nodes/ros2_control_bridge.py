@@ -35,6 +35,8 @@ LOOK = 0.0005  # [s] between two looks for the answer to a sample
 class Ros2ControlSettings(LoopSettings):
     """Parameters of the bridge."""
 
+    states: str = '/joint_states'  # topic on which the driver reports
+    commands: str = '/forward_effort_controller/commands'  # topic of its effort controller
     period: float = 0.001  # [s] after which a command is repeated that nobody answered
     controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
     command: CommandSignal = field(default_factory=CommandSignal)
@@ -81,13 +83,22 @@ class Ros2ControlBridge(Node):
         self._msg = Float64MultiArray()
         self._commanded: tuple[int | None, float] = (None, -np.inf)  # answer, and when [s]
         self._has_commanded = False
-        self._commands = self.create_publisher(Float64MultiArray, 'driver/commands', SAMPLES)
-        self.create_subscription(JointState, 'driver/joint_states', self._on_state, SAMPLES)
+        self._refuse_own_topic(settings.states)
+        self._commands = self.create_publisher(Float64MultiArray, settings.commands, SAMPLES)
+        self.create_subscription(JointState, settings.states, self._on_state, SAMPLES)
         self._health = Health(self, self._condition)
         self._warnings = '; '.join(prepare_process(settings.real_time))
         settle_memory()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(LOOK, self._look, clock=steady)
+
+    def _refuse_own_topic(self, states: str) -> None:
+        own = self.resolve_topic_name('joint_states')
+        if self.resolve_topic_name(states) == own:
+            raise ConfigError(
+                f'states is {own}, on which this bridge publishes; run the loop in a namespace, '
+                'or let the driver report on another topic'
+            )
 
     def _on_state(self, msg: JointState) -> None:
         try:

@@ -31,12 +31,12 @@ class FriRobot:
         self.sample_time = PERIOD
         self.command = None  # newest
         self.told: list = []
-        self._states = node.create_publisher(state, 'driver/state', DRIVER)
-        node.create_subscription(command, 'driver/command/torque', self._on_command, DRIVER)
+        self._states = node.create_publisher(state, '/lbr/state', DRIVER)
+        node.create_subscription(command, '/lbr/command/torque', self._on_command, DRIVER)
 
     @property
     def is_connected(self) -> bool:
-        topic = 'driver/command/torque'
+        topic = '/lbr/command/torque'
         return self._states.get_subscription_count() > 0 and self._node.count_publishers(topic) > 0
 
     def message(self):

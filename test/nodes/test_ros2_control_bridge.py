@@ -18,7 +18,7 @@ LOOP = share_directory() / 'config' / 'loop' / 'kinova_gen3.yaml'
 PERIOD = 0.005  # [s]
 START = np.array([-0.48, 0.05, -0.12, 0.17, 3.12, 0.13, -1.39])  # [rad]
 TARGET = START + 0.05
-NAME = '/ros2_control_bridge'
+NAME = '/loop/ros2_control_bridge'
 CONTROLLER = [6, 2, 4, 0, 5, 1, 3]  # order of joints in the effort controller
 
 
@@ -31,13 +31,15 @@ class Driver:
         self._node = node
         self.told: list = []
         self.torque = np.zeros(model.n)  # that the controller holds
-        self._states = node.create_publisher(JointState, 'driver/joint_states', SAMPLES)
-        node.create_subscription(Float64MultiArray, 'driver/commands', self._on_command, SAMPLES)
+        self._states = node.create_publisher(JointState, '/joint_states', SAMPLES)
+        node.create_subscription(
+            Float64MultiArray, '/forward_effort_controller/commands', self._on_command, SAMPLES
+        )
 
     @property
     def is_connected(self):
         return self._states.get_subscription_count() > 0 and (
-            self._node.count_publishers('driver/commands') > 0
+            self._node.count_publishers('/forward_effort_controller/commands') > 0
         )
 
     def message(self, order):
@@ -68,12 +70,12 @@ class Driver:
 @pytest.fixture(scope='module')
 def connected():
     rclpy.init()
-    node = rclpy.create_node('everybody_else')
+    node = rclpy.create_node('everybody_else', namespace='loop')
     model = RobotModel.named('kinova_gen3')
     driver = Driver(node, model)
     loop = SmallLoop(node, model, SpringLaw(model, TARGET, 100.0, 20.0))
     names = ', '.join(model.layout.joint_names[i] for i in CONTROLLER)
-    more = ['-p', 'guard.max_age:=2.0', '-p', f'controller_joints:=[{names}]']
+    more = ['-r', '__ns:=/loop', '-p', 'guard.max_age:=2.0', '-p', f'controller_joints:=[{names}]']
     with running_node('ros2_control_bridge', '--params-file', str(LOOP), *more):
         loop.wait_until(lambda: loop.is_connected and driver.is_connected, 'the bridge')
         yield driver, loop
@@ -152,9 +154,15 @@ def test_a_driver_that_falls_silent_leaves_the_guard_in_charge(connected, rng):
 
 
 def test_a_controller_with_other_joints_is_refused():
-    other = ['-p', 'controller_joints:=[joint_1, joint_2]']
+    other = ['-p', 'controller_joints:=[joint_1, joint_2]', '-r', '__ns:=/loop']
     with running_node('ros2_control_bridge', '--params-file', str(LOOP), *other) as process:
         assert "controller_joints is ['joint_1', 'joint_2']; the same joints" in (
             process.stderr.read()
         )
+        assert process.wait() == 2
+
+
+def test_the_topic_of_the_driver_is_not_taken_for_that_of_the_loop():
+    with running_node('ros2_control_bridge', '--params-file', str(LOOP)) as process:
+        assert 'states is /joint_states, on which this bridge publishes' in process.stderr.read()
         assert process.wait() == 2
