@@ -15,8 +15,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.calibrate.torque_rows import Motion
-from safe_sysid.errors import ConfigError
+from safe_sysid.calibrate.torque_rows import ENDS, Motion
+from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.filters import zero_phase
 from safe_sysid.model.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
@@ -124,12 +124,18 @@ def drift_of(
     """Drift of a recording; torques of joints that stand are gated, their friction is unknown.
 
     A joint that stands holds up to its Coulomb friction either way, so as much of its external
-    torque is not counted.
+    torque is not counted. The ends, where filters ring, are left out.
     """
     tau = external_torque(model, columns, motion, x, cutoff)
     holding = columns.layout.friction(x[: columns.layout.size])[0]
     stands = np.abs(motion.qd) < settings.standing
     tau = np.where(stands, past_dead_zone(tau, holding), tau)
     step = max(int(motion.rate / (4.0 * cutoff)), 1)
-    F = wrench(model, motion.q[::step], tau[::step], settings.damping)
+    ends = round(ENDS * motion.rate / cutoff)
+    if len(tau) <= 2 * ends:
+        raise MeasurementError(
+            f'{len(tau) / motion.rate:.2g} s are too short for a cut-off of {cutoff} Hz'
+        )
+    seen = slice(ends, len(tau) - ends, step)
+    F = wrench(model, motion.q[seen], tau[seen], settings.damping)
     return drift(F, motion.rate / step, settings)
