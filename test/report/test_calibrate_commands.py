@@ -1,0 +1,191 @@
+"""Commands of calibration: files in, files and figures out, refusals as sentences and status."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from safe_sysid.calibrate.kinematic_fit import tip_poses
+from safe_sysid.model.inertia import is_consistent
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report import bench_calibrate
+from safe_sysid.report.bench import BenchSettings
+from safe_sysid.report.bench import run as run_bench
+from safe_sysid.report.bench_calibrate import misbuilt
+from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
+from safe_sysid.report.cli import main
+
+MODEL = RobotModel.named('two_link')
+RATE = 200.0
+
+
+def written(path, log):
+    n = log.q.shape[1]
+    header = ','.join(['t', *(f'q_{i}' for i in range(n)), *(f'tau_{i}' for i in range(n))])
+    t = np.arange(len(log.q))[:, None] / log.rate
+    np.savetxt(
+        path, np.hstack([t, log.q, log.tau]), fmt='%.9g', delimiter=',', header=header, comments=''
+    )
+    return str(path)
+
+
+@pytest.fixture
+def truth(rng):
+    return altered(MODEL, rng)
+
+
+@pytest.fixture
+def recording(tmp_path, truth, rng):
+    log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+    return written(tmp_path / 'log.csv', log)
+
+
+def answer(capsys, *arguments):
+    status = main([*arguments, '--json'])
+    return status, json.loads(capsys.readouterr().out)
+
+
+def test_calibrate_writes_an_arm_that_predicts(recording, truth, tmp_path, capsys):
+    out = tmp_path / 'out'
+    status, found = answer(
+        capsys, 'calibrate', recording, '--robot', 'two_link', '--out', str(out)
+    )
+    assert status == 0
+    assert found['refused'] is None
+    assert found['validation']['relative_error_filtered'] < 0.02
+    assert found['validation']['filter_hz'] == 10.0
+    assert {path.name for path in out.iterdir()} == {
+        'report.md', 'two_link.yaml', 'two_link.urdf', 'two_link.xml',
+        'torque_1.png', 'torque_2.png',
+    }  # fmt: skip
+    read = RobotModel.from_config(out / 'two_link.yaml')
+    assert read.theta == pytest.approx(np.array(found['x']), rel=1e-9, abs=1e-9)
+    assert is_consistent(read.theta[:20].reshape(2, 10)).all()
+    Fc = truth.layout.friction(truth.theta)[0]
+    assert read.layout.friction(read.theta)[0] == pytest.approx(Fc, rel=0.05)
+
+
+def test_the_report_says_what_a_person_needs(recording, tmp_path, capsys):
+    out = tmp_path / 'out'
+    assert (
+        main(['calibrate', recording, '--robot', 'two_link', '--cutoff', '5', '--out', str(out)])
+        == 0
+    )
+    printed = capsys.readouterr().out
+    assert printed.strip() == (out / 'report.md').read_text(encoding='utf-8').strip()
+    for words in (
+        'of the torque filtered at 5 Hz',
+        'of the torque as recorded',
+        'white noise behind the same filter',
+        '## Least known combinations',
+        '| joint_2.Fv |',
+        'Torques show combinations only',
+        'log.csv: 4001 samples in 20.000 s',
+    ):
+        assert words in printed, words
+
+
+def test_a_poor_recording_is_refused_and_no_arm_is_written(truth, tmp_path, rng, capsys):
+    motion = motion_in_limits(MODEL, rng, 20.0, RATE)
+    one = {name: np.repeat(getattr(motion, name)[:, :1], 2, axis=1) for name in ('q', 'qd', 'qdd')}
+    path = written(tmp_path / 'phase.csv', simulated_log(truth, motion._replace(**one), rng))
+    out = tmp_path / 'out'
+    status, found = answer(capsys, 'calibrate', path, '--robot', 'two_link', '--out', str(out))
+    assert status == 1
+    assert 'poorly excited: 100.00 % of the motion is along one line' in found['refused']
+    assert not list(out.glob('two_link.*'))
+    assert '**Refused.**' in (out / 'report.md').read_text(encoding='utf-8')
+
+
+def test_sign_settings_and_another_recording_to_judge(recording, truth, tmp_path, rng, capsys):
+    log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+    other = written(tmp_path / 'other.csv', log)
+    settings = tmp_path / 'mine.yaml'
+    settings.write_text('cutoff: 8.0\nstribeck_velocities: [0.1, 0.3]\n', encoding='utf-8')
+    status, found = answer(
+        capsys, 'calibrate', recording, '--robot', 'two_link', '--validate', other,
+        '--settings', str(settings), '--torque-sign=1,1',
+    )  # fmt: skip
+    assert status == 0
+    assert found['settings']['cutoff'] == 8.0
+    assert found['stribeck_velocity'] in (0.1, 0.3)
+    settings.write_text('cutof: 8.0\n', encoding='utf-8')
+    arguments = ['calibrate', recording, '--robot', 'two_link', '--settings', str(settings)]
+    assert main(arguments) == 2
+    assert "unknown key 'cutof', did you mean 'cutoff'?" in capsys.readouterr().err
+    assert main(['calibrate', recording, '--robot', 'two_link', '--torque-sign=1,1,1']) == 2
+    assert '--torque-sign has 3 entries; 1 or 2 are needed' in capsys.readouterr().err
+
+
+def poses_file(path, q, p, quaternions):
+    header = [*(f'A{i + 1}' for i in range(7)), 'x', 'y', 'z']
+    columns = [q, p]
+    if quaternions is not None:
+        header += ['qx', 'qy', 'qz', 'qw']
+        columns.append(quaternions)
+    np.savetxt(
+        path, np.hstack(columns), fmt='%.15g', delimiter=',', header=','.join(header), comments=''
+    )
+    return str(path)
+
+
+@pytest.mark.parametrize(('kind', 'rank'), [('poses', 34), ('points', 31)])
+def test_kinematics_of_a_misbuilt_arm(kind, rank, tmp_path, rng, capsys):
+    model = RobotModel.named('lbr_med7')
+    truth, marker = misbuilt(model, rng)
+    q = rng.uniform(model.limits.position_lower, model.limits.position_upper, (75, 7))
+    R, p = tip_poses(truth, q, marker)
+    quaternions = Rotation.from_matrix(R).as_quat() if kind == 'poses' else None
+    path = poses_file(tmp_path / 'poses.csv', q, p, quaternions)
+    status, found = answer(
+        capsys, 'calibrate-kinematics', path, '--robot', 'lbr_med7', '--out', str(tmp_path)
+    )
+    assert status == 0
+    assert (found['determined'], found['measured']) == (rank, kind)
+    assert found['fitted_poses'] == 60
+    assert found['held_out_position_largest_mm'] < 0.01
+    assert found['warning'] is None
+    assert (tmp_path / 'lbr_med7.urdf').exists()
+
+
+def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
+    q, p = rng.normal(size=(30, 7)), rng.normal(size=(30, 3))
+    path = poses_file(tmp_path / 'a.csv', q, p, 2.0 * np.tile([0, 0, 0, 1.0], (30, 1)))
+    assert main(['calibrate-kinematics', path, '--robot', 'lbr_med7']) == 2
+    assert 'the quaternion of row 1 has length 2, not 1' in capsys.readouterr().err
+    path = tmp_path / 'b.csv'
+    path.write_text('A1,x\n1,2\n', encoding='utf-8')
+    assert main(['calibrate-kinematics', str(path), '--robot', 'lbr_med7']) == 2
+    assert "no columns ['A2', 'A3', 'A4', 'A5', 'A6', 'A7']" in capsys.readouterr().err
+
+
+def test_drift_tells_a_calibrated_arm_from_one_that_is_not(recording, tmp_path, capsys):
+    out = tmp_path / 'out'
+    assert main(['calibrate', recording, '--robot', 'two_link', '--out', str(out)]) == 0
+    capsys.readouterr()
+    _, found = answer(
+        capsys, 'calibrate-drift', recording, '--robot', str(out / 'two_link.yaml'),
+        '--against', 'two_link',
+    )  # fmt: skip
+    assert found['drift_mm_per_minute'] < 0.2 * found['against']['drift_mm_per_minute']
+    zone = [str(x + 1e-6) for x in found['smallest_dead_zone_without_drift']]
+    status, quiet = answer(
+        capsys, 'calibrate-drift', recording, '--robot', str(out / 'two_link.yaml'),
+        '--dead-zone', *zone,
+    )  # fmt: skip
+    assert (status, quiet['drift_mm_per_minute'], quiet['passed']) == (0, 0.0, True)
+
+
+def test_bench_prints_its_keys(monkeypatch, tmp_path):
+    monkeypatch.setattr(bench_calibrate, 'SECONDS', 10.0)
+    monkeypatch.setattr(bench_calibrate, 'RATE', 200.0)
+    monkeypatch.setattr(bench_calibrate, 'LONG', 10.0)
+    figures = run_bench('calibrate', BenchSettings(1, 1, quick=True, plots=tmp_path), print)
+    assert {'sdp_s', 'recording_s', 'validation_ratio_to_truth'} <= figures.keys()
+    assert (figures['sdp_rows'], figures['sdp_parameters']) == (2002, 98)
+    assert [row['rank'] for row in figures['kinematics']] == [34, 31]
+    assert max(row['error_after_um'] for row in figures['kinematics']) < 10.0
+    assert 0.9 < figures['validation_ratio_to_truth'] < 1.2
+    assert abs(figures['log_cholesky_objective_excess']) < 1e-7
+    assert (tmp_path / 'calibrate_scores.svg').exists()
