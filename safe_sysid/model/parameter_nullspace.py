@@ -127,7 +127,7 @@ def exact_nullspace(
     if not floats.decision.gap > SAFE_GAP:
         raise ModelError(
             f'the geometry is so nearly special that floats lose it: {floats.decision}; '
-            'round lengths and angles of the description to what is meant'
+            'round lengths and angles to what is meant, or decide with a tolerance'
         )
     joints = tuple(
         _joint(tree, i, exact, number, tuple(_classes(tree, i, outcomes)))

@@ -61,6 +61,7 @@ def command(options: argparse.Namespace) -> int:
 
 def examine(options: argparse.Namespace) -> Observability:
     """What the command line asks about."""
+    _check(options)
     kinematics = _kinematics(options)
     tree = _tree(kinematics, options)
     torques = Torques.OF_GRAVITY if options.static else Torques.OF_MOTION
@@ -136,6 +137,13 @@ def _notes(nullspace: ParameterNullspace) -> tuple[str, ...]:
     if nullspace.decision.smallest_accepted < nullspace.decision.tolerance:
         notes.append(NEARLY)
     return tuple(notes)
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.gravity is not None and not np.any(options.gravity):
+        raise ConfigError('gravity 0 0 0 has no direction; use --no-gravity where nothing falls')
+    if options.tolerance is not None and not 0.0 < options.tolerance < 1.0:
+        raise ConfigError(f'the tolerance is {options.tolerance}; between 0 and 1 is allowed')
 
 
 def _kinematics(options: argparse.Namespace) -> Kinematics:
