@@ -136,7 +136,8 @@ class LbrFriBridge(Node):
                 return
             self._late += 1
         self._waiting = None
-        now = (self._offset or 0) + state.stamp + round(elapsed * 1e9)
+        # at most a cycle, so that time never goes back: the next state is on its way
+        now = (self._offset or 0) + state.stamp + round(min(elapsed, state.period) * 1e9)
         torque = self._edge.torque(now, measurement)
         if torque is None:
             self._held = state.position if self._held is None else self._held
