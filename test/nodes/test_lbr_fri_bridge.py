@@ -6,6 +6,7 @@ import sys
 
 from nodes.fri_robot import PERIOD, FriRobot
 from nodes.generated_messages import missing_tool, modules_of
+from nodes.running_loop import changed_settings
 from nodes.running_node import running_node
 from nodes.small_loop import SmallLoop, SpringLaw
 import numpy as np
@@ -19,8 +20,6 @@ from safe_sysid.track.supervisor import Cause
 
 DEFINITIONS = Path(__file__).parent.parent / 'data' / 'lbr_fri_idl'
 LOOP = share_directory() / 'config' / 'loop' / 'lbr_med7.yaml'
-# A busy test machine is late: nothing may be refused for that.
-PATIENT = ['-p', 'guard.max_age:=2.0', '-p', 'patience:=0.9']
 START = [0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0]
 TARGET = [0.05, 0.55, -0.05, -1.15, 0.05, 0.65, 0.05]
 NAME = '/lbr_fri_bridge'
@@ -44,14 +43,20 @@ def fri_messages():
 
 
 @pytest.fixture(scope='module')
-def connected(fri_messages):
+def connected(fri_messages, tmp_path_factory):
     """Robot and loop with one bridge between them for all tests."""
+    settings = changed_settings(  # a busy machine is late, nothing may be refused for that
+        tmp_path_factory.mktemp('settings'),
+        'lbr_med7',
+        lbr_fri_bridge__patience=0.9,
+        lbr_fri_bridge__guard__max_age=2.0,
+    )
     rclpy.init()
     node = rclpy.create_node('everybody_else')
     model = RobotModel.named('lbr_med7')
     robot = FriRobot(node, *fri_messages, model, START)
     loop = SmallLoop(node, model, SpringLaw(model, TARGET, 60.0, 2.0))
-    with running_node('lbr_fri_bridge', '--params-file', str(LOOP), *PATIENT):
+    with running_node('lbr_fri_bridge', '--params-file', str(settings)):
         loop.wait_until(lambda: loop.is_connected and robot.is_connected, 'the bridge')
         yield robot, loop
     node.destroy_node()

@@ -1,5 +1,6 @@
 """The bridge to effort controllers of ros2_control, over real middleware; a simulated arm."""
 
+from nodes.running_loop import changed_settings
 from nodes.running_node import running_node
 from nodes.small_loop import SmallLoop, SpringLaw
 import numpy as np
@@ -68,15 +69,20 @@ class Driver:
 
 
 @pytest.fixture(scope='module')
-def connected():
+def connected(tmp_path_factory):
     rclpy.init()
     node = rclpy.create_node('everybody_else', namespace='loop')
     model = RobotModel.named('kinova_gen3')
     driver = Driver(node, model)
     loop = SmallLoop(node, model, SpringLaw(model, TARGET, 100.0, 20.0))
-    names = ', '.join(model.layout.joint_names[i] for i in CONTROLLER)
-    more = ['-r', '__ns:=/loop', '-p', 'guard.max_age:=2.0', '-p', f'controller_joints:=[{names}]']
-    with running_node('ros2_control_bridge', '--params-file', str(LOOP), *more):
+    settings = changed_settings(
+        tmp_path_factory.mktemp('settings'),
+        'kinova_gen3',
+        ros2_control_bridge__guard__max_age=2.0,  # a busy machine is late
+        ros2_control_bridge__controller_joints=[driver.names[i] for i in CONTROLLER],
+    )
+    own = ['--params-file', str(settings), '-r', '__ns:=/loop']
+    with running_node('ros2_control_bridge', *own):
         loop.wait_until(lambda: loop.is_connected and driver.is_connected, 'the bridge')
         yield driver, loop
     node.destroy_node()
