@@ -1,12 +1,13 @@
 """The only file that knows matplotlib."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from safe_sysid.arrays import Array
+from safe_sysid.report.html_page import Plot
 
 
 @dataclass(frozen=True)
@@ -45,4 +46,30 @@ def stacked_plot(
         plot.grid(visible=True, alpha=0.3)
     plots[-1].set_xlabel(x_label)
     plots[0].legend(ncols=4, fontsize='small')
+    figure.savefig(path, dpi=150)
+
+
+def panels(path: Path, plots: Sequence[Plot]) -> None:
+    """The plots of a page side by side; the ending of the path chooses the format."""
+    columns = min(3, len(plots))
+    rows = -(-len(plots) // columns)
+    figure = Figure(figsize=(5.0 * columns, 3.2 * rows), layout='constrained')
+    for i, plot in enumerate(plots):
+        axes = figure.add_subplot(rows, columns, i + 1)
+        for band in plot.bands:
+            color = f'C{band.color}'
+            axes.fill_between(
+                band.x, band.lower, band.upper, color=color, alpha=0.2, label=band.name
+            )
+        for line in plot.lines:
+            style = {'limit': '--', 'points': 'o'}.get(line.style, '-')
+            drawstyle = 'steps-post' if line.style == 'step' else 'default'
+            axes.plot(
+                line.x, line.y, style, drawstyle=drawstyle, color=f'C{line.color}', lw=1.2, ms=4,
+                label=line.name,
+            )  # fmt: skip
+        axes.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label, yscale=plot.y_scale)
+        axes.grid(visible=True, alpha=0.3)
+        if len(plot.lines) + len(plot.bands) > 1:
+            axes.legend(fontsize='small')
     figure.savefig(path, dpi=150)

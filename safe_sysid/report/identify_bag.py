@@ -22,12 +22,18 @@ from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.obstacles import NO_OBSTACLES
 from safe_sysid.report.arm_choice import Arm, arm_of
+from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.effort_plausibility import implausible
 from safe_sysid.report.exports import write_export
+from safe_sysid.report.html_page import write_page
 from safe_sysid.report.identification import Identification, as_mapping, as_table
+from safe_sysid.report.identification_page import Evidence, identification_page
 from safe_sysid.report.output import print_to_error
+from safe_sysid.report.page_figures import write_figures
 from safe_sysid.report.payload_in_frame import Body, payload_of
 from safe_sysid.report.payload_prior import PriorSettings, prior_of, sentences
 from safe_sysid.report.progress import ProgressBar
@@ -48,8 +54,9 @@ REFUSED = 1
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid identify`."""
     with print_to_error():
-        found, arm = identified(options)
-        _write_files(options, found, arm)
+        found, run, replayed = identified(options)
+        _write_exports(options, found, run.arm)
+        _write_pictures(options, found, run.evidence(found, replayed))
     if options.json:
         print(json.dumps(as_mapping(found), allow_nan=False))
     elif options.yaml:
@@ -59,8 +66,8 @@ def command(options: argparse.Namespace) -> int:
     return 0 if found.refused is None else REFUSED
 
 
-def identified(options: argparse.Namespace) -> tuple[Identification, Arm]:
-    """What the recording says, and about which arm."""
+def identified(options: argparse.Namespace) -> tuple[Identification, _Run, Replay]:
+    """What the recording says, and from what that follows."""
     begin = time.monotonic()
     arm = _told(arm_of(options.robot, options.config), options.torque_sign)
     if not arm.facts.effort.gravity_included:
@@ -90,7 +97,7 @@ def identified(options: argparse.Namespace) -> tuple[Identification, Arm]:
         series=replayed.series,
         seconds=time.monotonic() - begin,
     )
-    return found, arm
+    return found, run, replayed
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +153,14 @@ class _Run:
         if self.split >= self.seconds:
             return None
         return validate(self.arm.model, self.smoothed, self.split, self.filter_hz, theta)
+
+    def evidence(self, found: Identification, replayed: Replay) -> Evidence:
+        """What pictures show beside the outcome."""
+        model, part = self.arm.model, thinned(self.smoothed)
+        W = standard_regressor(model, part.q, part.qd, part.qdd)
+        fitted = model.theta if found.validation is None else found.validation.fitted
+        scene = arm_scene(model, part.seconds, part.q, NO_OBSTACLES)
+        return Evidence(part, W @ replayed.at_split.theta, W @ fitted, scene)
 
     def payload(self, flange: str | None, estimate: ParameterEstimate) -> Body:
         """Without the arm's own last link, in the frame of the flange."""
@@ -255,10 +270,21 @@ def _figures(values: tuple[float, ...]) -> str:
     return ', '.join(f'{x:.3g}' for x in distinct)
 
 
-def _write_files(options: argparse.Namespace, found: Identification, arm: Arm) -> None:
+def _write_exports(options: argparse.Namespace, found: Identification, arm: Arm) -> None:
     """Exports that were asked for."""
     if options.export and found.refused is not None:
         print('refused, so nothing is exported', file=sys.stderr)
         return
     for form, path in options.export or ():
         write_export(form, path, found, arm)
+
+
+def _write_pictures(
+    options: argparse.Namespace, found: Identification, evidence: Evidence
+) -> None:
+    """The page and the figures that were asked for."""
+    page = identification_page(found, evidence)
+    if options.html is not None:
+        write_page(options.html, page)
+    if options.plots is not None:
+        write_figures(options.plots, page)

@@ -36,6 +36,7 @@ class Validation:
     as_described: TorquePrediction
     identified: TorquePrediction
     best_fit: TorquePrediction  # all parameters fitted, bounds or not: what such a model can do
+    fitted: Array  # theta of that fit
 
 
 def validate(
@@ -52,7 +53,7 @@ def validate(
     W = standard_regressor(model, held.q, held.qd, held.qdd)
     described, mine, fitted = (_prediction(W, x, held) for x in (model.theta, identified, best))
     span = (float(held.seconds[0]), float(held.seconds[-1]))
-    return Validation(filter_hz, FILTER, split, span, described, mine, fitted)
+    return Validation(filter_hz, FILTER, split, span, described, mine, fitted, best)
 
 
 def thinned(part: SmoothLog) -> SmoothLog:

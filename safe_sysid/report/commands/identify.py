@@ -120,6 +120,10 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
         help='; '.join(f'{name}: {what}' for name, what in FORMATS.items())
         + '. Bounds are comments. Not written after a refusal; may be given several times',
     )  # fmt: skip
+    group.add_argument('--html', metavar='FILE', type=Path, help='a page to look at and hand on')
+    group.add_argument(
+        '--plots', metavar='DIR', type=Path, help='the plots of that page as PNG and SVG'
+    )
     form = group.add_mutually_exclusive_group()
     form.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     form.add_argument('--yaml', action='store_true', help='the same as YAML')

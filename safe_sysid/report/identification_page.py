@@ -1,0 +1,121 @@
+"""The page about a recording: what it says about the payload, and how far to believe it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.measure.smooth_log import SmoothLog
+from safe_sysid.report.html_page import Line, Page, Plot, Scene, Section, Table
+from safe_sysid.report.identification import PREDICTIONS, Identification, caution
+from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
+from safe_sysid.report.torque_prediction import TorquePrediction, Validation
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the plots show beside the outcome."""
+
+    smoothed: SmoothLog
+    predicted: Array  # (N, n) [N m] with what was identified before the held-out part
+    fitted: Array  # (N, n) [N m] with all parameters fitted to that part
+    scene: Scene | None
+
+
+def identification_page(found: Identification, evidence: Evidence) -> Page:
+    """The page."""
+    begin, end = found.part
+    refused = found.refused
+    return Page(
+        f'What {found.robot} holds',
+        f'{found.source}, {begin:.2f} to {end:.2f} s',
+        is_good=refused is None,
+        verdict=('Refused.', refused) if refused else ('Bounds were found.', _summary(found)),
+        facts=_facts(found),
+        scene=evidence.scene,
+        sections=(
+            _result(found),
+            widths_section(found.series, end - begin),
+            *_validation(found, evidence),
+            Section('The bounds rest on', sentences=found.assumptions),
+            Section('The recording', sentences=found.recording),
+            circumstances({'seconds that this took': f'{found.seconds:.1f}'}),
+        ),
+        footer='Made by safe-sysid. This page needs no network; all of its data is inside.',
+    )
+
+
+def _summary(found: Identification) -> str:
+    doubt = caution(found)
+    held = 'They hold if the assumptions listed below do.'
+    return held if doubt is None else f'{held} Caution: {doubt}.'
+
+
+def _facts(found: Identification) -> tuple[tuple[str, str], ...]:
+    facts = []
+    if found.refused is None:
+        low, high = found.bounds.lower[0], found.bounds.upper[0]
+        name = found.joint_names[-1]
+        facts.append((f'everything that {name} moves, certainly', f'{low:.2f} – {high:.2f} kg'))
+        facts.append(('nominal', f'{found.nominal[0]:.3f} kg'))
+    if found.payload is not None:
+        facts.append(("payload, without the arm's last link", f'{found.payload.mass:.3f} kg'))
+    if found.validation is not None:
+        errors = {n: getattr(found.validation, n).filtered for n in PREDICTIONS}
+        facts.append(
+            ('error of predicted torque, as described', f'{100 * errors["as_described"]:.1f} %')
+        )
+        facts.append(('with what was identified', f'{100 * errors["identified"]:.1f} %'))
+        facts.append(('all parameters fitted', f'{100 * errors["best_fit"]:.1f} %'))
+    return tuple(facts)
+
+
+def _result(found: Identification) -> Section:
+    tables = [parameter_table(found.nominal, found.bounds, None)]
+    lead = f'Everything that {found.joint_names[-1]} moves, about the origin of its frame.'
+    if found.refused is not None:
+        lead = 'What was known before the recording; nothing was learned from it.'
+    if found.payload is not None:
+        tables.append(parameter_table(found.payload.nominal, found.payload.bounds, None))
+        lead += f" Below: without the arm's own last link, in the frame {found.payload.frame}."
+    return Section('Inertial parameters', lead, tables=tuple(tables))
+
+
+def _validation(found: Identification, evidence: Evidence) -> tuple[Section, ...]:
+    if found.validation is None:
+        return ()
+    validation: Validation = found.validation
+    time, part = evidence.smoothed.seconds, evidence.smoothed
+    plots = tuple(
+        Plot(
+            name,
+            'torque [N m]',
+            (
+                Line('measured, filtered', time, part.torque[:, j], color=7),
+                Line('identified', time, evidence.predicted[:, j], color=0),
+                Line('all fitted', time, evidence.fitted[:, j], color=1),
+            ),
+        )
+        for j, name in enumerate(found.joint_names)
+    )
+    begin, end = validation.held_out
+    rows = []
+    for name, words in PREDICTIONS.items():
+        shown: TorquePrediction = getattr(validation, name)
+        each = tuple(f'{100 * share:.1f} %' for share in np.asarray(shown.by_joint))
+        rows.append(
+            (words, f'{100 * shown.filtered:.2f} %', f'{100 * shown.recorded:.2f} %', *each)
+        )
+    table = Table(('prediction', 'filtered', 'recorded', *found.joint_names), tuple(rows))
+    return (
+        Section(
+            'Torque that was not looked at before',
+            f'From {begin:.2f} to {end:.2f} s, predicted by parameters from before '
+            f'{validation.fitted_until:.2f} s; low-pass {validation.filter_hz:g} Hz '
+            f'({validation.filter}). Errors are shares of the torque.',
+            plots,
+            (table,),
+        ),
+    )

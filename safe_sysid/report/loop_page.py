@@ -1,0 +1,181 @@
+"""The page about a run of the closed loop: what was learned, and what was promised and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.report.html_page import Band, Line, Page, Plot, Scene, Section, Table
+from safe_sysid.report.loop_record import LoopRecord
+from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
+from safe_sysid.sets.interval import Interval
+
+
+@dataclass(frozen=True, eq=False)
+class LoopStory:
+    """What a page says beyond what was recorded."""
+
+    title: str
+    subtitle: str
+    record: LoopRecord
+    scene: Scene | None
+    condition: tuple[Array, Array] | None = None  # times [s] and condition numbers of Y so far
+    truth: Array | None = None  # (10,) theta_e, where it is known
+    clearance: float | None = None  # [m] smallest measured distance to anything
+    settings: Mapping[str, str] | None = None
+
+
+def loop_page(story: LoopStory) -> Page:
+    """The page."""
+    record = story.record
+    verdict = _verdict(story)
+    return Page(
+        story.title,
+        story.subtitle,
+        is_good=verdict[0] == 'Every promise held.',
+        verdict=verdict,
+        facts=_facts(story),
+        scene=story.scene,
+        sections=(
+            _result(story),
+            widths_section(record.estimates, float(record.time[-1])),
+            *_condition(story),
+            _torques(record),
+            _tracking(record),
+            _planning(record),
+            circumstances(story.settings or {}),
+        ),
+        footer='Made by safe-sysid. This page needs no network; all of its data is inside.',
+    )
+
+
+def _error_share(record: LoopRecord) -> float:
+    """Largest tracking error as a share of its bound."""
+    with np.errstate(invalid='ignore', divide='ignore'):
+        share = np.abs(record.error) / record.error_bound
+    return float(np.nanmax(share)) if np.isfinite(share).any() else float('nan')
+
+
+def _torque_inside(record: LoopRecord) -> bool:
+    known = np.isfinite(record.tau_lower)
+    low, high = record.tau >= record.tau_lower, record.tau <= record.tau_upper
+    return bool((low & high)[known].all())
+
+
+def _verdict(story: LoopStory) -> tuple[str, str]:
+    record, broken = story.record, []
+    last = record.estimates
+    if (
+        story.truth is not None
+        and not ((last.lower <= story.truth) & (story.truth <= last.upper)).all()
+    ):
+        broken.append('a true parameter was outside its bounds')
+    if _error_share(record) > 1.0:
+        broken.append('a tracking error exceeded its bound')
+    if not _torque_inside(record):
+        broken.append('a torque left what the certificate allows for')
+    if story.clearance is not None and story.clearance <= 0.0:
+        broken.append('the arm touched something')
+    if record.fault:
+        broken.append(f'there was a fault: {record.fault}')
+    if broken:
+        return 'Not every promise held:', '; '.join(broken) + '.'
+    kept = 'Bounds, tracking errors and torques stayed inside what was promised'
+    return 'Every promise held.', f'{kept} in all {len(record.time)} control periods.'
+
+
+def _facts(story: LoopStory) -> tuple[tuple[str, str], ...]:
+    record, last = story.record, story.record.estimates
+    low, high = float(last.lower[-1, 0]), float(last.upper[-1, 0])
+    facts = [
+        ('mass of what the last joint moves, certainly', f'{low:.2f} – {high:.2f} kg'),
+        ('nominal mass', f'{float(last.nominal[-1, 0]):.3f} kg'),
+        ('largest tracking error, share of its bound', f'{100 * _error_share(record):.0f} %'),
+        ('torque left to the limits, at least', f'{_torque_margin(record):.1f} N m'),
+        ('plans followed', str(len(record.plan_start))),
+    ]
+    if story.clearance is not None:
+        facts.append(('smallest distance to anything', f'{100 * story.clearance:.1f} cm'))
+    return tuple(facts)
+
+
+def _torque_margin(record: LoopRecord) -> float:
+    return float((record.torque_limit - np.abs(record.tau)).min())
+
+
+def _result(story: LoopStory) -> Section:
+    last = story.record.estimates
+    bounds = Interval(last.lower[-1], last.upper[-1])
+    return Section(
+        'What the last joint moves',
+        'Ten inertial parameters about the origin of its frame, with guaranteed bounds.',
+        tables=(parameter_table(last.nominal[-1], bounds, story.truth),),
+    )
+
+
+def _condition(story: LoopStory) -> tuple[Section, ...]:
+    if story.condition is None:
+        return ()
+    time, number = story.condition
+    plot = Plot('condition number of Y', 'κ(Y)', (Line('so far', time, number),), y_scale='log')
+    return (
+        Section(
+            'How informative the motion was',
+            'Condition number of the momentum regressor of the end effector, all rows so far: '
+            'the smaller, the more directions of the parameters show.',
+            (plot,),
+        ),
+    )
+
+
+def _torques(record: LoopRecord) -> Section:
+    plots = []
+    for j, name in enumerate(record.joint_names):
+        limit = np.full(2, record.torque_limit[j])
+        ends = record.time[[0, -1]]
+        plots.append(
+            Plot(
+                name,
+                'torque [N m]',
+                (
+                    Line('applied', record.time, record.tau[:, j]),
+                    Line('limit', ends, limit, color=8, style='limit'),
+                    Line('limit', ends, -limit, color=8, style='limit'),
+                ),
+                (Band('reachable', record.time, record.tau_lower[:, j], record.tau_upper[:, j]),),
+            )
+        )
+    return Section(
+        'Torques',
+        'Applied torque inside everything that the plan in force may need, for every parameter '
+        'in its bounds and every tracking error.',
+        tuple(plots),
+    )
+
+
+def _tracking(record: LoopRecord) -> Section:
+    plots = []
+    for j, name in enumerate(record.joint_names):
+        bound = 1e3 * record.error_bound[:, j]
+        error = Line('error', record.time, 1e3 * record.error[:, j], color=2)
+        band = Band('bound', record.time, -bound, bound, color=2)
+        plots.append(Plot(name, 'error [mrad]', (error,), (band,)))
+    lead = 'Desired minus measured position, and the bound that the controller promises.'
+    return Section('Tracking errors', lead, tuple(plots))
+
+
+def _planning(record: LoopRecord) -> Section:
+    searched = [entry for entry in record.planning if entry.seconds > 0.0]
+    plots: tuple[Plot, ...] = ()
+    if searched:
+        time = np.array([entry.time for entry in searched])
+        seconds = np.array([entry.seconds for entry in searched])
+        line = Line('search', time, seconds, style='points')
+        plots = (Plot('time per plan', 'search [s]', (line,)),)
+    rows = tuple((f'{e.time:.2f} s', e.seconds, e.sentence) for e in record.planning)
+    return Section(
+        'Planning', plots=plots, tables=(Table(('at', 'searched [s]', 'what came of it'), rows),)
+    )

@@ -1,0 +1,25 @@
+"""The plots of a page as PNG and SVG, for papers and slides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+
+from safe_sysid.report.figures import panels
+from safe_sysid.report.html_page import Page
+
+FORMATS = ('png', 'svg')
+
+
+def write_figures(folder: Path, page: Page) -> list[Path]:
+    """One figure per section that has plots, in every format."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for section in page.sections:
+        if not section.plots:
+            continue
+        name = re.sub(r'[^a-z0-9]+', '_', section.heading.lower()).strip('_')
+        for ending in FORMATS:
+            written.append(folder / f'{name}.{ending}')
+            panels(written[-1], section.plots)
+    return written

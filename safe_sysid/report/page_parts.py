@@ -1,0 +1,82 @@
+"""Parts that several pages share: bounds over time, tables of parameters, settings, versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import os
+import platform
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.estimate_series import EstimateSeries
+from safe_sysid.report.html_page import Band, Line, Plot, Section, Table
+from safe_sysid.report.versions import versions
+from safe_sysid.sets.interval import Interval
+
+
+def widths_section(series: EstimateSeries, end: float) -> Section:
+    """How the bounds on theta_e close over time."""
+    time = np.append(series.time, max(end, float(series.time[-1])))
+    plots = [
+        _group('mass', 'half width [kg]', series, time, slice(0, 1)),
+        _group('first moments', 'half width [kg m]', series, time, slice(1, 4)),
+        _group('inertia', 'half width [kg m²]', series, time, slice(4, 10)),
+    ]
+    return Section(
+        'Bounds over time',
+        'Half widths of the interval of every parameter of the end effector. They only shrink.',
+        (*plots, _mass_plot(series, time)),
+    )
+
+
+def _last_again(values: Array) -> Array:
+    return np.concatenate([values, values[-1:]])
+
+
+def _group(title: str, label: str, series: EstimateSeries, time: Array, columns: slice) -> Plot:
+    widths = _last_again(series.half_width)[:, columns]
+    lines = tuple(
+        Line(name, time, widths[:, i], color=i, style='step')
+        for i, name in enumerate(LABELS[columns])
+    )
+    return Plot(title, label, lines, y_scale='log')
+
+
+def _mass_plot(series: EstimateSeries, time: Array) -> Plot:
+    twice = np.repeat(time, 2)[1:-1]  # every value holds until the next one comes
+    lower, upper, nominal = (
+        np.repeat(x[:, 0], 2) for x in (series.lower, series.upper, series.nominal)
+    )
+    band = Band('certain', twice, lower, upper)
+    return Plot('mass and its bounds', 'mass [kg]', (Line('nominal', twice, nominal),), (band,))
+
+
+def parameter_table(nominal: Array, bounds: Interval, truth: Array | None) -> Table:
+    """Ten parameters with bounds, and the truth where it is known."""
+    columns = ('parameter', 'unit', 'lower', 'nominal', 'upper')
+    rows = list(zip(LABELS, UNITS, bounds.lower, nominal, bounds.upper, strict=True))
+    if truth is None:
+        return Table(columns, tuple(tuple(row) for row in rows))
+    inside = (bounds.lower <= truth) & (truth <= bounds.upper)
+    return Table(
+        (*columns, 'truth', ''),
+        tuple(
+            (*row, float(value), 'inside' if ok else 'OUTSIDE')
+            for row, value, ok in zip(rows, truth, inside, strict=True)
+        ),
+    )
+
+
+def circumstances(settings: Mapping[str, str]) -> Section:
+    """Settings of the run and versions of what it ran with."""
+    machine = {'cores': str(len(os.sched_getaffinity(0))), 'system': platform.platform(terse=True)}
+    found = {name: version or 'not installed' for name, version in versions().items()}
+    return Section(
+        'Settings and versions',
+        tables=(
+            Table(('setting', 'value'), tuple(settings.items())),
+            Table(('with', 'version'), tuple((found | machine).items())),
+        ),
+    )
