@@ -21,6 +21,7 @@ GROUPS = {  # heading of --help: subcommands, each with a file in report/command
     'recordings': ('identify', 'calibrate', 'calibrate-kinematics', 'calibrate-drift'),
     'on a robot or a simulator': ('run',),
     'figures': ('bench',),
+    'for the shell': ('completion',),
 }
 
 
