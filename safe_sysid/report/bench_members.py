@@ -9,4 +9,5 @@ MEMBERS = {
     'excite': 'safe_sysid.report.bench_excite',
     'calibrate': 'safe_sysid.report.bench_calibrate',
     'observability': 'safe_sysid.report.bench_observability',
+    'constrained': 'safe_sysid.report.bench_constrained',
 }

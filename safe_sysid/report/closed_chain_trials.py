@@ -35,7 +35,6 @@ class Recording:
     """One simulated motion."""
 
     log: EvenLog  # as measured
-    reference: Array  # (T, 2, n_a) positions and velocities asked for
     states: Array  # (T, 2, n_a) as they were
     torque: Array  # (T, n_a) as it was, held for a period
     burst: AnyArray  # (T, n_a) bool: an outlier in the measured torque
@@ -63,21 +62,33 @@ def recording(
 ) -> Recording:
     """A motion of the true chain under a controller that believes in the nominal one."""
     nominal, true = chains
-    q_a, qd_a, qdd_a = exciting_motion(nominal, seconds, rng)
-    motion = nominal.expand(nominal.follow(q_a), qd_a, qdd_a)
+    motion = exciting_motion(nominal, seconds, rng)
+    states, torque = track(nominal, true, motion)
     limit = nominal.model.limits.torque[nominal.actuated]
-    columns = FitColumns(nominal.model.layout, SOFT)
-    feedforward = projected_columns(nominal, columns, motion) @ nominal.model.theta
-    servo = Servo(feedforward, STIFFNESS * limit, DAMPING * limit, limit)
-    reference = np.stack([q_a, qd_a], axis=1)
-    states, torque = ClosedChainBody(true).track(reference, servo, 1.0 / RATE)
     noise = TORQUE_NOISE * limit
     burst, size = _bursts(torque.shape, outliers, rng)
     # the torque of a sample is held after it: its value at the stamp is the mean of both sides
     at_stamp = np.vstack([torque[:1], 0.5 * (torque[1:] + torque[:-1])])
     measured = at_stamp + noise * (rng.uniform(-1.0, 1.0, torque.shape) + size)
     q = states[:, 0] + POSITION_NOISE * rng.uniform(-1.0, 1.0, torque.shape)
-    return Recording(EvenLog(RATE, q, measured), reference, states, torque, burst)
+    return Recording(EvenLog(RATE, q, measured), states, torque, burst)
+
+
+def track(
+    believed: ClosedChain, true: ClosedChain, motion: tuple[Array, ...]
+) -> tuple[Array, Array]:
+    """States (T, 2, n_a) and torques of a robot whose controller believes in another model."""
+    q_a, qd_a, qdd_a = motion
+    columns = FitColumns(believed.model.layout, SOFT)
+    closed = believed.expand(believed.follow(q_a), qd_a, qdd_a)
+    limit = believed.model.limits.torque[believed.actuated]
+    servo = Servo(
+        projected_columns(believed, columns, closed) @ believed.model.theta,
+        STIFFNESS * limit,
+        DAMPING * limit,
+        limit,
+    )
+    return ClosedChainBody(true).track(np.stack([q_a, qd_a], axis=1), servo, 1.0 / RATE)
 
 
 def exciting_motion(
