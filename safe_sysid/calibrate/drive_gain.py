@@ -92,4 +92,5 @@ def _start(Y: Array, signal: Array, added: Array) -> tuple[Array, Array]:
     gain = solution[b:] / size
     if np.any(gain == 0.0):
         raise MeasurementError('a joint shows no signal at all, its gain can not be found')
-    return solution[:b], gain
+    beta: Array = np.asarray(solution[:b], dtype=float)
+    return beta, gain

@@ -142,7 +142,8 @@ def logarithm(R: Array) -> Array:
         vector: Array = axis * (np.arctan2(sine, cosine) / sine)
         return vector
     if cosine > 0.0:
-        return axis
+        small: Array = axis
+        return small
     values, vectors = np.linalg.eigh(0.5 * (R + R.T))  # half a turn
     return vectors[:, int(np.argmax(values))] * np.pi
 
@@ -153,8 +154,9 @@ def exponential(w: Array) -> Array:
     S = skew(w)
     if angle < 1e-9:
         return np.eye(3) + S + 0.5 * S @ S
-    K: Array = S / angle
-    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+    K = S / angle
+    R: Array = np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * K @ K
+    return R
 
 
 def _check(model: RobotModel, poses: TipPoses) -> None:

@@ -31,6 +31,7 @@ class LogCholeskyFit:
     x: Array  # (p,)
     objective: float  # |R x - z|^2 + rest and the pull of the prior
     iterations: int
+    path: Array  # (iterations + 1, p) parameters on the way, the prior first
 
 
 def log_cholesky_fit(
@@ -40,18 +41,20 @@ def log_cholesky_fit(
     if not consistency.weight > 0.0:
         raise BoundError('a fit in log-Cholesky coordinates needs a prior weight above 0')
     v: Array | None = None
-    count = 0
+    path: list[Array] = []
     for share in PATH:
         problem = _Problem(data, consistency, share)
-        v = problem.start() if v is None else v
+        if v is None:
+            v = problem.start()
+            path.append(problem.parameters(v))
         for _ in range(iterations):
             moved, settled = _newton_step(problem, v)
             v = v if moved is None else moved
-            count += 1
+            path.append(problem.parameters(v))
             if settled or moved is None:
                 break
     assert v is not None
-    return LogCholeskyFit(problem.parameters(v), problem.value(v) + data.rest, count)
+    return LogCholeskyFit(path[-1], problem.value(v) + data.rest, len(path) - 1, np.array(path))
 
 
 def _newton_step(problem: _Problem, v: Array) -> tuple[Array | None, bool]:
@@ -64,12 +67,13 @@ def _newton_step(problem: _Problem, v: Array) -> tuple[Array | None, bool]:
     steep = np.maximum(np.abs(values), FLATTEST * np.abs(values).max())
     direction = np.zeros_like(v)
     direction[free] = -scale * (vectors @ ((vectors.T @ (scale * gradient[free])) / steep))
-    settled = bool(-gradient @ direction < SETTLED * max(abs(value), 1.0))
+    expected = -float(gradient @ direction)
+    settled = expected < SETTLED * max(abs(value), 1.0)
     length = 1.0
     while length > 1e-12:
         trial = v + length * direction
         trial[problem.bounded] = np.maximum(trial[problem.bounded], 0.0)
-        if problem.value(trial) < value - 1e-4 * length * max(-gradient @ direction, 0.0):
+        if problem.value(trial) < value - 1e-4 * length * max(expected, 0.0):
             return trial, settled
         length *= 0.5
     return None, True
@@ -95,7 +99,7 @@ class _Problem:
 
     def parameters(self, v: Array) -> Array:
         """Columns x of coordinates v."""
-        x = v.copy()
+        x: Array = v.copy()
         for body in self._consistency.bodies:
             x[body] = log_cholesky.parameters(v[body])
         return x

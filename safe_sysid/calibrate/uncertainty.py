@@ -80,7 +80,7 @@ def uncertainty_of(
 
 def _correlated(Y: Array, correlation: Array) -> Array:
     """Sum over s, t of Y_s' Y_t correlation(s - t)."""
-    total = Y.T @ Y
+    total: Array = Y.T @ Y
     for lag, value in enumerate(correlation[1:], start=1):
         if abs(value) > 1e-6:
             product = Y[lag:].T @ Y[: len(Y) - lag]

@@ -49,7 +49,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Timings, coverage of the standard deviations, and ratios to the true parameters."""
     trials = settings.trials or (3 if settings.quick else 10)
     choices = CalibrationSettings()
-    found = {}
+    found: dict[str, list[Trial]] = {}
     for robot in ROBOTS:
         model = RobotModel.named(robot)
         found[robot] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.calibrate.kinematic_fit import (
     KinematicFit,
     Marker,
@@ -109,7 +109,7 @@ def _split(poses: TipPoses, share: float) -> tuple[TipPoses, TipPoses]:
     held = np.sort(order[: round(share * N)])
     fitted = np.sort(order[round(share * N) :])
 
-    def chosen(rows: Array) -> TipPoses:
+    def chosen(rows: IntArray) -> TipPoses:
         return TipPoses(poses.q[rows], poses.p[rows], None if poses.R is None else poses.R[rows])
 
     return chosen(fitted), chosen(held)

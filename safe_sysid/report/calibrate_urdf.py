@@ -39,13 +39,13 @@ def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
         if behind[joint] == name:
             link.insert(0, _inertial(model.theta[model.layout.inertial(body[name])], joint))
     friction = model.layout.friction(model.theta)
-    for joint in root.findall('joint'):
-        if joint.get('name') in behind:
-            i = model.layout.joint_names.index(str(joint.get('name')))
-            for old in joint.findall('dynamics'):
-                joint.remove(old)
+    for element in root.findall('joint'):
+        if element.get('name') in behind:
+            i = model.layout.joint_names.index(str(element.get('name')))
+            for old in element.findall('dynamics'):
+                element.remove(old)
             values = {'damping': f'{friction[1, i]:.12g}', 'friction': f'{friction[0, i]:.12g}'}
-            ElementTree.SubElement(joint, 'dynamics', values)
+            ElementTree.SubElement(element, 'dynamics', values)
     _write(root, target)
 
 

@@ -1,4 +1,4 @@
-"""A calibrated arm read back from its files is the arm that was written; the readers are others."""
+"""A calibrated arm read back from its files is the one that was written; the readers are others."""
 
 from dataclasses import replace
 
