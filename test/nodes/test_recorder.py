@@ -4,6 +4,7 @@ import os
 import signal
 import time
 
+from builtin_interfaces.msg import Time
 from nodes.running_node import running_node, wait_until
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
+from safe_sysid.measure.rosbag import read_rosbag
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.nodes.message_definitions import definition
 from safe_sysid.nodes.parameter_survey import parameter_file
@@ -70,8 +72,15 @@ class Arm:
             i = float(len(self.sent))
             self.sent.append(time.time_ns())
             for publisher in self._states:
-                publisher.publish(JointState(name=['a', 'b'], position=[i, 0.0]))
+                publisher.publish(state_of(i))
             self._torques.publish(Float64MultiArray(data=[i]))
+
+
+def state_of(number):
+    msg = JointState(name=['a', 'b'], position=[number, 0.0])
+    msg.velocity = msg.effort = [0.0, 0.0]
+    msg.header.stamp = Time(sec=int(number) // 1000, nanosec=int(number) % 1000 * 1_000_000)
+    return msg
 
 
 def numbers_of(found, topic):
@@ -121,6 +130,9 @@ def test_a_killed_recorder_leaves_everything_but_its_last_moments(tmp_path, node
         assert numbers == list(range(len(numbers)))
         assert len(numbers) >= old
     assert len(list((tmp_path / 'bag').glob('*.mcap'))) > 2
+    recording = read_rosbag(tmp_path / 'bag', ('b', 'a'), STREAMS[0])
+    assert len(recording) == len(numbers_of(found, STREAMS[0]))
+    np.testing.assert_array_equal(recording.position[:, 1], np.arange(len(recording)))
 
 
 def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
