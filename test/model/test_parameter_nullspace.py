@@ -9,7 +9,7 @@ import pytest
 
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
-from safe_sysid.model.exact_geometry import HERE, X_AXIS, ExactAngle, Placement, Turn
+from safe_sysid.model.exact_geometry import AXES, HERE, X_AXIS, ExactAngle, Placement, Turn
 from safe_sysid.model.joint_conditions import Torques
 from safe_sysid.model.kinematic_tree import (
     FREE,
@@ -26,8 +26,9 @@ from safe_sysid.model.kinematic_tree import (
     prismatic,
     revolute,
 )
+from safe_sysid.model.mechanism_regressor import stacked_regressor
 from safe_sysid.model.parameter_nullspace import exact_nullspace, floating_nullspace
-from safe_sysid.model.undetectable_changes import transfers
+from safe_sysid.model.undetectable_changes import labels, regrouping, transfers
 
 BOTH = [exact_nullspace, floating_nullspace]
 ORDER = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy', 'Im')
@@ -186,6 +187,35 @@ def test_a_rotor_is_felt_unless_it_turns_as_the_link_does(ratio, turned):
     felt = exact_nullspace(on_free_link(revolute(), rotor)).base_count - bare
     with_the_link = ratio == (-1 if turned else 1)
     assert felt == (0 if with_the_link else 1)
+
+
+@pytest.mark.parametrize('turned', [0, 12])
+def test_a_direct_drive_hides_in_its_link_whichever_way_it_points(turned, rng):
+    place = Placement((*ELSEWHERE.turns, Turn(0, ExactAngle(turned))), ELSEWHERE.position)
+    rotor = SymmetricRotor(place, Fraction(-1 if turned else 1))
+    tree = on_free_link(revolute(), rotor)
+    Y = stacked_regressor(tree, Torques.OF_MOTION, 12, rng)
+    assert np.abs(Y @ transfers(exact_nullspace(tree))).max() < 1e-11 * np.abs(Y).max()
+
+
+@pytest.mark.parametrize('direction', AXES)
+def test_rotors_of_an_arm_turn_about_the_axes_of_its_joints(direction):
+    tree = on_free_link(revolute(direction))
+    driven = exact_nullspace(tree.with_symmetric_rotors(Fraction(1)))
+    assert driven.base_count == exact_nullspace(tree).base_count
+
+
+def test_a_rotor_weighs_on_a_sliding_joint_with_the_square_of_its_ratio():
+    """By hand: all that slides, and ratio^2 Im, in kg; lengths of the arm have no say in it."""
+    arm = Joint(
+        'arm', 'A', 0, Placement((), (Fraction('0.3'), Fraction(0), Fraction(0))), revolute()
+    )
+    slide = Joint('slide', 'S', -1, HERE, prismatic(X_AXIS))
+    tree = KinematicTree((slide, arm), None).with_symmetric_rotors(Fraction(20))
+    nullspace = exact_nullspace(tree)
+    row = dict(zip(labels(nullspace), regrouping(nullspace)[0], strict=True))
+    expected = {'slide.m': 1, 'slide.Im': 400, 'arm.m': 1, 'arm.m_r': 1}
+    assert {name: size for name, size in row.items() if size} == pytest.approx(expected)
 
 
 @pytest.mark.parametrize('ratio', [1, -1, 2, 100])
