@@ -86,7 +86,7 @@ class Recording:
         velocity = None if self.velocity is None else self.velocity[kept]
         stamp, position, effort = self.stamp[kept], self.position[kept], self.effort[kept]
         dropped = replace(self.timing, duplicates=0, backward=0, not_finite=0)
-        timing = _timing(stamp, np.hstack([position, effort]), dropped)
+        timing = _timing(stamp, (position, effort), dropped)
         return replace(
             self,
             stamp=stamp,
@@ -123,11 +123,9 @@ def recording_of(
     source: str, joints: tuple[str, ...], samples: Samples, remarks: tuple[str, ...]
 ) -> Recording:
     """Leave out what has no place in a recording, and say how much that was."""
-    columns = [samples.position, samples.effort]
+    finite = np.isfinite(samples.position).all(axis=1) & np.isfinite(samples.effort).all(axis=1)
     if samples.velocity is not None:
-        columns.append(samples.velocity)
-    values = np.hstack(columns)
-    finite = np.isfinite(values).all(axis=1)
+        finite &= np.isfinite(samples.velocity).all(axis=1)
     stamp = samples.stamp[finite]
     if len(stamp) < 3:
         raise MeasurementError(
@@ -151,25 +149,23 @@ def recording_of(
         not_finite=int(np.count_nonzero(~finite)),
         repeated=0,
     )  # fmt: skip
-    kept = np.flatnonzero(finite)[forward]
-    return Recording(
-        source,
-        joints,
-        samples.stamp[kept],
-        samples.position[kept],
-        None if samples.velocity is None else samples.velocity[kept],
-        samples.effort[kept],
-        _timing(samples.stamp[kept], values[kept, : 2 * len(joints)], counted),
-        remarks,
-    )
+    indices = np.flatnonzero(finite)[forward]
+    kept: AnyArray | slice = indices
+    if len(indices) == len(samples.stamp):
+        kept = slice(None)  # nothing is left out, and nothing of a long recording copied
+    stamp, position, effort = samples.stamp[kept], samples.position[kept], samples.effort[kept]
+    velocity = None if samples.velocity is None else samples.velocity[kept]
+    timing = _timing(stamp, (position, effort), counted)
+    return Recording(source, joints, stamp, position, velocity, effort, timing, remarks)
 
 
-def _timing(stamp: IntArray, values: AnyArray, dropped: Timing) -> Timing:
+def _timing(stamp: IntArray, values: tuple[Array, ...], dropped: Timing) -> Timing:
     if len(stamp) < 3:
         raise MeasurementError(
             f'{len(stamp)} samples with stamps of their own; 3 or more are needed'
         )
     steps = np.diff(stamp) * 1e-9
+    same = [(array[1:] == array[:-1]).all(axis=1) for array in values]
     period = float(np.median(steps))
     gaps = np.flatnonzero(steps > GAP * period)
     longest = gaps[np.argsort(-steps[gaps], kind='stable')][:GAPS_NAMED]
@@ -181,5 +177,5 @@ def _timing(stamp: IntArray, values: AnyArray, dropped: Timing) -> Timing:
         jitter=float(np.quantile(np.abs(steps - period), 0.99)),
         longest_step=float(steps.max()),
         gaps=tuple((float((stamp[i] - stamp[0]) * 1e-9), float(steps[i])) for i in longest),
-        repeated=int(np.count_nonzero((np.diff(values, axis=0) == 0.0).all(axis=1))),
+        repeated=int(np.count_nonzero(np.logical_and.reduce(same))),
     )

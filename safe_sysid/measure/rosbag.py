@@ -10,7 +10,7 @@ import re
 import numpy as np
 from rosbags.rosbag2 import Reader
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure import damaged_bag
 from safe_sysid.measure.damaged_bag import Damage, StoredMessage
@@ -168,12 +168,11 @@ class _Taken:
     def samples(self) -> Samples:
         """All of them; by the stamps of the driver if it gave any, else as they were received."""
         self._flush()
-        stamp, received = (np.concatenate([part[i] for part in self.parts]) for i in (0, 1))
-        position, effort = (np.concatenate([part[i] for part in self.parts]) for i in (2, 4))
-        velocities = [part[3] for part in self.parts]
-        given = [v for v in velocities if v is not None]
-        velocity = np.concatenate(given) if len(given) == len(velocities) else None
+        columns: list[list[AnyArray]] = [list(column) for column in zip(*self.parts, strict=True)]
         self.parts.clear()
+        stamp, received, position = (_joined(columns[i]) for i in (0, 1, 2))
+        velocity = None if any(v is None for v in columns[3]) else _joined(columns[3])
+        effort = _joined(columns[4])
         self._stamped = bool(np.count_nonzero(stamp) > len(stamp) // 2)
         return Samples(stamp if self._stamped else received, position, velocity, effort)
 
@@ -222,6 +221,13 @@ class _Taken:
         )
         self.waiting.clear()
         self.received.clear()
+
+
+def _joined(parts: list[AnyArray]) -> AnyArray:
+    """One array; the parts are let go."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def _makes_sense(message: StoredMessage) -> bool:
