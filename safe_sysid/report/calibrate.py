@@ -9,10 +9,12 @@ import numpy as np
 
 from safe_sysid.calibrate.calibration import Calibration, calibrate
 from safe_sysid.calibrate.torque_rows import torque_rows
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_choice import Arm
 from safe_sysid.report.bench import as_json
 from safe_sysid.report.calibrate_input import Recorded, arm_of_options, recorded, settings_of
+from safe_sysid.report.calibrate_loops import calibrate_loops
 from safe_sysid.report.calibrate_mjcf import write_mjcf
 from safe_sysid.report.calibrate_page import as_mapping, as_page
 from safe_sysid.report.calibrate_settings import write_settings
@@ -30,6 +32,16 @@ def command(options: argparse.Namespace) -> int:
     with print_to_error():
         bar = ProgressBar('calibrating')
         arm = arm_of_options(options)
+        loops = calibrate_loops(options, arm) if arm.facts.closed_chain is not None else None
+    if loops is not None:
+        print(loops)
+        return 0
+    if options.loops is not None:
+        raise ConfigError(
+            f'--loops {options.loops}: {arm.model.name} has no loops; its settings would say so '
+            'under closed_chain'
+        )
+    with print_to_error():
         settings = settings_of(options)
         bar.show(0.1, 'reading')
         fitted = recorded(options, options.recordings, arm)

@@ -50,15 +50,22 @@ def arm_of_options(options: argparse.Namespace) -> Arm:
 
 
 def recorded(options: argparse.Namespace, paths: list[Path], arm: Arm) -> Recorded:
-    """Logs of several recordings in joint torque [N m], joints in the order of the arm."""
+    """Logs of several recordings in joint torque [N m], joints in the order of the arm.
+
+    Joints without a motor need not be in a recording, and are left out of the logs.
+    """
+    driven = np.flatnonzero(arm.model.limits.torque > 0.0)
+    names = tuple(arm.model.layout.joint_names[i] for i in driven)
     columns = Columns(rate=options.rate, **dict(options.columns or ()))
     sensors = arm.model.sensors
     logs: list[EvenLog] = []
     remarks = []
     for path in paths:
         choice = RecordingChoice(path, options.topic, options.joint_names, columns)
-        recording = recording_of_choice(choice, arm.model.layout.joint_names)
-        pieces = even_logs(recording.log(sensors.effort_sign, sensors.effort_scale))
+        recording = recording_of_choice(choice, names)
+        pieces = even_logs(
+            recording.log(sensors.effort_sign[driven], sensors.effort_scale[driven])
+        )
         logs += pieces
         remarks += [
             f'{path.name}: {x}' for x in (*recording.timing.sentences(), *recording.remarks)

@@ -36,8 +36,9 @@ def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
         joint = model.layout.joint_names[body[name]]
         for old in link.findall('inertial'):
             link.remove(old)
-        if behind[joint] == name:
-            link.insert(0, _inertial(model.theta[model.layout.inertial(body[name])], joint))
+        phi = model.theta[model.layout.inertial(body[name])]
+        if behind[joint] == name and phi.any():  # some bodies only split a ball joint
+            link.insert(0, _inertial(phi, joint))
     friction = model.layout.friction(model.theta)
     for element in root.findall('joint'):
         if element.get('name') in behind:

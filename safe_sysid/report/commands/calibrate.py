@@ -28,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--cutoff', metavar='HZ', type=positive, help='low-pass, over the settings'
     )
     parser.add_argument(
+        '--loops', metavar='WHAT', nargs='?', const='motors',
+        choices=('motors', 'joints', 'everything'),
+        help='of a robot with closed loops: identify friction and rotor inertia of the motors '
+        '(default), of all joints, or motors and bodies (everything)',
+    )  # fmt: skip
+    parser.add_argument(
         '--out', metavar='DIR', type=Path,
         help='write settings (YAML), URDF, MJCF, report and plot into DIR',
     )  # fmt: skip

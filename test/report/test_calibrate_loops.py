@@ -1,0 +1,58 @@
+"""`safe-sysid calibrate` of robots with closed loops."""
+
+import json
+
+import numpy as np
+import pytest
+
+from safe_sysid.model.closed_chain import ClosedChain
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.cli import main
+from safe_sysid.report.closed_chain_trials import recording, true_chain
+
+
+@pytest.fixture(scope='module')
+def linkage():
+    rng = np.random.default_rng(31)
+    nominal = ClosedChain.named('four_bar')
+    true = true_chain(nominal, rng, bodies=False)
+    return true, recording((nominal, true), 10.0, rng).log
+
+
+@pytest.fixture
+def table(tmp_path, linkage):
+    log = linkage[1]
+    values = np.column_stack([np.arange(len(log.q)) / log.rate, log.q, log.tau])
+    path = tmp_path / 'linkage.csv'
+    np.savetxt(path, values, fmt='%.9g', delimiter=',', header='t,q_0,tau_0', comments='')
+    return str(path)
+
+
+def test_motors_of_a_linkage_are_identified(linkage, table, tmp_path, capsys):
+    out = tmp_path / 'out'
+    which = ['--robot', 'four_bar', '--loops', 'motors']
+    assert main(['calibrate', table, *which, '--json', '--out', str(out)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found['labels'] == ['crank.Fc', 'crank.Fv', 'crank.Ia', 'crank.beta']
+    layout = linkage[0].model.layout
+    truth = [linkage[0].model.theta[layout.labels.index(label)] for label in found['labels']]
+    errors = np.abs(np.array(found['x']) - truth) / np.array(found['deviation'])
+    assert errors.max() < 4.0
+    validation = found['validation']
+    assert validation['relative_error_filtered'] < validation['relative_error_nominal']
+    assert {path.name for path in out.iterdir()} == {'report.md', 'four_bar.yaml', 'four_bar.urdf'}
+    again = RobotModel.from_config(out / 'four_bar.yaml')
+    assert again.theta[layout.labels.index('crank.Fv')] == pytest.approx(found['x'][1])
+
+
+def test_the_report_names_what_can_not_be_separated(table, capsys):
+    assert main(['calibrate', table, '--robot', 'four_bar', '--loops', 'everything']) == 0
+    page = capsys.readouterr().out
+    assert 'a robot with loops (closure)' in page
+    assert '11 combinations of 34 parameters' in page
+    assert '| crank.Fc |' in page and '| crank.Ia |' not in page  # Ia hides behind Izz
+
+
+def test_loops_of_an_open_arm_are_refused(table, capsys):
+    assert main(['calibrate', table, '--robot', 'two_link', '--loops']) == 2
+    assert 'two_link has no loops' in capsys.readouterr().err
