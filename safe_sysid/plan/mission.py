@@ -22,6 +22,7 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 
 AT_LEAST = 2  # exciting plans before bounds that don't shrink mean that there is no more to learn
+IDLE = 2  # times as many exciting plans at most, where some hardly move
 CLEARANCES = (3.0, 1.0)  # times what a path has to keep, tried in turn
 CHECKS = 2  # times of a plan, of which there is none yet
 PROGRESS = 0.01  # [rad] along the route that count as getting on
@@ -77,6 +78,8 @@ class Mission:
         self._settings = settings or MissionSettings()
         self._rows = np.zeros((0, 10))
         self._log_widths: list[float] = []  # mean of log(radius of [theta_e]) at every plan
+        self._excited = 0  # plans, those that hardly move as well
+        self._has_learned = False
         self._known: Interval | None = None
         self._route: Route | None = None
         self._routes = 0  # searched for
@@ -97,6 +100,7 @@ class Mission:
         """Take note of a plan that is going to be followed."""
         if not isinstance(aim, Excite):
             return
+        self._excited += 1
         rows = aim.predicted(Horizon(plan.curve, plan.k, np.zeros_like(plan.k), 1))
         self._rows = np.concatenate([self._rows, rows.rows(0.0 * plan.k).reshape(-1, 10)])
         if np.abs(plan.k).max() > self._settings.least_move or np.any(plan.curve.qd0):
@@ -116,17 +120,21 @@ class Mission:
         """Begin again when bounds are not within those known before."""
         if self._known is not None and not self._known.contains(bounds):
             self._rows, self._log_widths, self._route = np.zeros((0, 10)), [], None
+            self._excited, self._has_learned = 0, False
         self._known = bounds
 
     def _learns(self, estimate: ParameterEstimate) -> bool:
-        """Whether exciting plans are left, and the last one that was driven narrowed [theta]."""
-        count = len(self._log_widths)
-        if count >= self._settings.exciting:
-            return False
-        if count <= AT_LEAST:
-            return True
-        narrowed = self._log_widths[-1] - _log_width(estimate)
-        return bool(narrowed > -np.log1p(-self._settings.shrinking))
+        """Whether exciting plans are left, and the last one that was driven narrowed [theta].
+
+        Once it is over it stays so: plans that lead to the goal teach something, too.
+        """
+        count, most = len(self._log_widths), self._settings.exciting
+        if count >= most or self._excited >= IDLE * most:
+            self._has_learned = True
+        elif count > AT_LEAST:
+            narrowed = self._log_widths[-1] - _log_width(estimate)
+            self._has_learned |= bool(narrowed <= -np.log1p(-self._settings.shrinking))
+        return not self._has_learned
 
     def _is_near(self, end: Array) -> bool:
         goal = np.asarray(self._goal)

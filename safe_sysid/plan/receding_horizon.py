@@ -47,7 +47,8 @@ class PlannerSettings:
 
     duration: float = 3.0  # [s] of a plan; its second half brakes
     switch: float = 1.5  # [s] after its start the next plan takes over
-    budget: float = 1.4  # [s] of wall-clock time for a search, less than `switch`
+    budget: float = 1.4  # [s] for a search, less than `switch`
+    pace: float = 1.0  # seconds that may pass in one of the arm; more where simulated time waits
     late: float = 0.005  # [s] after its start up to which a plan may still take over
     intervals: int = 128  # time steps of a certificate
     degree: int = 2  # of the polynomials in k
@@ -61,6 +62,8 @@ class PlannerSettings:
                 f'switch is {self.switch} s and duration {self.duration} s; the first has to be '
                 'above 0 and at most the second'
             )
+        if not 0.0 < self.pace < np.inf:
+            raise ConfigError(f'pace is {self.pace}, it has to be above 0')
         if not 0.0 <= self.late < np.inf:
             raise ConfigError(f'late is {self.late} s, it has to be 0 or more')
         if not 0.0 < self.budget <= self.switch:
@@ -125,7 +128,7 @@ class RecedingHorizonPlanner:
         for aim in self._mission.rehearsal(ahead):
             in_time = 0
             for _ in range(COMPILING):
-                budget = Budget.of(self._settings.budget, self._cancelled)
+                budget = self._budget(self._settings.budget)
                 self._search(problem, aim, budget)
                 in_time = in_time + 1 if budget.left > -OVERRUN else 0
                 if in_time == 2:
@@ -177,12 +180,12 @@ class RecedingHorizonPlanner:
             problem = self._problem_of(self._at_rest(measurement.position), estimate)
         except SafeSysidError as error:
             return Finding(Outcome.UNUSABLE, trouble=str(error))
-        budget = Budget.of(settings.budget, self._cancelled)
+        budget = self._budget(settings.budget)
         finding = stand_still(problem, budget, settings.search)
         if finding.certificate is None:
             return finding
         self._plan = self._plan_of(finding.certificate, now)
-        spent = time.monotonic() - begin
+        spent = (time.monotonic() - begin) / settings.pace
         return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
 
     def _refusal(self, successor: Plan, estimate: ParameterEstimate, now: float) -> Outcome | None:
@@ -197,8 +200,7 @@ class RecedingHorizonPlanner:
         """Look for a plan that takes over from this one."""
         settings = self._settings
         self._next_horizon = start
-        seconds = min(start - now - settings.reserve, settings.budget)
-        budget = Budget.of(seconds, self._cancelled)
+        budget = self._budget(min(start - now - settings.reserve, settings.budget))
         try:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
             aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
@@ -223,6 +225,10 @@ class RecedingHorizonPlanner:
             point = aim.route.toward(problem.horizon.curve.q0, aim.begin + ONWARD)
             aim = Approach(problem.model, point)
         return search(problem, aim, budget, settings.search, settings.seed + self._searches)
+
+    def _budget(self, seconds: float) -> Budget:
+        """For so many seconds of the arm, from now on."""
+        return Budget.of(self._settings.pace * seconds, self._cancelled)
 
     def _at_rest(self, position: Array) -> Bezier:
         """Curves that begin at rest."""

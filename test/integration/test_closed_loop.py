@@ -14,7 +14,7 @@ from safe_sysid.simulate.contact import ContactGauge
 
 SECONDS = 6.0  # 1.5 s at rest, two plans of which the second brakes
 COARSE = PlannerSettings(
-    budget=1.5, search=SearchSettings(candidates=16, rounds=1, intervals=32, slow=0.02)
+    pace=100.0, search=SearchSettings(candidates=16, rounds=1, intervals=32, slow=0.02)
 )
 
 

@@ -65,8 +65,19 @@ def test_teaching_ends_when_bounds_stop_shrinking(model):
     assert teach(mission, ratios, model) == [Excite] * 2 + [Excite, Follow]
 
 
+def test_what_is_learned_on_the_way_to_the_goal_is_no_reason_to_excite_again(model):
+    mission = Mission(model, START + 0.5, MissionSettings(**UNHURRIED))
+    ratios = (0.5, 0.5, 0.5, 0.5, 0.3, 0.1)
+    assert teach(mission, ratios, model) == [Excite] * 3 + [Follow] * 3
+
+
+def test_plans_that_hardly_move_do_not_go_on_for_ever(model):
+    mission = Mission(model, None, MissionSettings(exciting=2))
+    assert teach(mission, [0.5] * 5, model, k=0.09) == [Excite] * 4 + [type(None)]
+
+
 def test_a_plan_that_hardly_moves_does_not_count(model):
-    mission = Mission(model, None, MissionSettings(exciting=1))
+    mission = Mission(model, None, MissionSettings(exciting=2))
     assert teach(mission, (0.5, 0.5, 0.5), model, k=0.09) == [Excite] * 3
 
 

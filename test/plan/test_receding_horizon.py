@@ -3,18 +3,29 @@
 from dataclasses import replace
 from threading import Event
 
-from kinova_problem import QUICK, START, estimate_of, kinova_problem
+from kinova_problem import QUICK, START, estimate_of, kinova_problem, without_armature
 import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.arm_clearance import arm_clearance
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.plan_result import NoPlanError, Outcome
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.sets.box import Box
+from safe_sysid.sets.interval import Interval
 
-SETTINGS = PlannerSettings(intervals=64, search=replace(QUICK, slow=0.01))
+SETTINGS = PlannerSettings(pace=100.0, intervals=64, search=replace(QUICK, slow=0.01))
+GOAL, MIDDLE = (START + share * np.eye(7)[0] for share in (1.6, 0.8))
+# In the way of the outstretched arm when it swings about the vertical
+POST = Obstacles.of(
+    {'post': Box(np.array([0.34, -0.34, 0.5]), np.array([0.03, 0.03, 0.5]), np.eye(3))}
+)
 ORIGIN = 5_000_000_000
 
 
@@ -22,8 +33,11 @@ def at(seconds, position=START):
     return JointMeasurement(ORIGIN + round(seconds * 1e9), position, np.zeros(7), np.zeros(7))
 
 
-def planner_of(problem, goal=None, settings=SETTINGS, cancelled=None, exciting=4):
-    mission = Mission(problem.model, goal, MissionSettings(exciting, shrinking=0.0))
+def planner_of(
+    problem, goal=None, settings=SETTINGS, cancelled=None, exciting=4, obstacles=NO_OBSTACLES
+):
+    choices = MissionSettings(exciting, shrinking=0.0, route_seconds=60.0)
+    mission, problem = Mission(problem.model, goal, choices), replace(problem, obstacles=obstacles)
     return RecedingHorizonPlanner(problem, mission, Clock(ORIGIN), settings, cancelled)
 
 
@@ -136,8 +150,118 @@ def test_the_mission_ends_at_the_goal(problem):
     assert result.successor is None
 
 
+def test_an_arm_at_rest_begins_again_when_more_is_possible_than_its_plan_allows_for(problem):
+    """As after `new_payload`; where the arm is, and at once."""
+    planner = planner_of(problem, exciting=0)
+    still = planner.step(at(0.0), problem.bounds)
+    assert still.outcome is Outcome.NOTHING_DUE
+    measured, wider = START + 1e-3, estimate_of(problem.model, 0.06)
+    assert planner.step(at(1.0, measured), wider).plan is still.plan  # not yet at rest by plan
+    assert planner.step(at(3.0, measured), problem.bounds).plan is still.plan
+    again = planner.step(at(3.001, measured), wider)
+    assert again.plan is not still.plan
+    assert again.plan.theta_bounds is wider.bounds
+    np.testing.assert_array_equal(again.plan.desired(3.001)[0], measured)
+    assert planner.step(at(3.002, measured), wider) is again
+
+
+def test_an_arm_in_motion_comes_to_rest_before_it_begins_again(problem):
+    planner = planner_of(problem)
+    planner.step(at(0.0), problem.bounds)
+    moving = planner.step(at(1.5), problem.bounds).plan
+    wider = estimate_of(problem.model, 0.06)
+    for t in (2.0, 3.0, 4.0, 4.499):
+        assert planner.step(at(t), wider).plan is moving
+    again = planner.step(at(4.5, moving.end_position), wider)
+    assert again.plan.theta_bounds is wider.bounds
+    assert np.abs(again.plan.k).max() < 1e-12
+
+
+def test_bounds_no_plan_can_be_certified_for_leave_the_arm_where_it_is(problem):
+    """At rest on the plan it has, with a sentence; never an error out of `step`."""
+    planner = planner_of(problem, exciting=0)
+    still = planner.step(at(0.0), problem.bounds)
+    hopeless = without_armature(problem).bounds
+    result = planner.step(at(3.0), hopeless)
+    assert result.plan is still.plan
+    assert result.successor is None
+    assert 'no bound on the tracking error' in str(result)
+    other = RobotModel.named('two_link')
+    foreign = ParameterEstimate(other.layout, other.theta, Interval.of(other.theta))
+    result = planner.step(at(6.0), foreign)
+    assert result.plan is still.plan
+    assert result.outcome is Outcome.UNUSABLE
+
+
+def test_a_task_motion_takes_over_after_its_first_piece(problem):
+    planner = planner_of(problem, goal=GOAL, exciting=0, obstacles=POST)
+    planner.step(at(0.0), problem.bounds)
+    first = planner.step(at(1.5), problem.bounds)
+    assert len(first.plan.motion.pieces) == 2
+    assert (first.plan.switch_time, first.plan.end_time) == (2.5, 3.5)
+    assert np.any(first.plan.desired(2.5)[1])
+    second = planner.step(at(2.5), problem.bounds)
+    assert second.plan is first.successor
+    for was, goes_on in zip(first.plan.desired(2.5), second.plan.desired(2.5), strict=True):
+        np.testing.assert_allclose(goes_on, was, rtol=0, atol=1e-14)
+
+
+def test_the_goal_behind_a_post_is_reached_and_nothing_is_touched_on_the_way(problem):
+    planner = planner_of(problem, goal=GOAL, exciting=0, obstacles=POST)
+    t, result, plans = 0.0, None, []
+    while t < 40.0 and (result is None or result.outcome is not Outcome.NOTHING_DUE):
+        result = planner.step(at(t), problem.bounds)
+        plans.append(result.plan)
+        t += 0.5
+    assert result.outcome is Outcome.NOTHING_DUE
+    away = np.angle(np.exp(1j * (result.plan.end_position - GOAL)))
+    assert np.abs(away).max() <= 0.01
+    for plan in plans:
+        assert plan.certificate.holds
+        for at_time in np.linspace(plan.start_time, plan.end_time, 12):
+            q = plan.desired(at_time)[0]
+            assert arm_clearance(problem.model, POST, q).distance > 0.0
+
+
+@pytest.mark.parametrize('exciting', [0, 4])
+def test_a_budget_of_a_millisecond_never_lets_a_task_begin(problem, exciting):
+    starved = replace(SETTINGS, pace=1.0, budget=1e-3)
+    planner = planner_of(problem, GOAL, starved, exciting=exciting, obstacles=POST)
+    for t in (0.0, 1.5, 3.0):
+        result = planner.step(at(t), problem.bounds)
+        assert result.plan is None
+        assert 'no plan within the time budget' in str(result)
+
+
+def test_a_goal_in_contact_leaves_the_arm_at_rest_with_a_sentence(problem):
+    planner = planner_of(problem, MIDDLE, exciting=0, obstacles=POST)
+    for t in (0.0, 1.5, 3.0):
+        result = planner.step(at(t), problem.bounds)
+        assert result.plan is not None
+        assert result.successor is None
+        assert 'the arm would be in contact at the goal' in str(result)
+
+
+def test_a_goal_that_the_arm_could_not_hold_is_named(problem):
+    weak = replace(problem.model.limits, torque=problem.model.limits.torque * 0.35)
+    arm = replace(problem, model=replace(problem.model, limits=weak))
+    outstretched = np.array([0.0, 1.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+    upright = at(0.0, 0.05 * outstretched)
+    result = planner_of(arm, outstretched, exciting=0).step(upright, arm.bounds)
+    assert result.plan is not None
+    assert 'the arm could not hold itself at the goal: joint_2' in str(result)
+
+
 @pytest.mark.parametrize(
-    'wrong', [{'switch': 4.0}, {'budget': 2.0}, {'budget': 0.0}, {'intervals': 0}, {'late': -1.0}]
+    'wrong',
+    [
+        {'switch': 4.0},
+        {'budget': 2.0},
+        {'budget': 0.0},
+        {'intervals': 0},
+        {'late': -1.0},
+        {'pace': 0.0},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):
