@@ -20,7 +20,7 @@ ARGUMENTS = {
     'bag': ('', 'replay: the bag to play'),
     'namespace': ('', 'of all nodes and topics, for a second arm'),
 }
-ENDS_ALL = (0, 1, 2)  # done, done with a fault, settings refused; other processes crashed
+ENDS_ALL = (0, 2, 3)  # done, settings refused, done with a fault; other processes crashed
 
 
 def end_all(event, _):

@@ -8,7 +8,7 @@ import sys
 from geometry_msgs.msg import InertiaStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from safe_sysid.errors import MeasurementError
@@ -28,7 +28,7 @@ from safe_sysid.nodes.messages import JointStateReader, estimate_message
 from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
 from safe_sysid.nodes.ros_config import read_config
-from safe_sysid.track.supervisor import Cause
+from safe_sysid.track.supervisor import Cause, Mode
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class IdentifierNodeSettings(LoopSettings):
     """Parameters of the identifier."""
 
     identifier: IdentifierSettings = field(default_factory=IdentifierSettings)
+    waits_for_mode: bool = True  # whether samples count only under torque; brakes are in no model
 
 
 class IdentifierNode(Node):
@@ -45,6 +46,8 @@ class IdentifierNode(Node):
         super().__init__('identifier', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, IdentifierNodeSettings)
         self._is_lockstep = settings.is_lockstep
+        self._counts = not settings.waits_for_mode  # samples, now
+        self._not_counted: JointMeasurement | None = None  # the newest one
         arm = settings.arm()
         self._model = arm.model
         self._estimate = arm.prior
@@ -61,6 +64,8 @@ class IdentifierNode(Node):
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_service(Trigger, '~/new_payload', self._on_new_payload)
+        if settings.waits_for_mode:
+            self.create_subscription(String, 'mode', self._on_mode, STATE)
 
     def _on_sample(self, msg: JointState) -> None:
         try:
@@ -70,13 +75,28 @@ class IdentifierNode(Node):
             self._trouble = str(error)
             return
         if self._order.step(measurement.stamp) is not Arrival.OLD:
-            self._learn(measurement)
+            self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
+            self._publish(self._estimate)
+
+    def _on_mode(self, msg: String) -> None:
+        """Count samples while the robot is under torque."""
+        self._counts = msg.data != Mode.IDLE.value
+        if self._counts and self._is_lockstep and self._not_counted is not None:
+            self._take(self._not_counted)  # time has stood still since
+
+    def _take(self, measurement: JointMeasurement) -> None:
+        self._stamp = measurement.stamp
+        if self._counts:
+            self._not_counted = None
+            self._learn(measurement)
+            return
+        self._not_counted = measurement
+        if self._is_lockstep:
             self._publish(self._estimate)
 
     def _learn(self, measurement: JointMeasurement) -> None:
         self._samples += 1
-        self._stamp = measurement.stamp
         try:
             estimate = self._identifier.step(measurement)
             self._fault = ''

@@ -18,14 +18,14 @@ from safe_sysid.nodes.qos import HEALTH, STATE
 from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.track.supervisor import Mode
 
-FAULT = 1  # exit status
+FAULT = 3  # exit status; a crash has 1
 
 
 @dataclass(frozen=True)
 class OnlookerSettings(LoopSettings):
     """Parameters of the onlooker."""
 
-    once: bool = False  # whether to end when the task is done, and with status 1 at a fault
+    once: bool = False  # whether to end when the task is done, or at a fault
 
 
 class OnlookerNode(Node):

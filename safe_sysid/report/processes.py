@@ -45,7 +45,11 @@ WAYS = {
         namespace='safe_sysid',
     ),
     'lbr_fri': Way('a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'),
-    'replay': Way('a recorded bag through the identifier alone', ('identifier', 'replay_bridge')),
+    'replay': Way(
+        'a recorded bag through the identifier alone',
+        ('identifier', 'replay_bridge'),
+        {'identifier': {'waits_for_mode': False}},
+    ),
 }
 
 

@@ -1,7 +1,7 @@
 """`safe-sysid run`: starts the processes of a way of running, keeps them alive and ends them.
 
 A process that crashes is started again, which the supervisor of the loop notices and treats as a
-fault. One that refuses its settings (status 2), or comes to its end (0, 1), ends all of them.
+fault. One that refuses its settings, or comes to its end, ends all of them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from safe_sysid.report.processes import Choices, Process, processes_of, write_ch
 
 PAUSE = 1.0  # [s] before a process that crashed is started again
 LOOK = 0.05  # [s]
+BAD_FINDING = 1  # exit status of the command
 PATIENCE = (8.0, 3.0)  # [s] after SIGINT and after SIGTERM
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
-ENDS_ALL = (0, 1, 2)  # done, done with a fault, settings refused
+SETTINGS_REFUSED, FAULT = 2, 3  # exit status of a node
 
 
 def command(options: argparse.Namespace) -> int:
@@ -94,8 +95,10 @@ class Supervised:
             if status is None:
                 continue
             del self._running[node]
-            if status in ENDS_ALL:
+            if status in (0, SETTINGS_REFUSED):
                 return status
+            if status == FAULT:
+                return BAD_FINDING
             print(
                 f'safe-sysid: {node} ended with status {status}, it is started again',
                 file=sys.stderr,
