@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 import sys
 from typing import Any
 
@@ -90,19 +89,25 @@ def figures_of(
     )
     deviations = information.deviations(states)
     worst = np.argsort(-deviations)[:WORST]
-    certificate = asdict(found.certificate)
-    certificate.pop('failures')
+    proof = found.certificate
     return {
         **information.summary(states)._asdict(),
         'columns': columns.count,
         'column_choice': 'pivoted QR of unscaled columns (SI units) at random states',
         'chosen_columns': [labels[entry] for entry in columns.entries],
         'torque_noise': list(problem.information.noise),
-        'proven': {**certificate, 'distance': certificate['distance']},
-        'clearance_at_1_kHz': clearance,
+        'proven': {
+            'distance_m': proof.distance,
+            'nearest': proof.nearest,
+            'position_share': proof.position,
+            'velocity_share': proof.velocity,
+            'acceleration_share': proof.acceleration,
+            'torque_share': proof.torque,
+        },
+        'clearance_at_1_kHz_m': clearance,
         'nearest_at_1_kHz': nearest,
         'not_checked': list(problem.contacts.left_out),
-        'worst_determined': {labels[columns.entries[i]]: float(deviations[i]) for i in worst},
+        'deviation_of_worst': {labels[columns.entries[i]]: float(deviations[i]) for i in worst},
         'seconds': found.history[-1].elapsed,
         'cpu_seconds': found.history[-1].cpu,
         'starts': found.history[-1].finished,

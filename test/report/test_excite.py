@@ -35,7 +35,7 @@ def test_files_hold_the_motion_that_was_proven(settings, tmp_path, capsys):
     figures = json.loads(capsys.readouterr().out)
     assert figures['condition'] < 100.0
     assert figures['columns'] == len(figures['chosen_columns'])
-    assert figures['clearance_at_1_kHz'] >= figures['proven']['distance'] >= 0.01
+    assert figures['clearance_at_1_kHz_m'] >= figures['proven']['distance_m'] >= 0.01
     table = np.genfromtxt(out / 'excitation.csv', delimiter=',', names=True)
     trajectory = read_yaml(out / 'excitation.yaml')
     assert trajectory['joint_names'] == ['joint_1', 'joint_2']
