@@ -22,8 +22,10 @@ from safe_sysid.arrays import Array
 from safe_sysid.calibrate.compressed import Compressed
 from safe_sysid.calibrate.consistency import Consistency, whitening
 from safe_sysid.errors import BoundError
-from safe_sysid.model.inertia import pseudo_inertia
+from safe_sysid.model.inertia import from_pseudo_inertia, is_consistent, pseudo_inertia
 
+SHARES = (0.0, *(10.0**k for k in range(-12, -5)))  # of the prior in a body without volume
+USABLE = ('Solved', 'AlmostSolved')  # the second is checked like the first
 ROUNDING = 1e-6  # of the largest eigenvalue: what an interior point may be off
 _PAIRS = [(i, j) for j in range(4) for i in range(j + 1)]  # upper triangle, column by column
 _LOWER = [(i, j) for i in range(4) for j in range(i + 1)]
@@ -47,17 +49,18 @@ def sdp_fit(data: Compressed, consistency: Consistency) -> SdpFit:
     begin = time.perf_counter()
     program = _Program(data, consistency)
     solution = program.solve()
-    x = np.array(solution.x[: data.R.shape[1]])
-    values = consistency.eigenvalues(x)
-    smallest = float(values.min(initial=np.inf))
-    if str(solution.status) not in (
-        'Solved',
-        'AlmostSolved',
-    ) or not smallest > -ROUNDING * values.max(initial=1.0):
+    if str(solution.status) not in USABLE:
         raise BoundError(
             f'the semidefinite program ended with {solution.status} after {solution.iterations} '
-            f'iterations, smallest eigenvalue {smallest:.3g}: the bounds may exclude each '
-            'other, or columns differ too much in size'
+            'iterations: the bounds may exclude each other, or columns differ too much in size'
+        )
+    x = _inside(np.array(solution.x[: data.R.shape[1]]), consistency)
+    values = consistency.eigenvalues(x)
+    smallest = float(values.min(initial=np.inf))
+    if not smallest > -ROUNDING * values.max(initial=1.0):
+        raise BoundError(
+            f'the semidefinite program ended with {solution.status}, but a body has the relative '
+            f'eigenvalue {smallest:.3g}: columns differ too much in size'
         )
     return SdpFit(
         x=x,
@@ -68,6 +71,19 @@ def sdp_fit(data: Compressed, consistency: Consistency) -> SdpFit:
         iterations=int(solution.iterations),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _inside(x: Array, consistency: Consistency) -> Array:
+    """The solution, moved towards the priors as little as its rounding errors ask for."""
+    x = x.copy()
+    x[consistency.nonnegative] = np.maximum(x[consistency.nonnegative], 0.0)
+    for body, J0 in zip(consistency.bodies, consistency.priors, strict=True):
+        prior, found = from_pseudo_inertia(J0), x[body].copy()
+        for share in SHARES:
+            x[body] = (1.0 - share) * found + share * prior
+            if is_consistent(x[body]):
+                break
+    return x
 
 
 class _Program:
