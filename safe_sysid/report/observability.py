@@ -12,7 +12,9 @@ import numpy as np
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_identifiability import with_known
 from safe_sysid.model.base_parameters import BaseParameters
+from safe_sysid.model.closed_chain import ClosedChain
 from safe_sysid.model.exact_geometry import exact_direction
+from safe_sysid.model.facts import facts_path, read_facts
 from safe_sysid.model.joint_conditions import Torques
 from safe_sysid.model.kinematic_tree import FREE, KinematicTree
 from safe_sysid.model.parameter_classes import ParameterClass, classes_of
@@ -27,15 +29,17 @@ from safe_sysid.model.undetectable_changes import base_parameters_of, preference
 from safe_sysid.model.urdf_kinematics import DOWN, Kinematics, robot_kinematics, urdf_kinematics
 from safe_sysid.report import observability_page, observability_text
 from safe_sysid.report.link_observability import Dimensions, LinkParameters, Observability
+from safe_sysid.report.observability_loops import loop_sentences
 from safe_sysid.report.output import print_to_error
+from safe_sysid.share import robot_names
 
 OPEN_CHAINS = (
     'The result is structural and holds for open chains only: a loop of links, or a tip that is '
     'held, changes what can be known, and a URDF does not tell.'
 )
 FRICTION = {
-    Torques.OF_MOTION: 'Friction and offsets of the torque are not in the table; motion separates '
-    'them from it.',
+    Torques.OF_MOTION: 'Friction and offsets of the torque are not in the table. In motion they '
+    'can be told apart from it, but for an offset of a joint that slides and has an armature.',
     Torques.OF_GRAVITY: 'Friction and offsets of the torque are not in the table; at rest an '
     'offset can hide behind a torque of gravity that is constant.',
 }
@@ -72,7 +76,14 @@ def examine(options: argparse.Namespace) -> Observability:
     known = _known(tree, options.known)
     notes = (*_notes(nullspace), *([f'Known: {", ".join(options.known)}.'] if known else []))
     answer = of_structure(nullspace, options.urdf, known)
-    return replace(answer, snapped=kinematics.snapped, notes=notes)
+    return replace(answer, snapped=kinematics.snapped, notes=(*notes, *_loops(options.urdf)))
+
+
+def _loops(name: str) -> tuple[str, ...]:
+    """What is different where a robot that comes with the package has loops."""
+    if name not in robot_names() or read_facts(facts_path(name)).closed_chain is None:
+        return ()
+    return loop_sentences(ClosedChain.named(name))
 
 
 def of_structure(
