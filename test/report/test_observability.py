@@ -268,3 +268,11 @@ def test_notes_warn_where_floats_would_have_counted_fewer():
         exact_nullspace(tree.without_gravity())
     plain = of_structure(exact_nullspace(reference.PARALLEL), 'parallel')
     assert not any('floats alone' in note for note in plain.notes)
+
+
+def test_loops_are_said_to_hide_more_than_the_table_tells(capsys):
+    text = run(capsys, 'four_bar')
+    assert 'holds for open chains only' in text
+    assert 'four_bar has loops (closure)' in text
+    assert 'the torque of its motor shows 8 combinations' in text
+    assert 'with its loops: ' in text
