@@ -17,7 +17,7 @@ MESSAGE_BYTES = 22  # of a message record beside its code, its length and its da
 Times = list[tuple[int, int]]  # stamp [ns] and offset in the chunk of each message
 
 
-def record(code: int, *parts: bytes) -> bytes:
+def record(code: int, *parts: bytes | bytearray) -> bytes:
     """One record."""
     body = b''.join(parts)
     return RECORD_HEADER.pack(code, len(body)) + body
