@@ -13,11 +13,14 @@ from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.plan_search import Budget
 from safe_sysid.plan.route import Follow, Route
 from safe_sysid.plan.task_search import TaskSettings, find_motion
+from safe_sysid.reach.margin import VELOCITY
 from safe_sysid.reach.obstacles import Obstacles
+from safe_sysid.report.plan_trials import violations
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
+REST = np.zeros(7)
 SECONDS = 60.0
 SETTINGS = TaskSettings(slow=0.01)
 WALL = Obstacles.of(
@@ -57,6 +60,16 @@ def test_both_pieces_are_certified_and_lead_to_the_goal(problem):
     assert plan.end_time == 2.0
     assert np.abs(plan.desired(1.0)[1]).min() > 0.1  # in motion where the next plan takes over
     assert finding.cost == 0.0
+
+
+def test_no_sample_of_time_parameters_and_error_breaks_a_limit_in_either_piece(problem, rng):
+    certificate = found(problem, straight(0.3 * np.ones(7))).certificate
+    for piece in (certificate, *certificate.then):
+        assert violations(rng, piece, 2000) == 0
+    fastest = certificate.margins[VELOCITY].value
+    careless = replace(problem.model.limits, velocity=REST + 0.6 * abs(fastest))
+    slow = replace(certificate.problem, model=replace(problem.model, limits=careless))
+    assert violations(rng, replace(certificate, problem=slow), 2000) > 0
 
 
 def test_a_motion_begins_in_the_state_of_the_plan_before(problem):
