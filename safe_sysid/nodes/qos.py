@@ -21,8 +21,8 @@ def _reliable(depth: int, durability: DurabilityPolicy) -> QoSProfile:
 
 
 # joint_states, torque_command: a process that has to wait a few milliseconds for a processor
-# finds what came meanwhile. With a depth of 1 every such wait loses samples.
-SAMPLES = _reliable(10, DurabilityPolicy.VOLATILE)
+# finds what came meanwhile. With a depth of 1 every such wait would lose samples.
+SAMPLES = _reliable(100, DurabilityPolicy.VOLATILE)
 
 # joint_states for whoever needs all of them, also after a wait of half a second at 1 kHz:
 # identifier and recorder.

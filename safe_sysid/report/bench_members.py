@@ -6,6 +6,7 @@ MEMBERS = {
     'reach': 'safe_sysid.report.bench_reach',
     'track': 'safe_sysid.report.bench_track',
     'plan': 'safe_sysid.report.bench_plan',
+    'ros': 'safe_sysid.report.bench_ros',
     'excite': 'safe_sysid.report.bench_excite',
     'calibrate': 'safe_sysid.report.bench_calibrate',
     'observability': 'safe_sysid.report.bench_observability',

@@ -15,6 +15,7 @@ import sys
 from tempfile import TemporaryDirectory
 import time
 from types import FrameType
+from typing import Any
 
 from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
 
@@ -75,7 +76,7 @@ class Supervised:
                 status = self._look()
             return 0 if status is None else status
         finally:
-            self._end()
+            ended(list(self._running.values()))
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -111,22 +112,23 @@ class Supervised:
                 self._start(node)
         return None
 
-    def _end(self) -> None:
-        """Ask everybody to end, then insist."""
-        for number, patience in zip((signal.SIGINT, signal.SIGTERM), PATIENCE, strict=True):
-            for process in self._running.values():
-                if process.poll() is None:
-                    process.send_signal(number)
-            deadline = time.monotonic() + patience
-            for process in self._running.values():
-                try:
-                    process.wait(max(0.0, deadline - time.monotonic()))
-                except subprocess.TimeoutExpired:
-                    continue
-        for process in self._running.values():
+
+def ended(processes: list[subprocess.Popen[Any]]) -> None:
+    """Ask everybody to end, then insist."""
+    for number, patience in zip((signal.SIGINT, signal.SIGTERM), PATIENCE, strict=True):
+        for process in processes:
             if process.poll() is None:
-                process.kill()
-                process.wait()
+                process.send_signal(number)
+        deadline = time.monotonic() + patience
+        for process in processes:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                continue
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def _die_with_parent() -> None:

@@ -1,0 +1,119 @@
+"""`safe-sysid bench ros`: from a sample to its torque between processes, while the loop learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+import time
+
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.report.bench import BenchSettings, Progress
+from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
+from safe_sysid.report.run import command_line, ended
+
+PRIORITY = 50  # of SCHED_FIFO, for bridge and controller
+LONGEST_START = 240.0  # [s] until the first torque: compilation at the first start
+RATES = (1000, 500)  # [Hz]
+SECONDS, QUICK_SECONDS = 60.0, 6.0
+LATE = 0.002  # [s]
+MEASURED = 'builtin_sim_bridge'
+
+
+def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
+    """Round trips at 1 kHz, and lost samples at 500 Hz as well."""
+    seconds = QUICK_SECONDS if settings.quick else SECONDS
+    first, second = (_at_rate(rate, seconds, settings.seed, progress) for rate in RATES)
+    return {**first, 'at_500_hz': second}
+
+
+def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[str, object]:
+    progress(f'{rate} Hz for {seconds:g} s; planner and identifier are working')
+    processes = [_adapted(p, rate, seconds, seed) for p in processes_of('builtin_sim', Choices())]
+    with TemporaryDirectory(prefix='safe_sysid_') as folder:
+        chosen = write_choices(processes, Path(folder) / 'choices.yaml')
+        lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'onlooker'}
+        lines[MEASURED][2] = 'safe_sysid.nodes.round_trip_probe'  # stands for the bridge
+        with _started(lines) as running:
+            figures = _figures(running, seconds)
+    return {'rate_hz': rate, 'seconds': seconds, **figures}
+
+
+def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
+    """The settings of the arm, but learning goes on and nothing stops the watch."""
+    period = 1.0 / rate
+    fast = {'real_time.priority': PRIORITY}
+    changed: dict[str, dict[str, object]] = {
+        'controller': {**fast, 'cycle.period': period},
+        'planner': {'mission.exciting': 1000, 'mission.shrinking': 0.0},
+        'identifier': {'identifier.observation.longest_step': 1.5 * period},
+        'supervisor': {'stale': 5.0},
+        MEASURED: {
+            **fast,
+            'period': period,
+            'measured': seconds,
+            'late': LATE,
+            'seed': seed,
+            'guard.max_age': 5.0,
+        },
+    }
+    parameters = {**process.parameters, **changed.get(process.node, {})}
+    return Process(process.node, process.settings, parameters, process.namespace)
+
+
+@contextmanager
+def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """Processes on a domain of their own, on this machine alone."""
+    environment = {
+        **os.environ,
+        'ROS_DOMAIN_ID': str(1 + os.getpid() % 100),
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+        'OPENBLAS_NUM_THREADS': '1',
+    }
+    running: dict[str, subprocess.Popen[str]] = {}
+    try:
+        for node, line in lines.items():
+            output = subprocess.PIPE if node == MEASURED else sys.stderr
+            running[node] = subprocess.Popen(line, stdout=output, env=environment, text=True)
+        yield running
+    finally:
+        ended(list(running.values()))
+
+
+def _figures(running: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, object]:
+    """What the probe prints, and the share of a core that each process took meanwhile."""
+    probe = running[MEASURED]
+    used: dict[str, float] = {}
+    began, deadline = time.monotonic(), time.monotonic() + LONGEST_START + seconds
+    while probe.poll() is None:
+        if time.monotonic() > deadline:
+            raise SafeSysidError(
+                f'the loop did not run for {seconds:g} s within {LONGEST_START + seconds:g} s'
+            )
+        if time.monotonic() - began > 0.5 * seconds:
+            began = time.monotonic()
+            used = _used(running)
+        time.sleep(0.1)
+    assert probe.stdout is not None
+    text = probe.stdout.read()
+    if probe.returncode != 0 or not text:
+        raise SafeSysidError(f'the probe ended with status {probe.returncode} and no figures')
+    later = _used({node: p for node, p in running.items() if node != MEASURED})
+    elapsed = time.monotonic() - began
+    share = {node: (later[node] - used[node]) / elapsed for node in later if node in used}
+    return {**json.loads(text), 'cpu_share': share}
+
+
+def _used(running: dict[str, subprocess.Popen[str]]) -> dict[str, float]:
+    """CPU time of processes and their children that have ended [s]."""
+    ticks = os.sysconf('SC_CLK_TCK')
+    used = {}
+    for node, process in running.items():
+        fields = Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()
+        used[node] = sum(int(x) for x in fields[11:13]) / ticks
+    return used
