@@ -10,7 +10,8 @@ import pytest
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.exact_geometry import AXES, HERE, X_AXIS, ExactAngle, Placement, Turn
-from safe_sysid.model.joint_conditions import Torques
+from safe_sysid.model.floating_spans import FloatingSpans
+from safe_sysid.model.joint_conditions import Spans, Torques, across, geometry
 from safe_sysid.model.kinematic_tree import (
     FREE,
     PLANAR,
@@ -64,6 +65,28 @@ def symbols(links):
 def test_published_counts(nullspace, tree, links, rotors):
     assert nullspace(tree).base_count == links
     assert nullspace(with_rotors(tree)).base_count == rotors
+
+
+HX, HY, IXY, IXZ, IYZ, IZZ = np.eye(10)[[1, 2, 5, 7, 8, 9]]
+DIFFERENCE = np.array([0, 0, 0, 0, 1, 0, -1, 0, 0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ('tree', 'momentum', 'mapping'),
+    [
+        (PARALLEL, [HX, HY, IZZ], [HX, HY]),
+        (PERPENDICULAR, [IXZ, IYZ, IZZ], [HX, HY, DIFFERENCE, IXY]),
+    ],
+    ids=['parallel', 'perpendicular'],
+)
+def test_published_conditions_on_the_second_of_two_links(tree, momentum, mapping):
+    floats = FloatingSpans(Fraction(1))
+    below = Spans(np.zeros((0, 6)), np.zeros((0, 10)))
+    for joint in tree.joints:
+        below, found = across(floats, geometry(floats, joint), below, Torques.OF_MOTION)
+    for rows, expected in ((found.momentum, momentum), (found.mapping, mapping)):
+        together = np.vstack([rows, expected])
+        assert np.linalg.matrix_rank(rows) == len(expected) == np.linalg.matrix_rank(together)
 
 
 def test_published_counts_of_the_leg_without_gravity():

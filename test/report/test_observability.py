@@ -15,6 +15,8 @@ from safe_sysid.model.exact_geometry import ExactAngle, Placement, Turn
 from safe_sysid.model.kinematic_tree import Joint, KinematicTree, revolute
 from safe_sysid.model.parameter_classes import ParameterClass
 from safe_sysid.model.parameter_nullspace import exact_nullspace, floating_nullspace
+from safe_sysid.report import bench_observability
+from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.bench_observability import chain
 from safe_sysid.report.cli import main
 from safe_sysid.report.link_observability import written
@@ -245,6 +247,26 @@ def test_arguments_that_make_no_sense_are_refused(capsys, arguments):
         main(['observability', 'kinova_gen3', *arguments])
     assert ending.value.code == 2
     capsys.readouterr()
+
+
+def test_bench_prints_what_it_measures(monkeypatch):
+    monkeypatch.setattr(bench_observability, 'SCALING', (10,))
+    said = []
+    figures = bench_observability.run(BenchSettings(3, 1, True, None), said.append)
+    assert figures['random_trees'] == 3 and figures['disagreements'] == 0
+    assert figures['base_parameters'] == 43
+    assert figures['float_ms'] > 0 and figures['exact_ms'] > 0
+    (row,) = figures['scaling']
+    assert row.keys() == {'joints', 'float_ms', 'exact_ms'} and row['joints'] == 10
+    assert said
+
+
+def test_bench_counts_disagreements(monkeypatch):
+    monkeypatch.setattr(bench_observability, 'SCALING', (10,))
+    monkeypatch.setattr(bench_observability, 'trial', lambda seed: ['no'] if seed % 2 else [])
+    figures = bench_observability.run(BenchSettings(4, 1, True, None), lambda _: None)
+    assert figures['disagreements'] == 2
+    assert figures['contradictions'][0] == {'seed': 1_000_001, 'said': 'no'}
 
 
 def test_work_grows_with_the_length_of_a_chain_and_no_faster():
