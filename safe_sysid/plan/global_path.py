@@ -175,9 +175,10 @@ def _refusal(query: PathQuery) -> tuple[Outcome, str] | None:
         (query.goal, Outcome.GOAL_TOO_HEAVY),
     ):
         (share,) = query.margin(q[None])
-        j = int(np.argmin(share))
-        if not share[j] > 0.0:
-            return outcome, f'{names[j]} needs {1.0 - share[j]:.3g} of its torque limit'
+        least = int(np.argmin(share))
+        if not share[least] > 0.0:
+            needed = 1.0 - share[least]
+            return outcome, f'{names[least]} needs {needed:.3g} times its torque limit'
     return None
 
 

@@ -126,7 +126,8 @@ class _Search:
         """How far along the route motions may end, the nearest first."""
         settings, route = self._settings, self._follow.route
         left = route.length - self._follow.begin
-        lengths, step = [], min(settings.longest, left)
+        lengths: list[float] = []
+        step = min(settings.longest, left)
         while step >= settings.shortest or not lengths:
             lengths.append(self._follow.begin + step)
             step *= settings.shorter
