@@ -1,0 +1,165 @@
+"""A plan is followed only where it goes on from the one before, in time, for what is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+MODEL = RobotModel.named('two_link')
+REST = np.zeros(2)
+AT = np.array([0.3, -0.4])
+KNOWN = ParameterEstimate(MODEL.layout, MODEL.theta, ratio_bounds(MODEL.theta, 0.05))
+WIDER = ParameterEstimate(MODEL.layout, MODEL.theta, ratio_bounds(MODEL.theta, 0.06))
+NARROWER = ParameterEstimate(MODEL.layout, MODEL.theta, ratio_bounds(MODEL.theta, 0.04))
+MEASURED = JointMeasurement(0, AT, REST, REST)
+
+
+def plan(start, curve, k=REST):
+    return Plan(start, start, curve, k, KNOWN.bounds, 'name', KNOWN.theta)
+
+
+def standing(start, at=AT):
+    return plan(start, Bezier(at, REST, REST, 2.0))
+
+
+def moving(start, before, k=(0.5, 0.2)):
+    return plan(start, before.curve_from(start, 2.0), np.array(k))
+
+
+@pytest.fixture
+def succession():
+    return PlanSuccession(MODEL, SuccessionSettings())
+
+
+def followed(succession, t, estimate=KNOWN):
+    return succession.step(t, MEASURED, estimate)
+
+
+def test_nothing_is_followed_before_there_is_a_plan(succession):
+    assert followed(succession, 0.0) is None
+
+
+def test_a_plan_takes_over_at_its_start_and_not_before(succession):
+    first = standing(0.0)
+    second = moving(1.0, first)
+    succession.offer(second)
+    succession.offer(first)
+    assert followed(succession, 0.0) is first
+    assert followed(succession, 0.999) is first
+    assert followed(succession, 1.0) is second
+    assert followed(succession, 99.0) is second
+
+
+def test_the_first_plan_stands_still_and_may_come_late(succession):
+    succession.offer(moving(0.0, standing(0.0)))
+    assert followed(succession, 0.0) is None
+    assert succession.refusal == 'the first plan has to stand still where the arm is'
+    late = standing(0.5)
+    succession.offer(late)
+    assert followed(succession, 1.9) is late
+
+
+def test_a_plan_that_stands_still_elsewhere_is_refused(succession):
+    succession.offer(standing(0.0, AT + np.array([0.0, 0.03])))
+    assert followed(succession, 0.0) is None
+    assert succession.refusal == (
+        'the plan stands still 0.03 rad from where joint_2 is; 0.02 rad are allowed'
+    )
+
+
+def test_a_plan_that_came_late_is_refused(succession):
+    first = standing(0.0)
+    for each in (first, moving(1.0, first)):
+        succession.offer(each)
+    assert followed(succession, 0.5) is first
+    assert followed(succession, 1.006) is first
+    assert succession.refusal == 'the next plan came 0.006 s late; 0.005 s are allowed'
+
+
+def test_a_plan_that_is_a_little_late_takes_over(succession):
+    first = standing(0.0)
+    second = moving(1.0, first)
+    for each in (first, second):
+        succession.offer(each)
+    assert followed(succession, 0.5) is first
+    assert followed(succession, 1.004) is second
+
+
+@pytest.mark.parametrize('row', [0, 1, 2])
+def test_a_plan_that_does_not_go_on_from_the_one_in_force_is_refused(succession, row):
+    first = standing(0.0)
+    second = moving(1.0, first)
+    succession.offer(first)
+    succession.offer(second)
+    followed(succession, 0.0)
+    followed(succession, 1.0)
+    state = np.array(second.desired(1.5))
+    state[row, 1] += 2e-6
+    succession.offer(plan(1.5, Bezier(*state, 2.0), np.array([0.1, 0.1])))
+    assert followed(succession, 1.5) is second
+    assert 'does not go on from the one in force, it jumps by 2e-06' in succession.refusal
+
+
+def test_while_one_plan_goes_on_none_that_stands_still_takes_over(succession):
+    first = standing(0.0)
+    second = moving(1.0, first)
+    for each in (first, second, standing(1.5)):
+        succession.offer(each)
+    assert followed(succession, 0.0) is first
+    assert followed(succession, 1.0) is second
+    assert followed(succession, 1.6) is second
+
+
+def test_after_the_end_of_a_plan_another_may_begin_where_the_arm_is(succession):
+    first = standing(0.0)
+    succession.offer(first)
+    followed(succession, 0.0)
+    again = standing(5.0, AT + 0.01)
+    succession.offer(again)
+    assert followed(succession, 5.4) is again
+
+
+def test_wider_bounds_than_a_plan_was_certified_for_stop_its_take_over(succession):
+    first = standing(0.0)
+    second = moving(1.0, first)
+    for each in (first, second):
+        succession.offer(each)
+    assert followed(succession, 0.0, NARROWER) is first
+    assert followed(succession, 1.0, WIDER) is first
+    assert succession.refusal == 'the next plan was made for tighter bounds than are known now'
+
+
+def test_what_is_declined_is_not_followed_later(succession):
+    first = standing(0.0)
+    second = moving(1.0, first)
+    for each in (first, second):
+        succession.offer(each)
+    followed(succession, 0.0)
+    succession.decline(1.0, 'mode is braking')
+    assert followed(succession, 1.0) is first
+    assert succession.refusal == 'mode is braking'
+
+
+def test_a_plan_of_joints_that_turn_without_end_may_be_whole_turns_away():
+    model = RobotModel.named('kinova_gen3')
+    assert model.limits.is_continuous[0]
+    q, rest = np.zeros(7), np.zeros(7)
+    turned = JointMeasurement(0, q + 2 * np.pi * model.limits.is_continuous, rest, rest)
+    estimate = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.1))
+    each = Plan(0.0, 0.0, Bezier(q, rest, rest, 1.0), rest, estimate.bounds, '', estimate.theta)
+    succession = PlanSuccession(model, SuccessionSettings())
+    succession.offer(each)
+    assert succession.step(0.0, turned, estimate) is each
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(ConfigError, match='late is 0.0, it has to be above 0'):
+        replace(SuccessionSettings(), late=0.0)
