@@ -134,6 +134,8 @@ def test_published_symbols_of_the_floating_leg():
     assert sum(len(joint.selected) for joint in found.joints[1:]) == 24
     assert len(found.joints[0].selected) == 10
     bare = exact_nullspace(LEG.on_floating_base('torso'))
+    assert {joint.velocity_dimension for joint in bare.joints} == {6}
+    assert {joint.energy_dimension for joint in bare.joints} == {10}
     assert sum(len(joint.selected) for joint in bare.joints[1:]) == 21
     assert [joint.transfer_dimension for joint in bare.joints[1:]] == [3, 3, 3]
 
