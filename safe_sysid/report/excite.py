@@ -13,17 +13,19 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import Design, Effort, Progress, design
+from safe_sysid.excite.observed_columns import random_states
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
 from safe_sysid.model.collision_meshes import CollisionMeshes, has_meshes
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.arm_choice import Arm, arm_of
+from safe_sysid.report.arm_choice import STOPS_WITHIN, Arm, arm_of
 from safe_sysid.report.bench import as_json, as_table
 from safe_sysid.report.excite_files import SampledMotion, write_motion
 from safe_sysid.report.output import print_to_error
 from safe_sysid.report.progress import ProgressBar
 from safe_sysid.report.versions import cpu_count
 
+MESH_POSES = 50  # random poses; meshes that overlap in all of them are joined there
 CHECK_RATE = 1000.0  # [Hz] of the poses that are measured once more
 WORST = 5  # base parameters that are named as determined worst
 
@@ -46,7 +48,15 @@ def command(options: argparse.Namespace) -> int:
         warm_up(problem)
         found = searched(problem, options.criterion, effort)
         figures = figures_of(problem, found, settings)
-        warnings = [*warnings_of(problem, found, settings), *_meshes(arm, model, found, settings)]
+        warnings = [
+            *warnings_of(problem, found, settings),
+            *mesh_warnings(arm, model, found, settings),
+        ]
+        if not arm.is_described:
+            warnings.append(
+                f'{arm.urdf} stands alone: accelerations are limited to the velocity limit in '
+                f'{STOPS_WITHIN} s, and rotors weigh nothing; give its settings with --config'
+            )
         if options.out is not None:
             motion = sampled(model, found, settings.command_rate)
             paths = write_motion(options.out, motion, about(arm, found, figures))
@@ -137,11 +147,15 @@ def warnings_of(problem: DesignProblem, found: Design, settings: ExcitationSetti
     return sentences
 
 
-def _meshes(arm: Arm, model: RobotModel, found: Design, settings: ExcitationSettings) -> list[str]:
+def mesh_warnings(
+    arm: Arm, model: RobotModel, found: Design, settings: ExcitationSettings
+) -> list[str]:
     """What the hulls of the URDF's meshes say at 1 kHz, where it has meshes."""
     if not has_meshes(arm.urdf):
         return []
     meshes = CollisionMeshes.of(arm.urdf, arm.facts, arm.model, model, settings.floor)
+    poses = random_states(model.limits, np.random.default_rng(0), MESH_POSES)[0]
+    meshes = meshes.without((meshes.distances(poses) < 0.0).all(axis=0))
     q = found.motion.states(np.arange(0.0, settings.duration, 1.0 / CHECK_RATE))[0]
     gaps = meshes.distances(q)
     broken = np.flatnonzero(gaps.min(axis=0) < settings.clearance)

@@ -1,38 +1,48 @@
 """`safe-sysid excite` writes files that can be read, and says when a motion is poor."""
 
+import contextlib
+from dataclasses import replace
+import io
 import json
 
 import numpy as np
 import pytest
 
 from safe_sysid.config import read_yaml
+from safe_sysid.excite.certificate import Certificate
+from safe_sysid.excite.design import design_problem, random_start
+from safe_sysid.excite.multi_start import Design
+from safe_sysid.excite.settings import read_settings
+from safe_sysid.report import excite as excite_command
+from safe_sysid.report.arm_choice import arm_of
 from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.bench_excite import run
 from safe_sysid.report.cli import main
 from safe_sysid.report.excite_trials import feature_point_figures
 from safe_sysid.share import share_directory
+from safe_sysid.trajectory.bspline import SplineBasis
+from safe_sysid.trajectory.motion_basis import Motion
 
-NO_FLOOR = 'floor: null'
+EFFORT = ('--seconds', '300', '--starts', '1', '--processes', '1')
 
 
-@pytest.fixture
-def settings(tmp_path):
-    """The choices of the package without a floor, through which the two-link arm swings."""
+@pytest.fixture(scope='module')
+def written(tmp_path_factory):
+    """Status, JSON and folder of one run, without the floor through which the arm swings."""
+    out = tmp_path_factory.mktemp('out')
     text = (share_directory() / 'config' / 'excitation.yaml').read_text(encoding='utf-8')
-    path = tmp_path / 'settings.yaml'
-    path.write_text(text.replace('floor: 0.0', NO_FLOOR), encoding='utf-8')
-    return path
+    settings = out / 'settings.yaml'
+    settings.write_text(text.replace('floor: 0.0', 'floor: null'), encoding='utf-8')
+    arguments = ['excite', 'two_link', '--settings', str(settings), *EFFORT, '--json']
+    answer = io.StringIO()
+    with contextlib.redirect_stdout(answer):
+        status = main([*arguments, '--out', str(out)])
+    return status, json.loads(answer.getvalue()), out
 
 
-def excite(settings, *more):
-    effort = ['--seconds', '300', '--starts', '1', '--processes', '1']
-    return main(['excite', 'two_link', '--settings', str(settings), *effort, *more])
-
-
-def test_files_hold_the_motion_that_was_proven(settings, tmp_path, capsys):
-    out = tmp_path / 'out'
-    assert excite(settings, '--json', '--out', str(out)) == 0
-    figures = json.loads(capsys.readouterr().out)
+def test_files_hold_the_motion_that_was_proven(written):
+    status, figures, out = written
+    assert status == 0
     assert figures['condition'] < 100.0
     assert figures['columns'] == len(figures['chosen_columns'])
     assert figures['clearance_at_1_kHz_m'] >= figures['proven']['distance_m'] >= 0.01
@@ -52,11 +62,10 @@ def test_files_hold_the_motion_that_was_proven(settings, tmp_path, capsys):
     assert (out / 'excitation.svg').stat().st_size > 1000
 
 
-def test_a_trajectory_is_a_ros_message(settings, tmp_path):
+def test_a_trajectory_is_a_ros_message(written):
     messages = pytest.importorskip('trajectory_msgs.msg', reason='needs the ROS extra')
     durations = pytest.importorskip('builtin_interfaces.msg', reason='needs the ROS extra')
-    assert excite(settings, '--out', str(tmp_path)) == 0
-    read = read_yaml(tmp_path / 'excitation.yaml')
+    read = read_yaml(written[2] / 'excitation.yaml')
     message = messages.JointTrajectory(joint_names=read.pop('joint_names'))
     for point in read.pop('points'):
         point['time_from_start'] = durations.Duration(**point['time_from_start'])
@@ -65,20 +74,55 @@ def test_a_trajectory_is_a_ros_message(settings, tmp_path):
     assert message.points[-1].time_from_start.sec == 10
 
 
-def test_poor_excitation_is_said_and_changes_the_status(settings, capsys):
-    text = settings.read_text(encoding='utf-8')
-    settings.write_text(text.replace('poor_condition: 100.0', 'poor_condition: 2.0'))
-    assert excite(settings) == 1
-    assert 'warning: poor excitation: the condition number is' in capsys.readouterr().err
+def test_poor_excitation_is_said():
+    arm = arm_of('two_link', None).model
+    settings = replace(read_settings(), floor=None)
+    problem = design_problem(arm, arm, settings)
+    x = random_start(problem, np.random.default_rng(0))
+    proof = Certificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
+    good = Design(problem.motion(x), 20.0, 1.0, proof, 0, ())
+    assert excite_command.warnings_of(problem, good, settings) == []
+    (poor,) = excite_command.warnings_of(problem, replace(good, condition=200.0), settings)
+    assert poor.startswith('poor excitation: the condition number is 200, above 100')
+    x[1, 1:] *= 1e-3
+    (still,) = excite_command.warnings_of(
+        problem, replace(good, motion=problem.motion(x)), settings
+    )
+    assert still.startswith('poor excitation: joint joint_2 moves by 0.0')
 
 
-def test_misuse_is_a_sentence(settings, capsys):
-    assert main(['excite', 'two_link', '--seconds', '300', '--starts', '1']) == 2
-    assert 'no pose of two_link' in capsys.readouterr().err
-    assert excite(settings, '--payload', 'rod_tool') == 2
-    assert "does not say how 'two_link' holds it" in capsys.readouterr().err
-    assert excite(settings, '--seed', '-1') == 2
-    assert 'seed is -1' in capsys.readouterr().err
+def test_meshes_that_come_too_near_are_named(monkeypatch):
+    """The shapes of the two-link arm stand for meshes; its second link folds into the mount."""
+    monkeypatch.setattr(excite_command, 'has_meshes', lambda _: True)
+    arm = arm_of('two_link', None)
+    basis = SplineBasis(1.0, 3)
+    there = np.zeros((2, basis.count))
+    there[:, 0] = -0.5583, -2.998
+    proof = Certificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
+    settings = replace(read_settings(), floor=None, duration=1.0)
+    for x, words in ((there, 'come within -2'), (np.zeros((2, basis.count)), None)):
+        found = Design(Motion(basis, x), 10.0, 1.0, proof, 0, ())
+        sentences = excite_command.mesh_warnings(arm, arm.model, found, settings)
+        assert len(sentences) == (words is not None)
+        assert words is None or words in sentences[0]
+
+
+def test_a_urdf_alone_is_said_to_lack_facts(capsys):
+    urdf = share_directory() / 'urdf' / 'two_link.urdf'
+    assert main(['excite', str(urdf), *EFFORT]) == 1
+    said = capsys.readouterr().err
+    assert 'stands alone: accelerations' in said
+    assert 'no collision shapes' in said
+
+
+def test_misuse_is_a_sentence(capsys):
+    for more, words in (
+        (['two_link'], 'no pose of two_link'),
+        (['two_link', '--payload', 'rod_tool'], "does not say how 'two_link' holds it"),
+        (['two_link', '--seed', '-1'], 'seed is -1'),
+    ):
+        assert main(['excite', *more, *EFFORT]) == 2
+        assert words in capsys.readouterr().err
 
 
 def test_feature_points_need_their_inflation():
