@@ -169,8 +169,8 @@ class ControllerNode(Node):
     def _followed(self, t: float, measurement: JointMeasurement) -> Plan | None:
         """The plan in force, told to everybody when it changes."""
         before = self._succession.in_force
-        for plan in self._told.complete(self._plan_clock or Clock(0)):
-            self._succession.offer(plan)
+        for told in self._told.complete(self._plan_clock or Clock(0)):
+            self._succession.offer(told)
         reason = self._reason_to_decline()
         if reason:
             self._succession.decline(t, reason)

@@ -38,6 +38,8 @@ class RoundTripProbe(SimulationBridge):
 
     def __init__(self) -> None:
         super().__init__('builtin_sim_bridge', ProbeSettings, RigidBody)
+        assert isinstance(self._settings, ProbeSettings)
+        self._measured, self._late = self._settings.measured, self._settings.late
         self._told_ns: dict[int, int] = {}  # by stamp: when it left
         self._round_trips: list[float] = []  # [s]
         self._first_answer: float | None = None  # [s]
@@ -51,9 +53,9 @@ class RoundTripProbe(SimulationBridge):
             self._told_ns = {self._stamped().stamp: time.perf_counter_ns()}
             return
         elapsed = now - self._first_answer - SETTLING
-        if 0.0 <= elapsed < self._settings.measured:
+        if 0.0 <= elapsed < self._measured:
             self._told_ns[self._stamped().stamp] = time.perf_counter_ns()
-        if elapsed > self._settings.measured + GRACE:
+        if elapsed > self._measured + GRACE:
             self._print()
 
     def _stop_watch(self) -> None:
@@ -73,7 +75,7 @@ class RoundTripProbe(SimulationBridge):
         figures = {
             'round_trip_ms': {name: float(np.quantile(ms, q)) for name, q in quantiles.items()},
             'samples': len(self._round_trips) + len(self._told_ns),
-            'late_cycles': int(np.count_nonzero(ms > 1e3 * self._settings.late)),
+            'late_cycles': int(np.count_nonzero(ms > 1e3 * self._late)),
             'lost_samples': len(self._told_ns),
             'mode': '' if self._edge.mode is None else self._edge.mode.value,
             'not_permitted': self._warnings,
