@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.consistency import Consistency, consistency_of
+from safe_sysid.calibrate.consistency import Consistency, consistency_of, ellipsoids_of
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.excitation_quality import (
     ExcitationQuality,
@@ -19,9 +19,11 @@ from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, rewe
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
 from safe_sysid.calibrate.torque_rows import (
     MOTION,
+    Motion,
     TorqueRows,
     joined,
     motion_of,
+    periodic_motion_of,
     rows_of_motion,
 )
 from safe_sysid.calibrate.uncertainty import Uncertainty, uncertainty_of
@@ -44,6 +46,10 @@ class CalibrationSettings:
     least_independence: float = 0.01  # share of the motion off one line in joint space
     couplings: tuple[tuple[str, str], ...] = ()  # (a, b): the motor of joint b turns with a too
     stribeck_velocities: tuple[float, ...] = ()  # [rad/s] to try; none: no Stribeck friction
+    period: float | None = None  # [s] of a periodic motion, for derivatives of its Fourier series
+    harmonics: int = 20  # of that series
+    largest_mass: float | None = None  # [kg] of any body
+    capsule_margin: float | None = None  # [m] bodies lie in their capsules, widened by this
 
     def __post_init__(self) -> None:
         positive = ('cutoff', 'creep', 'outlier', 'largest_uncertainty')
@@ -55,6 +61,15 @@ class CalibrationSettings:
                 raise ConfigError(
                     f'{name} is {getattr(self, name)}, it has to be at least 0 and below 1'
                 )
+        for name in ('period', 'largest_mass'):
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise ConfigError(f'{name} is {value}, it has to be more than 0, or null')
+        if self.harmonics < 1 or (self.capsule_margin is not None and self.capsule_margin < 0.0):
+            raise ConfigError(
+                f'harmonics is {self.harmonics} and capsule_margin {self.capsule_margin}; they '
+                'have to be at least 1 and at least 0'
+            )
         if not 0.0 <= self.prior_weight < np.inf:
             raise ConfigError(f'prior_weight is {self.prior_weight}, it has to be 0 or more')
 
@@ -104,7 +119,7 @@ def calibrate(
     columns = _best_columns(model, training, settings)
     rng = np.random.default_rng(0)
     base = arm_base_parameters(model, columns, rng)
-    motions = [motion_of(log, MOTION * settings.cutoff) for log in training]
+    motions = [_motion(log, settings) for log in training]
     rows = joined([rows_of_motion(model, columns, motion, settings.cutoff) for motion in motions])
     held = _rows(model, columns, validation, settings)
     fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, settings.outlier)
@@ -133,14 +148,19 @@ def consistency(
     model: RobotModel, columns: FitColumns, settings: CalibrationSettings
 ) -> Consistency:
     """Physical limits of the fit."""
-    return consistency_of(model, columns, settings.prior_weight)
+    limits = consistency_of(model, columns, settings.prior_weight)
+    if settings.largest_mass is not None:
+        limits = replace(limits, largest_mass=np.full(model.n, settings.largest_mass))
+    if settings.capsule_margin is not None:
+        limits = replace(limits, within=ellipsoids_of(model, settings.capsule_margin))
+    return limits
 
 
 def refusal(
     model: RobotModel, quality: ExcitationQuality, settings: CalibrationSettings
 ) -> str | None:
     """Why a recording can not calibrate the arm, if so."""
-    if quality.alone < settings.least_independence:
+    if model.n > 1 and quality.alone < settings.least_independence:
         return (
             f'poorly excited: {100 * (1.0 - quality.alone):.2f} % of the motion is along one '
             f'line in joint space (all joints in phase, or one moves alone), at most '
@@ -171,16 +191,17 @@ def fit_columns(model: RobotModel, settings: CalibrationSettings) -> FitColumns:
     return FitColumns(model.layout, settings.creep, couplings)
 
 
+def _motion(log: EvenLog, settings: CalibrationSettings) -> Motion:
+    if settings.period is not None:
+        return periodic_motion_of(log, settings.period, settings.harmonics)
+    return motion_of(log, MOTION * settings.cutoff)
+
+
 def _rows(
     model: RobotModel, columns: FitColumns, logs: list[EvenLog], settings: CalibrationSettings
 ) -> TorqueRows:
     return joined(
-        [
-            rows_of_motion(
-                model, columns, motion_of(log, MOTION * settings.cutoff), settings.cutoff
-            )
-            for log in logs
-        ]
+        [rows_of_motion(model, columns, _motion(log, settings), settings.cutoff) for log in logs]
     )
 
 

@@ -70,13 +70,12 @@ def closed_chain_rows(
         return np.concatenate([Y[:, :, selection.entries], (Y @ theta)[:, :, None]], axis=2)
 
     motion = motion_of(log, MOTION * cutoff)
-    rows = filtered_rows(regressor, columns.creep, motion, cutoff)
+    rows = filtered_rows(regressor, motion, cutoff)
     known = rows.Y[:, :, -1]
     return TorqueRows(
         np.ascontiguousarray(rows.Y[:, :, :-1]),
         rows.tau - known,
         rows.recorded - known,
-        rows.moving,
         rows.rate,
         rows.response,
         rows.step,

@@ -96,6 +96,26 @@ def ellipsoid(center: Array, half_axes: Array) -> Array:
     return Q
 
 
+def ellipsoids_of(model: RobotModel, margin: float) -> Array:
+    """Ellipsoid around the capsules of every body, widened by a margin [m], (n, 4, 4).
+
+    It goes through the corners of the box around the capsules, so it holds all that they hold.
+    """
+    capsules, around = model.capsules, []
+    for i in range(model.n):
+        own = capsules.joint == i
+        if not own.any():
+            raise ConfigError(
+                f'the body of {model.layout.joint_names[i]} has no capsules in the settings of '
+                f'{model.name}, so it can not be bound to lie in them'
+            )
+        ends = np.stack([capsules.a[own], capsules.b[own]])
+        radius = capsules.radius[own][:, None] + margin
+        lower, upper = (ends - radius).min(axis=(0, 1)), (ends + radius).max(axis=(0, 1))
+        around.append(ellipsoid(0.5 * (lower + upper), np.sqrt(3.0) * 0.5 * (upper - lower)))
+    return np.array(around)
+
+
 def whitening(J0: Array) -> Array:
     """U with U J0 U' = 1."""
     inverse: Array = np.linalg.inv(np.linalg.cholesky(J0))

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import fftconvolve
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure.filters import derivative, zero_phase
+from safe_sysid.measure.filters import derivative, harmonic_motion, zero_phase
 from safe_sysid.model.robot_model import RobotModel
 
 MOTION = 2.0  # cut-offs: what is kept of the motion, before the rows are filtered too
 WORKING = 20.0  # cut-offs: lowest rate at which the regressor is evaluated
 KEPT = 2.5  # cut-offs: rate of the rows, a little more than what the filter leaves
 ENDS = 3.0  # periods of the cut-off left out at either end: what a filter rings there is 1e-3
+
+SAME_RATE = 1.05  # largest over smallest rate of rows that are taken together
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,6 @@ class TorqueRows:
     Y: Array  # (N, n, p) filtered
     tau: Array  # (N, n) filtered alike [N m]
     recorded: Array  # (N, n) at the same instants, as recorded [N m]
-    moving: AnyArray  # (N, n) bool: fast enough for friction to be what the model says
     rate: float  # [Hz]
     response: Array  # of the filter to one sample, at the rate it runs
     step: int  # samples of the filter per row
@@ -70,6 +71,12 @@ def motion_of(log: EvenLog, cutoff: float) -> Motion:
     return Motion(log.rate, q, qd, derivative(qd, log.rate), log.tau)
 
 
+def periodic_motion_of(log: EvenLog, period: float, harmonics: int) -> Motion:
+    """The Fourier series of a period [s] nearest to the positions, with its exact derivatives."""
+    t = np.arange(len(log.q)) / log.rate
+    return Motion(log.rate, *harmonic_motion(t, log.q, period, harmonics), log.tau)
+
+
 def torque_rows(model: RobotModel, columns: FitColumns, log: EvenLog, cutoff: float) -> TorqueRows:
     """Rows of a recording: the regressor of the motion and the torque, both behind one filter.
 
@@ -87,11 +94,11 @@ def rows_of_motion(
     def regressor(q: Array, qd: Array, qdd: Array) -> Array:
         return columns.regressor(model, q, qd, qdd)
 
-    return filtered_rows(regressor, columns.creep, motion, cutoff)
+    return filtered_rows(regressor, motion, cutoff)
 
 
 def filtered_rows(
-    regressor: Callable[[Array, Array, Array], Array], creep: float, motion: Motion, cutoff: float
+    regressor: Callable[[Array, Array, Array], Array], motion: Motion, cutoff: float
 ) -> TorqueRows:
     """Rows of a motion, the regressor (N, n, p) of its states and its torques filtered alike."""
     step = max(int(motion.rate / (WORKING * cutoff)), 1)
@@ -110,12 +117,10 @@ def filtered_rows(
             f'{len(motion.q) / motion.rate:.2g} s are too short for a cut-off of {cutoff} Hz'
         )
     row_step = kept.step or 1
-    slow = np.abs(qd) < creep
     return TorqueRows(
         np.ascontiguousarray(Y[kept]),
         tau[kept],
         recorded[kept],
-        ~slow[kept],
         working / row_step,
         _response(working, cutoff),
         row_step,
@@ -124,11 +129,16 @@ def filtered_rows(
 
 def joined(pieces: list[TorqueRows]) -> TorqueRows:
     """Rows of several recordings, one after the other."""
+    rates = [rows.rate for rows in pieces]
+    if max(rates) > SAME_RATE * min(rates):
+        raise MeasurementError(
+            f'rows of the recordings come at {min(rates):.4g} to {max(rates):.4g} Hz; recordings '
+            'of one calibration need the same sampling rate'
+        )
     return TorqueRows(
         np.concatenate([rows.Y for rows in pieces]),
         np.concatenate([rows.tau for rows in pieces]),
         np.concatenate([rows.recorded for rows in pieces]),
-        np.concatenate([rows.moving for rows in pieces]),
         pieces[0].rate,
         pieces[0].response,
         pieces[0].step,

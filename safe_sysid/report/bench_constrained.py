@@ -105,7 +105,7 @@ def rows_in_bursts(training: Recording, settings: ClosedChainSettings) -> AnyArr
         return np.zeros((*q.shape, 1))
 
     inside: AnyArray = (
-        filtered_rows(nothing, settings.creep, marked, settings.cutoff).recorded > 0.5
+        filtered_rows(nothing, marked, settings.cutoff).recorded > 0.5
     )
     return inside
 

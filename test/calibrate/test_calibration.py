@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
+from safe_sysid.calibrate.consistency import ellipsoids_of
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.model.inertia import pseudo_inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.calibrate_trials import (
     altered,
@@ -90,6 +92,38 @@ def test_stribeck_velocity_is_found_where_there_is_one():
     plain = calibrate(MODEL, [stuck], [], SETTINGS)
     assert plain.columns.stribeck_velocity is None
     assert found.validation.relative < 0.7 * plain.validation.relative
+
+
+def test_bounds_of_masses_and_a_period_are_kept():
+    rng = np.random.default_rng(2)
+    log = simulated_log(altered(MODEL, rng), motion_in_limits(MODEL, rng, 20.0, 200.0), rng)
+    free = calibrate(MODEL, [log], [], replace(SETTINGS, period=10.0, harmonics=5))
+    assert free.validation.relative == pytest.approx(
+        calibrate(MODEL, [log], [], SETTINGS).validation.relative, rel=0.2
+    )
+    masses = [free.x[MODEL.layout.inertial(i).start] for i in range(2)]
+    bounds = replace(SETTINGS, largest_mass=0.8 * max(masses), capsule_margin=0.02)
+    bound = calibrate(MODEL, [log], [], bounds)
+    for i in range(2):
+        assert bound.x[MODEL.layout.inertial(i).start] <= 0.8 * max(masses) + 1e-6
+        J = pseudo_inertia(bound.x[MODEL.layout.inertial(i)])
+        assert np.trace(J @ ellipsoids_of(MODEL, 0.02)[i]) >= -1e-6
+    with pytest.raises(ConfigError, match='largest_mass is -1'):
+        CalibrationSettings(largest_mass=-1.0)
+
+
+def test_ellipsoids_hold_the_capsules_and_their_margin(rng):
+    capsules, margin = MODEL.capsules, 0.02
+    for k in np.flatnonzero(capsules.joint >= 0):
+        Q = ellipsoids_of(MODEL, margin)[capsules.joint[k]]
+        for _ in range(200):
+            d = rng.normal(size=3)
+            along = rng.uniform()
+            axis = along * capsules.a[k] + (1.0 - along) * capsules.b[k]
+            point = np.array(
+                [*(axis + (capsules.radius[k] + margin) * d / np.linalg.norm(d)), 1.0]
+            )
+            assert point @ Q @ point > 0.0
 
 
 def test_errors_are_given_against_filtered_and_recorded_torque(rng):

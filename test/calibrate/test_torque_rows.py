@@ -5,7 +5,7 @@ import pytest
 
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.calibrate.torque_rows import joined, torque_rows
+from safe_sysid.calibrate.torque_rows import joined, periodic_motion_of, torque_rows
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.calibrate_trials import motion_in_limits
@@ -62,3 +62,21 @@ def test_recordings_are_joined_and_short_ones_refused(rng):
     assert len(joined([rows, rows])) == 2 * len(rows)
     with pytest.raises(MeasurementError, match='too short for a cut-off of 1'):
         torque_rows(MODEL, COLUMNS, log.part(0.0, 0.15), 1.0)
+
+
+def test_recordings_at_different_rates_are_not_mixed(rng):
+    rows = []
+    for rate in (100.0, 120.0):
+        motion = motion_in_limits(MODEL, rng, 10.0, rate)
+        log = EvenLog(rate, motion.q, true_torque(MODEL, motion))
+        rows.append(torque_rows(MODEL, COLUMNS, log, 5.0))
+    with pytest.raises(MeasurementError, match='need the same sampling rate'):
+        joined(rows)
+
+
+def test_derivatives_of_a_periodic_motion_are_those_of_its_series(rng):
+    motion = motion_in_limits(MODEL, rng, 20.0, 100.0)
+    noisy = motion.q + 1e-4 * rng.normal(size=motion.q.shape)
+    found = periodic_motion_of(EvenLog(100.0, noisy, noisy), 10.0, 5)
+    assert found.qd == pytest.approx(motion.qd, abs=1e-4)
+    assert found.qdd == pytest.approx(motion.qdd, abs=1e-3)
