@@ -63,7 +63,7 @@ def exact_rows(chain, columns, selection, count, seed):
     W = columns.regressor(chain.model, motion.q, motion.qd, motion.qdd)
     Y = (np.swapaxes(motion.G, 1, 2) @ W)[:, :, selection.entries]
     tau = Y @ chain.model.theta[selection.entries]
-    return TorqueRows(Y, tau, tau, np.ones(tau.shape, bool), 100.0, np.ones(1), 1)
+    return TorqueRows(Y, tau, tau, 100.0, np.ones(1), 1)
 
 
 @pytest.mark.parametrize(
