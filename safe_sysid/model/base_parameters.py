@@ -90,7 +90,8 @@ def base_parameters(Y: Array, tolerance: float = TOLERANCE) -> BaseParameters:
     The triangular factor of Y serves as well as Y itself, when there are too many rows.
     """
     scaled, norms = _unit_columns(_checked(Y), tolerance)
-    R, pivots = scipy.linalg.qr(_triangle(scaled), mode='r', pivoting=True, check_finite=False)
+    R, pivots = scipy.linalg.qr(scaled, mode='r', pivoting=True, check_finite=False)
+    R = R[: min(R.shape)]
     singular = _singular_values(R, len(norms))
     rank = int(np.sum(singular > tolerance * max(singular[0], 1e-300)))
     W = scipy.linalg.solve_triangular(R[:rank, :rank], R[:rank, rank:], check_finite=False)
@@ -109,7 +110,8 @@ def base_parameters_in_order(
     order = np.asarray(order, dtype=np.int64)
     if sorted(order.tolist()) != list(range(len(norms))):
         raise MeasurementError(f'the order of columns has to name each of {len(norms)} once')
-    R = _triangle(scaled[:, order])
+    R = scipy.linalg.qr(scaled[:, order], mode='r', check_finite=False)[0]
+    R = R[: min(R.shape)]
     singular = _singular_values(R, len(norms))
     chosen, others = _first_independent(R, tolerance * max(singular[0], 1e-300))
     W, *_ = np.linalg.lstsq(R[:, chosen], R[:, others], rcond=None)
@@ -152,12 +154,6 @@ def _unit_columns(Y: Array, tolerance: float) -> tuple[Array, Array]:
     silent = norms <= tolerance * norms.max()
     norms = np.where(silent, 1.0, norms)
     return np.where(silent, 0.0, Y / norms), norms
-
-
-def _triangle(Y: Array) -> Array:
-    """Triangular factor, (min(rows, columns), columns); without pivots, which would be slow."""
-    R: Array = scipy.linalg.qr(Y, mode='r', check_finite=False)[0]
-    return R[: min(R.shape)]
 
 
 def _singular_values(R: Array, columns: int) -> Array:
