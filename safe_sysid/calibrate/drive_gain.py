@@ -14,12 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.base_parameters import BaseParameters
 
 STEPS = 50
+DECIDED = 3.0  # standard deviations that a gain has to be away from 0
+LAGS = 20  # rows; noise behind a filter is not correlated over more
 SETTLED = 1e-10  # relative change of every gain
 
 
@@ -36,9 +38,10 @@ class DriveGains:
         return np.sign(self.gain)
 
     @property
-    def undecided(self) -> Array:
-        """Joints whose sign the data leave open, (n,) of 0 and 1."""
-        return (np.abs(self.gain) < 3.0 * self.deviation).astype(float)
+    def undecided(self) -> AnyArray:
+        """Joints whose sign the data leave open, (n,) bool."""
+        open_signs: AnyArray = np.abs(self.gain) < DECIDED * self.deviation
+        return open_signs
 
 
 def drive_gains(
@@ -77,7 +80,9 @@ def drive_gains(
         gain = gain * np.exp(np.clip(step[len(beta) :], -1.0, 1.0))
         if np.abs(step[len(beta) :]).max() < SETTLED:
             break
-    relative = np.sqrt(np.diag(np.linalg.inv(H))[len(beta) :])
+    # the motion is slow, so noise counts by its power at low frequencies
+    colour = 2.0 * float(np.sum(without.correlation(LAGS))) - 1.0
+    relative = np.sqrt(colour * np.diag(np.linalg.inv(H))[len(beta) :])
     return DriveGains(gain, np.abs(gain) * relative)
 
 

@@ -18,7 +18,13 @@ NOT_READ = 141  # and for a pipe that was closed
 GROUPS = {  # heading of --help: subcommands, each with a file in report/commands/
     'to start with': ('demo', 'doctor'),
     'before a recording': ('observability', 'excite'),
-    'recordings': ('identify', 'calibrate', 'calibrate-kinematics', 'calibrate-drift'),
+    'recordings': (
+        'identify',
+        'calibrate',
+        'calibrate-kinematics',
+        'calibrate-gains',
+        'calibrate-drift',
+    ),
     'on a robot or a simulator': ('run',),
     'figures': ('bench',),
     'for the shell': ('completion',),

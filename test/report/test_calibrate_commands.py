@@ -1,13 +1,18 @@
 """Commands of calibration: files in, files and figures out, refusals as sentences and status."""
 
+from dataclasses import fields
 import json
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from safe_sysid.calibrate.calibration import CalibrationSettings
+from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.kinematic_fit import tip_poses
+from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report import bench_calibrate
 from safe_sysid.report.bench import BenchSettings
@@ -15,6 +20,7 @@ from safe_sysid.report.bench import run as run_bench
 from safe_sysid.report.bench_calibrate import misbuilt
 from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
 from safe_sysid.report.cli import main
+from safe_sysid.share import share_directory
 
 MODEL = RobotModel.named('two_link')
 RATE = 200.0
@@ -118,6 +124,12 @@ def test_sign_settings_and_another_recording_to_judge(recording, truth, tmp_path
     assert '--torque-sign has 3 entries; 1 or 2 are needed' in capsys.readouterr().err
 
 
+def test_the_settings_file_names_every_choice_with_its_default():
+    values = read_yaml(share_directory() / 'config' / 'calibration.yaml')
+    assert from_mapping(CalibrationSettings, values, 'file') == CalibrationSettings()
+    assert set(values) == {field.name for field in fields(CalibrationSettings)}
+
+
 def poses_file(path, q, p, quaternions):
     header = [*(f'A{i + 1}' for i in range(7)), 'x', 'y', 'z']
     columns = [q, p]
@@ -158,6 +170,25 @@ def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
     path.write_text('A1,x\n1,2\n', encoding='utf-8')
     assert main(['calibrate-kinematics', str(path), '--robot', 'lbr_med7']) == 2
     assert "no columns ['A2', 'A3', 'A4', 'A5', 'A6', 'A7']" in capsys.readouterr().err
+
+
+def test_gains_of_an_unknown_effort_signal_are_found(truth, tmp_path, rng, capsys):
+    payload = read_payload('dumbbell_8lb')
+    gain = np.array([-25.0, 4.0])
+    paths = []
+    for name, arm in (('without', truth), ('loaded', truth.with_payload(payload))):
+        log = simulated_log(arm, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+        log = EvenLog(log.rate, log.q, log.tau / gain)
+        paths.append(written(tmp_path / f'{name}.csv', log))
+    status, found = answer(
+        capsys, 'calibrate-gains', *paths, '--robot', 'two_link', '--payload', 'dumbbell_8lb',
+        '--torque-sign=1,-1',
+    )  # fmt: skip
+    assert status == 0
+    assert [joint['effort_sign'] for joint in found['joints']] == [-1, 1]
+    for joint, expected in zip(found['joints'], np.abs(gain), strict=True):
+        assert abs(joint['effort_scale'] - expected) < 4.0 * joint['deviation']
+        assert joint['deviation'] < 0.01 * expected
 
 
 def test_drift_tells_a_calibrated_arm_from_one_that_is_not(recording, tmp_path, capsys):

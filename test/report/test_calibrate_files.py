@@ -1,4 +1,4 @@
-"""A calibrated arm read back from its files is the one that was written; the readers are others."""
+"""A calibrated arm, read back from its files by other readers, is the one that was written."""
 
 from dataclasses import replace
 
