@@ -6,17 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.plan_result import PlanResult
+from safe_sysid.plan.plan_watch import refuse_broken_promise
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.guarded_torque import Seen
 
+AT_REST = 0.02  # [rad/s] in every joint
+SETTLING = 1_000_000_000  # [ns] after the end of a plan in which an arm should come to rest
 LONGEST_BRAKING = 100_000  # periods, should the stamps of measurements stand still
 
 
@@ -56,7 +61,8 @@ def run(
     """Identify the arm while moving it safely, for a number of control periods.
 
     Whatever fails in a stage ends the run: the arm brakes along the certified plan in force, and
-    once it is at rest `LoopFault` is raised, which says why. `watch` sees every period.
+    then `LoopFault` is raised, which says why and whether the arm is at rest. `watch` sees every
+    period.
     """
     last = None
     for _ in range(steps):
@@ -65,9 +71,11 @@ def run(
             estimate = identifier.step(measurement)
             result = planner.step(measurement, estimate)
             torque = controller.step(measurement, result.in_force, estimate)
+            refuse_broken_promise(measurement, result.in_force, planner.clock)
         except SafeSysidError as cause:
             if last is not None:
-                _brake(robot, Braking(planner.clock, controller), last, str(cause), watch)
+                braking = Braking(planner.clock, controller)
+                last = _brake(robot, braking, replace(last, fault=str(cause)), watch)
             raise LoopFault(cause, last) from cause
         robot.apply(torque)
         last = Moment(measurement, estimate, result, torque)
@@ -75,21 +83,28 @@ def run(
 
 
 class LoopFault(SafeSysidError):  # noqa: N818 - a fault is what it is
-    """A stage failed; raised when the arm is at rest, or at once if it never got a torque."""
+    """A stage failed; raised when the arm has braked, or at once if it never got a torque."""
 
     def __init__(self, cause: SafeSysidError, last: Moment | None) -> None:
-        where = 'the arm has got no torque'
-        if last is not None and last.result.plan is not None:
-            since = last.result.plan.end_time
-            where = f'the arm braked along its certified plan and is at rest since {since:.2f} s'
-        super().__init__(f'{cause}; {where}')
+        super().__init__(f'{cause}; {_whereabouts(last)}')
         self.cause = cause
-        self.last = last  # moment before the fault
+        self.last = last  # moment of the arm
+
+
+def _whereabouts(last: Moment | None) -> str:
+    """What the arm did after a fault, and does now."""
+    if last is None:
+        return 'the arm has got no torque'
+    braked = 'the arm braked along its certified plan'
+    speed = float(np.abs(last.measurement.velocity).max())
+    if speed <= AT_REST:
+        return f'{braked} and is at rest'
+    return f'{braked}, but still moves with {speed:.3g} rad/s: engage its brakes'
 
 
 def _brake(
-    robot: Robot, braking: Braking, last: Moment, fault: str, watch: Callable[[Moment], None]
-) -> None:
+    robot: Robot, braking: Braking, last: Moment, watch: Callable[[Moment], None]
+) -> Moment:
     """Follow the plan in force to its end, by what the plan needs when measurements are bad."""
     plan = last.result.in_force
     for _ in range(LONGEST_BRAKING):
@@ -99,13 +114,12 @@ def _brake(
         torque, _ = braking.step(now, measurement, seen)
         if torque is None:
             torque, _ = braking.step(now, None, seen)
-        last = replace(
-            last,
-            measurement=measurement,
-            torque=last.torque if torque is None else torque,
-            fault=fault,
-        )
-        robot.apply(last.torque)
+        held = last.torque if torque is None else torque
+        robot.apply(held)
+        last = replace(last, measurement=measurement, torque=held)
         watch(last)
-        if braking.is_over(now):
-            return
+        if braking.is_over(now) and (
+            np.abs(measurement.velocity).max() <= AT_REST or braking.is_over(now - SETTLING)
+        ):
+            break
+    return last
