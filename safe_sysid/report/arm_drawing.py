@@ -20,6 +20,10 @@ COLOURS = {
     ParameterClass.NONE: '#b4b4b4',
     ParameterClass.KNOWN: '#7b5aa6',
 }
+INK = {  # on these colours
+    kind: '#222' if kind in (ParameterClass.NOT_SELECTED, ParameterClass.NONE) else '#fff'
+    for kind in ParameterClass
+}
 WIDTH, HEIGHT, MARGIN = 640.0, 520.0, 70.0  # [px]
 RING, BAND = 13.0, 9.0  # inner radius of the first ring and width of each [px]
 BEND = 1.1  # [rad], at most, of each joint that turns in the picture

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from html import escape
 
 from safe_sysid.model.parameter_classes import MEANINGS, SYMBOLS
-from safe_sysid.report.arm_drawing import COLOURS, drawing
+from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
 from safe_sysid.report.link_observability import Observability, written
 from safe_sysid.report.observability_text import kind_of, row_labels, summary
 
@@ -18,8 +18,9 @@ svg { width: 100%; max-width: 44rem; display: block; margin: auto; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; } th, td { padding: .15rem .55rem; text-align: center; }
 th[scope=row] { text-align: right; font-weight: normal; }
-td.class { color: #fff; border: 1px solid #fff; font-weight: bold; }
-.key span { display: inline-block; padding: 0 .5rem; color: #fff; margin: .1rem .3rem .1rem 1rem; }
+td.class { border: 1px solid #fff; font-weight: bold; }
+.key span { display: inline-block; margin: .1rem 1rem .1rem 0; }
+.key b { padding: 0 .5rem; margin-right: .4rem; }
 code { white-space: pre-wrap; }
 """
 
@@ -50,7 +51,8 @@ def page(answer: Observability) -> str:
 
 def _key(answer: Observability) -> str:
     marks = (
-        f'<span style="background:{COLOURS[kind]}">{SYMBOLS[kind]}</span>{MEANINGS[kind]}: {n}'
+        f'<span><b style="background:{COLOURS[kind]};color:{INK[kind]}">{SYMBOLS[kind]}</b>'
+        f'{MEANINGS[kind]}: {n}</span>'
         for kind, n in answer.counts.items()
         if n
     )
@@ -71,7 +73,7 @@ def _table(answer: Observability) -> str:
             cells.append(
                 '<td></td>'
                 if kind is None
-                else f'<td class="class" style="background:{COLOURS[kind]}" '
+                else f'<td class="class" style="background:{COLOURS[kind]};color:{INK[kind]}" '
                 f'title="{MEANINGS[kind]}">{SYMBOLS[kind]}</td>'
             )
         rows.append(f'<tr><th scope="row">{label}</th>{"".join(cells)}</tr>')

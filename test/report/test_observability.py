@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from model import reference_mechanisms as reference
 import numpy as np
 import pytest
+from report.browser import Browser, chromium
 
 from safe_sysid.errors import ModelError
 from safe_sysid.model.exact_geometry import ExactAngle, Placement, Turn
@@ -202,6 +203,24 @@ def test_the_page_needs_nothing_else_and_shows_every_parameter(puma, capsys, arg
     assert 'NaN' not in svg and 'nan' not in svg
     for link, number in answer['numbers'].items():
         assert sum(f'of link {number}, {link}:' in title for title in titles) in (10, 14)
+
+
+@pytest.mark.skipif(chromium() is None, reason='needs Chromium or Chrome on the path')
+def test_a_browser_draws_the_page_without_a_complaint(puma, capsys, tmp_path):
+    path = tmp_path / 'arm.html'
+    path.write_text(run(capsys, puma, '--rotors', '5', '--html'))
+    browser = Browser()
+    try:
+        browser.open(path)
+        assert browser.complaints() == []
+        assert browser.requests() == [path.resolve().as_uri()]
+        assert browser.value("document.querySelectorAll('svg path title').length") == 84
+        box = browser.value("document.querySelector('svg').getBoundingClientRect().height")
+        assert box > 300
+        wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+        assert browser.value(wide) <= 0
+    finally:
+        browser.close()
 
 
 def test_the_picture_stays_on_the_paper_and_has_the_colours_of_the_classes(puma, capsys):
