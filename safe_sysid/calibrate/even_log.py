@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.joint_log import JointLog
 
@@ -47,6 +47,13 @@ class EvenLog:
         """What lies between two shares (0 to 1) of the length."""
         piece = slice(round(first * len(self.q)), round(last * len(self.q)))
         return EvenLog(self.rate, self.q[piece], self.tau[piece])
+
+
+def unwrapped(log: JointLog, is_continuous: AnyArray) -> JointLog:
+    """The log without the jumps by a turn that drivers make where a joint turns without end."""
+    position = log.position.copy()
+    position[:, is_continuous] = np.unwrap(position[:, is_continuous], axis=0)
+    return JointLog(log.stamp, position, log.velocity, log.torque)
 
 
 def even_logs(log: JointLog) -> list[EvenLog]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.calibrate.calibration import CalibrationSettings
-from safe_sysid.calibrate.even_log import EvenLog, even_logs
+from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.csv_log import Columns
@@ -63,10 +63,8 @@ def recorded(options: argparse.Namespace, paths: list[Path], arm: Arm) -> Record
     for path in paths:
         choice = RecordingChoice(path, options.topic, options.joint_names, columns)
         recording = recording_of_choice(choice, names)
-        pieces = even_logs(
-            recording.log(sensors.effort_sign[driven], sensors.effort_scale[driven])
-        )
-        logs += pieces
+        log = recording.log(sensors.effort_sign[driven], sensors.effort_scale[driven])
+        logs += even_logs(unwrapped(log, arm.model.limits.is_continuous[driven]))
         remarks += [
             f'{path.name}: {x}' for x in (*recording.timing.sentences(), *recording.remarks)
         ]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from safe_sysid.calibrate.even_log import EvenLog, even_logs
+from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.joint_log import JointLog
 
@@ -53,3 +53,14 @@ def test_what_is_no_recording_is_refused():
 def test_parts_are_shares_of_the_length():
     (even,) = even_logs(log_at(np.arange(1000) * 0.01))
     assert np.array_equal(even.part(0.6, 1.0).q, even.q[600:])
+
+
+def test_jumps_by_a_turn_are_taken_out_of_endless_joints_only():
+    log = log_at(np.arange(500) * 0.01)
+    turning = 4.0 * np.arange(500) * 0.01
+    wrapped = np.column_stack([turning, turning])
+    wrapped = (wrapped + np.pi) % (2 * np.pi) - np.pi
+    log = JointLog(log.stamp, wrapped, log.velocity, log.torque)
+    found = unwrapped(log, np.array([True, False])).position
+    assert found[:, 0] == pytest.approx(turning)
+    assert np.array_equal(found[:, 1], wrapped[:, 1])
