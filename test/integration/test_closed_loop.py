@@ -61,7 +61,7 @@ def test_no_limit_is_crossed(driven):
 
 def test_errors_stay_within_their_bound(driven):
     _, done = driven
-    for sample in done.samples[::7]:
+    for sample in done.samples[::40]:
         desired = sample.plan.desired(max(sample.measurement.stamp * 1e-9, sample.plan.start_time))
         error = np.abs(desired[0] - sample.measurement.position)
         bound = tracking_error(done.arm.nominal, sample.estimate, GAINS).position
