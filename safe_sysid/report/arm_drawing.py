@@ -114,27 +114,41 @@ def _on_paper(points: Array) -> Array:
 def _rings(answer: Observability, joints: Array) -> list[str]:
     """A ring at every joint; where several joints meet, rings around each other."""
     parts: list[str] = []
-    placed: list[Array] = []
-    for link, at in zip(answer.links, joints, strict=True):
-        inner = RING + (BAND + 2) * sum(math.dist(at, other) < 2 * RING for other in placed)
-        placed.append(at)
-        count = len(link.classes)
-        for k, (label, kind) in enumerate(zip(link.labels, link.classes, strict=True)):
-            parts.append(
-                _sector(at, inner, (k / count, (k + 1) / count), kind, _title(link, label, kind))
-            )
-        parts.append(_number(link.number, at, inner))
+    for at, members in _places(joints):
+        for k, i in enumerate(members):
+            parts += _ring(answer.links[i], at, RING + (BAND + 2) * k)
+        parts.append(_numbers([answer.links[i].number for i in members], at))
     return parts
 
 
-def _number(number: int, at: Array, inner: float) -> str:
-    """Number of a link: inside its ring, or beside it where another ring is inside."""
+def _places(joints: Array) -> list[tuple[Array, list[int]]]:
+    """Points on the paper, each with the joints that are there, from the base outward."""
+    places: list[tuple[Array, list[int]]] = []
+    for i, at in enumerate(joints):
+        near = [members for other, members in places if math.dist(at, other) < 2 * RING]
+        if near:
+            near[0].append(i)
+        else:
+            places.append((at, [i]))
+    return places
+
+
+def _ring(link: LinkParameters, at: Array, inner: float) -> list[str]:
+    count = len(link.classes)
+    return [
+        _sector(at, inner, (k / count, (k + 1) / count), kind, _title(link, label, kind))
+        for k, (label, kind) in enumerate(zip(link.labels, link.classes, strict=True))
+    ]
+
+
+def _numbers(numbers: list[int], at: Array) -> str:
+    """Number of a link inside its ring; of several rings above them, the inner one first."""
     x, y = at
-    if inner == RING:
-        inside = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RING}" fill="#fff"/>'
-        at_center = f'x="{x:.1f}" y="{y + 5:.1f}" text-anchor="middle"'
-        return f'{inside}<text {at_center} font-size="15">{number}</text>'
-    return f'<text x="{x + inner + BAND + 4:.1f}" y="{y + 5:.1f}" font-size="15">{number}</text>'
+    inside = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RING}" fill="#fff"/>'
+    above = RING + (BAND + 2) * len(numbers) + 3
+    line = y + 5 if len(numbers) == 1 else y - above
+    place = f'x="{x:.1f}" y="{line:.1f}" text-anchor="middle" font-size="15"'
+    return f'{inside}<text {place}>{", ".join(map(str, numbers))}</text>'
 
 
 def _title(link: LinkParameters, label: str, kind: ParameterClass) -> str:
@@ -182,4 +196,4 @@ def _line(a: Array, b: Array, colour: str, width: float) -> str:
 
 def _ground(at: Array) -> str:
     x, y = at
-    return f'<path d="M{x - 36:.1f} {y:.1f}h72" stroke="#444" stroke-width="4"/>'
+    return f'<path d="M{x - 55:.1f} {y:.1f}h110" stroke="#444" stroke-width="4"/>'

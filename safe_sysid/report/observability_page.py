@@ -58,8 +58,8 @@ def _key(answer: Observability) -> str:
     )
     return (
         f'<p class="key">{" ".join(marks)}</p>'
-        '<p>A ring is a link, at the joint that moves it; each sector is a parameter, '
-        'which the pointer names.</p>'
+        '<p>A ring is a link, at the joint that moves it; where joints meet, rings are around '
+        'each other. Each sector is a parameter, which the pointer names.</p>'
     )
 
 
