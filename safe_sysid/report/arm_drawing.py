@@ -9,7 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.exact_geometry import rotation
-from safe_sysid.model.kinematic_tree import WORLD, Joint, KinematicTree
+from safe_sysid.model.kinematic_tree import FREE, WORLD, Joint, KinematicTree
 from safe_sysid.model.parameter_classes import MEANINGS, ParameterClass
 from safe_sysid.report.link_observability import LinkParameters, Observability
 
@@ -36,7 +36,7 @@ def drawing(answer: Observability) -> str:
     points = _clearest(answer.tree)
     count = len(answer.links)
     base, joints, tips = points[0], points[1 : count + 1], points[count + 1 :]
-    parts = [_ground(base)]
+    parts = [] if answer.tree.joints[0].screws == FREE else [_ground(base)]
     for i, joint in enumerate(answer.tree.joints):
         if joint.parent == WORLD:
             parts.append(_line(base, joints[i], '#444', 3.0))
