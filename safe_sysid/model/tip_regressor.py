@@ -41,15 +41,20 @@ class _Motions(NamedTuple):
 
 def tip_path(model: RobotModel) -> IntArray:
     """Joints that move the tip, from the base."""
-    path = [model.layout.tip]
-    while model.tree.parent[path[-1]] >= 0:
-        path.append(int(model.tree.parent[path[-1]]))
+    return path_to(model.tree, model.layout.tip)
+
+
+def path_to(tree: Tree, body: int) -> IntArray:
+    """Joints that move a body, from the base."""
+    path = [body]
+    while tree.parent[path[-1]] >= 0:
+        path.append(int(tree.parent[path[-1]]))
     return np.array(path[::-1], dtype=np.int64)
 
 
 def tip_regressor(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
     """W_e, the theta_e columns of the standard regressor; (N, n) -> (N, n, 10)."""
-    states = _states(model, q, qd, qdd)
+    states = checked_states(model, q, qd, qdd)
     W_e = np.zeros((states.shape[1], model.n, 10))
     _tip_regressor_into(model.tree, tip_path(model), states, W_e)
     return W_e
@@ -57,7 +62,7 @@ def tip_regressor(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
 
 def tip_pullback(model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
     """Derivatives of sum(weights * W_e) in q, qd and qdd; weights (N, n, 10) -> (3, N, n)."""
-    states = _states(model, q, qd, qdd)
+    states = checked_states(model, q, qd, qdd)
     weights = np.ascontiguousarray(weights, dtype=float)
     if weights.shape != (states.shape[1], model.n, 10):
         raise MeasurementError(
@@ -65,11 +70,11 @@ def tip_pullback(model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Ar
             f'{(states.shape[1], model.n, 10)}'
         )
     slopes = np.zeros_like(states)
-    _tip_pullback_into(model.tree, tip_path(model), states, weights, slopes)
+    add_tip_pullback(model.tree, tip_path(model), states, weights, slopes)
     return slopes
 
 
-def _states(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
+def checked_states(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
     """Checked states, (3, N, n)."""
     rows = [checked_rows(x, model.n, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'))]
     if len({len(x) for x in rows}) > 1:
@@ -134,9 +139,10 @@ def _compose(R: Array, p: Array, R_tip: Array, p_tip: Array) -> None:
 
 
 @jit
-def _tip_pullback_into(
+def add_tip_pullback(
     tree: Tree, path: IntArray, states: Array, weights: Array, slopes: Array
 ) -> None:
+    """Add the derivatives of one body's columns to slopes; see `tip_pullback`."""
     motions = _empty(len(path))
     of_v, of_a, of_s = np.empty(6), np.empty(6), np.empty((len(path), 6))
     for t in range(states.shape[1]):

@@ -9,9 +9,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.costs import Conditioning, Cost, GoalDistance, shortest_way
-from safe_sysid.plan.predicted_rows import PredictedRows
+from safe_sysid.plan.costs import Cost, GoalDistance, PredictedWidth, shortest_way
+from safe_sysid.plan.predicted_observations import ObservationError, PredictedObservations
+from safe_sysid.plan.sampled_motion import SampledMotion
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import Bezier
 
@@ -26,27 +28,44 @@ class Aim(Protocol):
         """Plans k worth a try before any random ones, (m, n)."""
 
 
+def _mostly_the_mass() -> Array:
+    """A third for the mass: few motions tell it well, most tell the rest."""
+    return np.array([0.3, *(0.7 / 9.0,) * 9])
+
+
 @dataclass(frozen=True, eq=False)
 class Excite:
-    """Well conditioned rows for theta_e until the switching time, with those there are already."""
+    """Narrow bounds of theta_e from what is measured until the switching time and was before."""
 
     model: RobotModel
+    estimate: ParameterEstimate
     until: float  # [s] since the start of the plan
+    collected: Array | None = None  # (r, 14 n) `rows` of earlier plans
     samples: int = 60  # of the motion until then
     samples_per_row: int = 4
-    collected: Array = field(default_factory=lambda: np.zeros((0, 10)))
+    promise: ObservationError = field(default_factory=ObservationError)
+    importance: Array = field(default_factory=_mostly_the_mass)  # (10,) of the entries of theta_e
 
-    def predicted(self, horizon: Horizon) -> PredictedRows:
-        """Rows that the plans of a horizon give."""
-        return PredictedRows(self.model, horizon, self.until, self.samples, self.samples_per_row)
+    def rows(self, curve: Bezier, k: Array) -> Array:
+        """Rows that one plan gives, each divided by its error, (., 14 n)."""
+        one = Horizon(curve, k, np.zeros_like(k), 1)
+        return self._predicted(one).evaluate(np.zeros_like(k)).rows
 
     def cost(self, horizon: Horizon) -> Cost:
-        """Log condition number."""
-        return Conditioning(self.predicted(horizon), self.collected)
+        """Predicted width."""
+        none = np.zeros((0, self.model.layout.size))
+        collected = none if self.collected is None else self.collected
+        return PredictedWidth(self._predicted(horizon), self.importance, collected)
 
     def suggestions(self, curve: Bezier) -> Array:
         """None: what is informative is not known beforehand."""
         return np.zeros((0, len(curve.q0)))
+
+    def _predicted(self, horizon: Horizon) -> PredictedObservations:
+        motion = SampledMotion(horizon, self.until, self.samples)
+        return PredictedObservations(
+            self.model, self.estimate, motion, self.samples_per_row, self.promise
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ from safe_sysid.plan.global_path import Outcome, PathQuery, PathSettings, find_p
 from safe_sysid.plan.nominal_check import NominalCheck
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.route import Follow, Route
-from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 
@@ -76,7 +75,7 @@ class Mission:
         self._model = model
         self._goal = goal
         self._settings = settings or MissionSettings()
-        self._rows = np.zeros((0, 10))
+        self._rows = np.zeros((0, model.layout.size))  # for theta, of plans that teach
         self._log_widths: list[float] = []  # mean of log(radius of [theta_e]) at every plan
         self._excited = 0  # plans, those that hardly move as well
         self._has_learned = False
@@ -91,7 +90,7 @@ class Mission:
         estimate = ahead.problem.bounds
         self._notice_another_payload(estimate.bounds)
         if self._learns(estimate):
-            return Excite(self._model, ahead.until, collected=self._rows)
+            return Excite(self._model, estimate, ahead.until, self._rows)
         if self._goal is None or self._is_near(ahead.end):
             return None
         return self._follow(ahead)
@@ -101,15 +100,14 @@ class Mission:
         if not isinstance(aim, Excite):
             return
         self._excited += 1
-        rows = aim.predicted(Horizon(plan.curve, plan.k, np.zeros_like(plan.k), 1))
-        self._rows = np.concatenate([self._rows, rows.rows(0.0 * plan.k).reshape(-1, 10)])
+        self._rows = np.concatenate([self._rows, aim.rows(plan.curve, plan.k)])
         if np.abs(plan.k).max() > self._settings.least_move or np.any(plan.curve.qd0):
             self._log_widths.append(_log_width(estimate))
 
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
         """One aim of every kind."""
         if self._settings.exciting > 0:
-            yield Excite(self._model, ahead.until)
+            yield Excite(self._model, ahead.problem.bounds, ahead.until)
         if self._goal is not None:
             query = self._query(ahead, ahead.end)
             find_path(query, self._settings.route_seconds, self._settings.path)
@@ -119,7 +117,7 @@ class Mission:
     def _notice_another_payload(self, bounds: Interval) -> None:
         """Begin again when bounds are not within those known before."""
         if self._known is not None and not self._known.contains(bounds):
-            self._rows, self._log_widths, self._route = np.zeros((0, 10)), [], None
+            self._rows, self._log_widths, self._route = self._rows[:0], [], None
             self._excited, self._has_learned = 0, False
         self._known = bounds
 

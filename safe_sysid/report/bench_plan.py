@@ -3,76 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-import time
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.inertia import LABELS
-from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import Finding, Outcome
-from safe_sysid.plan.plan_search import Budget, SearchSettings, search, stand_still
+from safe_sysid.plan.plan_result import Outcome
+from safe_sysid.plan.plan_search import Budget, SearchSettings, stand_still
 from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.reach.obstacles import NO_OBSTACLES
 from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.excitation_episodes import MOVES, Arm, Episode, RandomPlans, Trial, episode
+from safe_sysid.report.excitation_episodes import Arm, Episode, RandomPlans, Trial, episode
 from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.report.kinova_trials import DUMBBELLS, kinova_prior
-from safe_sysid.report.plan_trials import (
-    at_rest,
-    bare_estimate,
-    boxes_beside,
-    random_start,
-    violations,
-)
+from safe_sysid.report.plan_trials import at_rest, random_start
 from safe_sysid.report.reach_trials import kinova_with_dumbbell
+from safe_sysid.report.search_cases import (
+    BOXES,
+    BUDGET,
+    CLOSE,
+    SMALL_V_M,
+    STRONG,
+    Case,
+    log_condition,
+    searches,
+)
 
-BOXES = (0, 4, 10)
-STRONG = 'conservative_90_45'  # with the limits that the published planner assumed
-PUBLISHED_TORQUE = np.array([90.0] * 4 + [45.0] * 3)  # [N m]
-BUDGET = 1.5  # [s] of wall-clock time for one search
 SECONDS = 9.0  # 1.5 s at rest, four plans of 1.5 s, and the braking half of the last one
-WITHOUT_IPOPT = PlannerSettings(search=SearchSettings(rounds=0))
+PACE = 4.0  # simulated time waits for searches, so that a busy computer does not plan less well
+WITHOUT_IPOPT = PlannerSettings(search=SearchSettings(rounds=0), pace=PACE)
 ALWAYS_FOUR = MissionSettings(shrinking=0.0)
 INERTIA = slice(4, 10)
-
-
-@dataclass(frozen=True, eq=False)
-class Case:
-    """One search and what came of it."""
-
-    bounds: str  # bare, conservative, STRONG
-    start: int
-    boxes: int
-    still: Finding  # whether standing still can be certified
-    found: Finding
-    cpu_s: float
-    violations: int
-
-    @property
-    def moves(self) -> bool:
-        """Whether the certified plan goes anywhere."""
-        certificate = self.found.certificate
-        return certificate is not None and bool(np.abs(certificate.k).max() > MOVES)
-
-    @property
-    def wall(self) -> float:
-        """Seconds of the search."""
-        assert self.found.seconds is not None
-        return self.found.seconds['total']
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Searches from random starts, falsification of what they found, episodes of excitation."""
     starts = settings.trials or (2 if settings.quick else 20)
     samples = 1000 if settings.quick else 10_000
-    cases = _searches(settings.seed, starts, samples, progress)
+    cases = list(searches(settings.seed, starts, samples, progress))
     dumbbells = DUMBBELLS[-1:] if settings.quick else DUMBBELLS
     ours, random = _episodes(settings.seed, dumbbells, progress)
+    elsewhere = {} if settings.quick else _elsewhere(settings.seed + 1, dumbbells, progress)
     if settings.plots is not None:
         _plot(settings.plots, ours)
     return {
@@ -81,56 +55,17 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
         'falsified': sum(case.violations > 0 for case in cases),
         'samples_per_plan': samples,
         **_learned(ours, random),
+        'elsewhere': {name: _widths(done) for name, done in elsewhere.items()},
         'torque_limits': _torque_limits(),
         'refused': [_refusal(case) for case in cases if case.found.outcome is not Outcome.FOUND],
     }
 
 
-def _searches(seed: int, starts: int, samples: int, progress: Progress) -> list[Case]:
-    """Every start among every number of boxes, with both bounds."""
-    bare, holding = RobotModel.named('kinova_gen3'), kinova_with_dumbbell()
-    strong = replace(holding, limits=replace(holding.limits, torque=PUBLISHED_TORQUE))
-    arms = {
-        'bare': (bare, bare_estimate(bare)),
-        'conservative': (holding, kinova_prior(holding)),
-        STRONG: (strong, kinova_prior(strong)),
-    }
-    _warm_up(*arms['bare'])
-    cases = []
-    for start in range(starts):
-        progress(f'start {start + 1} of {starts}')
-        for boxes in BOXES:
-            for bounds, (model, estimate) in arms.items():
-                # the same start and boxes for both, free of contact with and without a payload
-                rng = np.random.default_rng([seed, start])
-                q = random_start(rng, holding)
-                problem = at_rest(model, estimate, q, boxes_beside(rng, holding, q, boxes))
-                still = stand_still(problem, Budget.of(60.0), SearchSettings())
-                cpu = time.process_time()
-                found = search(
-                    problem, Excite(model, 1.5), Budget.of(BUDGET), SearchSettings(), start
-                )
-                cpu = time.process_time() - cpu
-                broken = 0
-                if found.certificate is not None:
-                    broken = violations(rng, found.certificate, samples)
-                cases.append(Case(bounds, start, boxes, still, found, cpu, broken))
-    return cases
-
-
-def _warm_up(model: RobotModel, estimate: ParameterEstimate) -> None:
-    """Compile everything that a search calls."""
-    rng = np.random.default_rng(0)
-    q = random_start(rng, model)
-    problem = at_rest(model, estimate, q, boxes_beside(rng, model, q, 1))
-    search(problem, Excite(model, 1.5), Budget.of(600.0), SearchSettings(), 0)
-
-
 def _counts(cases: Sequence[Case]) -> dict[str, object]:
     """From how many starts there is a plan, out of how many."""
-    counts: dict[str, object] = {'starts': sum(case.bounds == 'bare' for case in cases)}
-    for name in ('bare', 'conservative', STRONG):
-        some = [case for case in cases if case.bounds == name]
+    counts: dict[str, object] = {'starts': sum(case.setting == 'bare' for case in cases)}
+    for name in ('bare', 'conservative', STRONG, CLOSE):
+        some = [case for case in cases if case.setting == name]
         certified = [case for case in some if case.found.outcome is Outcome.FOUND]
         counts[f'certified_{name}'] = len(certified)
         counts[f'can_stand_still_{name}'] = sum(
@@ -140,7 +75,10 @@ def _counts(cases: Sequence[Case]) -> dict[str, object]:
         counts[f'certified_{name}_by_boxes'] = {
             boxes: sum(case.boxes == boxes for case in certified) for boxes in BOXES
         }
-        counts[f'log_condition_{name}_median'] = _median([case.found.cost for case in certified])
+        counts[f'impossible_{name}'] = sum(case.static > 1.0 for case in some)
+        counts[f'log_condition_{name}_median'] = _median(
+            [log_condition(case.found.certificate) for case in certified if case.found.certificate]
+        )
     return counts
 
 
@@ -172,9 +110,41 @@ def _episodes(
         arm = Arm.holding(name, np.random.default_rng([seed, 1, number]))
         mission = Mission(arm.nominal, None, ALWAYS_FOUR)
         noise = np.random.default_rng([seed, 2, number])
-        ours[name] = episode(noise, Trial(arm, mission, SECONDS, PlannerSettings(seed=seed)))
+        ours[name] = episode(
+            noise, Trial(arm, mission, SECONDS, PlannerSettings(seed=seed, pace=PACE))
+        )
         random[name] = episode(noise, Trial(arm, RandomPlans(4), SECONDS, WITHOUT_IPOPT))
     return ours, random
+
+
+def _elsewhere(seed: int, dumbbells: Sequence[str], progress: Progress) -> dict[str, Episode]:
+    """Four exciting plans from a random start at which standing still can be certified."""
+    done, holding = {}, kinova_with_dumbbell()
+    for number, name in enumerate(dumbbells):
+        progress(f'excitation with {name} from a random start')
+        rng = np.random.default_rng([seed, 3, number])
+        start = random_start(rng, holding)
+        while not _can_stand_still(holding, start):
+            start = random_start(rng, holding)
+        arm = Arm.holding(name, rng)
+        mission = Mission(arm.nominal, None, ALWAYS_FOUR)
+        settings = PlannerSettings(seed=seed, pace=PACE)
+        done[name] = episode(rng, Trial(arm, mission, SECONDS, settings, start=start))
+    return done
+
+
+def _can_stand_still(model: RobotModel, q: Array) -> bool:
+    problem = at_rest(model, kinova_prior(model), q, NO_OBSTACLES)
+    return stand_still(problem, Budget.of(60.0), SearchSettings()).outcome is Outcome.FOUND
+
+
+def _widths(done: Episode) -> dict[str, float]:
+    return {
+        'mass': float(done.half_widths[0]),
+        'inertia_max': float(done.half_widths[INERTIA].max()),
+        'cond_Y': done.condition,
+        'truth_inside': float(done.contains_truth),
+    }
 
 
 def _learned(ours: dict[str, Episode], random: dict[str, Episode]) -> dict[str, object]:
@@ -195,16 +165,18 @@ def _torque_limits() -> str:
     torque = RobotModel.named('kinova_gen3').limits.torque
     return (
         ', '.join(f'{x:g}' for x in torque)
-        + f' N m, of the settings of the arm; 90 / 45 N m in {STRONG}'
+        + f' N m, of the settings of the arm; 90 / 45 N m in {STRONG}; '
+        f'V_M = {SMALL_V_M} J in {CLOSE}'
     )
 
 
 def _refusal(case: Case) -> dict[str, object]:
     return {
-        'bounds': case.bounds,
+        'setting': case.setting,
         'start': case.start,
         'boxes': case.boxes,
         'sentence': str(case.found),
+        'static_share': case.static,
     }
 
 

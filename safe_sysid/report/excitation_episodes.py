@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -138,19 +138,20 @@ class Trial:
     seconds: float
     settings: PlannerSettings
     obstacles: Obstacles = NO_OBSTACLES
+    start: Array = field(default_factory=lambda: UPRIGHT)  # (n,) [rad]
 
 
 def episode(rng: np.random.Generator, trial: Trial) -> Episode:
-    """Begin upright with the bounds of Table I, and follow what the planner says."""
+    """Begin at rest with the bounds of Table I, and follow what the planner says."""
     arm, clock = trial.arm, Clock(0)
     prior = kinova_prior(arm.nominal)
     identifier = OnlineIdentifier(arm.nominal, prior, IdentifierSettings(SETTINGS), SolvesAtOnce)
-    problem = at_rest(arm.nominal, prior, UPRIGHT, trial.obstacles)
+    problem = at_rest(arm.nominal, prior, trial.start, trial.obstacles)
     planner = RecedingHorizonPlanner(problem, trial.purpose, clock, trial.settings)
-    planner.warm_up(UPRIGHT, prior)
+    planner.warm_up(trial.start, prior)
     controller = Watched(RobustPassivityController(arm.nominal, GAINS, clock))
     sensors = SensorSettings(torque_ratio=(TORQUE_RATIO,))
-    robot = SimulatedArm(arm.truth, UPRIGHT, rng, ArmSettings(PERIOD, sensors))
+    robot = SimulatedArm(arm.truth, trial.start, rng, ArmSettings(PERIOD, sensors))
     run(robot, identifier, planner, controller, round(trial.seconds / PERIOD))
     return Episode(arm, controller.samples, identifier.finish())
 

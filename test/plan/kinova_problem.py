@@ -32,6 +32,15 @@ def kinova_problem(q=START, qd=0.0, obstacles=NO_OBSTACLES, intervals=128):
     return Problem(model, estimate_of(model), horizon, GAINS, obstacles)
 
 
+def with_unknown_payload(problem):
+    """The last body may hold something, so that there is something to learn."""
+    bounds, tip = problem.bounds.bounds, problem.model.layout.end_effector
+    theta, radius = problem.bounds.theta, bounds.radius.copy()
+    radius[tip] = [0.5, *(0.1,) * 3, *(0.05,) * 6]
+    wide = Interval.from_center_radius(theta, radius)
+    return replace(problem, bounds=ParameterEstimate(problem.model.layout, theta, wide))
+
+
 def without_armature(problem):
     """Bounds that leave no least inertia: armatures and all bodies may be zero."""
     theta = problem.bounds.theta

@@ -5,15 +5,20 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.costs import FLAT, Conditioning, GoalDistance, PredictedWidth, shortest_way
+from safe_sysid.plan.predicted_observations import ObservationError, PredictedObservations
 from safe_sysid.plan.predicted_rows import PredictedRows
+from safe_sysid.plan.sampled_motion import SampledMotion
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.report.kinova_trials import kinova_prior
+from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 
 KINOVA = RobotModel.named('kinova_gen3')
-HALF_WIDTH = np.array([2.0, 0.4, 0.4, 0.45, *(0.2,) * 6])
+ESTIMATE = kinova_prior(KINOVA)
 REST = np.zeros(7)
 
 
@@ -24,6 +29,12 @@ def horizon_in_motion(rng):
 
 def rows_of(horizon, samples_per_row=1):
     return PredictedRows(KINOVA, horizon, 3.0, 128, samples_per_row)
+
+
+def observations_of(horizon, promise=None, estimate=None):
+    motion = SampledMotion(horizon, 1.5, 60)
+    promise = promise or ObservationError()
+    return PredictedObservations(KINOVA, estimate or ESTIMATE, motion, 4, promise)
 
 
 def regressor_along(horizon, x):
@@ -37,13 +48,15 @@ def regressor_along(horizon, x):
 def random_costs(rng):
     """Every cost, in its plain and its general form."""
     horizon = horizon_in_motion(rng)
-    collected, error = rng.normal(size=(20, 10)), rng.uniform(0.5, 2.0, 7)
+    collected = rng.normal(size=(20, 10))
     for count in (1, 4):
         rows = rows_of(horizon, count)
         yield Conditioning(rows)
         yield Conditioning(rows, collected, rng.uniform(0.1, 10, 10))
-        yield PredictedWidth(rows, HALF_WIDTH, error)
-        yield PredictedWidth(rows, HALF_WIDTH, error, collected)
+    for promise in (ObservationError(), ObservationError(0.2, 0.5)):
+        observations = observations_of(horizon, promise)
+        yield PredictedWidth(observations, np.full(10, 0.1), np.zeros((0, 98)))
+        yield PredictedWidth(observations, rng.uniform(0, 1, 10), rng.normal(size=(20, 98)))
     yield GoalDistance(KINOVA, horizon, rng.uniform(-6, 6, 7), 1.5)
 
 
@@ -76,30 +89,66 @@ def test_conditioning_of_an_arm_that_stands_still_is_its_largest_value(rng):
     assert cost.evaluate(rng.uniform(0.5, 1.0, 7)).value < at_rest.value - 5.0
 
 
+def observations_along(horizon, x, promise):
+    """Rows of the regressor for all of theta, each divided by its error, by hand."""
+    t, k = np.linspace(0, 1.5, 60), horizon.k_center + horizon.k_range * x
+    W = standard_regressor(KINOVA, *(horizon.curve.derivative(order, t, k) for order in range(3)))
+    rows = []
+    for first in range(0, 60, 4):
+        for joint in range(7):
+            group = W[first : first + 4, joint]
+            tau = group @ ESTIMATE.theta
+            error = np.sqrt((promise.torque_ratio * tau) ** 2 + promise.torque_floor**2).mean()
+            rows.append(group.mean(axis=0) / error)
+    return np.array(rows)
+
+
 def test_predicted_width_by_the_inverse_of_the_information(rng):
     horizon, x = horizon_in_motion(rng), rng.uniform(-1, 1, 7)
-    error, collected = rng.uniform(0.5, 2.0, 7), rng.normal(size=(20, 10))
-    rows = np.concatenate([regressor_along(horizon, x) / np.tile(error, 128)[:, None], collected])
-    covariance = np.linalg.inv(np.diag(HALF_WIDTH**-2.0) + rows.T @ rows)
-    expected = np.log(np.sqrt(np.diag(covariance)) / HALF_WIDTH).mean()
-    found = PredictedWidth(rows_of(horizon), HALF_WIDTH, error, collected).evaluate(x).value
-    assert found == pytest.approx(expected, rel=1e-8)
+    promise, importance = ObservationError(0.05, 0.3), rng.uniform(0.0, 1.0, 10)
+    collected, half_width = rng.normal(size=(20, 98)), ESTIMATE.bounds.radius
+    rows = np.concatenate([observations_along(horizon, x, promise), collected])
+    known = half_width < 1e-12
+    information = np.diag(1.0 / np.where(known, 1.0, half_width) ** 2) + rows.T @ rows
+    uncertain = np.flatnonzero(~known)
+    covariance = np.linalg.inv(information[np.ix_(uncertain, uncertain)])
+    after = np.zeros(98)
+    after[uncertain] = np.sqrt(np.diag(covariance))
+    tip = KINOVA.layout.end_effector
+    expected = importance @ np.log(after[tip] / half_width[tip])
+    cost = PredictedWidth(observations_of(horizon, promise), importance, collected)
+    assert cost.evaluate(x).value == pytest.approx(expected, rel=1e-8)
 
 
 def test_rows_already_collected_leave_less_to_learn(rng):
     horizon, x = horizon_in_motion(rng), rng.uniform(-1, 1, 7)
-    error, nothing = np.ones(7), np.zeros((0, 10))
-    seen = regressor_along(horizon, x)
-    before, after = (
-        PredictedWidth(rows_of(horizon), HALF_WIDTH, error, rows).evaluate(x).value
+    seen = observations_of(horizon).evaluate(x).rows
+    nothing, importance = np.zeros((0, 98)), np.full(10, 0.1)
+    useless = observations_of(horizon, ObservationError(0.0, 1e12))
+    one, two, none, still_one = (
+        PredictedWidth(predicted, importance, rows).evaluate(x).value
+        for predicted in (observations_of(horizon), useless)
         for rows in (nothing, seen)
     )
-    exact = [
-        PredictedWidth(rows_of(horizon), HALF_WIDTH, 1e9 * error, rows) for rows in (nothing, seen)
-    ]
-    assert after < before
-    assert exact[0].evaluate(x).value == pytest.approx(0.0, abs=1e-9)  # such rows teach nothing
-    assert exact[1].evaluate(x).value == pytest.approx(before)
+    assert two < one < 0.0
+    assert none == pytest.approx(0.0, abs=1e-9)
+    assert still_one == pytest.approx(one)
+
+
+def test_parameters_of_the_arm_that_are_known_better_leave_a_narrower_mass(rng):
+    """Which a cost that takes theta_r for noise, or for known, cannot see."""
+    horizon, x = horizon_in_motion(rng), rng.uniform(-1, 1, 7)
+    mass, nothing = np.eye(10)[0], np.zeros((0, 98))
+    theta, rest = ESTIMATE.theta, KINOVA.layout.rest
+    values = []
+    for share in (1.0, 0.5, 0.0):
+        radius = ESTIMATE.bounds.radius.copy()
+        radius[rest] *= share
+        bounds = Interval.from_center_radius(theta, radius)
+        estimate = ParameterEstimate(KINOVA.layout, theta, bounds)
+        predicted = observations_of(horizon, estimate=estimate)
+        values.append(PredictedWidth(predicted, mass, nothing).evaluate(x).value)
+    assert values[0] > values[1] + 0.1 > values[2] + 0.2
 
 
 def test_goal_distance_takes_the_shorter_way_of_joints_that_turn_without_end():
@@ -129,10 +178,12 @@ def test_shortest_way_is_never_more_than_half_a_turn(rng):
 
 def test_refuses_widths_and_goals_that_make_no_sense(rng):
     horizon = horizon_in_motion(rng)
-    with pytest.raises(BoundError, match='half_width'):
-        PredictedWidth(rows_of(horizon), np.zeros(10), np.ones(7))
-    with pytest.raises(BoundError, match='error'):
-        PredictedWidth(rows_of(horizon), HALF_WIDTH, np.full(7, np.nan))
+    for importance in (np.ones(9), np.full(10, np.nan), np.full(10, -1.0)):
+        with pytest.raises(BoundError, match='importance'):
+            PredictedWidth(observations_of(horizon), importance, np.zeros((0, 98)))
+    for promise in ((np.nan, 0.1), (-0.1, 0.1), (0.1, 0.0), (0.1, np.inf)):
+        with pytest.raises(BoundError, match='torque_ratio'):
+            ObservationError(*promise)
     with pytest.raises(BoundError, match='goal'):
         GoalDistance(KINOVA, horizon, np.full(7, np.inf), 3.0)
     with pytest.raises(BoundError, match='compared at'):

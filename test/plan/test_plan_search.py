@@ -3,7 +3,13 @@
 from dataclasses import replace
 from threading import Event
 
-from kinova_problem import QUICK, START, kinova_problem, without_armature
+from kinova_problem import (
+    QUICK,
+    START,
+    kinova_problem,
+    with_unknown_payload,
+    without_armature,
+)
 import numpy as np
 import pytest
 
@@ -23,11 +29,11 @@ PLENTY = 60.0  # [s]
 
 
 def excite(problem):
-    return Excite(problem.model, 1.5)
+    return Excite(problem.model, problem.bounds, 1.5)
 
 
 def test_the_plan_found_is_certified_and_cheaper_than_standing_still():
-    problem = kinova_problem()
+    problem = with_unknown_payload(kinova_problem())
     found = search(problem, excite(problem), Budget.of(PLENTY), SearchSettings(rounds=1), 1)
     assert found.outcome is Outcome.FOUND
     assert found.certificate.holds
@@ -35,19 +41,20 @@ def test_the_plan_found_is_certified_and_cheaper_than_standing_still():
     assert again.holds
     unit = excite(problem).cost(found.certificate.problem.horizon)
     assert found.cost == pytest.approx(unit.evaluate(np.zeros(7)).value)
-    assert found.cost < 8.0 < np.log(1e8)  # of no motion at all
+    still = replace(found.certificate.problem.horizon, k_center=np.zeros(7))
+    assert found.cost < excite(problem).cost(still).evaluate(np.zeros(7)).value - 0.2
     assert found.first <= found.seconds['total']
     assert {'gentle', 'candidates', 'refine', 'total'} <= found.seconds.keys()
     assert str(found).startswith('new plan, smallest margin: ')
 
 
 def test_refining_lowers_the_cost():
-    problem = kinova_problem()
+    problem = with_unknown_payload(kinova_problem())
     costs = [
         search(problem, excite(problem), Budget.of(PLENTY), settings, 1).cost
         for settings in (QUICK, SearchSettings(candidates=40, rounds=2, ipopt_seconds=5.0))
     ]
-    assert costs[1] < costs[0] - 0.02
+    assert costs[1] < costs[0] - 0.01
 
 
 def test_a_plan_from_motion_goes_on_from_there():

@@ -52,4 +52,4 @@ def test_refuses_groups_and_times_that_do_not_fit(rng):
         PredictedRows(rows.model, rows.horizon, 2.0, 12, 5)
     for until in (0.0, 3.5, np.nan):
         with pytest.raises(BoundError, match='duration of the curve'):
-            PredictedRows(rows.model, rows.horizon, until)
+            PredictedRows(rows.model, rows.horizon, until).rows(np.zeros(4))

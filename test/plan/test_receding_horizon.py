@@ -3,7 +3,14 @@
 from dataclasses import replace
 from threading import Event
 
-from kinova_problem import QUICK, START, estimate_of, kinova_problem, without_armature
+from kinova_problem import (
+    QUICK,
+    START,
+    estimate_of,
+    kinova_problem,
+    with_unknown_payload,
+    without_armature,
+)
 import numpy as np
 import pytest
 
@@ -57,6 +64,7 @@ def test_the_first_plan_stands_still_where_the_arm_is(problem):
 
 
 def test_plans_follow_each_other_without_a_gap_and_with_certificates(problem):
+    problem = with_unknown_payload(problem)
     planner = planner_of(problem)
     before = planner.step(at(0.0), problem.bounds)
     for t in (1.5, 3.0):
