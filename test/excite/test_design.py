@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError, ConfigError
+from safe_sysid.excite import design
 from safe_sysid.excite.barrier_descent import Descent
 from safe_sysid.excite.certificate import certify, proven_distance
 from safe_sysid.excite.criteria import smooth_condition
@@ -79,7 +80,8 @@ def test_a_tight_torque_limit_is_kept():
     bare = free.model
     limits = replace(bare.limits, torque=0.13 * bare.limits.torque)
     arm = replace(bare, limits=limits)
-    problem = design_problem(arm, arm, replace(read_settings(), floor=None, clearance=0.005))
+    few = {'floor': None, 'order': 3, 'sample_rate': 5.0, 'check_rate': 5.0}
+    problem = design_problem(arm, arm, replace(read_settings(), clearance=0.005, **few))
     found = [one for one in search(problem, 'kappa', 0, 1) if one is not None][-1]
     proof = certify(arm, problem.contacts, problem.motion(found.x), 0.005)
     assert proof.holds, proof.failures
@@ -87,7 +89,8 @@ def test_a_tight_torque_limit_is_kept():
 
 
 @pytest.mark.parametrize('criterion', ['D', 'A', 'E', 'rho', 'r_c', 'kappa-direct'])
-def test_every_criterion_and_basis_gives_a_proven_motion(criterion):
+def test_every_criterion_and_basis_gives_a_proven_motion(criterion, monkeypatch):
+    monkeypatch.setattr(design, 'STEPS', (20, 10, 10, 10, 10))
     problem = small_problem(basis='bspline', order=9) if criterion == 'D' else small_problem()
     found = [one for one in search(problem, criterion, 0, 0) if one is not None]
     goals = [one.goal for one in found]
@@ -109,7 +112,8 @@ def test_what_is_minimised_gets_smaller_than_by_another_criterion():
     assert best['D'].log_determinant > best['kappa'].log_determinant
 
 
-def test_payload_only_looks_at_the_last_body():
+def test_payload_only_looks_at_the_last_body(monkeypatch):
+    monkeypatch.setattr(design, 'STEPS', (20, 5, 5, 5, 5))
     problem = payload_problem(*rod_arm(), read_settings())
     entries = problem.information.columns.entries
     layout = problem.model.layout
