@@ -60,12 +60,9 @@ class OnlookerNode(Node):
             _say(str(error))
             return
         bounds, nominal = estimate.end_effector_bounds, estimate.end_effector
-        mass = (
-            f'gripper and payload: {bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg, '
-            f'nominal {nominal[0]:.3f} kg'
-        )
+        mass = f'gripper and payload: {bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg'
         if mass != self._mass:
-            _say(mass)
+            _say(f'{mass}, nominal {nominal[0]:.3f} kg')
         self._mass = mass
 
     def _on_health(self, msg: DiagnosticArray) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+import os
 import sys
 import time
 
@@ -51,6 +52,7 @@ from safe_sysid.trajectory.plan import Plan
 # The controller takes a plan over on time, however late the planner notices: see `_has_agreed`.
 LATE = 0.5  # [s]
 AGREEMENT = 0.2  # [s] until the controller has said that it follows a plan
+NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
 FAILURES = 5  # searches in a row without a plan, from rest, before that is a fault
 # Outcomes after which another search may find something.
 FAILED = (Outcome.INFEASIBLE, Outcome.NONE_CERTIFIED, Outcome.OUT_OF_TIME, Outcome.UNUSABLE)
@@ -81,6 +83,7 @@ class PlannerNode(Node):
 
     def __init__(self) -> None:
         super().__init__('planner', automatically_declare_parameters_from_overrides=True)
+        os.nice(NICENESS)
         self._settings = settings = read_config(self, PlannerNodeSettings)
         self._arm = arm = settings.arm()
         if len(settings.goal) not in (0, arm.model.n):

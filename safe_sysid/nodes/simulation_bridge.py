@@ -27,6 +27,7 @@ from safe_sysid.nodes.messages import SECOND, time_of
 from safe_sysid.nodes.qos import CLOCK
 from safe_sysid.nodes.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.nodes.ros_config import read_config
+from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
 from safe_sysid.track.supervisor import Mode
@@ -86,7 +87,8 @@ class SimulationBridge(Node):
         self._edge = GuardedEdge(self, settings.arm(), settings.guard)
         self._health = Health(self, self._condition)
         self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
-        self._sample = self._arm.measure()
+        self._sample = in_brakes(self._arm.model, self._arm.measure())
+        self._is_braked = True
         self._applied = 0  # periods under torque
         self._told_at = -np.inf
         self._warnings = '; '.join(prepare_process(settings.real_time))
@@ -138,7 +140,10 @@ class SimulationBridge(Node):
         if torque is not None:
             self._arm.apply(torque)
             self._applied += 1
-        self._sample = self._arm.measure()
+            self._sample = self._arm.measure()
+        elif not self._is_braked:
+            self._sample = in_brakes(self._arm.model, self._arm.measure())
+        self._is_braked = torque is None
         self._elapsed += self._period
         self._tell()
         limit = self._settings.seconds

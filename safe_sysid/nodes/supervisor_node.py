@@ -71,7 +71,8 @@ class SupervisorNode(Node):
         self._supervisor: Supervisor | None = None  # until the bridge has said how the robot is
         self._now = Supervision(Mode.IDLE)
         self._nodes = RollCall(self.get_namespace(), settings.silence)
-        self._sampled_at: float | None = None
+        self._looks = 0  # since the newest sample
+        self._reason = ''  # of the fault that there is
         self._slow_since: float | None = None
         self._stamp = 0
         self._ends = 0  # plan in force [ns]
@@ -125,6 +126,7 @@ class SupervisorNode(Node):
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
+        self._looks += 1
         if self._supervisor is None:
             self._begin()
             return
@@ -161,6 +163,8 @@ class SupervisorNode(Node):
         assert self._supervisor is not None
         before, self._now = self._now, self._supervisor.step(situation)
         if self._now.mode is not before.mode:
+            cause = self._now.cause
+            self._reason = '' if cause is None else self._nodes.sentence(cause) or self._bad_sample
             self.get_logger().info(str(self._now))
             self._health.announce()
         self._modes.publish(String(data=self._now.mode.value))
@@ -177,9 +181,8 @@ class SupervisorNode(Node):
     def _is_stale(self) -> bool:
         if self._settings.is_lockstep:  # simulated time stands still as long as it has to
             return False
-        if self._sampled_at is None:
-            return True
-        return time.monotonic() - self._sampled_at > self._settings.stale
+        # counted in looks, not seconds: when this process had to wait, samples wait for it now
+        return self._looks * PERIOD > self._settings.stale
 
     def _at_rest(self) -> bool:
         """Whether all joints have been slow for a while and no plan is going on."""
@@ -194,7 +197,7 @@ class SupervisorNode(Node):
         except MeasurementError as error:
             self._bad_sample = str(error)
             return
-        self._bad_sample, self._sampled_at, self._stamp = '', now, measurement.stamp
+        self._bad_sample, self._looks, self._stamp = '', 0, measurement.stamp
         is_slow = bool(np.abs(measurement.velocity).max() < self._settings.rest_speed)
         self._slow_since = (self._slow_since or now) if is_slow else None
 
@@ -218,7 +221,7 @@ class SupervisorNode(Node):
         silent = self._nodes.silent(time.monotonic())
         trouble = ''
         if self._now.cause is not None:
-            trouble = f'{self._now}; {self._nodes.sentence(self._now.cause) or self._bad_sample}'
+            trouble = f'{self._now}; {self._reason}' if self._reason else str(self._now)
         elif self._supervisor is None:
             trouble = 'the bridge has not been heard yet'
         elif silent:

@@ -19,6 +19,7 @@ from typing import Any
 
 from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
 
+CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
 LOOK = 0.05  # [s]
 BAD_FINDING = 1  # exit status of the command
@@ -61,6 +62,7 @@ class Supervised:
     def __init__(self, lines: dict[str, list[str]]) -> None:
         self._lines = lines  # command line of every node
         self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
         self._asked_to_end = 0
 
@@ -96,21 +98,25 @@ class Supervised:
             if status is None:
                 continue
             del self._running[node]
+            self._crashes[node] = self._crashes.get(node, 0) + 1
             if status in (0, SETTINGS_REFUSED):
                 return status
             if status == FAULT:
                 return BAD_FINDING
-            print(
-                f'safe-sysid: {node} ended with status {status}, it is started again',
-                file=sys.stderr,
-                flush=True,
-            )
+            if self._crashes[node] > CRASHES:
+                _say(f'{node} ended with status {status} for the {CRASHES + 1}th time; all end')
+                return BAD_FINDING
+            _say(f'{node} ended with status {status}, it is started again')
             self._due[node] = time.monotonic() + PAUSE
         for node, due in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[node]
                 self._start(node)
         return None
+
+
+def _say(sentence: str) -> None:
+    print(f'safe-sysid: {sentence}', file=sys.stderr, flush=True)
 
 
 def ended(processes: list[subprocess.Popen[Any]]) -> None:

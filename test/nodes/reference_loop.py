@@ -17,6 +17,7 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.world import read_world
+from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.track.guarded_torque import Command, Seen
 from safe_sysid.track.robust_passivity import RobustPassivityController
@@ -34,16 +35,19 @@ def settings_of(path, node, cls):
 
 
 class Guarded:
-    """A robot that no torque reaches but through its guard."""
+    """A robot in its brakes, until a torque reaches it, through its guard."""
 
     def __init__(self, robot, guard, prior):
         self._robot, self._guard, self._prior = robot, guard, prior
+        self._is_braked = True
 
     def measure(self):
-        return self._robot.measure()
+        sample = self._robot.measure()
+        return in_brakes(self._robot.model, sample) if self._is_braked else sample
 
     def apply(self, torque):
-        measurement = self._robot.measure()
+        measurement = self.measure()
+        self._is_braked = False
         command = Command(torque, measurement.stamp)
         seen = Seen(command, measurement, None, self._prior)
         self._robot.apply(self._guard.step(measurement.stamp, seen).torque)
