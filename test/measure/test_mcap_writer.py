@@ -3,19 +3,21 @@
 from functools import partial
 import os
 import shutil
+import struct
 
 import pytest
 from rosbags.rosbag2 import Reader
 
 from safe_sysid.measure import mcap_writer
 from safe_sysid.measure.bag_topic import BagTopic, Delivery
+from safe_sysid.measure.mcap_records import CHUNK, DATA_END, MAGIC, PADDING, RECORD_HEADER
 from safe_sysid.measure.mcap_writer import McapWriter
 
 TOPICS = [
     BagTopic(f'/topic_{i}', 'std_msgs/msg/String', 'string data\n', 'RIHS01_00', Delivery.RELIABLE)
     for i in range(3)
 ]
-PAGE = 64  # [bytes]; small, so that many records begin near the end of one
+PAGE = 32  # [bytes]; small, so that many records begin near the end of one
 
 
 def read(path):
@@ -24,8 +26,21 @@ def read(path):
         return [(stamp, conn.topic, bytes(data)) for conn, stamp, data in reader.messages()]
 
 
+def walk(path):
+    """Every record follows on the one before; while a file is closed, padding may reach on."""
+    data = path.read_bytes()
+    place, code = len(MAGIC), None
+    while code != DATA_END and place < len(data):
+        code, length = RECORD_HEADER.unpack_from(data, place)
+        if code == CHUNK:
+            (inside,) = struct.unpack_from('<Q', data, place + 9 + 32)
+            assert length == 40 + inside
+        place += RECORD_HEADER.size + length
+    assert code in (DATA_END, PADDING)
+
+
 class Snapshots:
-    """System calls of a writer, cut at every page; `look` is called between the parts."""
+    """System calls of a writer, cut where a page ends; `look` is called between the parts."""
 
     def __init__(self, monkeypatch, look):
         self._look = look
@@ -34,7 +49,7 @@ class Snapshots:
         monkeypatch.setattr(mcap_writer.os, 'ftruncate', partial(self._cut, os.ftruncate))
 
     def _pwrite(self, pwrite, file, data, offset):
-        count = min(len(data), PAGE - offset % PAGE)
+        count = min(len(data), PAGE - offset % PAGE) if offset % PAGE else len(data)
         done = pwrite(file, data[:count], offset)
         self._look()
         return done
@@ -46,29 +61,30 @@ class Snapshots:
 
 def messages(rng, count):
     for i in range(count):
-        data = rng.integers(256, size=rng.integers(0, 300)).astype('uint8').tobytes()
+        data = rng.integers(256, size=rng.integers(0, 120)).astype('uint8').tobytes()
         yield 1000 * i + 7, int(rng.integers(1, 4)), data
 
 
-def record(path, rng, monkeypatch, writer_class=McapWriter):
+def record(path, messages, monkeypatch, writer_class=McapWriter):
     """Write and commit, and check after every step that what was committed is there."""
     committed, waiting, states = [], [], []
 
     def look():
         if not path.exists():
             return
+        walk(path)
         found = read(path)
         assert found[: len(committed)] == committed
         assert found in (committed, committed + waiting)
         states.append(len(found))
 
     Snapshots(monkeypatch, look)
-    writer = writer_class(path, 40_000)
-    for i, (stamp, number, data) in enumerate(messages(rng, 60)):
+    writer = writer_class(path, 30_000)
+    for i, (stamp, number, data) in enumerate(messages):
         assert writer.has_room(TOPICS[number - 1], data)
         writer.write(number, TOPICS[number - 1], stamp, stamp, data)
         waiting.append((stamp, TOPICS[number - 1].name, data))
-        if i % 4 == 3:
+        if i % 2:
             writer.commit()
             committed, waiting = committed + waiting, []
             look()
@@ -83,8 +99,14 @@ def record(path, rng, monkeypatch, writer_class=McapWriter):
 def test_every_message_committed_is_there_after_every_write_and_half_of_it(
     tmp_path, rng, monkeypatch
 ):
-    _, looks = record(tmp_path / 'a.mcap', rng, monkeypatch)
-    assert looks > 200
+    path = tmp_path / 'a.mcap'
+    writer, looks = record(path, messages(rng, 32), monkeypatch)
+    assert looks > 60
+    assert path.stat().st_size < 20_000  # closed, it is as small as its messages, and indexed
+    with Reader(path) as reader:
+        assert len(reader.storage.chunks) == 17
+        counts = {conn.topic: conn.msgcount for conn in reader.connections}
+    assert counts == {TOPICS[n - 1].name: count for n, count in writer.counts.items()}
 
 
 class HeaderFirst(McapWriter):
@@ -105,19 +127,21 @@ class CrossesPages(McapWriter):
 
 
 @pytest.mark.parametrize('mutant', [HeaderFirst, CrossesPages])
-def test_a_writer_that_shows_half_a_record_is_found_out(tmp_path, rng, monkeypatch, mutant):
+def test_a_writer_that_shows_half_a_record_is_found_out(tmp_path, monkeypatch, mutant):
     with pytest.raises(Exception):  # noqa: B017 - whatever the reader stumbles over
-        record(tmp_path / 'a.mcap', rng, monkeypatch, mutant)
+        record_at_every_place(tmp_path, monkeypatch, mutant)
 
 
-def test_a_closed_file_is_as_small_as_its_messages_and_indexed(tmp_path, rng, monkeypatch):
-    path = tmp_path / 'a.mcap'
-    writer, _ = record(path, rng, monkeypatch)
-    assert path.stat().st_size < 40_000
-    with Reader(path) as reader:
-        assert len(reader.storage.chunks) == 16
-        counts = {conn.topic: conn.msgcount for conn in reader.connections}
-    assert counts == {TOPICS[n - 1].name: count for n, count in writer.counts.items()}
+def test_half_a_header_is_never_in_the_file(tmp_path, monkeypatch):
+    record_at_every_place(tmp_path, monkeypatch)
+
+
+def record_at_every_place(folder, monkeypatch, writer_class=McapWriter):
+    """Let the second of two records begin at every place of a page."""
+    for size in range(PAGE):
+        both = [(7, 1, b''), (7, 1, bytes(size)), (9, 1, b'next'), (9, 1, b'')]
+        with monkeypatch.context() as patch:
+            record(folder / f'{writer_class.__name__}_{size}.mcap', both, patch, writer_class)
 
 
 def test_a_file_that_was_never_closed_reads_the_same_from_a_copy(tmp_path, rng):

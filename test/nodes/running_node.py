@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-GIVE_UP = 30.0  # [s]
+GIVE_UP = 60.0  # [s]
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from safe_sysid.nodes.messages import JointStateReader, TorqueWriter
 from safe_sysid.nodes.qos import HEALTH, SAMPLES, STATE
 from safe_sysid.track.guarded_torque import Command
 
-GIVE_UP = 30.0  # [s]
+GIVE_UP = 60.0  # [s]
 
 
 class SmallLoop:

@@ -102,7 +102,7 @@ def test_a_run_is_in_the_bag_without_a_gap(tmp_path, node, storage):
     arm = Arm(node)
     with running_node('recorder_node', *arguments(tmp_path / 'bag', storage)) as process:
         wait_until(arm.is_heard, 'the recorder')
-        arm.publish(1.0)
+        arm.publish(0.7)
         time.sleep(0.1)  # for the last message to arrive
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
@@ -118,7 +118,7 @@ def test_a_killed_recorder_leaves_everything_but_its_last_moments(tmp_path, node
     arm = Arm(node)
     with running_node('recorder_node', *arguments(tmp_path / 'bag', file_size=0.2)) as process:
         wait_until(arm.is_heard, 'the recorder')
-        arm.publish(2.0)
+        arm.publish(1.5)
         killed = time.time_ns()
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
@@ -140,14 +140,19 @@ def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
     first = arguments(tmp_path / 'first', topics='/left/.*')
     with running_node('recorder_node', *first):
         wait_until(lambda: (tmp_path / 'first' / 'metadata.yaml').exists(), 'the bag')
-        known = lambda: '/recorder:' in ''.join(texts(tmp_path / 'first', 'parameters'))  # noqa: E731
-        wait_until(known, 'its parameters', lambda: rclpy.spin_once(node, timeout_sec=0.05))
+
+        def known():
+            said = ''.join(texts(tmp_path / 'first', 'parameters'))
+            return '/recorder:' in said and '/left/measured_arm:' in said
+
+        wait_until(
+            known, 'parameters of all nodes', lambda: rclpy.spin_once(node, timeout_sec=0.05)
+        )
     config = facts_path('kinova_gen3')
     assert texts(tmp_path / 'first', 'robot_settings') == [config.read_text()]
     urdf = urdf_path(config, read_facts(config)).read_text()
     assert texts(tmp_path / 'first', 'robot_description') == [urdf]
     parameters = texts(tmp_path / 'first', 'parameters')
-    assert any(text.startswith('/left/measured_arm:') for text in parameters)
     (own,) = (text for text in parameters if text.startswith('/recorder:'))
     file = tmp_path / 'parameters.yaml'
     file.write_text(own)
