@@ -11,7 +11,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
@@ -78,7 +78,7 @@ class CollisionMeshes:
             row[:] = [result.min_distance for result in found.distanceResults]
         return rows
 
-    def without(self, pairs: Array) -> CollisionMeshes:
+    def without(self, pairs: AnyArray) -> CollisionMeshes:
         """The same without the pairs that are marked."""
         kept = self.geometry.copy()
         kept.removeAllCollisionPairs()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
@@ -155,7 +155,8 @@ def mesh_warnings(
         return []
     meshes = CollisionMeshes.of(arm.urdf, arm.facts, arm.model, model, settings.floor)
     poses = random_states(model.limits, np.random.default_rng(0), MESH_POSES)[0]
-    meshes = meshes.without((meshes.distances(poses) < 0.0).all(axis=0))
+    always: AnyArray = np.all(meshes.distances(poses) < 0.0, axis=0)
+    meshes = meshes.without(always)
     q = found.motion.states(np.arange(0.0, settings.duration, 1.0 / CHECK_RATE))[0]
     gaps = meshes.distances(q)
     broken = np.flatnonzero(gaps.min(axis=0) < settings.clearance)

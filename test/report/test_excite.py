@@ -10,6 +10,7 @@ import pytest
 
 from safe_sysid.config import read_yaml
 from safe_sysid.excite.certificate import Certificate
+from safe_sysid.excite.criteria import STAGES
 from safe_sysid.excite.design import design_problem, random_start
 from safe_sysid.excite.multi_start import Design
 from safe_sysid.excite.settings import read_settings
@@ -18,6 +19,7 @@ from safe_sysid.report.arm_choice import arm_of
 from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.bench_excite import run
 from safe_sysid.report.cli import main
+from safe_sysid.report.commands.excite import CRITERIA
 from safe_sysid.report.excite_trials import feature_point_figures
 from safe_sysid.share import share_directory
 from safe_sysid.trajectory.bspline import SplineBasis
@@ -123,6 +125,10 @@ def test_misuse_is_a_sentence(capsys):
     ):
         assert main(['excite', *more, *EFFORT]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_the_command_offers_every_criterion():
+    assert tuple(STAGES) == CRITERIA
 
 
 def test_feature_points_need_their_inflation():
