@@ -51,7 +51,7 @@ from safe_sysid.trajectory.plan import Plan
 
 # The controller takes a plan over on time, however late the planner notices: see `_has_agreed`.
 LATE = 0.5  # [s]
-AGREEMENT = 0.2  # [s] until the controller has said that it follows a plan
+AGREEMENT = 0.5  # [s] until the controller has said that it follows a plan
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
 FAILURES = 5  # searches in a row without a plan, from rest, before that is a fault
 # Outcomes after which another search may find something.

@@ -49,7 +49,7 @@ LATCHED = (
 class SupervisorNodeSettings(LoopSettings):
     """Parameters of the supervisor."""
 
-    stale: float = 0.1  # [s] without a sample, under torque, after which that is a fault
+    stale: float = 0.5  # [s] without a sample, under torque; the guard of the bridge is stricter
     rest_speed: float = 0.02  # [rad/s] below which a joint counts as at rest
     silence: float = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready

@@ -104,7 +104,7 @@ class Supervised:
             if status == FAULT:
                 return BAD_FINDING
             if self._crashes[node] > CRASHES:
-                _say(f'{node} ended with status {status} for the {CRASHES + 1}th time; all end')
+                _say(f'{node} ended with status {status} for the {CRASHES + 1}. time; all end')
                 return BAD_FINDING
             _say(f'{node} ended with status {status}, it is started again')
             self._due[node] = time.monotonic() + PAUSE

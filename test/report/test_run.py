@@ -1,0 +1,87 @@
+"""Processes that `safe-sysid run` supervises: started again, ended together, none left over."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from safe_sysid.report import run
+from safe_sysid.report.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
+
+FOREVER = [sys.executable, '-c', 'import time; time.sleep(100)']
+
+
+def python(code):
+    return [sys.executable, '-c', code]
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ('status', 'expected'),
+    [(0, 0), (SETTINGS_REFUSED, SETTINGS_REFUSED), (FAULT, BAD_FINDING)],
+)
+def test_a_process_that_comes_to_its_end_ends_all(status, expected, tmp_path):
+    file = tmp_path / 'pid'
+    tells = f'import os, time; open({str(file)!r}, "w").write(str(os.getpid())); time.sleep(100)'
+    waits = f'import os, sys, time\nwhile not os.path.exists({str(file)!r}): time.sleep(0.01)\n'
+    lines = {'stays': python(tells), 'ends': python(f'{waits}sys.exit({status})')}
+    assert Supervised(lines).run() == expected
+    deadline = time.monotonic() + 10.0
+    while not file.read_text():
+        assert time.monotonic() < deadline
+    assert not is_running(int(file.read_text()))
+
+
+def test_a_process_that_crashes_is_started_again(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(run, 'PAUSE', 0.0)
+    count = tmp_path / 'count'
+    code = (
+        f'import os, signal\nwith open({str(count)!r}, "a") as f: f.write("x")\n'
+        f'if os.path.getsize({str(count)!r}) < 3: os.kill(os.getpid(), signal.SIGKILL)'
+    )
+    assert Supervised({'node': python(code), 'stays': FOREVER}).run() == 0
+    assert count.read_text() == 'xxx'
+    assert 'node ended with status -9, it is started again' in capfd.readouterr().err
+
+
+def test_a_process_that_always_crashes_ends_all(monkeypatch, capfd):
+    monkeypatch.setattr(run, 'PAUSE', 0.0)
+    monkeypatch.setattr(run, 'CRASHES', 2)
+    assert Supervised({'node': python('raise SystemExit(1)')}).run() == BAD_FINDING
+    assert 'node ended with status 1 for the 3. time; all end' in capfd.readouterr().err
+
+
+def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
+    log = tmp_path / 'log'
+    node = (
+        'import signal, sys, time\n'
+        f'log = open({str(log)!r}, "a", buffering=1)\n'
+        'signal.signal(signal.SIGINT, lambda *_: (log.write("asked\\n"), sys.exit(0)))\n'
+        'log.write("ready\\n")\ntime.sleep(100)'
+    )
+    code = (
+        'import sys\nfrom safe_sysid.report.run import Supervised\n'
+        f'node = [sys.executable, "-c", {node!r}]\n'
+        'sys.exit(Supervised({"a": node, "b": node}).run())'
+    )
+    process = subprocess.Popen([sys.executable, '-c', code])
+    try:
+        deadline = time.monotonic() + 30.0
+        while not log.exists() or log.read_text().count('ready') < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30.0) == 0
+    finally:
+        process.kill()
+    assert log.read_text().count('asked') == 2
