@@ -15,8 +15,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.plan_result import PlanResult
 from safe_sysid.reach.certificate import Certificate
-from safe_sysid.reach.joint_reach import joint_reach
-from safe_sysid.reach.torque_reach import torque_reach
+from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.estimate_series import EstimateSeries
 from safe_sysid.track.tracking import shortest_turn
 from safe_sysid.trajectory.plan import Plan
@@ -130,12 +129,18 @@ def _planned(plan: Plan, time: Array) -> tuple[Array, ...]:
 
 def _torque_bounds(certificate: Certificate, since_start: Array) -> tuple[Array, Array]:
     """Torques that the certificate allows for, (N, n) each; after the end as in its last step."""
-    problem = certificate.problem
-    joints = joint_reach(problem.model, problem.horizon, certificate.error)
-    reached = torque_reach(problem.model, problem.bounds, joints, problem.gains).bound()
-    step = np.searchsorted(problem.horizon.time.lower, since_start, side='right') - 1
-    step = np.clip(step, 0, problem.horizon.intervals - 1)
-    return reached.lower[step], reached.upper[step]
+    starts, lower, upper, begin = [], [], [], 0.0
+    for piece in (certificate, *certificate.then):
+        problem = piece.problem
+        stages = problem.model, problem.bounds, problem.horizon, problem.gains, problem.obstacles
+        reached = ReachableSet.build(*stages).torque.bound()
+        starts.append(begin + problem.horizon.time.lower)
+        lower.append(reached.lower)
+        upper.append(reached.upper)
+        begin += problem.horizon.curve.duration
+    step = np.searchsorted(np.concatenate(starts), since_start, side='right') - 1
+    step = np.maximum(step, 0)
+    return np.concatenate(lower)[step], np.concatenate(upper)[step]
 
 
 def _estimates(time: Array, estimates: list[ParameterEstimate]) -> EstimateSeries:

@@ -12,6 +12,7 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.plan_search import SearchSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.reach.obstacles import NO_OBSTACLES
+from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.report.loop_record import LoopRecorder
 from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
@@ -89,6 +90,27 @@ def test_errors_and_torques_are_within_the_bounds_that_were_certified(recorded):
     assert np.all((record.tau_lower < record.tau) & (record.tau < record.tau_upper))
     assert np.all(record.tau_upper < record.torque_limit)
     assert np.ptp(record.tau_upper, axis=0).max() > 0.1  # not one number for all times
+
+
+def test_torque_bounds_are_those_of_the_piece_that_is_followed(recorded):
+    _, _, moments, record = recorded
+    plan = moments[-1].result.plan
+    assert len(plan.then) == 1
+    pieces = (plan.certificate, *plan.certificate.then)
+    problems = [piece.problem for piece in pieces]
+    sets = [
+        ReachableSet.build(p.model, p.bounds, p.horizon, p.gains, p.obstacles) for p in problems
+    ]
+    followed = np.flatnonzero(record.plan == 1)
+    since = record.time[followed] - plan.start_time
+    for number, (low, high) in enumerate([(0.0, 1.0), (1.0, 2.0)]):
+        chosen = (since > low + 0.001) & (since < high - 0.001)
+        torque, count = sets[number].torque.bound(), problems[number].horizon.intervals
+        step = np.floor((since[chosen] - low) * count).astype(int)
+        np.testing.assert_array_equal(record.tau_upper[followed[chosen]], torque.upper[step])
+        np.testing.assert_array_equal(record.tau_lower[followed[chosen]], torque.lower[step])
+    late = record.tau_upper[followed[-1]]
+    np.testing.assert_array_equal(late, sets[1].torque.bound().upper[-1])
 
 
 def test_estimates_are_there_once_each(recorded):
