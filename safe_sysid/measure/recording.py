@@ -13,6 +13,7 @@ from safe_sysid.measure.joint_log import JointLog
 GAP = 2.0  # a step longer than this many sample times is a gap
 BACKWARD_SHARE = 0.01  # more backward stamps than this are not stragglers: the clock was set
 GAPS_NAMED = 5
+SLOPE = 0.005  # [s] to each side, for velocities from positions: less shows the encoder's steps
 
 
 @dataclass(frozen=True)
@@ -99,14 +100,24 @@ class Recording:
     def log(self, effort_sign: Array, effort_scale: Array) -> JointLog:
         """As joint torques in N m and the sense of the joint axes.
 
-        Where the driver reports no velocity it is the central difference of the positions.
+        Where the driver reports no velocity it is a central difference of the positions; samples
+        without neighbours to take it from, at the ends and beside gaps, are left out.
         """
-        velocity = self.velocity
-        if velocity is None:
-            velocity = np.gradient(self.position, self.seconds(), axis=0)
-        return JointLog(
-            self.stamp, self.position, velocity, self.effort * effort_sign * effort_scale
-        )
+        torque = self.effort * effort_sign * effort_scale
+        if self.velocity is not None:
+            return JointLog(self.stamp, self.position, self.velocity, torque)
+        stride, seconds, q = self.stride, self.seconds(), self.position
+        across = (seconds[2 * stride :] - seconds[: -2 * stride])[:, None]
+        velocity = (q[2 * stride :] - q[: -2 * stride]) / across
+        near = np.flatnonzero(across[:, 0] < GAP * 2 * stride * self.timing.period)
+        kept = near + stride
+        return JointLog(self.stamp[kept], q[kept], velocity[near], torque[kept])
+
+    @property
+    def stride(self) -> int:
+        """Samples from one to those before and after it that its velocity is taken from."""
+        longest = (len(self) - 3) // 2
+        return min(max(1, round(SLOPE / self.timing.period)), max(1, longest))
 
 
 @dataclass(frozen=True, eq=False)

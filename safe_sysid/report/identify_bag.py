@@ -13,7 +13,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
-from safe_sysid.errors import ConfigError
+from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
@@ -121,7 +121,7 @@ class _Run:
             log,
             _prior_settings(options, arm),
             _observation(options, arm.model, recording, log),
-            recording.timing.seconds * (1.0 - options.hold_out),
+            float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - options.hold_out),
             options.filter or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
         )
 
@@ -210,7 +210,9 @@ def _observation(
     position = options.position_error or tuple(0.5 * model.sensors.encoder_resolution)
     velocity = options.velocity_error
     if velocity is None:
-        velocity = (0.0,) if recording.velocity is not None else _difference_error(log, period)
+        velocity = (
+            (0.0,) if recording.velocity is not None else _difference_error(log, recording.stride)
+        )
     usual = WINDOW if recording.velocity is not None else WINDOW_OF_DIFFERENCES
     return ObservationSettings(
         window=max(FEWEST, round((options.window or usual) / period)),
@@ -223,13 +225,20 @@ def _observation(
     )
 
 
-def _difference_error(log: JointLog, period: float) -> tuple[float, ...]:
-    """How far central differences are from the slopes that their neighbours show [rad/s]."""
-    bend = np.abs(np.diff(log.velocity, n=2, axis=0))
-    largest: Array = (
-        bend.max(axis=0) / 3.0 if len(bend) else np.full(log.velocity.shape[1], period)
-    )
-    return tuple(float(x) for x in largest)
+def _difference_error(log: JointLog, stride: int) -> tuple[float, ...]:
+    """How far central differences may be from the truth [rad/s], by how much they bend.
+
+    The error of a difference over a time h to each side is h^2 / 6 times the jerk, and the
+    second difference of velocities h^2 times the jerk: twice that, for noise.
+    """
+    v = log.velocity
+    bend = np.abs(v[2 * stride :] - 2.0 * v[stride:-stride] + v[: -2 * stride])
+    if not len(bend):
+        raise MeasurementError(
+            f'{len(log)} samples are too few to see how wrong velocities from positions are; '
+            'give --velocity-error'
+        )
+    return tuple(float(x) for x in bend.max(axis=0) / 3.0)
 
 
 def _effort_sentences(arm: Arm) -> list[str]:
