@@ -120,6 +120,7 @@ def test_colcon_installs_what_ros2_looks_for(workspace):
     assert os.access(prefix / 'lib' / 'safe_sysid' / 'safe-sysid', os.X_OK)
     assert shared_sources() <= files_below(share)
     assert 'package.xml' in files_below(share)
+    assert 'safe_sysid/report/page/report.js' in files_below(Path(site_packages(prefix)))
 
 
 def test_the_colcon_prefix_stands_alone(workspace, tmp_path):
