@@ -27,7 +27,7 @@ class SmoothLog:
     torque: Array  # (N, n) [N m] through the same filter
     recorded: Array  # (N, n) [N m] as measured
 
-    def rows(self, chosen: AnyArray) -> SmoothLog:
+    def rows(self, chosen: AnyArray | slice) -> SmoothLog:
         """Some of the samples."""
         parts = (self.seconds, self.q, self.qd, self.qdd, self.torque, self.recorded)
         return SmoothLog(*(part[chosen] for part in parts))
