@@ -14,14 +14,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Event
 import time
-from typing import NamedTuple
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.plan.aims import Aim
-from safe_sysid.plan.candidates import gentlest, spread
+from safe_sysid.plan.candidates import (
+    Candidate,
+    around,
+    asked_after,
+    gentlest,
+    most_promising,
+    spread,
+)
 from safe_sysid.plan.ipopt import IpoptSettings, solve
 from safe_sysid.plan.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.plan_result import Finding, Outcome
@@ -32,10 +38,6 @@ from safe_sysid.reach.reachable_set import ReachableSet
 
 RESERVE = 1.5  # times what a step took before has to be left to begin it again
 BATCHES = 4  # of candidates, as long as none is certified and there is time
-SAFER = (
-    0.03,
-    0.08,
-)  # at least and at most, by which a candidate has to be better than one that was not proven
 SAME = 1e-3  # cost by which a plan has to be better to be worth another round
 
 
@@ -105,15 +107,6 @@ def stand_still(problem: Problem, budget: Budget, settings: SearchSettings) -> F
 
 
 FAST = IpoptSettings(tolerance=1e-3, iterations=40)
-
-
-class _Candidate(NamedTuple):
-    """A plan that passed the cheap checks."""
-
-    cost: float
-    number: int
-    margin: float  # see `NominalCheck`
-    k: Array
 
 
 class _Search:
@@ -213,49 +206,43 @@ class _Search:
 
     def _ranked(
         self, gentle: Array, cost: Callable[[Array], float], batch: int
-    ) -> list[_Candidate]:
+    ) -> list[Candidate]:
         """Plans that pass the cheap checks, the best ones first."""
         check = NominalCheck(self._problem, self._settings.checks)
         nearby = self._refused if self._best is None else self._best
         if nearby is not None:
             check = check.beside(nearby)
-        found: list[_Candidate] = []
+        found: list[Candidate] = []
         for number, k in enumerate(self._candidates(gentle, batch)):
             if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
                 break
             margin = check.margin(k)
             if margin > 0.0:
-                found.append(_Candidate(cost(k), number, margin, k))
+                found.append(Candidate(cost(k), number, margin, k))
         return sorted(found, key=lambda each: (each.cost, each.number))
 
     def _candidates(self, gentle: Array, batch: int) -> Iterator[Array]:
         """Suggestions of the aim, then plans all around the gentle one within the limits."""
         assert self._aim is not None
-        curve, limits = self._problem.horizon.curve, self._problem.model.limits
         if batch == 0:
-            yield from self._aim.suggestions(curve)
-        wide = self._settings.wide
-        low = np.maximum(gentle - wide, limits.position_lower - curve.q0)
-        high = np.minimum(gentle + wide, limits.position_upper - curve.q0)
-        center = np.clip(gentle, low, high)
+            yield from self._aim.suggestions(self._problem.horizon.curve)
         count = self._settings.candidates
-        for x in spread(self._seed, (batch + 1) * count, len(gentle))[batch * count :]:
-            yield center + np.where(x > 0.0, x * (high - center), x * (center - low))
+        points = spread(self._seed, (batch + 1) * count, len(gentle))[batch * count :]
+        yield from around(self._problem, gentle, self._settings.wide, points)
 
-    def _certify_some(self, ranking: list[_Candidate], cost: Callable[[Array], float]) -> None:
+    def _certify_some(self, ranking: list[Candidate], cost: Callable[[Array], float]) -> None:
         """Certify in order, until one is proven: those after it cost more.
 
         After a failure only plans that are safer by the cheap checks are worth a certificate.
         """
         left, asked = list(ranking), 0.0
         for _ in range(min(self._settings.trials, len(ranking))):
-            safer = [each for each in left if each.margin >= asked]
-            candidate = safer[0] if safer else max(left, key=lambda each: each.margin)
+            candidate = most_promising(left, asked)
             left = [each for each in left if each is not candidate]
             certificate = self._certify(candidate.k, cost)
             if certificate is None or certificate.holds:
                 return
-            asked = candidate.margin + float(np.clip(-_share(certificate), *SAFER))
+            asked = asked_after(candidate, _share(certificate))
 
     def _refine(self, start: Array, cost: Callable[[Array], float]) -> None:
         """Improve the best plan, or the most promising one when none is certified yet."""
