@@ -44,6 +44,7 @@ def test_errors_of_the_model_widen_the_deviations(arms):
     more = uncertainty_of(one.base, one.rows, residual, disturbed.kept)
     assert (more.factor > 3.0).all()
     assert (more.deviation() > 3.0 * noise.deviation()).all()
+    assert (more.deviation() ** 2 > 2.5 * np.diag(more.white)).all()
 
 
 def test_torque_deviation_is_that_of_the_parameters_it_comes_from(arms):

@@ -87,3 +87,42 @@ def test_a_body_that_cannot_exist_is_not_written(tmp_path):
         write_dynamics(broken, arm.urdf, tmp_path / 'arm.urdf')
     with pytest.raises(BoundError, match='the body that joint_1 moves can not exist'):
         write_mjcf(broken, tmp_path / 'arm.xml')
+
+
+BENT = """<robot name="bent">
+  <link name="base"/>
+  <joint name="j1" type="revolute">
+    <parent link="base"/><child link="lower"/><origin xyz="0 0 0.1"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" effort="9" velocity="2"/>
+  </joint>
+  <link name="lower"><inertial><mass value="2"/><origin xyz="0.1 0 0"/>
+    <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="elbow" type="fixed">
+    <parent link="lower"/><child link="bracket"/><origin xyz="0.3 0.1 0" rpy="0.4 0.2 -0.7"/>
+  </joint>
+  <link name="bracket"><inertial><mass value="1"/><origin xyz="0 0 0.05"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j2" type="revolute">
+    <parent link="bracket"/><child link="upper"/><origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>
+    <limit lower="-2" upper="2" effort="9" velocity="2"/>
+  </joint>
+  <link name="upper"><inertial><mass value="1"/><origin xyz="0 0 0.1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+</robot>"""
+
+
+def test_links_between_joints_keep_their_place_and_give_up_their_mass(tmp_path, rng):
+    urdf = tmp_path / 'bent.urdf'
+    urdf.write_text(BENT, encoding='utf-8')
+    arm = arm_of(str(urdf), None)
+    theta = altered(arm.model, rng).theta
+    truth = misbuilt(arm.model, rng)[0].with_parameters(theta)
+    write_geometry(truth, arm.urdf, tmp_path / 'moved.urdf')
+    write_dynamics(truth, tmp_path / 'moved.urdf', tmp_path / 'both.urdf')
+    read = arm_of(str(tmp_path / 'both.urdf'), None).model
+    q, qd, qdd = rng.normal(size=(3, 5, 2))
+    theta[arm.model.layout.joint_entries('Ia')] = 0.0  # a URDF has no place for these two
+    theta[arm.model.layout.joint_entries('beta')] = 0.0
+    expected = inverse_dynamics(truth.with_parameters(theta), q, qd, qdd)
+    assert inverse_dynamics(read, q, qd, qdd) == pytest.approx(expected, abs=1e-9)
+    assert (tmp_path / 'both.urdf').read_text(encoding='utf-8').count('<inertial>') == 2
