@@ -7,7 +7,6 @@ each other are one link.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-import math
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +16,7 @@ import pinocchio as pin
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model.exact_geometry import (
+    STEP,
     TOLERANCE,
     WORTH_TELLING,
     Placement,
@@ -41,6 +41,7 @@ from safe_sysid.model.urdf_tree import parse_urdf
 
 DOWN = np.array([0.0, 0.0, -1.0])
 SHORT = 1e-5  # of the size of the arm: a shorter offset is zero
+DOUBTFUL = 3e-3  # [rad] from a multiple of 15 degrees: 1.57 may be meant as a right angle
 KNOWN_KINDS = ('revolute', 'continuous', 'prismatic', 'planar', 'floating', 'fixed')
 WHOLE = (PLANAR, SPHERICAL, TRANSLATION, FREE)
 
@@ -52,6 +53,7 @@ class Kinematics:
     tree: KinematicTree
     base: str  # name of the link that does not move
     snapped: tuple[Snap, ...]
+    doubts: tuple[str, ...] = ()  # angles near a multiple of 15 degrees that were left alone
 
 
 def urdf_kinematics(path: Path, gravity: Array = DOWN) -> Kinematics:
@@ -67,7 +69,7 @@ def urdf_kinematics(path: Path, gravity: Array = DOWN) -> Kinematics:
     bodies = [f for f in model.frames if f.type == pin.FrameType.BODY]
     base = next(frame.name for frame in bodies if frame.parentJoint == 0)
     tree, more = tree_of(model, gravity)
-    return Kinematics(tree, base, (*snapped, *more))
+    return Kinematics(tree, base, (*snapped, *more), _doubts(path, root))
 
 
 def robot_kinematics(model: RobotModel) -> Kinematics:
@@ -193,11 +195,27 @@ def _snap_angles(path: Path, owner: str, origin: ElementTree.Element, snapped: l
         ('roll', 'pitch', 'yaw'), _three(path, owner, origin, 'rpy'), strict=True
     ):
         angle = exact_angle(given)
-        radians = given if angle.tan_half else angle.steps * math.pi / 12
+        radians = given if angle.tan_half else angle.steps * STEP
         if abs(radians - given) > WORTH_TELLING:
             snapped.append(Snap(f'{owner}, {what}', given, radians))
         meant.append(repr(radians))
     origin.set('rpy', ' '.join(meant))
+
+
+def _doubts(path: Path, root: ElementTree.Element) -> tuple[str, ...]:
+    """Angles that may be rounded more coarsely than TOLERANCE, or be calibrated."""
+    found = []
+    for joint in root.findall('joint'):
+        origin = joint.find('origin')
+        if origin is None:
+            continue
+        owner = f"joint '{joint.get('name')}'"
+        angles = _three(path, owner, origin, 'rpy')
+        for what, angle in zip(('roll', 'pitch', 'yaw'), angles, strict=True):
+            apart = abs(angle - round(angle / STEP) * STEP)
+            if TOLERANCE < apart < DOUBTFUL:
+                found.append(f'{owner}, {what} {angle:.6g}')
+    return tuple(found)
 
 
 def _snap_axis(path: Path, owner: str, axis: ElementTree.Element, snapped: list[Snap]) -> None:

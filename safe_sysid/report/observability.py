@@ -44,6 +44,10 @@ FRICTION = {
     'offset can hide behind a torque of gravity that is constant.',
 }
 FLOATING = 'So are the six forces and torques on the free base; zero, where nothing touches it.'
+DOUBT = (
+    'Near a multiple of 15 degrees, but read as written: {}. If the multiple is meant, write more '
+    'digits: fewer combinations may be left.'
+)
 NEARLY = (
     'The geometry is close to one with fewer base parameters: floats alone would have counted '
     'fewer. Noise will hide the difference.'
@@ -74,9 +78,14 @@ def examine(options: argparse.Namespace) -> Observability:
     else:
         nullspace = floating_nullspace(tree, torques, options.tolerance)
     known = _known(tree, options.known)
-    notes = (*_notes(nullspace), *([f'Known: {", ".join(options.known)}.'] if known else []))
+    notes = list(_notes(nullspace))
+    if known:
+        notes.append(f'Known: {", ".join(options.known)}.')
+    if kinematics.doubts:
+        notes.append(DOUBT.format('; '.join(kinematics.doubts)))
+    notes += _loops(options.urdf)
     answer = of_structure(nullspace, options.urdf, known)
-    return replace(answer, snapped=kinematics.snapped, notes=(*notes, *_loops(options.urdf)))
+    return replace(answer, snapped=kinematics.snapped, notes=tuple(notes))
 
 
 def _loops(name: str) -> tuple[str, ...]:

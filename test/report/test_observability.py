@@ -100,6 +100,17 @@ def test_the_user_is_told_what_was_snapped(puma, capsys):
     assert as_json(capsys, 'kinova_gen3')['snapped'] == []
 
 
+def test_coarser_rounding_is_not_mended_but_mentioned(puma, capsys):
+    puma.write_text(puma.read_text().replace('1.5708', '1.571'))
+    answer = as_json(capsys, puma)
+    assert answer['snapped'] == []
+    assert not any(
+        note.startswith('Near') for note in as_json(capsys, 'kinova_gen3')['assumptions']
+    )
+    (doubt,) = [note for note in answer['assumptions'] if note.startswith('Near a multiple')]
+    assert "joint 'j2', roll -1.571" in doubt and "joint 'j6'" in doubt
+
+
 def test_the_table_and_the_sentences(puma, capsys):
     text = run(capsys, puma, '--rotors', '5')
     assert (
