@@ -42,7 +42,7 @@ def loop(settings, starve_at, seconds):
     arm = Arm.holding('dumbbell_5lb', np.random.default_rng(3))
     estimate, clock, cancelled = bare_estimate(arm.nominal), Clock(0), Event()
     problem = at_rest(arm.nominal, estimate, START, NO_OBSTACLES)
-    mission = Mission(arm.nominal, GOAL, MissionSettings(exciting=0, route_seconds=60.0))
+    mission = Mission(arm.nominal, GOAL, MissionSettings(exciting=0, route_seconds=600.0))
     planner = RecedingHorizonPlanner(problem, mission, clock, settings, cancelled)
     controller = Watched(RobustPassivityController(arm.nominal, GAINS, clock))
     robot = SimulatedArm(arm.truth, START, np.random.default_rng(4), ArmSettings(PERIOD))

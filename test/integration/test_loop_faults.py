@@ -80,7 +80,7 @@ class Loop:
         self.prior = prior
         self.arm = SimulatedArm(ARM, START, np.random.default_rng(2), ArmSettings(0.001))
         self.robot = Spoiled(self.arm, change)
-        mission = Mission(ARM, GOAL, MissionSettings(exciting=0, route_seconds=60.0))
+        mission = Mission(ARM, GOAL, MissionSettings(exciting=0, route_seconds=600.0))
         problem = at_rest(ARM, prior, START, obstacles)
         self.planner = RecedingHorizonPlanner(problem, mission, clock, SETTINGS)
         self.identifier = OnlineIdentifier(ARM, prior, SOLVING, SolvesAtOnce)

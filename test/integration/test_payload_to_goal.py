@@ -78,7 +78,7 @@ def carried():
     sensors = SensorSettings(torque_ratio=(TORQUE_RATIO,))
     robot = SimulatedArm(empty.with_parameters(theta), UPRIGHT, rng, ArmSettings(PERIOD, sensors))
     prior = kinova_prior(nominal)
-    mission = Told(nominal, GOAL, MissionSettings(route_seconds=60.0))
+    mission = Told(nominal, GOAL, MissionSettings(route_seconds=600.0))
     problem = at_rest(nominal, prior, UPRIGHT, Obstacles.of({'post': POST}))
     planner = RecedingHorizonPlanner(problem, mission, clock, SETTINGS)
     planner.warm_up(UPRIGHT, prior)

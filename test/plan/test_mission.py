@@ -19,7 +19,7 @@ from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 
-UNHURRIED = {'route_seconds': 60.0}
+UNHURRIED = {'route_seconds': 600.0}
 GOAL = START + 1.6 * np.eye(7)[0]
 # In the way of the outstretched arm when it swings about the vertical
 POST = Obstacles.of(

@@ -43,7 +43,7 @@ def at(seconds, position=START):
 def planner_of(
     problem, goal=None, settings=SETTINGS, cancelled=None, exciting=4, obstacles=NO_OBSTACLES
 ):
-    choices = MissionSettings(exciting, shrinking=0.0, route_seconds=60.0)
+    choices = MissionSettings(exciting, shrinking=0.0, route_seconds=600.0)
     mission, problem = Mission(problem.model, goal, choices), replace(problem, obstacles=obstacles)
     return RecedingHorizonPlanner(problem, mission, Clock(ORIGIN), settings, cancelled)
 

@@ -21,7 +21,7 @@ from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
 REST = np.zeros(7)
-SECONDS = 60.0
+SECONDS = 600.0
 SETTINGS = TaskSettings(slow=0.01)
 WALL = Obstacles.of(
     {'wall': Box(np.array([0.2, -0.35, 0.6]), np.array([0.3, 0.02, 0.6]), np.eye(3))}
