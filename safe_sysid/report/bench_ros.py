@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 import json
@@ -22,6 +23,7 @@ LONGEST_START = 240.0  # [s] until the first torque: compilation at the first st
 RATES = (1000, 500)  # [Hz]
 SECONDS, QUICK_SECONDS = 60.0, 6.0
 LATE = 0.002  # [s]
+LOOK = 0.5  # [s] between looks at what processes have used
 MEASURED = 'builtin_sim_bridge'
 
 
@@ -88,32 +90,36 @@ def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen
 def _figures(running: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, object]:
     """What the probe prints, and the share of a core that each process took meanwhile."""
     probe = running[MEASURED]
-    used: dict[str, float] = {}
-    began, deadline = time.monotonic(), time.monotonic() + LONGEST_START + seconds
+    deadline = time.monotonic() + LONGEST_START + seconds
+    history: deque[tuple[float, dict[str, float]]] = deque(maxlen=round(seconds / LOOK))
     while probe.poll() is None:
         if time.monotonic() > deadline:
             raise SafeSysidError(
                 f'the loop did not run for {seconds:g} s within {LONGEST_START + seconds:g} s'
             )
-        if time.monotonic() - began > 0.5 * seconds:
-            began = time.monotonic()
-            used = _used(running)
-        time.sleep(0.1)
+        history.append((time.monotonic(), _used(running)))
+        time.sleep(LOOK)
     assert probe.stdout is not None
     text = probe.stdout.read()
     if probe.returncode != 0 or not text:
         raise SafeSysidError(f'the probe ended with status {probe.returncode} and no figures')
-    later = _used({node: p for node, p in running.items() if node != MEASURED})
-    elapsed = time.monotonic() - began
-    share = {node: (later[node] - used[node]) / elapsed for node in later if node in used}
+    (began, before), (ended_at, after) = history[0], history[-1]
+    elapsed = ended_at - began
+    share = {node: (used - before[node]) / elapsed for node, used in after.items()}
     return {**json.loads(text), 'cpu_share': share}
 
 
 def _used(running: dict[str, subprocess.Popen[str]]) -> dict[str, float]:
-    """CPU time of processes and their children that have ended [s]."""
+    """CPU time of processes with their children [s]."""
     ticks = os.sysconf('SC_CLK_TCK')
-    used = {}
-    for node, process in running.items():
-        fields = Path(f'/proc/{process.pid}/stat').read_text().rpartition(')')[2].split()
-        used[node] = sum(int(x) for x in fields[11:13]) / ticks
+    used = dict.fromkeys(running, 0.0)
+    owners = {process.pid: node for node, process in running.items()}
+    for path in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            fields = path.read_text().rpartition(')')[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        owner = owners.get(int(path.parent.name)) or owners.get(int(fields[1]))
+        if owner is not None:
+            used[owner] += sum(int(x) for x in fields[11:13]) / ticks
     return used
