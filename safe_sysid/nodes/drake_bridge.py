@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 import sys
 
 from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.simulation_bridge import SimulationBridge, SimulationSettings
 from safe_sysid.simulate.drake import DrakeBody
+
+CREEP = (
+    1e-4  # [rad/s]; the identifier has to be told that velocities below 5 times that are unsure
+)
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,7 @@ class DrakeBridge(SimulationBridge):
     """The same arm as Drake moves it."""
 
     def __init__(self) -> None:
-        super().__init__('drake_bridge', DrakeSettings, DrakeBody)
+        super().__init__('drake_bridge', DrakeSettings, partial(DrakeBody, creep=CREEP))
 
 
 def main() -> int:

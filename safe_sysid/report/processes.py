@@ -35,8 +35,8 @@ WAYS = {
     'drake_sim': Way(
         'Drake',
         (*LOOP, 'drake_bridge'),
-        # friction there is smooth: below this speed [rad/s] it is not what the model says
-        {**SIMULATED, 'identifier': {'identifier.observation.velocity_error': [0.005]}},
+        # dry friction there is smooth: below 5 times its creep it is not what the model says
+        {**SIMULATED, 'identifier': {'identifier.observation.velocity_error': [0.0005]}},
     ),
     'gazebo_sim': Way(
         'Gazebo through ros2_control',

@@ -1,5 +1,7 @@
 """Drake behind the topics of a robot: what comes out is what Drake does with the torque told."""
 
+from functools import partial
+
 from nodes.running_loop import changed_settings
 from nodes.running_node import running_node
 from nodes.small_loop import SmallLoop, SpringLaw
@@ -8,6 +10,7 @@ import pytest
 import rclpy
 
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.nodes.drake_bridge import CREEP
 from safe_sysid.simulate.drake import DrakeBody
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
@@ -43,7 +46,9 @@ def test_in_lockstep_the_samples_are_those_of_drake_under_the_torques_told(tmp_p
     stamps = sorted(samples)[: STEPS + 1]
     assert set(np.diff(stamps)) == {round(PERIOD * 1e9)}
     rng = np.random.default_rng(0)
-    arm = SimulatedArm(model, np.array(START), rng, ArmSettings(PERIOD), DrakeBody)
+    arm = SimulatedArm(
+        model, np.array(START), rng, ArmSettings(PERIOD), partial(DrakeBody, creep=CREEP)
+    )
     for stamp in stamps[1:]:
         arm.apply(samples[stamp].torque)
         truth = arm.truth
