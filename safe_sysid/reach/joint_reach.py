@@ -102,7 +102,7 @@ class JointReach:
     @property
     def error_variables(self) -> int:
         """Number of error variables, 2 n or 0."""
-        return self.rows.shape[-1] - self.monomials.count - 1
+        return int(self.rows.shape[-1]) - self.monomials.count - 1
 
     @property
     def cos(self) -> Array:

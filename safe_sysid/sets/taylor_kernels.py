@@ -248,7 +248,7 @@ def error_size(pool: Array, a: int, M: int) -> float:
     for i in range(M, middle):
         first += pool[a, i] * pool[a, i]
         second += pool[a, i + middle - M] * pool[a, i + middle - M]
-    return math.sqrt(first) + math.sqrt(second) + LOST  # type: ignore[no-any-return]
+    return math.sqrt(first) + math.sqrt(second) + LOST
 
 
 @jit
