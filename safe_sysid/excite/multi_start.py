@@ -38,7 +38,7 @@ class Effort:
     starts: int | None  # the result of a number of starts does not depend on the machine's speed
     processes: int
     seed: int
-    cpu_seconds: float = math.inf  # [s] of each process, whatever else the machine does
+    cpu_seconds: float = math.inf  # [s] of the busiest process, whatever else the machine does
 
     def __post_init__(self) -> None:
         for name in ('seconds', 'processes', 'cpu_seconds'):
@@ -55,7 +55,8 @@ class Progress:
     """What is known while searches run."""
 
     elapsed: float  # [s]
-    cpu: float  # [s] of the searches that have reported, summed
+    cpu: float  # [s] of all processes, their start included
+    busiest: float  # [s] CPU of the process that has used most: wall time on idle cores
     finished: int  # starts
     best: Candidate | None
 
@@ -119,7 +120,7 @@ def _progress(
         open_ones = dict(zip(connections, range(len(connections)), strict=True))
         while open_ones:
             left = effort.seconds - (time.monotonic() - begin)
-            if left <= 0.0 or sum(cpu) >= effort.processes * effort.cpu_seconds:
+            if left <= 0.0 or max(cpu) >= effort.cpu_seconds:
                 break
             for ready in wait(list(open_ones), timeout=min(left, REPORT_EVERY)):
                 assert isinstance(ready, Connection)
@@ -140,8 +141,8 @@ def _progress(
                     best[candidate.start] = candidate
                 if top is None or candidate.goal < top.goal:
                     top = candidate
-            yield Progress(time.monotonic() - begin, sum(cpu), finished, top)
-    yield Progress(time.monotonic() - begin, sum(cpu), finished, top)
+            yield Progress(time.monotonic() - begin, sum(cpu), max(cpu), finished, top)
+    yield Progress(time.monotonic() - begin, sum(cpu), max(cpu), finished, top)
 
 
 @contextlib.contextmanager
@@ -188,12 +189,15 @@ def serve(connection: Connection) -> None:
     problem, criterion, effort, number = pickle.loads(connection.recv_bytes())
     start = number
     while effort.starts is None or start < effort.starts:
-        goal = float('inf')
+        goal, told = math.inf, time.monotonic()
         try:
             for candidate in search(problem, criterion, effort.seed, start):
                 if candidate is not None and candidate.goal < goal:
                     goal = candidate.goal
                     connection.send((candidate, time.process_time(), 0))
+                elif time.monotonic() > told + REPORT_EVERY:
+                    told = time.monotonic()
+                    connection.send((None, time.process_time(), 0))
         except SafeSysidError as error:
             connection.send((error, time.process_time(), 0))
             return

@@ -54,9 +54,9 @@ def condition_within(history: tuple[Progress, ...], seconds: float) -> float:
     return min(known, default=NEVER)
 
 
-def condition_within_cpu(history: tuple[Progress, ...], seconds: float, processes: int) -> float:
-    """The same after so many seconds of CPU time of each process: what idle cores would show."""
-    known = [p.best.condition for p in history if p.best and p.cpu <= processes * seconds]
+def condition_within_cpu(history: tuple[Progress, ...], seconds: float) -> float:
+    """The same by CPU time of the busiest process: what idle cores would show."""
+    known = [p.best.condition for p in history if p.best and p.busiest <= seconds]
     return min(known, default=NEVER)
 
 
