@@ -23,7 +23,7 @@ T = TypeVar('T')
 
 # Declared by rclpy itself.
 OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
-COMMENT = re.compile(r'^    (\w+): [^#]*#\s*(.*)$', re.MULTILINE)
+COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*)$', re.MULTILINE)
 
 
 def read_config(node: Node, cls: type[T]) -> T:
@@ -72,12 +72,14 @@ def _declare(node: Node, name: str, value: Any, description: str) -> None:
 
 
 def _comments(cls: type) -> dict[str, str]:
-    """Comment beside every field of a dataclass."""
-    try:
-        source = inspect.getsource(cls)
-    except (OSError, TypeError):  # an interpreter that was given no sources
-        return {}
-    return dict(COMMENT.findall(source))
+    """Comment beside every field of a dataclass, inherited ones included."""
+    comments: dict[str, str] = {}
+    for ancestor in reversed([c for c in cls.__mro__ if dataclasses.is_dataclass(c)]):
+        try:
+            comments |= dict(COMMENT.findall(inspect.getsource(ancestor)))
+        except (OSError, TypeError):  # an interpreter that was given no sources
+            continue
+    return comments
 
 
 def _nested(given: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.nodes.ros_config import read_config
+from safe_sysid.nodes.loop_settings import PriorSettings
+from safe_sysid.nodes.recorder_node import RecorderSettings
+from safe_sysid.nodes.ros2_control_bridge import Ros2ControlSettings
+from safe_sysid.nodes.ros_config import leaves, read_config
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,12 @@ def test_what_is_not_allowed_stops_the_node(node_with, given, complaint):
     with pytest.raises(ConfigError) as caught:
         read_config(node_with(robot='two_link', **given), Settings)
     assert complaint in str(caught.value)
+
+
+def test_every_parameter_of_a_node_has_a_description():
+    """Inherited ones too: what all nodes share is described in each of them."""
+    for cls in (RecorderSettings, Ros2ControlSettings):
+        prior = PriorSettings((0.0,) * 10, (0.0,) * 10, (0.0,) * 10)
+        descriptions = {name: text for name, _, text in leaves(cls('two_link', prior))}
+        assert {'robot', 'prior.ratio', 'gains.V_M'} <= descriptions.keys()
+        assert [name for name, text in descriptions.items() if not text] == []
