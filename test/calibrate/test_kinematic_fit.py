@@ -79,7 +79,7 @@ def test_jacobian_is_that_of_differences(robot, kind, rng):
     model = RobotModel.named(robot)
     chain = kinematics.chain_to(model.tree, model.layout.tip)
     truth, marker = misbuilt(model, rng)
-    poses = measured(truth, marker, positions(model, rng, 8), kind)
+    poses = measured(truth, marker, positions(model, rng, 4), kind)
     problem = (chain, PoseNoise(1.0, 1.0))
     _, J = kinematics._linearised(model, poses, START, problem)
     for k in range(J.shape[1]):

@@ -45,8 +45,8 @@ def test_noise_is_as_correlated_as_predicted(rng):
     log = EvenLog(500.0, motion.q, true_torque(MODEL, motion))
     rows = torque_rows(MODEL, COLUMNS, log, 10.0)
     predicted = rows.correlation(3)
-    noises = [rows.noise(rng) for _ in range(100)]
-    white = [EvenLog(500.0, motion.q, rng.normal(size=motion.q.shape)) for _ in range(100)]
+    noises = [rows.noise(rng) for _ in range(60)]
+    white = [EvenLog(500.0, motion.q, rng.normal(size=motion.q.shape)) for _ in range(60)]
     behind = [torque_rows(MODEL, COLUMNS, x, 10.0).tau for x in white]
     for e in (noises, behind):
         variance = np.mean([np.mean(x**2) for x in e])
