@@ -6,8 +6,8 @@ import zlib
 # Before numpy loads its BLAS: the matrices of tests are small, threads only cost time.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-import numpy as np  # noqa: E402
-import pytest  # noqa: E402
+import numpy as np
+import pytest
 
 SEED = 20260101
 DOMAINS = 100  # 1 to 100: ports of higher domains can meet the ones Linux hands out by itself
