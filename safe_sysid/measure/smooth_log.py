@@ -15,6 +15,8 @@ FILTER = (
     f'Butterworth of order {ORDER}, forwards and backwards, derivatives by central differences'
 )
 
+MOST = 15_000  # samples that are kept, twice that at most: a recording may have millions
+
 
 @dataclass(frozen=True, eq=False)
 class SmoothLog:
@@ -43,16 +45,19 @@ def smooth(log: JointLog, filter_hz: float) -> SmoothLog:
             f'above 0 and below {0.5 * rate:.4g} Hz'
         )
     even = np.arange(round(seconds[-1] * rate) + 1) / rate
-    q = zero_phase(_at(even, seconds, log.position), rate, filter_hz)
-    qd = derivative(q, rate)
-    recorded = _at(even, seconds, log.torque)
-    torque = zero_phase(recorded, rate, filter_hz)
-    inside = (even >= 1.0 / filter_hz) & (even <= even[-1] - 1.0 / filter_hz)
-    if not inside.any():
+    inside = np.flatnonzero((even >= 1.0 / filter_hz) & (even <= even[-1] - 1.0 / filter_hz))
+    if not inside.size:
         raise MeasurementError(
             f'{seconds[-1]:.3f} s are too short for a filter at {filter_hz:g} Hz'
         )
-    return SmoothLog(even, q, qd, derivative(qd, rate), torque, recorded).rows(inside)
+    kept = inside[:: max(1, len(inside) // MOST)]
+    q = zero_phase(_at(even, seconds, log.position), rate, filter_hz)
+    qd = derivative(q, rate)
+    motion = [array[kept] for array in (q, qd, derivative(qd, rate))]
+    del q, qd
+    recorded = _at(even, seconds, log.torque)
+    torque = zero_phase(recorded, rate, filter_hz)[kept]
+    return SmoothLog(even[kept], *motion, torque, recorded[kept])
 
 
 def _at(even: Array, seconds: Array, values: Array) -> Array:

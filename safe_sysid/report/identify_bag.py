@@ -44,7 +44,7 @@ from safe_sysid.report.torque_prediction import Validation, thinned, validate
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
 FREQUENCY_LIMIT = 10.0  # [Hz] cut-off where none is given, or a fifth of the sample rate
-SOLVES = 15  # over the whole recording
+SOLVES = 10  # over the whole recording
 SOLVE_SECONDS = 60.0  # at most for one of them
 STEP_ALLOWED = 2.5  # sample times between two samples, before it is a gap
 FEWEST = 5  # samples in a window
