@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import contextlib
 import time
 from typing import Any
 
@@ -13,7 +14,7 @@ from safe_sysid.excite.certificate import proven_distance, torque_share
 from safe_sysid.excite.criteria import smooth_condition
 from safe_sysid.excite.design import random_start, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
-from safe_sysid.excite.multi_start import Design, Effort, design
+from safe_sysid.excite.multi_start import Effort, NoMotionError, design
 from safe_sysid.excite.multi_start import Progress as SearchProgress
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.excite_trials import (
@@ -102,18 +103,20 @@ def _against_time(
     progress: Progress,
 ) -> dict[str, object]:
     """Condition numbers of some seeds after 5 and 20 s, process start included."""
-    found: list[Design] = []
+    histories: list[tuple[SearchProgress, ...]] = []
     for number in range(seeds):
         effort = Effort(LATEST * seconds, None, PROCESSES, settings.seed + number, seconds)
-        found.append(design(problem, 'kappa', effort, _ignore))
-        last = found[-1].history[-1]
+        seen: list[SearchProgress] = []
+        with contextlib.suppress(NoMotionError):  # a figure too: nothing was known in that time
+            design(problem, 'kappa', effort, seen.append)
+        histories.append(tuple(seen))
         progress(
-            f'seed {effort.seed}: condition {found[-1].condition:.1f} in {last.elapsed:.0f} s, '
-            f'CPU {last.cpu:.0f} s'
+            f'seed {effort.seed}: condition {condition_within(histories[-1], np.inf):.1f} in '
+            f'{seen[-1].elapsed:.0f} s, CPU {seen[-1].cpu:.0f} s'
         )
     if settings.plots is not None:
-        _plot(settings, found, seconds)
-    rows = [_search_row(each.history, seconds) for each in found]
+        _plot(settings, histories, seconds)
+    rows = [_search_row(history, seconds) for history in histories]
     medians = {name: float(np.median([row[name] for row in rows])) for name in rows[0]}
     return {
         **medians,
@@ -137,10 +140,6 @@ def _search_row(history: tuple[SearchProgress, ...], seconds: float) -> dict[str
         'search_busiest_cpu_s': last.busiest,
         'search_starts': float(last.finished),
     }
-
-
-def _ignore(_: SearchProgress) -> None:
-    """Nothing is shown during a search."""
 
 
 def _first_below(history: tuple[SearchProgress, ...], condition: float, clock: str) -> float:
@@ -188,13 +187,15 @@ def _as_row(row: CriterionRow, progress: Progress) -> dict[str, Any]:
     }
 
 
-def _plot(settings: BenchSettings, found: list[Design], seconds: float) -> None:
+def _plot(
+    settings: BenchSettings, histories: list[tuple[SearchProgress, ...]], seconds: float
+) -> None:
     """Condition number against wall time, one line for each seed."""
     assert settings.plots is not None
     grid: Array = np.linspace(0.5, LATEST * seconds, 300)
     series = {
-        f'seed {settings.seed + i}': np.array([condition_within(each.history, t) for t in grid])
-        for i, each in enumerate(found)
+        f'seed {settings.seed + i}': np.array([condition_within(history, t) for t in grid])
+        for i, history in enumerate(histories)
     }
     finite = {name: np.where(np.isfinite(y), y, np.nan) for name, y in series.items()}
     axes = Axes('wall time [s]', 'condition number', 'linear', 'log')
