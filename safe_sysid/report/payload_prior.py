@@ -44,7 +44,8 @@ def prior_of(model: RobotModel, settings: PriorSettings) -> ParameterEstimate:
     layout, theta = model.layout, model.theta.copy()
     radius = settings.links * np.abs(theta)
     for joint in range(layout.n):
-        radius[layout.inertial(joint)] += _shifted(theta[layout.inertial(joint)], settings.com)
+        shift = _shifted(theta[layout.inertial(joint)], settings.com)
+        radius[layout.inertial(joint)] += (1.0 + settings.links) * shift
     lower, upper = theta - radius, theta + radius
     for kind, (low, high) in _friction_bounds(model, settings.friction).items():
         place = layout.joint_entries(kind)
