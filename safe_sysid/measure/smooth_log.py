@@ -53,11 +53,11 @@ def smooth(log: JointLog, filter_hz: float) -> SmoothLog:
     kept = inside[:: max(1, len(inside) // MOST)]
     q = zero_phase(_at(even, seconds, log.position), rate, filter_hz)
     qd = derivative(q, rate)
-    motion = [array[kept] for array in (q, qd, derivative(qd, rate))]
-    del q, qd
+    qdd = derivative(qd, rate)[kept]
+    q, qd = q[kept], qd[kept]
     recorded = _at(even, seconds, log.torque)
     torque = zero_phase(recorded, rate, filter_hz)[kept]
-    return SmoothLog(even[kept], *motion, torque, recorded[kept])
+    return SmoothLog(even[kept], q, qd, qdd, torque, recorded[kept])
 
 
 def _at(even: Array, seconds: Array, values: Array) -> Array:
