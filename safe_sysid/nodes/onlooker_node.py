@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+import json
 import sys
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 
-from safe_sysid.errors import MessageError
+from safe_sysid.errors import ConfigError, MessageError
 from safe_sysid.nodes.health import heard_from
 from safe_sysid.nodes.loop_settings import LoopSettings
 from safe_sysid.nodes.messages import estimate_of
@@ -19,6 +21,7 @@ from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.track.supervisor import Mode
 
 FAULT = 3  # exit status; a crash has 1
+FORMS = ('text', 'json')
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,12 @@ class OnlookerSettings(LoopSettings):
     """Parameters of the onlooker."""
 
     once: bool = False  # whether to end when the task is done, or at a fault
+    form: str = 'text'  # text for people | json, an object per line for programs
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in FORMS:
+            raise ConfigError(f"form is '{self.form}', allowed are {', '.join(FORMS)}")
 
 
 class OnlookerNode(Node):
@@ -38,7 +47,7 @@ class OnlookerNode(Node):
         self.exit_status: int | None = None
         self._mode = ''
         self._said: dict[str, str] = {}
-        self._mass = ''
+        self._mass = self._found = ''
         self.create_subscription(String, 'mode', self._on_mode, STATE)
         self.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
@@ -47,22 +56,25 @@ class OnlookerNode(Node):
         before, self._mode = self._mode, msg.data
         if before == self._mode:
             return
-        _say(f'mode: {self._mode}')
+        self._say(f'mode: {self._mode}', mode=self._mode)
         is_done = before == Mode.TASK.value and self._mode == Mode.IDENTIFIED.value
         if self._settings.once and is_done:
-            _say('the task is done')
+            self._say('the task is done')
             self.exit_status = 0
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         try:
-            estimate = estimate_of(msg, self._layout).estimate
+            told = estimate_of(msg, self._layout)
         except MessageError as error:
-            _say(str(error))
+            self._say(str(error))
             return
+        estimate = told.estimate
         bounds, nominal = estimate.end_effector_bounds, estimate.end_effector
         mass = f'gripper and payload: {bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg'
         if mass != self._mass:
-            _say(f'{mass}, nominal {nominal[0]:.3f} kg')
+            row = [bounds.lower[0], nominal[0], bounds.upper[0]]
+            said = f'{mass}, nominal {nominal[0]:.3f} kg'
+            self._say(said, mass=[float(x) for x in row], stamp=told.stamp)
         self._mass = mass
 
     def _on_health(self, msg: DiagnosticArray) -> None:
@@ -72,18 +84,29 @@ class OnlookerNode(Node):
                 continue
             trouble = heard.trouble
             if trouble and self._said.get(heard.name) != trouble:
-                _say(f'{heard.name}: {trouble}')
+                self._say(f'{heard.name}: {trouble}', trouble=trouble)
             self._said[heard.name] = trouble
+            self._tell_search(heard.figures)
             self._end_at_fault(heard.figures.get('cause', ''))
+
+    def _tell_search(self, figures: Mapping[str, str]) -> None:
+        """What the planner found, once."""
+        found = figures.get('found', '')
+        if found and found != self._found and 'said at [ns]' in figures:
+            self._found = found
+            stamp = int(figures['said at [ns]'])
+            self._say(f'planner: {found}', plan=found, stamp=stamp)
 
     def _end_at_fault(self, cause: str) -> None:
         if cause and self._settings.once:
             self.exit_status = FAULT
 
-
-def _say(sentence: str) -> None:
-    sys.stdout.write(f'{sentence}\n')
-    sys.stdout.flush()
+    def _say(self, sentence: str, **figures: object) -> None:
+        """A line: the sentence, or an object of it and its figures."""
+        is_text = self._settings.form == 'text'
+        line = sentence if is_text else json.dumps({'sentence': sentence, **figures})
+        sys.stdout.write(f'{line}\n')
+        sys.stdout.flush()
 
 
 def main() -> int:

@@ -13,9 +13,14 @@ from safe_sysid.share import share_directory
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
 BRIDGES = ('builtin_sim_bridge', 'drake_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
-SIMULATED = {'supervisor': {'autostart': True}}  # nobody has to watch a simulated arm begin
-
 Parameters = Mapping[str, object]
+
+# A sample of a simulated arm carries the torque that was held until it was taken.
+HELD: Parameters = {'identifier.observation.torque_signal': 'held_until'}
+SIMULATED: Mapping[str, Parameters] = {
+    'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin
+    'identifier': HELD,
+}
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ WAYS = {
         'Drake',
         (*LOOP, 'drake_bridge'),
         # dry friction there is smooth: below 5 times its creep it is not what the model says
-        {**SIMULATED, 'identifier': {'identifier.observation.velocity_error': [0.0005]}},
+        {**SIMULATED, 'identifier': {**HELD, 'identifier.observation.velocity_error': [0.0005]}},
     ),
     'gazebo_sim': Way(
         'Gazebo through ros2_control',
