@@ -8,6 +8,8 @@ import sys
 import time
 
 import numpy as np
+from rclpy.clock import Clock as SteadyClock
+from rclpy.clock import ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
@@ -32,6 +34,7 @@ from safe_sysid.nodes.messages import (
     plan_notice,
     time_of,
 )
+from safe_sysid.nodes.newest_sample import NewestSample
 from safe_sysid.nodes.plan_drawings import plan_path, reachable_balls
 from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.qos import ANSWERS, NEWEST_SAMPLE, OBSTACLES, PLANS, STATE
@@ -51,6 +54,7 @@ from safe_sysid.trajectory.plan import Plan
 
 # The controller takes a plan over on time, however late the planner notices: see `_has_agreed`.
 LATE = 0.5  # [s]
+LOOK = 0.005  # [s] between two looks for a sample
 AGREEMENT = 0.5  # [s] until the controller has said that it follows a plan
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
 FAILURES = 5  # searches in a row without a plan, from rest, before that is a fault
@@ -123,7 +127,12 @@ class PlannerNode(Node):
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         subscribe(JointTrajectory, 'plan_in_force', self._on_plan_in_force, STATE)
         subscribe(MarkerArray, 'obstacles', self._on_obstacles, OBSTACLES)
-        subscribe(JointState, 'joint_states', self._on_sample, NEWEST_SAMPLE)
+        self._newest_sample = NewestSample(self)
+        if self._settings.is_lockstep:
+            subscribe(JointState, 'joint_states', self._on_sample, NEWEST_SAMPLE)
+        else:
+            steady = SteadyClock(clock_type=ClockType.STEADY_TIME)
+            self._timer = self.create_timer(LOOK, self._look, clock=steady)
         self._avoided.publish(obstacle_markers(self._boxes, self._frame, 0))
 
     def _new_missions(self) -> dict[Mode, Mission]:
@@ -135,6 +144,15 @@ class PlannerNode(Node):
             Mode.EXCITING: Mission(model, None, settings.mission),
             Mode.TASK: Mission(model, goal, learned),
         }
+
+    def _look(self) -> None:
+        msg = self._newest_sample.take()
+        if msg is not None:
+            self._on_sample(msg)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._newest_sample.close()
 
     def _on_sample(self, msg: JointState) -> None:
         try:
@@ -200,6 +218,7 @@ class PlannerNode(Node):
             self._result = result
             self._count_failures(result)
             self._publish(result, clock)
+            self._health.announce()  # every result, so that a recording has all of them
 
     def _new_planner(self, mission: Mission, clock: Clock) -> RecedingHorizonPlanner:
         model, arm = self._arm.model, self._arm
@@ -299,13 +318,27 @@ class PlannerNode(Node):
         mode = 'unknown' if self._mode is None else self._mode.value
         figures = {
             'is warm': self._is_warm,
-            'found': 'nothing yet' if result is None else str(result),
+            **self._search_figures(),
             'nothing left to do in': mode if is_done else '',
             'failed searches in a row': self._failures,
             'obstacles': len(self._boxes),
         }
         trouble = str(result) if failed and result is not None else self._trouble
         return Condition(trouble, frozenset({Cause.NO_PLAN} if failed else ()), figures)
+
+    def _search_figures(self) -> dict[str, object]:
+        """What the last search came to, when the planner said so, and how long it took."""
+        result, clock = self._result, self._plan_clock
+        if result is None or clock is None:
+            return {'found': 'nothing yet'}
+        finding = result.finding
+        seconds = 0.0 if finding.seconds is None else finding.seconds['total']
+        return {
+            'found': str(result),
+            'said at [ns]': clock.stamp(result.time),
+            'searched [s]': f'{seconds:.4g}',
+            'cost': f'{finding.cost:.6g}',
+        }
 
 
 def certified_estimate(prior: ParameterEstimate, plan: Plan) -> ParameterEstimate:

@@ -20,8 +20,9 @@ from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.nodes.health import Condition, Health, Heard, heard_from
 from safe_sysid.nodes.loop_settings import LoopSettings
 from safe_sysid.nodes.messages import JointStateReader, plan_notice
+from safe_sysid.nodes.newest_sample import NewestSample
 from safe_sysid.nodes.process import main_of
-from safe_sysid.nodes.qos import HEALTH, NEWEST_SAMPLE, STATE
+from safe_sysid.nodes.qos import HEALTH, STATE
 from safe_sysid.nodes.roll_call import RollCall
 from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.track.supervisor import (
@@ -83,7 +84,7 @@ class SupervisorNode(Node):
         self._serve()
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
         self.create_subscription(JointTrajectory, 'plan_in_force', self._on_plan, STATE)
-        self.create_subscription(JointState, 'joint_states', self._on_sample, NEWEST_SAMPLE)
+        self._newest_sample = NewestSample(self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(PERIOD, self._look, clock=steady)
         self._new_payload = self.create_client(Trigger, 'identifier/new_payload')
@@ -127,6 +128,9 @@ class SupervisorNode(Node):
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
         self._looks += 1
+        msg = self._newest_sample.take()
+        if msg is not None:
+            self._on_sample(msg)
         if self._supervisor is None:
             self._begin()
             return
@@ -148,6 +152,10 @@ class SupervisorNode(Node):
             return False
         self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
         return self._has_started
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._newest_sample.close()
 
     def _begin(self) -> None:
         """In idle, unless the robot is under torque already."""
