@@ -57,7 +57,6 @@ LATE = 0.5  # [s]
 LOOK = 0.005  # [s] between two looks for a sample
 AGREEMENT = 0.5  # [s] until the controller has said that it follows a plan
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
-FAILURES = 5  # searches in a row without a plan, from rest, before that is a fault
 # Outcomes after which another search may find something.
 FAILED = (Outcome.INFEASIBLE, Outcome.NONE_CERTIFIED, Outcome.OUT_OF_TIME, Outcome.UNUSABLE)
 
@@ -70,11 +69,14 @@ class PlannerNodeSettings(LoopSettings):
     mission: MissionSettings = field(default_factory=MissionSettings)
     goal: tuple[float, ...] = ()  # [rad] where the task leads to; empty: there is no task
     world: str = 'empty'  # obstacles: of config/worlds, or a YAML file
+    failures: int = 5  # searches in a row without a plan before that is a fault
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not all(np.isfinite(self.goal)):
             raise ConfigError(f'goal is {self.goal}, it has to be finite')
+        if self.failures < 1:
+            raise ConfigError(f'failures is {self.failures}, it has to be 1 or more')
 
 
 class PlannerNode(Node):
@@ -313,7 +315,7 @@ class PlannerNode(Node):
 
     def _condition(self) -> Condition:
         result = self._result
-        failed = self._failures >= FAILURES
+        failed = self._failures >= self._settings.failures
         is_done = result is not None and result.outcome is Outcome.NOTHING_DUE
         mode = 'unknown' if self._mode is None else self._mode.value
         figures = {

@@ -52,7 +52,11 @@ def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
     fast = {'real_time.priority': PRIORITY}
     changed: dict[str, dict[str, object]] = {
         'controller': {**fast, 'cycle.period': period},
-        'planner': {'mission.exciting': 1000, 'mission.shrinking': 0.0},
+        'planner': {
+            'mission.exciting': 1000,
+            'mission.shrinking': 0.0,
+            'failures': 1000,
+        },
         'identifier': {'identifier.observation.longest_step': 1.5 * period},
         'supervisor': {'stale': 5.0},
         MEASURED: {
