@@ -6,14 +6,11 @@ s . I(phi) v = b(s, v) phi.
 
 from __future__ import annotations
 
-import numba
-
 from safe_sysid.arrays import Array
+from safe_sysid.sets.compiled import inline_jit
 
-inline = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
 
-
-@inline
+@inline_jit
 def bilinear(s: Array, v: Array, row: Array, first: int, factor: float) -> None:
     """row[first : first + 10] += factor b(s, v)."""
     row[first] += factor * (s[0] * v[0] + s[1] * v[1] + s[2] * v[2])
@@ -28,7 +25,7 @@ def bilinear(s: Array, v: Array, row: Array, first: int, factor: float) -> None:
     row[first + 9] += factor * (s[5] * v[5])
 
 
-@inline
+@inline_jit
 def motion_cross(a: Array, b: Array, out: Array) -> None:
     """out = a x b for motions (linear, angular)."""
     out[0] = a[4] * b[2] - a[5] * b[1] + a[1] * b[5] - a[2] * b[4]
@@ -39,7 +36,7 @@ def motion_cross(a: Array, b: Array, out: Array) -> None:
     out[5] = a[3] * b[4] - a[4] * b[3]
 
 
-@inline
+@inline_jit
 def to_child(R: Array, p: Array, a: Array, out: Array) -> None:
     """out = motion a of the frame below, in a frame with pose (R, p) in it."""
     x = a[0] + a[4] * p[2] - a[5] * p[1]

@@ -6,15 +6,83 @@ which numba's workqueue layer does not allow, so a layer that does (OpenMP or TB
 
 In a `prange` body, `result.field[t] = row` is silently lost where `field` is an array of a
 NamedTuple (numba 0.68): pass the array itself, or let a function that is called there write it.
+
+Numba keeps a compiled kernel until its own file changes. The kernels that it calls are inside it,
+and a bound computed by an old one of them would be wrong, so what is kept here is also stamped
+with the text of every file it may come from.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+import hashlib
+from pathlib import Path
+import re
+import sys
+from typing import Any
 
 import numba
 
 numba.config.THREADING_LAYER = 'threadsafe'
 
-jit = numba.njit(cache=True, nogil=True, error_model='numpy')
-inline_jit = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
-parallel_jit = numba.njit(cache=True, nogil=True, error_model='numpy', parallel=True)
+ROOT = Path(__file__).parents[2]
+IMPORT = re.compile(r'^(?: *)from (safe_sysid\.[\w.]+) import', re.MULTILINE)
+NO_PART = {'safe_sysid.arrays', 'safe_sysid.errors'}  # of any kernel
+COMPILED = 'safe_sysid.sets.compiled'
+
 prange = numba.prange
+
+
+def jit(kernel: Callable[..., Any]) -> Any:
+    """Compile a kernel at its first call."""
+    return _stamped(numba.njit(cache=True, nogil=True, error_model='numpy')(kernel))
+
+
+def inline_jit(kernel: Callable[..., Any]) -> Any:
+    """Compile into the kernels that call it."""
+    compiled = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
+    return _stamped(compiled(kernel))
+
+
+def parallel_jit(kernel: Callable[..., Any]) -> Any:
+    """Compile with `prange` over several cores."""
+    compiled = numba.njit(cache=True, nogil=True, error_model='numpy', parallel=True)
+    return _stamped(compiled(kernel))
+
+
+def _stamped(kernel: Any) -> Any:
+    kept = getattr(kernel._cache, '_cache_file', None)  # there is none where nothing can be kept
+    if kept is not None:
+        kept._source_stamp = (kept._source_stamp, text_stamp(kernel.py_func.__module__))
+    return kernel
+
+
+@cache
+def text_stamp(module: str) -> str:
+    """Digest of the files that a kernel of a module may come from."""
+    found: dict[str, str] = {}
+    _collect(module, found)
+    whole = ''.join(f'{name} {found[name]}\n' for name in sorted(found))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _collect(module: str, found: dict[str, str]) -> None:
+    """A module, what it imports, and what those of them that hold kernels import."""
+    if module in found or module in NO_PART:
+        return
+    text, imported = _read(module)
+    found[module] = text
+    if COMPILED in imported or module == COMPILED:
+        for name in imported:
+            _collect(name, found)
+
+
+@cache
+def _read(module: str) -> tuple[str, tuple[str, ...]]:
+    """Digest of a module, and the modules of the package it imports."""
+    loaded = getattr(sys.modules.get(module), '__file__', None)
+    path = Path(loaded) if loaded else ROOT.joinpath(*module.split('.')).with_suffix('.py')
+    text = path.read_bytes() if path.is_file() else b''
+    imported = tuple(dict.fromkeys(IMPORT.findall(text.decode())))
+    return hashlib.sha256(text).hexdigest(), imported

@@ -1,11 +1,16 @@
-"""Kernels may be called from several Python threads at once."""
+"""Kernels may be called from several threads at once, and are those of the files as they are."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+import shutil
+import subprocess
+import sys
 
 from exact_polynomials import random_model
 import numba
 import numpy as np
 
+from safe_sysid.sets import compiled
 from safe_sysid.sets.monomials import monomials
 
 
@@ -16,3 +21,57 @@ def test_parallel_kernels_run_in_several_threads_at_once(rng):
         results = list(threads.map(lambda _: (a * b).rows, range(40)))
     assert numba.threading_layer() in ('omp', 'tbb')
     assert all(np.array_equal(rows, alone) for rows in results)
+
+
+CALLER = """
+from safe_sysid.callee import inner
+from safe_sysid.sets.compiled import jit
+
+
+@jit
+def outer(x):
+    return inner(x)
+"""
+CALLEE = """
+from safe_sysid.sets.compiled import jit
+
+
+@jit
+def inner(x):
+    return {} * x
+"""
+CALL = """
+from safe_sysid.caller import outer
+print(outer(1.0), sum(outer.stats.cache_hits.values()))
+"""
+
+
+def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path):
+    package = tmp_path / 'safe_sysid'
+    (package / 'sets').mkdir(parents=True)
+    for folder in (package, package / 'sets'):
+        (folder / '__init__.py').write_text('')
+    shutil.copy(Path(compiled.__file__), package / 'sets' / 'compiled.py')
+    (package / 'caller.py').write_text(CALLER)
+
+    def call(factor):
+        (package / 'callee.py').write_text(CALLEE.format(factor))
+        run = [sys.executable, '-c', CALL]
+        return subprocess.run(
+            run, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    assert call(2.0) == ['2.0', '0']
+    assert call(2.0) == ['2.0', '1']
+    assert call(3.0) == ['3.0', '0']
+
+
+def test_the_stamp_covers_what_kernels_call_and_the_types_they_take():
+    found = {}
+    compiled._collect('safe_sysid.reach.torque_reach', found)
+    assert {
+        'safe_sysid.sets.taylor_kernels',
+        'safe_sysid.model.robot_model',
+        'safe_sysid.sets.compiled',
+    } <= found.keys()
+    assert 'safe_sysid.errors' not in found
