@@ -16,7 +16,7 @@ import time
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
-from safe_sysid.report.run import command_line, ended
+from safe_sysid.report.run import command_line, die_with_parent, ended
 
 PRIORITY = 50  # of SCHED_FIFO, for bridge and controller
 LONGEST_START = 240.0  # [s] until the first torque: compilation at the first start
@@ -85,7 +85,9 @@ def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen
     try:
         for node, line in lines.items():
             output = subprocess.PIPE if node == MEASURED else sys.stderr
-            running[node] = subprocess.Popen(line, stdout=output, env=environment, text=True)
+            running[node] = subprocess.Popen(
+                line, stdout=output, env=environment, text=True, preexec_fn=die_with_parent
+            )
         yield running
     finally:
         ended(list(running.values()))

@@ -88,7 +88,7 @@ class Supervised:
     def _start(self, node: str) -> None:
         # a session of its own: Ctrl-C reaches it through us, once
         self._running[node] = subprocess.Popen(
-            self._lines[node], start_new_session=True, preexec_fn=_die_with_parent
+            self._lines[node], start_new_session=True, preexec_fn=die_with_parent
         )
 
     def _look(self) -> int | None:
@@ -137,6 +137,6 @@ def ended(processes: list[subprocess.Popen[Any]]) -> None:
             process.wait()
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Between fork and exec: end when the parent is killed, which then cannot ask to."""
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
