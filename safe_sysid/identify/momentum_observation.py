@@ -44,6 +44,8 @@ from safe_sysid.sets.interval import Interval
 
 TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
 
+MOST_GAPS = 200  # in a row; more are not gaps but the rate of the samples
+
 PerJoint = tuple[float, ...]  # one entry for all joints, or one each
 
 
@@ -107,8 +109,16 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"{name} is '{value}', allowed are {', '.join(allowed)}")
 
 
-class BackwardStampError(MeasurementError):
+class StampError(MeasurementError):
+    """Samples come at times of which no rows can be made."""
+
+
+class BackwardStampError(StampError):
     """A sample is older than the one that came before it."""
+
+
+class SparseStampsError(StampError):
+    """Samples are so far apart that every step counts as a gap."""
 
 
 class MomentumObserver:
@@ -148,6 +158,7 @@ class MomentumObserver:
         self._origin: int | None = None  # [ns] stamp that row times are counted from
         self._start = 0  # [ns]
         self._last = 0  # [ns]
+        self._gaps = 0  # in a row
 
     def add(self, measurement: JointMeasurement) -> Observation | None:
         """Take the next measurement; the rows of a window when it ends."""
@@ -165,12 +176,23 @@ class MomentumObserver:
         if elapsed == 0:  # the same sample twice
             return None
         if elapsed * 1e-9 > self._settings.longest_step:
+            self._count_gap(elapsed * 1e-9)
             return self._close_and_begin(measurement.stamp, sample)
         add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._bounds, self._rule)
         self._last = measurement.stamp
         if self._sums.clock[0] <= self._settings.window:
             return None
         return self._close_and_begin(measurement.stamp, sample)
+
+    def _count_gap(self, seconds: float) -> None:
+        """Refuse samples that are always too far apart; a few gaps in a row happen."""
+        self._gaps = self._gaps + 1 if self._sums.clock[0] < 3 else 0
+        if self._gaps > MOST_GAPS:
+            raise SparseStampsError(
+                f'samples come {seconds:.4g} s apart and steps above longest_step = '
+                f'{self._settings.longest_step} s count as gaps, so there is nothing to learn '
+                'from; set longest_step above the sample time'
+            )
 
     def finish(self) -> Observation | None:
         """Rows of the window that has begun, if it has enough samples."""

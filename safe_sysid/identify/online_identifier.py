@@ -10,9 +10,9 @@ import numpy as np
 
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.momentum_observation import (
-    BackwardStampError,
     MomentumObserver,
     ObservationSettings,
+    StampError,
 )
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.payload_estimator import Solution, SolveSettings
@@ -104,7 +104,7 @@ class OnlineIdentifier:
                 self._closed.append(rows)
             else:
                 self._do_one_thing()
-        except (BackwardStampError, SolverProcessError) as error:
+        except (StampError, SolverProcessError) as error:
             raise self._faulted(str(error)) from error
         return self._estimate
 

@@ -137,6 +137,12 @@ def test_the_background_finds_what_is_found_at_once(trial, identifier):
         behind.close()
 
 
+def test_samples_that_are_always_too_far_apart_are_a_fault_and_not_silence(trial, identifier):
+    with pytest.raises(IdentificationFault, match=r'0\.002 s apart .* longest_step = 0\.0015 s'):
+        for i in range(0, 600, 2):
+            identifier.step(trial.log[i])
+
+
 class CountedSolves(SolvesAtOnce):
     """Counts what it is asked to do."""
 
