@@ -104,9 +104,7 @@ def rows_in_bursts(training: Recording, settings: ClosedChainSettings) -> AnyArr
     def nothing(q: Array, _: Array, __: Array) -> Array:
         return np.zeros((*q.shape, 1))
 
-    inside: AnyArray = (
-        filtered_rows(nothing, marked, settings.cutoff).recorded > 0.5
-    )
+    inside: AnyArray = filtered_rows(nothing, marked, settings.cutoff).recorded > 0.5
     return inside
 
 
