@@ -19,13 +19,20 @@ T = TypeVar('T')
 def read_yaml(path: Path) -> dict[str, Any]:
     """Mapping that a YAML file holds."""
     try:
-        values = yaml.safe_load(path.read_text(encoding='utf-8'))
+        text = path.read_text(encoding='utf-8')
     except OSError as error:
         raise ConfigError(f'{path}: cannot be read ({error.strerror})') from error
+    return parsed_yaml(text, str(path))
+
+
+def parsed_yaml(text: str, source: str) -> dict[str, Any]:
+    """Mapping that a YAML text holds; `source` names the place in error messages."""
+    try:
+        values = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ConfigError(f'{path}: is not YAML: {error}') from error
+        raise ConfigError(f'{source}: is not YAML: {error}') from error
     if not isinstance(values, dict):
-        raise ConfigError(f'{path}: holds {type(values).__name__}, expected a mapping of keys')
+        raise ConfigError(f'{source}: holds {type(values).__name__}, expected a mapping of keys')
     return values
 
 

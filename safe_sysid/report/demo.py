@@ -1,110 +1,103 @@
-"""`safe-sysid demo`: an arm moves an unknown dumbbell, and bounds close around what it weighs."""
+"""`safe-sysid demo`: an arm learns what it holds and does a task with it, as real ROS 2 nodes."""
 
 from __future__ import annotations
 
 import argparse
+from datetime import datetime, timezone
+import importlib.util
+import json
+from pathlib import Path
+import time
 
-import numpy as np
-
-from safe_sysid.arrays import Array
-from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
-from safe_sysid.identify.solves import SolvesAtOnce
-from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
-from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO, Trial
-from safe_sysid.report.kinova_trials import SECONDS, SETTINGS, kinova_trial
+from safe_sysid.report.demo_belief import claim_of, empty_gripper
+from safe_sysid.report.demo_narrator import Narrator, for_person
+from safe_sysid.report.demo_outcome import Outcome, figures
+from safe_sysid.report.demo_report import write_report
+from safe_sysid.report.demo_runs import (
+    PACE,
+    ROBOT,
+    DemoChoices,
+    DemoError,
+    believing_empty,
+    follow,
+    mission,
+)
+from safe_sysid.report.demo_tables import tables
+from safe_sysid.report.loop_ledger import ledger_of
+from safe_sysid.report.loop_of_bag import RecordedLoop, loop_of_bag
 
-SEED = 8  # one of the five dumbbells, a motion, and the errors of everything
-STATES = 1000
 PROMISE_BROKEN = 1
+HOW_TO_GET_ROS = (
+    "pip install 'safe_sysid[ros]' brings a ROS 2 as wheels (Linux x86-64), or source the "
+    'setup.bash of an installed one'
+)
+OPENING = """\
+A Kinova Gen3 holds a dumbbell that nobody told it about, beside the boards of a shelf.
+ROS 2 nodes find out what it is, and do a task with it. No motion begins that is not certified
+for everything that the dumbbell may still be."""
+BELIEF = '\n         The same task, believing that the gripper is empty; nobody learns better'
 
 
-def command(_: argparse.Namespace) -> int:
+def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid demo`."""
-    trial = kinova_trial(np.random.default_rng(SEED))
-    _show_arm(trial.model)
-    _compare_torques(trial.model)
-    return _identify(trial)
+    begin = time.monotonic()
+    choices = _choices(options)
+    choices.folder.mkdir(parents=True)
+    narrator = Narrator(for_person(options.json))
+    narrator.say(OPENING)
+    outcome = _outcome(choices, narrator)
+    report = choices.folder / 'report.html'
+    narrator.work('drawing the report')
+    write_report(outcome, choices, report)
+    seconds = time.monotonic() - begin
+    if options.json:
+        print(json.dumps(figures(outcome, choices, seconds), indent=2))
+    else:
+        narrator.say(tables(outcome))
+        narrator.say(f'\n  report  {report}\n  bag     {choices.bag}')
+        verdict = 'Every promise held.' if outcome.ledger.is_kept else 'A promise was broken.'
+        narrator.say(f'\n{verdict} ({seconds:.0f} s)')
+    return 0 if outcome.ledger.is_kept else PROMISE_BROKEN
 
 
-def _show_arm(arm: RobotModel) -> None:
-    masses = [arm.theta[arm.layout.inertial(i)][0] for i in range(arm.n)]
-    print(f'{arm.name}: {arm.n} joints move {sum(masses):.3f} kg')
-    print('  joint      body [kg]  torque limit [N m]')
-    for name, mass, limit in zip(arm.layout.joint_names, masses, arm.limits.torque, strict=True):
-        print(f'  {name:<9}  {mass:9.3f}  {limit:18.1f}')
+def _choices(options: argparse.Namespace) -> DemoChoices:
+    """What was chosen, if this machine can do it."""
+    if importlib.util.find_spec('rclpy') is None:
+        raise DemoError(
+            f'the demo runs real ROS 2 nodes, but rclpy is not installed: {HOW_TO_GET_ROS}'
+        )
+    if options.drake and importlib.util.find_spec('pydrake') is None:
+        raise DemoError('Drake is not installed: pip install drake, or leave out --drake')
+    read_payload(options.payload)  # refuses what it does not know, before anything starts
+    folder = options.folder or Path(f'demo_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}')
+    if folder.exists():
+        raise DemoError(f'{folder} is there already; name a new folder with --folder')
+    way = 'drake_sim' if options.drake else 'builtin_sim'
+    return DemoChoices(way, options.payload, options.plans, folder)
 
 
-def _compare_torques(arm: RobotModel) -> None:
-    unit = np.random.default_rng(SEED).uniform(-1.0, 1.0, (3, STATES, arm.n))
-    states = np.pi * unit[0], arm.limits.velocity * unit[1], arm.limits.acceleration * unit[2]
-    recursive = inverse_dynamics(arm, *states)
-    linear = standard_regressor(arm, *states) @ arm.theta
-    print(f'\nTorque in {STATES} random states, computed in two independent ways:')
-    print(
-        f'  largest torque {np.abs(recursive).max():.1f} N m, largest difference between'
-        f' Newton-Euler recursion and W theta {np.abs(recursive - linear).max():.1e} N m'
-    )
+def _outcome(choices: DemoChoices, narrator: Narrator) -> Outcome:
+    """Both runs, and what their bags say."""
+    follow(mission(choices), choices.log, narrator.hear)
+    narrator.work('certifying every plan again, from the bag')
+    loop = loop_of_bag(choices.bag)
+    model = RobotModel.named(ROBOT).with_payload(read_payload(choices.payload))
+    truth = model.theta[model.layout.end_effector]
+    budget = PACE * float(loop.settings.nodes['planner']['planner.budget'])
+    ledger = ledger_of(loop, truth, budget)
+    claim = claim_of(loop, empty_gripper()) if loop.has_task else None
+    wrong = _with_wrong_belief(choices, narrator)
+    return Outcome(loop, truth, ledger, claim, wrong.record.fault, wrong.record.fault_time)
 
 
-def _identify(trial: Trial) -> int:
-    """Replay a simulated recording through the identifier and compare with the truth."""
-    print(
-        f'\nThe arm holds an unknown dumbbell and moves for {SECONDS} s. Its links are known to'
-        f' {PARAMETER_RATIO:.0%},\nits torques to {TORQUE_RATIO:.1%}. Guaranteed bounds on the'
-        ' mass of gripper and dumbbell, as they close:'
-    )
-    identifier = OnlineIdentifier(
-        trial.model, trial.prior, IdentifierSettings(SETTINGS), SolvesAtOnce
-    )
-    shown = estimate = trial.prior
-    for index in range(len(trial.log)):
-        estimate = identifier.step(trial.log[index])
-        if estimate is not shown:
-            _show_mass((trial.log.stamp[index] - trial.log.stamp[0]) * 1e-9, estimate)
-            shown = estimate
-    estimate = identifier.finish()
-    identifier.close()
-    return _show_result(estimate, trial.truth)
-
-
-def _show_mass(seconds: float, estimate: ParameterEstimate) -> None:
-    lower, upper = (
-        float(x[0])
-        for x in (estimate.end_effector_bounds.lower, estimate.end_effector_bounds.upper)
-    )
-    bar = [' '] * 61
-    for position in range(round((lower - 1.0) * 12), round((upper - 1.0) * 12) + 1):
-        bar[min(max(position, 0), 60)] = '='
-    bar[min(max(round((float(estimate.end_effector[0]) - 1.0) * 12), 0), 60)] = 'o'
-    print(
-        f'  {seconds:4.1f} s  1 kg |{"".join(bar)}| 6 kg   {lower:.3f} to {upper:.3f} kg',
-        flush=True,
-    )
-
-
-def _show_result(estimate: ParameterEstimate, truth: Array) -> int:
-    bounds = estimate.end_effector_bounds
-    inside = (bounds.lower <= truth) & (truth <= bounds.upper)
-    print(f'\n  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10} {"truth":>10}')
-    rows = zip(
-        LABELS,
-        UNITS,
-        bounds.lower,
-        estimate.end_effector,
-        bounds.upper,
-        truth,
-        inside,
-        strict=True,
-    )
-    for label, unit, *values, is_inside in rows:
-        figures = ' '.join(f'{value:10.4f}' for value in values)
-        print(f'  {label:4} {figures}  {unit:6}  {"inside" if is_inside else "OUTSIDE"}')
-    if inside.all():
-        print('\nEvery true value is inside its bounds.')
-        return 0
-    print('\nA true value is outside its bounds: this is a bug, please report it.')
-    return PROMISE_BROKEN
+def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop:
+    narrator.say(BELIEF)
+    other = Narrator(narrator.out)
+    follow(believing_empty(choices), choices.log, other.hear)
+    other.end()
+    loop = loop_of_bag(choices.bag_of_belief)
+    if loop.record.fault:
+        narrator.say(f'{loop.record.fault_time:6.1f} s  fault   {other.fault}')
+    return loop

@@ -81,7 +81,7 @@ class LoopRecorder:
         time = np.array([self._clock.seconds(m.measurement.stamp) for m in moments])
         plans = [m.result.in_force for m in moments]
         number = np.cumsum([0, *(a is not b for a, b in itertools.pairwise(plans))])
-        parts = [_planned(plan, time[number == i]) for i, plan in enumerate(_distinct(plans))]
+        parts = [promised(plan, time[number == i]) for i, plan in enumerate(_distinct(plans))]
         q_d, qd_d, error_bound, tau_lower, tau_upper = (
             np.concatenate(column) for column in zip(*parts, strict=True)
         )
@@ -114,7 +114,7 @@ def _distinct(plans: list[Plan]) -> list[Plan]:
     return [plans[0], *(b for a, b in itertools.pairwise(plans) if a is not b)]
 
 
-def _planned(plan: Plan, time: Array) -> tuple[Array, ...]:
+def promised(plan: Plan, time: Array) -> tuple[Array, ...]:
     """Desired positions and velocities, and bounds of error and torque, (N, n) each."""
     states = [plan.desired(max(t, plan.start_time)) for t in time]
     q_d, qd_d = (np.array([state[order] for state in states]) for order in range(2))

@@ -1,0 +1,38 @@
+"""Messages of chosen topics of a rosbag, decoded, no ROS installation needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_typestore
+
+from safe_sysid.errors import MeasurementError
+
+
+class BagMessage(NamedTuple):
+    """A message; its fields are those of its definition, arrays of numbers are numpy arrays."""
+
+    topic: str
+    received: int  # [ns] when it was recorded
+    data: Any
+
+
+def bag_messages(path: Path, topics: tuple[str, ...]) -> Iterator[BagMessage]:
+    """In the order they were recorded; a topic that the bag does not have is left out."""
+    types = get_typestore(Stores.LATEST)
+    try:
+        with Reader(path) as reader:
+            chosen = [c for c in reader.connections if c.topic in topics]
+            if not chosen:
+                there = sorted({c.topic for c in reader.connections})
+                raise MeasurementError(f'{path}: none of {list(topics)}; it has {there}')
+            for connection, received, data in reader.messages(chosen):
+                message = types.deserialize_cdr(data, connection.msgtype)
+                yield BagMessage(connection.topic, received, message)
+    except MeasurementError:
+        raise
+    except Exception as error:  # damaged bytes raise whatever they like
+        raise MeasurementError(f'{path}: cannot be read as a rosbag ({error})') from error

@@ -1,0 +1,122 @@
+"""Plans out of recorded messages, certified again for the bounds recorded beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.report.bag_settings import RecordedSettings
+from safe_sysid.sets.interval import Interval
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+from safe_sysid.trajectory.task_motion import Piece
+
+OFFSET = 2  # numbers before the data of a stamped array: seconds and nanoseconds
+
+
+def stamp_of(time: Any) -> int:
+    """Nanoseconds of a ROS time or duration."""
+    return int(time.sec) * 10**9 + int(time.nanosec)
+
+
+def stamp_in(message: Any) -> int:
+    """Stamp [ns] before the data of an array."""
+    return int(message.data[0]) * 10**9 + int(message.data[1])
+
+
+def estimate_in(message: Any, layout: ParameterLayout) -> ParameterEstimate:
+    """Estimate of a recorded `parameter_estimate` or `certified_estimate`."""
+    if len(message.data) != OFFSET + 3 * layout.size:
+        raise MeasurementError(
+            f'a recorded estimate has {len(message.data)} numbers, not {OFFSET + 3 * layout.size}'
+        )
+    lower, theta, upper = np.array(message.data[OFFSET:], dtype=np.float64).reshape(3, -1)
+    return ParameterEstimate(layout, theta, Interval(lower, upper))
+
+
+def digest(estimate: ParameterEstimate) -> str:
+    """Name by which a plan refers to what it was certified for, as docs/ros.md describes it."""
+    numbers = (estimate.bounds.lower, estimate.theta, estimate.bounds.upper)
+    return hashlib.blake2b(np.concatenate(numbers).tobytes(), digest_size=8).hexdigest()
+
+
+@dataclass
+class RecordedPlans:
+    """Plans in the order they were followed; each becomes a certified one when it is asked for."""
+
+    settings: RecordedSettings
+    estimates: dict[str, ParameterEstimate] = field(default_factory=dict)  # by digest
+    messages: dict[int, Any] = field(default_factory=dict)  # by the start of the plan [ns]
+
+    def certified(self, clock: Clock) -> list[Plan]:
+        """All plans followed, with the certificates that follow from what was recorded."""
+        return [self._plan(message, clock) for _, message in sorted(self.messages.items())]
+
+    def _plan(self, message: Any, clock: Clock) -> Plan:
+        name = message.header.frame_id
+        if name not in self.estimates:
+            raise MeasurementError(
+                f'the bounds that the plan of {stamp_of(message.header.stamp) / 1e9:.3f} s was '
+                'certified for are not in the recording'
+            )
+        start = clock.seconds(stamp_of(message.header.stamp))
+        return certified_plan(self.settings, self.estimates[name], start, _pieces(message))
+
+
+def certified_plan(
+    settings: RecordedSettings, estimate: ParameterEstimate, start: float, pieces: Sequence[Piece]
+) -> Plan:
+    """A motion from a time on, with what is proven of it for these bounds, here and now."""
+    own = [_certificate(settings, estimate, piece) for piece in pieces]
+    certificate = replace(own[0], then=tuple(own[1:]))
+    first, rest = pieces[0], tuple(pieces[1:])
+    return Plan(
+        start,
+        start + first.curve.duration,
+        first.curve,
+        first.k,
+        estimate.bounds,
+        certificate,
+        estimate.theta,
+        rest,
+    )
+
+
+def _certificate(
+    settings: RecordedSettings, estimate: ParameterEstimate, piece: Piece
+) -> Certificate:
+    still = np.zeros_like(piece.k)
+    horizon = Horizon(piece.curve, piece.k, still, settings.intervals, settings.degree)
+    obstacles = settings.obstacle_set
+    return ReachableSet.certify_center(
+        Problem(settings.model, estimate, horizon, settings.gains, obstacles)
+    )
+
+
+def _pieces(message: Any) -> list[Piece]:
+    """Quintics through the points of a JointTrajectory."""
+    states: list[tuple[Array, ...]] = [
+        tuple(np.array(x, float) for x in (p.positions, p.velocities, p.accelerations))
+        for p in message.points
+    ]
+    ends = [stamp_of(point.time_from_start) for point in message.points]
+    pieces: list[Piece] = []
+    q, qd, qdd = states[0]
+    for i, (q1, qd1, qdd1) in enumerate(states[1:]):
+        duration = (ends[i + 1] - ends[i]) / 1e9
+        curve = Bezier(q, qd, qdd, duration, qd1=qd1, qdd1=qdd1)
+        pieces.append(Piece(curve, q1 - q))
+        q, qd, qdd = pieces[-1].end
+    return pieces

@@ -1,0 +1,76 @@
+"""Settings of the loop that a bag was recorded with: arm, gains, obstacles, fineness of proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.config import parsed_yaml
+from safe_sysid.errors import MeasurementError
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.obstacles import Obstacles
+from safe_sysid.reach.world import read_world
+from safe_sysid.sets.box import Box
+from safe_sysid.track.gains import Gains
+
+PARAMETERS = '/recorded/parameters'  # topic on which the recorder writes those of every node
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedSettings:
+    """What plans were certified for, besides the parameters of the arm."""
+
+    nodes: Mapping[str, Mapping[str, Any]]  # parameters by node, without slash
+    model: RobotModel  # with the shape of what it may hold
+    gains: Gains
+    boxes: Mapping[str, Box]
+    intervals: int  # time steps of a certificate
+    degree: int
+
+    @cached_property
+    def obstacle_set(self) -> Obstacles:
+        """Obstacles as reachable sets want them."""
+        return Obstacles.of(dict(self.boxes))
+
+
+def recorded_settings(texts: list[str]) -> RecordedSettings:
+    """Out of the parameter files of the nodes, as the recorder wrote them."""
+    nodes = _by_node(texts)
+    if 'planner' not in nodes:
+        raise MeasurementError(
+            f'{PARAMETERS} has the parameters of {sorted(nodes)}; those of the planner are needed '
+            'to certify its plans again'
+        )
+    said = nodes['planner']
+    model = _model(str(said['robot']), str(said['payload']))
+    K_r = said['gains.K_r']
+    gains = Gains(
+        np.full(model.n, K_r),
+        *(
+            float(said[f'gains.{name}'])
+            for name in ('V_M', 'alpha', 'coulomb_speed', 'sign_speed', 'torque_error')
+        ),
+    )
+    fineness = int(said['planner.intervals']), int(said['planner.degree'])
+    return RecordedSettings(nodes, model, gains, read_world(str(said['world'])), *fineness)
+
+
+def _by_node(texts: list[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        for node, block in parsed_yaml(text, PARAMETERS).items():
+            found[str(node).rpartition('/')[2]] = dict(block['ros__parameters'])
+    return found
+
+
+def _model(robot: str, payload: str) -> RobotModel:
+    path = Path(robot)
+    is_file = path.suffix in ('.yaml', '.yml')
+    model = RobotModel.from_config(path) if is_file else RobotModel.named(robot)
+    return model.with_payload(read_payload(payload)) if payload else model

@@ -1,0 +1,125 @@
+"""What a terminal shows while the demo runs: phases, plans, bounds on the mass as they close."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, TextIO
+
+WIDTH = 44  # characters of the scale
+LEAST, MOST = 1.0, 5.5  # [kg] that it shows
+STEP = 0.01  # [kg] by which a bound has to move to be shown again
+MODES = {
+    'exciting': 'learn: motions that teach most, certified for everything the payload may be',
+    'task': 'task: to the goal, certified for what the payload may still be',
+    'braking': 'braking',
+}
+WAITING = '·✢✳✶✳✢'
+
+
+class Narrator:
+    """Hears the words of the onlooker."""
+
+    def __init__(self, out: TextIO) -> None:
+        self.out = out
+        self._begin = time.monotonic()
+        self._first: int | None = None  # stamp [ns]
+        self._time = 0.0  # [s] of the arm
+        self._shown = (0.0, 0.0)
+        self._phase = 'starting the nodes'
+        self._turn = 0
+        self.fault = ''
+
+    def hear(self, said: dict[str, Any] | None) -> None:
+        """Show what was said; None: nothing is new."""
+        if said is None:
+            self._wait()
+            return
+        self._advance(int(said.get('stamp', 0)))
+        if 'mode' in said:
+            self._mode(str(said['mode']))
+        elif 'plan' in said:
+            self._plan(str(said['plan']))
+        elif 'mass' in said:
+            self._mass(*said['mass'])
+        elif 'trouble' in said:
+            self._trouble(str(said['trouble']))
+
+    def say(self, text: str = '') -> None:
+        """A line of its own."""
+        self._clear()
+        print(text, file=self.out, flush=True)
+
+    def work(self, what: str) -> None:
+        """On a terminal: what goes on now."""
+        self._phase = what
+        self._wait()
+
+    def end(self) -> None:
+        """Leave a clean line."""
+        self._clear()
+
+    def _advance(self, stamp: int) -> None:
+        if stamp:
+            self._first = stamp if self._first is None else self._first
+            self._time = (stamp - self._first) / 1e9
+
+    def _mode(self, mode: str) -> None:
+        self._phase = mode
+        if mode in MODES:
+            self.say(f'\n{self._time:6.1f} s  {MODES[mode]}')
+
+    def _plan(self, found: str) -> None:
+        finding, _, now = found.rpartition('; ')
+        if finding.startswith('new plan, '):
+            self.say(f'{self._time:6.1f} s  plan    {finding.removeprefix("new plan, ")}')
+        elif not finding.startswith('nothing is left'):
+            self.say(f'{self._time:6.1f} s  no plan {finding} ({now})')
+
+    def _mass(self, lower: float, nominal: float, upper: float) -> None:
+        if max(abs(lower - self._shown[0]), abs(upper - self._shown[1])) < STEP:
+            return
+        self._shown = lower, upper
+        self.say(
+            f'{self._time:6.1f} s  mass    {LEAST:.0f} kg ┃{scale(lower, nominal, upper)}┃ '
+            f'{MOST} kg   {lower:.2f} … {upper:.2f} kg'
+        )
+
+    def _trouble(self, sentence: str) -> None:
+        if sentence.startswith('compiling'):
+            self._phase = 'compiling what is used for the first time, kept for the next'
+        elif sentence.startswith('fault: ') and not self.fault:
+            self.fault = sentence.removeprefix('fault: ')
+
+    def _wait(self) -> None:
+        """On a terminal: something that moves."""
+        if not self.out.isatty():
+            return
+        self._turn += 1
+        mark = WAITING[self._turn % len(WAITING)]
+        seconds = time.monotonic() - self._begin
+        print(
+            f'\r\033[K  {mark} {seconds:4.0f} s  {self._phase}', end='', file=self.out, flush=True
+        )
+
+    def _clear(self) -> None:
+        if self.out.isatty():
+            print('\r\033[K', end='', file=self.out)
+
+
+def scale(lower: float, nominal: float, upper: float) -> str:
+    """Where an interval is, and the nominal value in it."""
+    cells = ['·'] * WIDTH
+    for place in range(_cell(lower), _cell(upper) + 1):
+        cells[place] = '━'
+    cells[_cell(nominal)] = '●'
+    return ''.join(cells)
+
+
+def _cell(mass: float) -> int:
+    return min(max(int((mass - LEAST) / (MOST - LEAST) * WIDTH), 0), WIDTH - 1)
+
+
+def for_person(json: bool) -> TextIO:
+    """Where progress goes: standard output is kept for the result if that is JSON."""
+    return sys.stderr if json else sys.stdout

@@ -1,0 +1,72 @@
+"""Outcome of the demo: what both of its runs came to, as plain figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.demo_belief import Claim
+from safe_sysid.report.demo_runs import DemoChoices
+from safe_sysid.report.loop_ledger import Ledger
+from safe_sysid.report.loop_of_bag import RecordedLoop
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of both runs."""
+
+    loop: RecordedLoop
+    truth: Array  # theta_e (10,)
+    ledger: Ledger
+    claim: Claim | None  # none if there was no task
+    fault: str  # which ended the run with the wrong belief
+    fault_time: float  # [s]
+
+    @property
+    def reason(self) -> str:
+        """Of that fault, without its remedy."""
+        return self.fault.removeprefix('fault: ').partition(';')[0]
+
+
+def figures(outcome: Outcome, choices: DemoChoices, seconds: float) -> dict[str, Any]:
+    """For programs."""
+    last, claim = outcome.loop.record.estimates, outcome.claim
+    numbers = last.lower[-1], last.nominal[-1], last.upper[-1], outcome.truth
+    rows = zip(LABELS, UNITS, *numbers, strict=True)
+    keys = ('name', 'unit', 'lower', 'nominal', 'upper', 'truth')
+    parameters = [dict(zip(keys, map(_plain, row), strict=True)) for row in rows]
+    for row in parameters:
+        row['inside'] = bool(row['lower'] <= row['truth'] <= row['upper'])
+    entries = outcome.ledger.entries
+    believed = (
+        None
+        if claim is None
+        else {
+            'would be certified': claim.would_hold,
+            'outside': dict(zip(claim.joint_names, claim.outside.tolist(), strict=True)),
+            'beyond [N m]': dict(zip(claim.joint_names, claim.beyond.tolist(), strict=True)),
+        }
+    )
+    return {
+        'every promise held': outcome.ledger.is_kept,
+        'parameters': parameters,
+        'promises': [
+            {'promise': e.promise, 'finding': e.finding, 'kept': e.is_kept} for e in entries
+        ],
+        'believing the gripper is empty': {
+            'fault': outcome.fault,
+            'fault at [s]': outcome.fault_time if np.isfinite(outcome.fault_time) else None,
+            'motions of the task': believed,
+        },
+        'report': str(choices.folder / 'report.html'),
+        'bag': str(choices.bag),
+        'seconds': round(seconds, 1),
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str) else float(value)

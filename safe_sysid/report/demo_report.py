@@ -1,0 +1,65 @@
+"""The page and the figures of the demo."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from safe_sysid.report.arm_scene import arm_scene
+from safe_sysid.report.demo_belief import belief_section
+from safe_sysid.report.demo_outcome import Outcome
+from safe_sysid.report.demo_runs import ROBOT, WORLD, DemoChoices, mission
+from safe_sysid.report.html_page import write_page
+from safe_sysid.report.loop_page import LoopStory, loop_page
+from safe_sysid.report.page_figures import write_figures
+
+
+def write_report(outcome: Outcome, choices: DemoChoices, path: Path) -> None:
+    """The report, and its figures beside it."""
+    loop, record = outcome.loop, outcome.loop.record
+    settings = loop.settings
+    scene = arm_scene(settings.model, record.time, record.q, settings.obstacle_set, loop.plans)
+    least = min(outcome.ledger.obstacle.distance, outcome.ledger.own.distance)
+    story = LoopStory(
+        'What does this arm hold?',
+        'A Kinova Gen3 with an unknown dumbbell learns what it holds and does a task with it, '
+        'every motion certified for everything that the dumbbell may be.',
+        record,
+        scene,
+        truth=outcome.truth,
+        clearance=least,
+        settings=_settings(choices),
+    )
+    page = loop_page(story)
+    if outcome.claim is not None:
+        section = belief_section(outcome.claim, _what_happened(outcome))
+        page = replace(page, sections=(page.sections[0], section, *page.sections[1:]))
+    write_page(path, page)
+    write_figures(path.parent / 'figures', page)
+
+
+def _what_happened(outcome: Outcome) -> str:
+    """With the wrong belief."""
+    would = (
+        'The motions of the task would have been certified for an empty gripper, with claims '
+        'about torques that are not true. '
+        if outcome.claim is not None and outcome.claim.would_hold
+        else 'Some motions of the task would not have been certified for an empty gripper. '
+    )
+    if not outcome.fault:
+        return would
+    return (
+        f'{would}Tried on the same nodes, the belief lasted {outcome.fault_time:.2f} s: '
+        f'{outcome.reason}.'
+    )
+
+
+def _settings(choices: DemoChoices) -> dict[str, str]:
+    return {
+        'arm': ROBOT,
+        'holds': f'{choices.payload}, which nobody was told',
+        'obstacles': WORLD,
+        'simulator': choices.way,
+        'motions that teach': str(choices.exciting),
+        'again': f'safe-sysid run {" ".join(mission(choices))}',
+    }

@@ -1,0 +1,187 @@
+"""The runs of the demo: nodes and settings of each, and what they say while they go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+import json
+import os
+from pathlib import Path
+import select
+import signal
+import socket
+import subprocess
+import sys
+from typing import Any
+
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.model.parameters import ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.run import die_with_parent
+
+BRIDGES = {'builtin_sim': 'builtin_sim_bridge', 'drake_sim': 'drake_bridge'}
+ROBOT, WORLD = 'kinova_gen3', 'shelf'
+PERIOD = 0.002  # [s] of control; in lockstep every period costs four messages
+WINDOW = 0.1  # [s] of the rows of the identifier
+PACE = 3.0  # seconds a search may take per second of its budget; simulated time waits for it
+LINK_RATIO = 0.05  # how well links are known, and an empty gripper
+NEVER = 1000.0  # [s] until the identifier solves
+QUIET = 400.0  # [s] without a word; compiling everything for the first time takes most of it
+LOOK = 0.2  # [s] between two looks for words
+ENDING = 30.0  # [s] for processes to end
+DOMAINS = 100  # of ROS; ports of higher ones may be those that Linux hands out by itself
+PORTS, FIRST_PORT = 250, 7410  # per domain, and of the first participant in domain 0
+
+
+class DemoError(SafeSysidError):
+    """The demo could not be carried out."""
+
+
+@dataclass(frozen=True)
+class DemoChoices:
+    """What a user may choose."""
+
+    way: str  # builtin_sim | drake_sim
+    payload: str
+    exciting: int  # plans that teach
+    folder: Path
+
+    @property
+    def bag(self) -> Path:
+        """Recording of the mission."""
+        return self.folder / 'bag'
+
+    @property
+    def bag_of_belief(self) -> Path:
+        """Recording of the same with a wrong belief."""
+        return self.folder / 'bag_believing_empty'
+
+    @property
+    def log(self) -> Path:
+        """What the nodes wrote besides."""
+        return self.folder / 'nodes.log'
+
+
+def mission(choices: DemoChoices) -> list[str]:
+    """Arguments of `safe-sysid run` for learning, then the task."""
+    return [
+        *_arguments(choices, choices.bag),
+        *_set({'planner:mission.exciting': choices.exciting}),
+    ]
+
+
+def believing_empty(choices: DemoChoices) -> list[str]:
+    """The task at once, with an empty gripper in mind and nobody who learns better."""
+    model = RobotModel.named(ROBOT)
+    theta = model.theta[model.layout.end_effector]
+    bounds = ratio_bounds(theta, LINK_RATIO)
+    prior = {'lower': bounds.lower, 'nominal': theta, 'upper': bounds.upper}
+    changes: dict[str, object] = {f'prior.{name}': row.tolist() for name, row in prior.items()}
+    changes |= {'planner:mission.exciting': 0, 'identifier:identifier.solve_period': NEVER}
+    return [*_arguments(choices, choices.bag_of_belief), *_set(changes)]
+
+
+def _arguments(choices: DemoChoices, bag: Path) -> list[str]:
+    changes = {
+        f'{BRIDGES[choices.way]}:period': PERIOD,
+        'controller:cycle.period': PERIOD,
+        'identifier:identifier.observation.window': round(WINDOW / PERIOD),
+        'identifier:identifier.observation.longest_step': 1.5 * PERIOD,
+        'planner:planner.pace': PACE,
+        'onlooker:form': 'json',
+    }
+    return [
+        *(choices.way, '--robot', ROBOT, '--payload', choices.payload, '--world', WORLD),
+        *('--record', str(bag), '--lockstep', '--once'),
+        *_set(changes),
+    ]
+
+
+def _set(changes: dict[str, object]) -> list[str]:
+    pairs = (('-p', f'{name}:={json.dumps(value)}') for name, value in changes.items())
+    return [word for pair in pairs for word in pair]
+
+
+def follow(arguments: list[str], log: Path, hear: Callable[[dict[str, Any] | None], None]) -> int:
+    """Run to the end; `hear` gets what the onlooker says, and None where it has been silent."""
+    with _running(arguments, log) as process:
+        for said in _words(process):
+            hear(said)
+        return process.wait()
+
+
+@contextmanager
+def _running(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """`safe-sysid run`, asked to end when we do."""
+    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'run', *arguments]
+    with log.open('ab') as file:
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=file,
+            env=ros_environment(),
+            start_new_session=True,  # Ctrl-C reaches it through us, once
+            preexec_fn=die_with_parent,
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=ENDING)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.communicate()
+
+
+def ros_environment() -> dict[str, str]:
+    """A domain of our own on this machine only: no robot may hear what a demo commands."""
+    ours = {'ROS_DOMAIN_ID': str(_free_domain())}
+    threads = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}  # matrices are small
+    return {**ours, **threads, **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+
+
+def _free_domain() -> int:
+    """A domain in which nobody on this machine has taken the first place yet."""
+    for step in range(DOMAINS):
+        domain = 1 + (os.getpid() + step) % DOMAINS
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first_place:
+            try:
+                first_place.bind(('', FIRST_PORT + PORTS * domain))
+            except OSError:
+                continue
+        return domain
+    raise DemoError(f'somebody runs ROS in each of the domains 1 to {DOMAINS}; end one of them')
+
+
+def _words(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
+    """What comes line by line; None about five times a second while nothing does."""
+    assert process.stdout is not None
+    rest, waited = b'', 0.0
+    while True:
+        if not select.select([process.stdout], [], [], LOOK)[0]:
+            waited += LOOK
+            if waited > QUIET:
+                raise DemoError(
+                    f'the nodes have not said anything for {QUIET:.0f} s; `safe-sysid doctor` '
+                    'tells whether two nodes on this machine hear each other'
+                )
+            yield None
+            continue
+        read = os.read(process.stdout.fileno(), 1 << 16)
+        if not read:
+            return
+        *lines, rest = (rest + read).split(b'\n')
+        waited = 0.0
+        yield from (said for line in lines if (said := _said(line)) is not None)
+
+
+def _said(line: bytes) -> dict[str, Any] | None:
+    """An object of the onlooker; None for what others print."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) and 'sentence' in said else None

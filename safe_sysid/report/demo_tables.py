@@ -1,0 +1,53 @@
+"""What the demo prints in the end: wrong claims, parameters with their bounds, and promises."""
+
+from __future__ import annotations
+
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.demo_belief import Claim
+from safe_sysid.report.demo_outcome import Outcome
+from safe_sysid.report.loop_ledger import Ledger
+
+
+def tables(outcome: Outcome) -> str:
+    """All that is to be said in the end."""
+    claim = [] if outcome.claim is None else [_claim_text(outcome.claim)]
+    return '\n'.join([*claim, _parameter_text(outcome), _ledger_text(outcome.ledger)])
+
+
+def _claim_text(claim: Claim) -> str:
+    verdict = 'they would have been certified' if claim.would_hold else 'some would be refused'
+    lines = [
+        f'         The motions of the task for an empty gripper: {verdict}, with these torques',
+        '',
+        f'  {"joint":9} {"applied [N m]":>18} {"claimed [N m]":>18}   outside   by up to',
+    ]
+    for j in claim.worst:
+        applied = f'{claim.tau[:, j].min():.1f} … {claim.tau[:, j].max():.1f}'
+        claimed = f'{claim.lower[:, j].min():.1f} … {claim.upper[:, j].max():.1f}'
+        lines.append(
+            f'  {claim.joint_names[j]:9} {applied:>18} {claimed:>18} '
+            f'{100.0 * claim.outside[j]:7.0f} % {claim.beyond[j]:8.1f} N m'
+        )
+    return '\n'.join(lines)
+
+
+def _parameter_text(outcome: Outcome) -> str:
+    last = outcome.loop.record.estimates
+    lower, nominal, upper = last.lower[-1], last.nominal[-1], last.upper[-1]
+    lines = [
+        '\nWhat the gripper with its dumbbell is, about the frame of the last joint\n',
+        f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10} {"truth":>10}',
+    ]
+    for i, (label, unit) in enumerate(zip(LABELS, UNITS, strict=True)):
+        row = ' '.join(f'{x[i]:10.4f}' for x in (lower, nominal, upper, outcome.truth))
+        is_inside = lower[i] <= outcome.truth[i] <= upper[i]
+        lines.append(f'  {label:4} {row}  {unit:6} {"inside" if is_inside else "OUTSIDE"}')
+    return '\n'.join(lines)
+
+
+def _ledger_text(ledger: Ledger) -> str:
+    width = max(len(entry.promise) for entry in ledger.entries)
+    rows = (
+        f'  {"✓" if e.is_kept else "✗"} {e.promise:<{width}}  {e.finding}' for e in ledger.entries
+    )
+    return '\n'.join(['\nWhat was promised\n', *rows])

@@ -1,0 +1,165 @@
+"""Ledger of a recorded run: what was promised, how near it came to that, whether it held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.plan.costs import shortest_way
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.margin import CAPSULES, OBSTACLE
+from safe_sysid.report.estimate_series import EstimateSeries
+from safe_sysid.report.loop_of_bag import RecordedLoop
+from safe_sysid.report.loop_record import LoopRecord
+from safe_sysid.simulate.contact import Clearance, ContactGauge
+
+LOOKS = 4000  # positions at most at which distances are measured
+NEAR_GOAL = 0.05  # [rad] in every joint: how near a plan has to lead, and a tracking error
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One promise."""
+
+    promise: str
+    finding: str
+    is_kept: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """All of them, and figures that others want as numbers."""
+
+    entries: tuple[Entry, ...]
+    obstacle: Clearance  # smallest measured
+    own: Clearance  # smallest measured of the arm from itself
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether every promise held."""
+        return all(entry.is_kept for entry in self.entries)
+
+
+def ledger_of(loop: RecordedLoop, truth: Array, budget: float) -> Ledger:
+    """Every promise of a run; `truth` is theta_e (10,), `budget` [s] what a search may take."""
+    obstacle, own = smallest_distances(loop)
+    entries = (
+        _inside(loop.record.estimates, truth),
+        _shrinking(loop.record.estimates),
+        _certificates(loop),
+        _distance('nothing in the way is touched', obstacle, _certified(loop, OBSTACLE)),
+        _distance('the arm does not touch itself', own, _certified(loop, CAPSULES)),
+        *_torques(loop.record),
+        _tracking(loop.record),
+        _searches(loop.record, budget),
+        _goal(loop),
+    )
+    return Ledger(entries, obstacle, own)
+
+
+def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
+    """Measured along the recorded positions: from obstacles, and of the arm from itself."""
+    model, record = loop.settings.model, loop.record
+    gauge = ContactGauge(model, loop.settings.boxes)
+    still = {model.capsules.names[c] for c in np.flatnonzero(model.capsules.joint < 0)}
+    count, pairs = len(model.capsules.pairs), gauge.pairs
+    moving = np.array([i < count or first not in still for i, (first, _) in enumerate(pairs)])
+    chosen = np.unique(np.linspace(0, len(record.time) - 1, LOOKS).astype(int))
+    least = np.min([gauge.distances(record.q[i]) for i in chosen], axis=0)
+    least[~moving] = np.inf
+    nearest = count + int(np.argmin(least[count:])), int(np.argmin(least[:count]))
+    obstacle, own = (Clearance(float(least[i]), *pairs[i]) for i in nearest)
+    return obstacle, own
+
+
+def _inside(series: EstimateSeries, truth: Array) -> Entry:
+    inside = (series.lower <= truth) & (truth <= series.upper)
+    finding = (
+        f'{int(inside[-1].sum())} of {truth.size}, after each of {len(series.time)} estimates'
+        if inside.all()
+        else f'outside in {int((~inside.all(axis=1)).sum())} of {len(series.time)} estimates'
+    )
+    return Entry('the true parameters are inside their bounds', finding, bool(inside.all()))
+
+
+def _shrinking(series: EstimateSeries) -> Entry:
+    lower, upper = np.diff(series.lower, axis=0), np.diff(series.upper, axis=0)
+    wider = int(np.any((lower < 0.0) | (upper > 0.0), axis=1).sum())
+    first, last = series.half_width[[0, -1], 0]
+    finding = f'mass known {first / last:.1f} times better' if not wider else f'{wider} times not'
+    return Entry('bounds only shrink', finding, wider == 0)
+
+
+def _every(loop: RecordedLoop) -> Iterator[Certificate]:
+    for plan in loop.plans:
+        assert isinstance(plan.certificate, Certificate)
+        yield from (plan.certificate, *plan.certificate.then)
+
+
+def _certificates(loop: RecordedLoop) -> Entry:
+    every = list(_every(loop))
+    held = sum(each.holds for each in every)
+    finding = f'{held} of {len(every)} pieces of {len(loop.plans)} plans, proven from the bag'
+    return Entry('every motion is certified', finding, held == len(every))
+
+
+def _certified(loop: RecordedLoop, kind: str) -> float:
+    """Smallest clearance [m] that the certificates promise."""
+    margins = [each.margins[kind].value for each in _every(loop) if kind in each.margins]
+    return min(margins, default=float('inf'))
+
+
+def _distance(promise: str, measured: Clearance, certified: float) -> Entry:
+    finding = (
+        f'{100.0 * measured.distance:.1f} cm at least ({measured.capsule} from {measured.other}), '
+        f'{100.0 * certified:.1f} cm promised'
+    )
+    return Entry(promise, finding, measured.distance > 0.0 and measured.distance >= certified)
+
+
+def _torques(record: LoopRecord) -> tuple[Entry, Entry]:
+    left = record.torque_limit - np.abs(record.tau)
+    i, j = (int(x) for x in np.unravel_index(int(np.argmin(left)), left.shape))
+    name, limit = record.joint_names[j], float(record.torque_limit[j])
+    margin = f'{left[i, j]:.1f} N m left of {limit:.1f} ({name}, at {record.time[i]:.1f} s)'
+    outside = (record.tau < record.tau_lower) | (record.tau > record.tau_upper)
+    count = int(outside.any(axis=1).sum())
+    within = f'{len(record.time) - count} of {len(record.time)} control periods'
+    return (
+        Entry('torques stay within their limits', margin, bool(left[i, j] > 0.0)),
+        Entry('torques stay within what was certified', within, count == 0),
+    )
+
+
+def _tracking(record: LoopRecord) -> Entry:
+    share = np.abs(record.error) / record.error_bound
+    i, j = (int(x) for x in np.unravel_index(int(np.nanargmax(share)), share.shape))
+    finding = (
+        f'{1e3 * abs(record.error[i, j]):.2f} of {1e3 * record.error_bound[i, j]:.2f} mrad, '
+        f'{100.0 * share[i, j]:.0f} % ({record.joint_names[j]}, at {record.time[i]:.1f} s)'
+    )
+    return Entry('tracking errors stay within their bounds', finding, bool(share[i, j] <= 1.0))
+
+
+def _searches(record: LoopRecord, budget: float) -> Entry:
+    seconds = np.array([entry.seconds for entry in record.planning])
+    if not len(seconds):
+        return Entry('plans are found in time', 'no search was recorded', is_kept=False)
+    finding = (
+        f'{len(seconds)} searches, {np.median(seconds):.2f} s each in the middle, '
+        f'{seconds.max():.2f} s at most of {budget:.1f} s'
+    )
+    return Entry('plans are found in time', finding, not record.fault)
+
+
+def _goal(loop: RecordedLoop) -> Entry:
+    record, goal = loop.record, np.array(loop.settings.nodes['planner']['goal'])
+    continuous = loop.settings.model.limits.is_continuous
+    away = float(np.abs(shortest_way(record.q[-1], goal, continuous)).max())
+    finding = f'{1e3 * away:.1f} mrad from it in the joint that is farthest'
+    if record.fault:
+        finding += f'; {record.fault}'
+    return Entry('the task ends at its goal', finding, away < NEAR_GOAL and not record.fault)

@@ -1,0 +1,177 @@
+"""A recorded run of the nodes becomes a LoopRecord; its plans are certified again from the bag.
+
+Measurements, torques, estimates and plans are what was recorded. Bounds of torques and tracking
+errors are not: they follow from the plans and from the bounds of theta that each was made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.closed_loop import Moment
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.bag_messages import BagMessage, bag_messages
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.plan.plan_result import Finding, Outcome, PlanResult
+from safe_sysid.report.bag_plans import RecordedPlans, digest, estimate_in, stamp_in, stamp_of
+from safe_sysid.report.bag_settings import PARAMETERS, RecordedSettings, recorded_settings
+from safe_sysid.report.loop_record import LoopRecord, LoopRecorder, PlanningEntry
+from safe_sysid.trajectory.plan import Plan
+
+SAMPLES, TORQUES, ESTIMATES, CERTIFIED, FOLLOWED, MODES, HEALTH = TOPICS = (
+    '/joint_states',
+    '/torque_command',
+    '/parameter_estimate',
+    '/certified_estimate',
+    '/plan_in_force',
+    '/mode',
+    '/diagnostics',
+)
+OFFSET = 2  # numbers before the torques of a command
+FAULT, TASK = 'fault', 'task'
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedLoop:
+    """A run, and what it was made with."""
+
+    settings: RecordedSettings
+    record: LoopRecord
+    plans: tuple[Plan, ...]  # followed, in their order, each with a certificate made anew
+    modes: tuple[tuple[float, str], ...]  # [s] and the mode from then on
+
+    @property
+    def has_task(self) -> bool:
+        """Whether the arm got as far as its task."""
+        return any(mode == TASK for _, mode in self.modes)
+
+
+def loop_of_bag(folder: Path) -> RecordedLoop:
+    """What a bag of the recorder says about a run."""
+    texts = [m.data.data for m in bag_messages(folder, (PARAMETERS,))]
+    settings = recorded_settings(texts)
+    heard = _Heard(settings)
+    for message in bag_messages(folder, TOPICS):
+        heard.take(message)
+    return heard.loop(folder)
+
+
+@dataclass
+class _Heard:
+    """What the messages of a run say, in the order they were recorded."""
+
+    settings: RecordedSettings
+    samples: dict[int, JointMeasurement] = field(default_factory=dict)  # by stamp [ns]
+    torques: dict[int, Array] = field(default_factory=dict)  # by the stamp that they answer
+    estimates: list[tuple[int, ParameterEstimate]] = field(default_factory=list)  # changes
+    modes: list[tuple[int, str]] = field(default_factory=list)  # stamp of the newest sample
+    searches: dict[tuple[str, str], PlanningEntry] = field(default_factory=dict)
+    reason: str = ''  # of the first fault
+
+    def __post_init__(self) -> None:
+        self.plans = RecordedPlans(self.settings)
+        self._told = b''  # newest estimate as it was recorded
+        self._newest = 0
+
+    @property
+    def _layout(self) -> ParameterLayout:
+        return self.settings.model.layout
+
+    def take(self, message: BagMessage) -> None:
+        """Take one message."""
+        data = message.data
+        if message.topic == SAMPLES:
+            self._newest = stamp_of(data.header.stamp)
+            self.samples[self._newest] = self._measurement(data)
+        elif message.topic == TORQUES:
+            if len(data.data) > OFFSET:
+                self.torques[stamp_in(data)] = np.array(data.data[OFFSET:], dtype=np.float64)
+        elif message.topic == ESTIMATES:
+            self._take_estimate(data)
+        elif message.topic == CERTIFIED:
+            estimate = estimate_in(data, self._layout)
+            self.plans.estimates[digest(estimate)] = estimate
+        elif message.topic == FOLLOWED:
+            if data.points:
+                self.plans.messages[stamp_of(data.header.stamp)] = data
+        elif message.topic == MODES:
+            if not self.modes or self.modes[-1][1] != data.data:
+                self.modes.append((self._newest, data.data))
+        else:
+            self._take_health(data.status)
+
+    def _measurement(self, data: Any) -> JointMeasurement:
+        order = [data.name.index(name) for name in self._layout.joint_names]
+        values = [np.asarray(x)[order] for x in (data.position, data.velocity, data.effort)]
+        return JointMeasurement(self._newest, *values)
+
+    def _take_estimate(self, data: Any) -> None:
+        """Where it is another one than before."""
+        numbers = data.data[OFFSET:].tobytes()
+        if numbers != self._told:
+            self._told = numbers
+            self.estimates.append((stamp_in(data), estimate_in(data, self._layout)))
+
+    def _take_health(self, statuses: Iterable[Any]) -> None:
+        for status in statuses:
+            said = {pair.key: pair.value for pair in status.values}
+            if status.name.endswith('planner') and said.get('searched [s]', '') not in ('', '0'):
+                key = said['said at [ns]'], said['found']
+                self.searches.setdefault(key, _search(said))
+            elif status.name.endswith('supervisor') and said.get('cause') and not self.reason:
+                self.reason = status.message
+
+    def loop(self, folder: Path) -> RecordedLoop:
+        """The run."""
+        stamps = sorted(self.samples.keys() & self.torques.keys())
+        if not stamps or not self.plans.messages:
+            raise MeasurementError(
+                f'{folder}: no sample of it was answered by a torque under a plan; nothing moved'
+            )
+        clock = Clock(stamps[0])
+        plans = self.plans.certified(clock)
+        stamps = [s for s in stamps if clock.seconds(s) >= plans[0].start_time]
+        recorder = LoopRecorder(self.settings.model, clock)
+        for moment in self._moments(stamps, plans, clock):
+            recorder.take(moment)
+        record = replace(recorder.record(), planning=self._planning(plans, clock))
+        modes = tuple((clock.seconds(stamp), mode) for stamp, mode in self.modes)
+        return RecordedLoop(self.settings, record, tuple(plans), modes)
+
+    def _moments(self, stamps: list[int], plans: list[Plan], clock: Clock) -> Iterable[Moment]:
+        results = [PlanResult(p, None, Finding(Outcome.FOUND), p.start_time) for p in plans]
+        starts = [clock.stamp(p.start_time) for p in plans]
+        known = [stamp for stamp, _ in self.estimates]
+        since = next((stamp for stamp, mode in self.modes if mode == FAULT), None)
+        for stamp in stamps:
+            result = results[max(int(np.searchsorted(starts, stamp, side='right')) - 1, 0)]
+            _, estimate = self.estimates[
+                max(int(np.searchsorted(known, stamp, side='right')) - 1, 0)
+            ]
+            fault = self.reason if since is not None and stamp >= since else ''
+            yield Moment(self.samples[stamp], estimate, result, self.torques[stamp], fault)
+
+    def _planning(self, plans: list[Plan], clock: Clock) -> tuple[PlanningEntry, ...]:
+        """What the planner said, on the clock of the record."""
+        starts = [plan.start_time for plan in plans]
+        found = []
+        for entry in self.searches.values():
+            time = clock.seconds(round(entry.time))
+            number = max(int(np.searchsorted(starts, time, side='right')) - 1, 0)
+            found.append(replace(entry, time=time, plan=number))
+        return tuple(found)
+
+
+def _search(said: dict[str, str]) -> PlanningEntry:
+    """Its time is still a stamp [ns]."""
+    outcome = said['found'].partition(',')[0].partition(':')[0]
+    cost, seconds = float(said['cost']), float(said['searched [s]'])
+    return PlanningEntry(float(said['said at [ns]']), outcome, said['found'], cost, seconds, 0)
