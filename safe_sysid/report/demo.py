@@ -12,7 +12,7 @@ import time
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.demo_belief import claim_of, empty_gripper
-from safe_sysid.report.demo_narrator import Narrator, for_person
+from safe_sysid.report.demo_narrator import LEARNING, Narrator, for_person
 from safe_sysid.report.demo_outcome import Outcome, figures
 from safe_sysid.report.demo_report import write_report
 from safe_sysid.report.demo_runs import (
@@ -45,7 +45,7 @@ def command(options: argparse.Namespace) -> int:
     begin = time.monotonic()
     choices = _choices(options)
     choices.folder.mkdir(parents=True)
-    narrator = Narrator(for_person(options.json))
+    narrator = Narrator(for_person(options.json), LEARNING)
     narrator.say(OPENING)
     outcome = _outcome(choices, narrator)
     report = choices.folder / 'report.html'
@@ -94,7 +94,7 @@ def _outcome(choices: DemoChoices, narrator: Narrator) -> Outcome:
 
 def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop:
     narrator.say(BELIEF)
-    other = Narrator(narrator.out)
+    other = Narrator(narrator.out, {})
     follow(believing_empty(choices), choices.log, other.hear)
     other.end()
     loop = loop_of_bag(choices.bag_of_belief)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+import re
 import sys
 import time
 from typing import Any, TextIO
@@ -9,19 +11,20 @@ from typing import Any, TextIO
 WIDTH = 44  # characters of the scale
 LEAST, MOST = 1.0, 5.5  # [kg] that it shows
 STEP = 0.01  # [kg] by which a bound has to move to be shown again
-MODES = {
+LEARNING = {  # mode: what is done in it
     'exciting': 'learn: motions that teach most, certified for everything the payload may be',
     'task': 'task: to the goal, certified for what the payload may still be',
-    'braking': 'braking',
 }
+MARGIN = re.compile(r'smallest margin: (?P<what>.*?)(?: at t = .*? s)?: (?P<margin>[^:]*)')
 WAITING = '·✢✳✶✳✢'
 
 
 class Narrator:
     """Hears the words of the onlooker."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, phases: Mapping[str, str]) -> None:
         self.out = out
+        self._phases = phases  # modes that are told, and how
         self._begin = time.monotonic()
         self._first: int | None = None  # stamp [ns]
         self._time = 0.0  # [s] of the arm
@@ -66,13 +69,17 @@ class Narrator:
 
     def _mode(self, mode: str) -> None:
         self._phase = mode
-        if mode in MODES:
-            self.say(f'\n{self._time:6.1f} s  {MODES[mode]}')
+        if mode in self._phases:
+            self.say(f'\n{self._time:6.1f} s  {self._phases[mode]}')
 
     def _plan(self, found: str) -> None:
         finding, _, now = found.rpartition('; ')
-        if finding.startswith('new plan, '):
-            self.say(f'{self._time:6.1f} s  plan    {finding.removeprefix("new plan, ")}')
+        margin = MARGIN.fullmatch(finding.removeprefix('new plan, '))
+        if margin is not None:
+            self.say(
+                f'{self._time:6.1f} s  plan    certified, smallest margin {margin["margin"]}: '
+                f'{margin["what"]}'
+            )
         elif not finding.startswith('nothing is left'):
             self.say(f'{self._time:6.1f} s  no plan {finding} ({now})')
 

@@ -143,6 +143,10 @@ class _Heard:
         for moment in self._moments(stamps, plans, clock):
             recorder.take(moment)
         record = replace(recorder.record(), planning=self._planning(plans, clock))
+        fault = next((stamp for stamp, mode in self.modes if mode == FAULT), None)
+        if fault is not None:
+            reason = self.reason or 'it is not recorded why'
+            record = replace(record, fault=reason, fault_time=clock.seconds(fault))
         modes = tuple((clock.seconds(stamp), mode) for stamp, mode in self.modes)
         return RecordedLoop(self.settings, record, tuple(plans), modes)
 
@@ -150,14 +154,12 @@ class _Heard:
         results = [PlanResult(p, None, Finding(Outcome.FOUND), p.start_time) for p in plans]
         starts = [clock.stamp(p.start_time) for p in plans]
         known = [stamp for stamp, _ in self.estimates]
-        since = next((stamp for stamp, mode in self.modes if mode == FAULT), None)
         for stamp in stamps:
             result = results[max(int(np.searchsorted(starts, stamp, side='right')) - 1, 0)]
             _, estimate = self.estimates[
                 max(int(np.searchsorted(known, stamp, side='right')) - 1, 0)
             ]
-            fault = self.reason if since is not None and stamp >= since else ''
-            yield Moment(self.samples[stamp], estimate, result, self.torques[stamp], fault)
+            yield Moment(self.samples[stamp], estimate, result, self.torques[stamp])
 
     def _planning(self, plans: list[Plan], clock: Clock) -> tuple[PlanningEntry, ...]:
         """What the planner said, on the clock of the record."""
