@@ -39,7 +39,7 @@ def _parameter_text(outcome: Outcome) -> str:
         f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10} {"truth":>10}',
     ]
     for i, (label, unit) in enumerate(zip(LABELS, UNITS, strict=True)):
-        row = ' '.join(f'{x[i]:10.4f}' for x in (lower, nominal, upper, outcome.truth))
+        row = ' '.join(f'{x[i]:10.4g}' for x in (lower, nominal, upper, outcome.truth))
         is_inside = lower[i] <= outcome.truth[i] <= upper[i]
         lines.append(f'  {label:4} {row}  {unit:6} {"inside" if is_inside else "OUTSIDE"}')
     return '\n'.join(lines)

@@ -17,6 +17,7 @@ from safe_sysid.report.loop_record import LoopRecord
 from safe_sysid.simulate.contact import Clearance, ContactGauge
 
 LOOKS = 4000  # positions at most at which distances are measured
+UNCHANGED = 1e-4  # [m]
 NEAR_GOAL = 0.05  # [rad] in every joint: how near a plan has to lead, and a tracking error
 
 
@@ -68,8 +69,12 @@ def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
     count, pairs = len(model.capsules.pairs), gauge.pairs
     moving = np.array([i < count or first not in still for i, (first, _) in enumerate(pairs)])
     chosen = np.unique(np.linspace(0, len(record.time) - 1, LOOKS).astype(int))
-    least = np.min([gauge.distances(record.q[i]) for i in chosen], axis=0)
-    least[~moving] = np.inf
+    distances = np.array([gauge.distances(record.q[i]) for i in chosen])
+    least = np.where(moving, distances.min(axis=0), np.inf)
+    changes = np.ptp(distances, axis=0) > UNCHANGED
+    for kind in (slice(None, count), slice(count, None)):
+        if changes[kind].any():  # what turns about its own axis only is always as near
+            least[kind][~changes[kind]] = np.inf
     nearest = count + int(np.argmin(least[count:])), int(np.argmin(least[:count]))
     obstacle, own = (Clearance(float(least[i]), *pairs[i]) for i in nearest)
     return obstacle, own

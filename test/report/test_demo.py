@@ -1,1 +1,208 @@
-"""The demo over real middleware: what it prints and writes is true, and a broken promise is told."""
+"""The demo over real middleware: what it prints and writes is true, a broken promise is told."""
+
+from dataclasses import replace
+import io
+from itertools import pairwise
+import json
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report import demo
+from safe_sysid.report.cli import main
+from safe_sysid.report.demo_narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
+from safe_sysid.report.demo_runs import DemoChoices, believing_empty, follow, mission
+from safe_sysid.report.loop_ledger import ledger_of
+from safe_sysid.report.loop_of_bag import RecordedLoop, loop_of_bag
+from safe_sysid.report.processes import Choices, processes_of
+from safe_sysid.simulate.contact import ContactGauge
+
+PROMISES = 10
+BUDGET = 3.9  # [s] of a search
+
+
+def truth_of(payload):
+    model = RobotModel.named('kinova_gen3').with_payload(read_payload(payload))
+    return model.theta[model.layout.end_effector]
+
+
+@pytest.fixture(scope='module')
+def short(tmp_path_factory):
+    """The task with a wrong belief: the shortest of the runs, over real middleware."""
+    choices = DemoChoices('builtin_sim', 'dumbbell_8lb', 1, tmp_path_factory.mktemp('demo'))
+    heard = []
+    status = follow(believing_empty(choices), choices.log, heard.append)
+    said = [x for x in heard if x is not None]
+    return status, said, loop_of_bag(choices.bag_of_belief)
+
+
+def test_a_wrong_belief_is_noticed_by_the_nodes_before_the_arm_moves(short):
+    status, said, loop = short
+    assert status == 1
+    assert [x['mode'] for x in said if 'mode' in x][:2] == ['idle', 'exciting']
+    assert any('larger than the controller promises' in x.get('trouble', '') for x in said)
+    assert 'larger than the controller promises' in loop.record.fault
+    assert 0.0 < loop.record.fault_time < 3.0
+    assert np.abs(loop.record.q - loop.record.q[0]).max() < 0.1
+
+
+def test_a_bag_becomes_the_run_that_was_recorded(short):
+    _, _, loop = short
+    record, names = loop.record, loop.settings.model.layout.joint_names
+    assert record.joint_names == names
+    np.testing.assert_allclose(np.diff(record.time), 0.002, atol=1e-9)
+    assert np.abs(record.tau).max() > 1.0
+    assert loop.settings.gains.V_M == 0.02
+    assert set(loop.settings.boxes) == {
+        'table', 'board_low', 'board_high', 'wall_left', 'wall_right',
+    }  # fmt: skip
+    assert [plan.certificate.holds for plan in loop.plans] == [True] * len(loop.plans)
+    lower, upper = record.estimates.lower[0], record.estimates.upper[0]
+    assert lower[0] == pytest.approx(1.285 * 0.95, rel=1e-3)
+    assert upper[0] == pytest.approx(1.285 * 1.05, rel=1e-3)
+    assert np.all(record.tau_lower < record.tau_upper)
+
+
+def test_the_ledger_tells_each_promise_that_was_broken(short):
+    _, _, loop = short
+    kept = {e.promise: e.is_kept for e in ledger_of(loop, truth_of('dumbbell_8lb'), 1.0).entries}
+    assert len(kept) == PROMISES
+    assert not kept['the true parameters are inside their bounds']  # they were believed wrongly
+    assert not kept['the task ends at its goal']
+    inside = loop.record.estimates.nominal[0]
+    assert broken(loop, inside) == {'plans are found in time', 'the task ends at its goal'}
+    record = loop.record
+    wider = replace(
+        record.estimates,
+        time=np.array([0.0, 1.0]),
+        nominal=np.tile(inside, (2, 1)),
+        lower=record.estimates.lower[[0, 0]] - [[0.0], [1e-9]],
+        upper=record.estimates.upper[[0, 0]],
+    )
+    for change, promise in (
+        ({'tau': record.tau_upper + 1e-6}, 'torques stay within what was certified'),
+        ({'tau': record.torque_limit + 0.0 * record.tau}, 'torques stay within their limits'),
+        ({'error': 1.01 * record.error_bound}, 'tracking errors stay within their bounds'),
+        ({'estimates': wider}, 'bounds only shrink'),
+        ({'q': record.q * 0.0 + into_the_table(loop)}, 'nothing in the way is touched'),
+    ):
+        assert promise in broken(replace(loop, record=replace(record, **change)), inside)
+
+
+def broken(loop: RecordedLoop, truth):
+    return {e.promise for e in ledger_of(loop, truth, BUDGET).entries if not e.is_kept}
+
+
+def into_the_table(loop):
+    """Position in which the arm is inside the table."""
+    gauge = ContactGauge(loop.settings.model, {'table': loop.settings.boxes['table']})
+    first = len(loop.settings.model.capsules.pairs)
+    moving = [i for i, (one, _) in enumerate(gauge.pairs) if i >= first and 'gripper' in one]
+    for elbow in np.linspace(0.0, 3.0, 30):
+        q = np.array([0.0, elbow, 0.0, 0.0, 0.0, 0.0, 0.0])
+        if gauge.distances(q)[moving].min() < 0.0:
+            return q
+    raise AssertionError('the arm does not reach the table')
+
+
+def test_every_setting_of_the_runs_is_one_of_their_nodes(tmp_path):
+    choices = DemoChoices('builtin_sim', 'dumbbell_8lb', 3, tmp_path)
+    for arguments in (mission(choices), believing_empty(choices)):
+        extra = [value for flag, value in pairwise(arguments) if flag == '-p']
+        nodes = {p.node for p in processes_of('builtin_sim', Choices(extra=tuple(extra)))}
+        assert {x.partition(':')[0] for x in extra if not x.startswith('prior')} <= nodes
+
+
+def test_the_narrator_shows_what_is_new_and_no_more():
+    out = io.StringIO()
+    narrator = Narrator(out, LEARNING)
+    narrator.hear({'sentence': '', 'mass': [1.2, 3.2, 5.2], 'stamp': 0})
+    narrator.hear({'sentence': '', 'mode': 'exciting'})
+    narrator.hear({'sentence': '', 'mass': [4.0, 4.5, 5.2], 'stamp': 2 * 10**9})
+    narrator.hear({'sentence': '', 'mass': [4.001, 4.5, 5.2], 'stamp': 3 * 10**9})
+    narrator.hear(None)
+    found = 'new plan, smallest margin: torque of joint_2 at t = 0.50 to 0.52 s: 55 of 56.7 N m'
+    narrator.hear({'sentence': '', 'plan': f'{found}; it takes over', 'stamp': 3500 * 10**6})
+    narrator.hear({'sentence': '', 'trouble': 'fault: no way; x'})
+    lines = [line for line in out.getvalue().splitlines() if line]
+    assert [line.split()[0] for line in lines] == ['0.0', '0.0', '0.0', '1.5']
+    assert lines[2].endswith('4.00 … 5.20 kg')
+    assert lines[3].endswith('certified, smallest margin 55 of 56.7 N m: torque of joint_2')
+    assert narrator.fault == 'no way; x'
+
+
+def test_the_scale_shows_an_interval_where_it_is():
+    drawn = scale(2.0, 3.0, 4.0)
+    assert len(drawn) == WIDTH
+    at = [LEAST + (MOST - LEAST) * i / WIDTH for i, c in enumerate(drawn) if c in '━●']
+    assert at[0] == pytest.approx(2.0, abs=(MOST - LEAST) / WIDTH)
+    assert at[-1] == pytest.approx(4.0, abs=(MOST - LEAST) / WIDTH)
+    assert scale(0.0, 0.5, 9.0)[0] == '●'
+
+
+def test_without_ros_the_demo_says_how_to_get_it(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(demo.importlib.util, 'find_spec', lambda _: None)
+    assert main(['demo', '--folder', str(tmp_path / 'new')]) == 2
+    said = capsys.readouterr().err
+    assert 'rclpy is not installed' in said
+    assert "pip install 'safe_sysid[ros]'" in said
+    assert not (tmp_path / 'new').exists()
+
+
+def test_a_folder_that_exists_is_left_alone(capsys, tmp_path):
+    assert main(['demo', '--folder', str(tmp_path)]) == 2
+    assert 'is there already' in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_leaves_no_process(tmp_path):
+    folder = tmp_path / 'demo'
+    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'demo', '--folder', str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        deadline = time.monotonic() + 60.0
+        while not children_of(process.pid) or not (folder / 'bag').exists():
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        every = children_of(process.pid)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60.0)
+    assert process.returncode == 130
+    assert len(every) >= 2
+    assert [pid for pid in every if Path(f'/proc/{pid}').exists()] == []
+
+
+def children_of(pid):
+    """All processes below one."""
+    found = []
+    for path in Path(f'/proc/{pid}/task').glob('*/children'):
+        for child in path.read_text().split():
+            found += [int(child), *children_of(int(child))]
+    return found
+
+
+@pytest.mark.slow
+def test_the_whole_demo_keeps_every_promise(tmp_path, capfd):
+    assert main(['demo', '--folder', str(tmp_path / 'demo'), '--json']) == 0
+    printed = capfd.readouterr()
+    result = json.loads(printed.out)
+    assert result['every promise held'] is True
+    assert len(result['promises']) == PROMISES
+    assert all(promise['kept'] for promise in result['promises'])
+    for row, true in zip(result['parameters'], truth_of('dumbbell_8lb'), strict=True):
+        assert row['lower'] <= true <= row['upper']
+        assert row['truth'] == pytest.approx(true)
+    mass = result['parameters'][0]
+    assert mass['upper'] - mass['lower'] < 0.8  # [kg], of 4.0 before
+    wrong = result['believing the gripper is empty']
+    assert 'larger than the controller promises' in wrong['fault']
+    assert max(wrong['motions of the task']['outside'].values()) > 0.2
+    assert 'learn: motions that teach most' in printed.err
+    assert Path(result['report']).stat().st_size > 100_000
+    assert len(list((tmp_path / 'demo' / 'figures').glob('*.png'))) >= 5
