@@ -128,6 +128,7 @@ class ControllerNode(Node):
             return
         if arrival is Arrival.JUMPED:
             self._trouble = Arrival.JUMPED.value
+            self._health.announce()
             self._follow_none()
         self._sample = measurement, arrived
         self._go_on()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import sys
+import time
 
 from geometry_msgs.msg import InertiaStamped
 from rclpy.node import Node
@@ -28,6 +29,7 @@ from safe_sysid.nodes.messages import JointStateReader, estimate_message
 from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
 from safe_sysid.nodes.ros_config import read_config
+from safe_sysid.nodes.source_watch import SourceWatch
 from safe_sysid.track.supervisor import Cause, Mode
 
 
@@ -54,8 +56,8 @@ class IdentifierNode(Node):
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
         self._reader = JointStateReader(arm.model.layout.joint_names)
-        self._order = SampleOrder()
-        self._fault = self._trouble = ''
+        self._order, self._sources = SampleOrder(), SourceWatch()
+        self._fault = self._bad_sample = ''
         self._samples = self._refused = 0
         self._stamp = 0
         self._estimates = self.create_publisher(Float64MultiArray, 'parameter_estimate', STATE)
@@ -68,12 +70,15 @@ class IdentifierNode(Node):
             self.create_subscription(String, 'mode', self._on_mode, STATE)
 
     def _on_sample(self, msg: JointState) -> None:
+        if not self._sources.accepts(msg.header.frame_id, time.monotonic()):
+            return
         try:
             measurement = self._reader.measurement(msg)
         except MeasurementError as error:
             self._refused += 1
-            self._trouble = str(error)
+            self._bad_sample = str(error)
             return
+        self._bad_sample = ''
         if self._order.step(measurement.stamp) is not Arrival.OLD:
             self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
@@ -133,7 +138,9 @@ class IdentifierNode(Node):
             'mass at most [kg]': f'{bounds.upper[0]:.4g}',
         }
         faults = {Cause.CONTRADICTION} if self._fault else set()
-        return Condition(self._fault or self._trouble, frozenset(faults), figures)
+        intruder = self._sources.intruder(time.monotonic())
+        warning = self._bad_sample or (intruder and f'joint_states: {intruder}')
+        return Condition(self._fault or warning, frozenset(faults), figures)
 
     def close(self) -> None:
         """End the process that computes bounds."""

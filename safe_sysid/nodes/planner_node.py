@@ -40,6 +40,7 @@ from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.qos import ANSWERS, NEWEST_SAMPLE, OBSTACLES, PLANS, STATE
 from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.nodes.sample_gate import SampleGate
+from safe_sysid.nodes.source_watch import SourceWatch
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.plan_result import Outcome, PlanResult
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
@@ -97,7 +98,7 @@ class PlannerNode(Node):
         self._frame = frame_of_base(arm.model)
         self._boxes: dict[str, Box] = read_world(settings.world)
         self._reader = JointStateReader(arm.model.layout.joint_names)
-        self._order = SampleOrder()
+        self._order, self._sources = SampleOrder(), SourceWatch()
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
         self._mode: Mode | None = None
         self._estimate = arm.prior
@@ -113,7 +114,7 @@ class PlannerNode(Node):
         self._newest = ''  # start of the plan published last [ns]
         self._failures = 0
         self._is_warm = False
-        self._trouble = ''
+        self._trouble = self._bad_sample = ''
         self._connect()
 
     def _connect(self) -> None:
@@ -157,11 +158,14 @@ class PlannerNode(Node):
         self._newest_sample.close()
 
     def _on_sample(self, msg: JointState) -> None:
+        if not self._sources.accepts(msg.header.frame_id, time.monotonic()):
+            return
         try:
             measurement = self._reader.measurement(msg)
         except MeasurementError as error:
-            self._trouble = str(error)
+            self._bad_sample = str(error)
             return
+        self._bad_sample = ''
         arrival = self._order.step(measurement.stamp)
         if arrival is Arrival.OLD and not self._is_asked_again(measurement.stamp):
             return
@@ -326,6 +330,7 @@ class PlannerNode(Node):
             'obstacles': len(self._boxes),
         }
         trouble = str(result) if failed and result is not None else self._trouble
+        trouble = trouble or self._bad_sample
         return Condition(trouble, frozenset({Cause.NO_PLAN} if failed else ()), figures)
 
     def _search_figures(self) -> dict[str, object]:

@@ -40,7 +40,7 @@ URDF, SETTINGS, PARAMETERS = (
 class RecorderSettings(LoopSettings):
     """What is recorded, and where; URDF and settings of the robot go into the bag."""
 
-    folder: str = ''  # of the bag; it must not exist. Empty: recording_<date>_<time>
+    folder: str = ''  # of the bag; one that exists is left alone. Empty: recording_<date>_<time>
     topics: str = '.*'  # regular expression that a whole topic name has to match
     storage: str = 'mcap'  # mcap | sqlite3
     file_size: float = 128.0  # [MB], after which the next file of the bag begins
@@ -67,7 +67,8 @@ class RecorderNode(Node):
         super().__init__('recorder', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, RecorderSettings)
         self._settings = settings
-        folder = Path(settings.folder or f'recording_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}')
+        name = settings.folder or f'recording_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}'
+        folder = free_folder(Path(name))
         distro = os.environ.get('ROS_DISTRO', '')
         self._bag = BagWriter(folder, BagSettings(settings.storage, settings.file_size, distro))
         self._known: set[str] = set()
@@ -138,6 +139,18 @@ class RecorderNode(Node):
         now = time.time_ns()
         data = serialize_message(String(data=text))
         self._inbox.put(Letter(now, now, self._texts[topic], data))
+
+
+def free_folder(folder: Path) -> Path:
+    """The folder, or the first of folder_2, folder_3, ... that is free.
+
+    A recorder that crashed is started again with the settings it had, and goes on beside its bag.
+    """
+    free, count = folder, 1
+    while free.exists():
+        count += 1
+        free = folder.with_name(f'{folder.name}_{count}')
+    return free
 
 
 def _delivery(offered: list[QoSProfile]) -> Delivery:

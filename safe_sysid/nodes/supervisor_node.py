@@ -25,6 +25,7 @@ from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.qos import HEALTH, STATE
 from safe_sysid.nodes.roll_call import RollCall
 from safe_sysid.nodes.ros_config import read_config
+from safe_sysid.nodes.source_watch import SourceWatch
 from safe_sysid.track.supervisor import (
     Cause,
     Mode,
@@ -75,6 +76,7 @@ class SupervisorNode(Node):
         self._looks = 0  # since the newest sample
         self._reason = ''  # of the fault that there is
         self._slow_since: float | None = None
+        self._sources = SourceWatch()
         self._stamp = 0
         self._ends = 0  # plan in force [ns]
         self._bad_sample = ''
@@ -200,12 +202,15 @@ class SupervisorNode(Node):
 
     def _on_sample(self, msg: JointState) -> None:
         now = time.monotonic()
+        if not self._sources.accepts(msg.header.frame_id, now):
+            return
+        self._looks = 0
         try:
             measurement = self._reader.measurement(msg)
         except MeasurementError as error:
-            self._bad_sample = str(error)
+            self._bad_sample, self._slow_since = str(error), None
             return
-        self._bad_sample, self._looks, self._stamp = '', 0, measurement.stamp
+        self._bad_sample, self._stamp = '', measurement.stamp
         is_slow = bool(np.abs(measurement.velocity).max() < self._settings.rest_speed)
         self._slow_since = (self._slow_since or now) if is_slow else None
 

@@ -189,12 +189,12 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
     allowed = [s.value for s in TABLE[now.mode] if s is not Signal.FAULT]
     if signal is Signal.FAULT or signal not in TABLE[now.mode]:
         return f'{signal.value} means nothing in mode {now.mode.value}; allowed are {allowed}'
-    if signal in WAITS_FOR_REST and not situation.at_rest:
-        return f'{signal.value} has to wait until the arm is at rest'
-    if signal is Signal.RESET_FAULT and situation.faults:
+    if signal is Signal.RESET_FAULT and situation.faults:  # which may hide whether it is at rest
         present = next(cause for cause in Cause if cause in situation.faults)
         said, way_back = present.value
         return f'{signal.value} has to wait, as {said}: {way_back}'
+    if signal in WAITS_FOR_REST and not situation.at_rest:
+        return f'{signal.value} has to wait until the arm is at rest'
     return ''
 
 

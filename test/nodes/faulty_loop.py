@@ -1,0 +1,199 @@
+"""A loop whose processes can be killed, stopped and doubled, and a wire that spoils its states."""
+
+from contextlib import contextmanager
+import json
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+import numpy as np
+import rclpy
+from running_loop import LONG, Observer, changed_settings
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from safe_sysid.nodes.health import heard_from
+from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
+from safe_sysid.report.processes import Choices, processes_of, write_choices
+from safe_sysid.report.run import command_line, die_with_parent, ended
+
+NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder')
+CHANNEL = 'faulty_channel'
+COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
+REST = 40  # states in a row
+START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
+# In real time, since faults are about time, but with room for a machine that is busy: 200 Hz,
+# a guard that is patient, plans that are found quickly.
+ROOMY = {
+    'all__gains__V_M': 0.02,  # [J] room for torques that are held twice as long
+    'builtin_sim_bridge__start': START,
+    'builtin_sim_bridge__period': 0.005,
+    'builtin_sim_bridge__guard__max_age': 0.4,
+    'builtin_sim_bridge__guard__longest_step': 0.02,
+    'builtin_sim_bridge__guard__patience': 0.5,
+    'controller__cycle__period': 0.005,
+    'controller__succession__late': 0.03,
+    'identifier__identifier__observation__longest_step': 0.0075,
+    'planner__planner__search__rounds': 0,
+    'planner__planner__intervals': 64,
+    'planner__mission__exciting': 10_000,
+    'planner__mission__shrinking': 0.0,
+    'supervisor__stale': 1.0,
+    'supervisor__task_follows': False,
+    'recorder__commit_interval': 0.1,
+}
+
+
+class FaultyLoop(Observer):
+    """Every process by its name, and what all of them said since the arm began to move."""
+
+    def __init__(self, folder):
+        self.said = []  # (node, sentence)
+        self.measured = []  # what the arm reports, before anything is done to it
+        self.disturbed = {}
+        super().__init__()
+        for subscription in list(self.subscriptions):  # nobody here needs these
+            if subscription.topic_name in ('/joint_states', '/torque_command'):
+                self.destroy_subscription(subscription)
+        self.bag = folder / 'bag'
+        settings = changed_settings(folder, 'two_link', **ROOMY)
+        choices = Choices(config=str(settings), record=str(self.bag))
+        processes = [p for p in processes_of('builtin_sim', choices) if p.node in NODES]
+        chosen = write_choices(processes, folder / 'choices.yaml')
+        calm = ('-p', 'autostart:=false')
+        self._lines = {p.node: command_line(p, chosen) for p in processes}
+        self._lines['supervisor'] += calm
+        self._lines['builtin_sim_bridge'] += ['-r', 'joint_states:=measured']
+        self._lines[CHANNEL] = [sys.executable, str(Path(__file__).with_name(f'{CHANNEL}.py'))]
+        self.processes = {}
+        self._extra = []
+        self._disturbances = self.create_publisher(String, 'disturbance', STATE)
+        self.create_subscription(JointState, 'measured', self.measured.append, EVERY_SAMPLE)
+        self.create_subscription(String, 'disturbed', self._on_disturbed, STATE)
+
+    def start(self, node):
+        """A process of a node; the one before has to be gone."""
+        self.processes[node] = self._process(node)
+
+    def start_another(self, node):
+        """A second process of a node, by mistake."""
+        self._extra.append(self._process(node))
+        return self._extra[-1]
+
+    def _process(self, node):
+        return subprocess.Popen(
+            self._lines[node], start_new_session=True, preexec_fn=die_with_parent
+        )
+
+    def kill(self, node):
+        """SIGKILL: the process has no say in it."""
+        self.processes[node].kill()
+        self.processes[node].wait()
+
+    def end_all(self):
+        """The recorder last, as with everything else it would miss something."""
+        recorder = self.processes.pop('recorder')
+        ended([*self.processes.values(), *self._extra])
+        ended([recorder])
+
+    def disturb(self, how):
+        """Tell the wire what to do to states; '' is nothing."""
+        self._disturbances.publish(String(data=how))
+        self.wait(lambda: self.disturbed.get('disturbance') == how, f"the wire says '{how}'")
+
+    def _on_disturbed(self, msg):
+        self.disturbed = json.loads(msg.data)
+
+    def _on_health(self, msg):
+        super()._on_health(msg)
+        for status in msg.status:
+            heard = heard_from(status)
+            self.said.append((heard.name.removeprefix('/'), heard.trouble))
+
+    def wait_to_hear(self, node, words):
+        """Until a node has said something since the arm began to move."""
+        self.wait(
+            lambda: any(who == node and words in sentence for who, sentence in self.said),
+            f"{node} says '{words}'",
+        )
+
+    def figure(self, node, key):
+        """What a node said last about a figure of its own."""
+        heard = self.conditions.get(node)
+        return None if heard is None else heard.figures.get(key)
+
+    @property
+    def place(self):
+        """Where the arm is [rad], as its driver says."""
+        return np.array(self.measured[-1].position)
+
+    def is_moving(self):
+        """Whether a plan is followed that goes somewhere, and the arm does."""
+        if self.mode != 'exciting' or not self.measured:
+            return False
+        return bool(np.abs(self.measured[-1].velocity).max() > 0.05)
+
+    def is_at_rest(self):
+        """Whether the driver has reported no motion for a while."""
+        lately = self.measured[-REST:]
+        return len(lately) == REST and all(np.abs(s.velocity).max() < 0.02 for s in lately)
+
+    def move(self):
+        """From whatever was before to an arm in motion, and everybody there."""
+        for node, process in self.processes.items():
+            if process.poll() is not None:
+                self.start(node)
+        if not self.is_moving():
+            self.come_back()
+        self.said.clear()
+        self.modes[:] = self.modes[-1:]
+
+    def come_back(self):
+        """What an operator does after a fault, or when there is nothing more to learn."""
+        ways = {'fault': 'reset_fault', 'identified': 'new_payload', 'holding': 'start'}
+        deadline = time.monotonic() + LONG
+        while not self.is_moving():
+            assert time.monotonic() < deadline, f'the arm moves; {self.modes}, {self.conditions}'
+            asked = {**ways, 'idle': 'start'}.get(self.mode)
+            if asked:
+                self.call(f'supervisor/{asked}')
+            self.spin_for(20)
+
+    def spin_for(self, states):
+        """Listen until the arm has reported some more states."""
+        count = len(self.measured)
+        self.wait(lambda: len(self.measured) > count + states, 'the arm reports its state')
+
+    def expect_fault(self, cause, words):
+        """The supervisor names the cause, in words of whoever saw it."""
+        self.wait(lambda: self.mode == 'fault', f'fault {cause}')
+        self.wait_to_hear('supervisor', words)
+        assert self.figure('supervisor', 'cause') == cause
+
+    def expect_rest(self):
+        """The arm ends up at rest, and stays there."""
+        self.wait(self.is_at_rest, 'the arm is at rest')
+        place, count = self.place, len(self.measured)
+        self.spin_for(REST)
+        for state in self.measured[count:]:
+            assert np.abs(state.position - place).max() < 0.02
+            assert np.abs(state.velocity).max() < 0.05
+
+
+@contextmanager
+def faulty_loop(folder):
+    """A loop that has learned to move; all its processes end with it."""
+    rclpy.init()
+    loop = FaultyLoop(folder)
+    try:
+        for node in (*NODES, CHANNEL):
+            loop.start(node)
+        loop.wait(lambda: loop.mode == 'idle', 'idle at first')
+        is_warm = 'the planner is warm'
+        loop.wait(lambda: loop.figure('planner', 'is warm') == 'True', is_warm, COMPILING)
+        yield loop
+    finally:
+        loop.end_all()
+        loop.destroy_node()
+        rclpy.try_shutdown()
