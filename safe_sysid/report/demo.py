@@ -27,6 +27,7 @@ from safe_sysid.report.demo_runs import (
 from safe_sysid.report.demo_tables import tables
 from safe_sysid.report.loop_ledger import ledger_of
 from safe_sysid.report.loop_of_bag import RecordedLoop, loop_of_bag
+from safe_sysid.report.run import SETTINGS_REFUSED
 
 PROMISE_BROKEN = 1
 HOW_TO_GET_ROS = (
@@ -80,7 +81,7 @@ def _choices(options: argparse.Namespace) -> DemoChoices:
 
 def _outcome(choices: DemoChoices, narrator: Narrator) -> Outcome:
     """Both runs, and what their bags say."""
-    follow(mission(choices), choices.log, narrator.hear)
+    _follow(mission(choices), choices, narrator)
     narrator.work('certifying every plan again, from the bag')
     loop = loop_of_bag(choices.bag)
     model = RobotModel.named(ROBOT).with_payload(read_payload(choices.payload))
@@ -94,10 +95,15 @@ def _outcome(choices: DemoChoices, narrator: Narrator) -> Outcome:
 
 def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop:
     narrator.say(BELIEF)
-    other = Narrator(narrator.out, {})
-    follow(believing_empty(choices), choices.log, other.hear)
-    other.end()
-    loop = loop_of_bag(choices.bag_of_belief)
-    if loop.record.fault:
-        narrator.say(f'{loop.record.fault_time:6.1f} s  fault   {other.fault}')
-    return loop
+    _follow(believing_empty(choices), choices, Narrator(narrator.out, {}))
+    return loop_of_bag(choices.bag_of_belief)
+
+
+def _follow(arguments: list[str], choices: DemoChoices, narrator: Narrator) -> None:
+    """A run to its end; one that nobody said anything about has failed."""
+    status = follow(arguments, choices.log, narrator.hear)
+    narrator.end()
+    if status == SETTINGS_REFUSED or not narrator.has_heard:
+        raise DemoError(
+            f'the nodes ended with status {status}; what they said is in {choices.log}'
+        )

@@ -38,8 +38,8 @@ class Claim:
     @property
     def beyond(self) -> Array:
         """How far it was outside at most, (n,) [N m]."""
-        beyond = np.maximum(self.lower - self.tau, self.tau - self.upper).max(axis=0)
-        return np.maximum(beyond, 0.0)
+        beyond = np.maximum(self.lower - self.tau, self.tau - self.upper)
+        return np.asarray(np.maximum(beyond, 0.0).max(axis=0))
 
     @property
     def worst(self) -> list[int]:

@@ -32,12 +32,14 @@ class Narrator:
         self._phase = 'starting the nodes'
         self._turn = 0
         self.fault = ''
+        self.has_heard = False
 
     def hear(self, said: dict[str, Any] | None) -> None:
         """Show what was said; None: nothing is new."""
         if said is None:
             self._wait()
             return
+        self.has_heard = True
         self._advance(int(said.get('stamp', 0)))
         if 'mode' in said:
             self._mode(str(said['mode']))
@@ -97,6 +99,7 @@ class Narrator:
             self._phase = 'compiling what is used for the first time, kept for the next'
         elif sentence.startswith('fault: ') and not self.fault:
             self.fault = sentence.removeprefix('fault: ')
+            self.say(f'{self._time:6.1f} s  fault   {self.fault.partition("; ")[0]}')
 
     def _wait(self) -> None:
         """On a terminal: something that moves."""

@@ -15,9 +15,9 @@ def tables(outcome: Outcome) -> str:
 
 
 def _claim_text(claim: Claim) -> str:
-    verdict = 'they would have been certified' if claim.would_hold else 'some would be refused'
+    verdict = 'all would have been' if claim.would_hold else 'not all would have been'
     lines = [
-        f'         The motions of the task for an empty gripper: {verdict}, with these torques',
+        f'\nThe motions of the task, certified for an empty gripper ({verdict}):',
         '',
         f'  {"joint":9} {"applied [N m]":>18} {"claimed [N m]":>18}   outside   by up to',
     ]

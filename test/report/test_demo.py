@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+from report.browser import Browser, chromium
 
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -132,8 +133,9 @@ def test_the_narrator_shows_what_is_new_and_no_more():
     narrator.hear({'sentence': '', 'plan': f'{found}; it takes over', 'stamp': 3500 * 10**6})
     narrator.hear({'sentence': '', 'trouble': 'fault: no way; x'})
     lines = [line for line in out.getvalue().splitlines() if line]
-    assert [line.split()[0] for line in lines] == ['0.0', '0.0', '0.0', '1.5']
+    assert [line.split()[0] for line in lines] == ['0.0', '0.0', '0.0', '1.5', '1.5']
     assert lines[2].endswith('4.00 … 5.20 kg')
+    assert lines[4].endswith('fault   no way')
     assert lines[3].endswith('certified, smallest margin 55 of 56.7 N m: torque of joint_2')
     assert narrator.fault == 'no way; x'
 
@@ -187,7 +189,7 @@ def children_of(pid):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # about a minute
 def test_the_whole_demo_keeps_every_promise(tmp_path, capfd):
     assert main(['demo', '--folder', str(tmp_path / 'demo'), '--json']) == 0
     printed = capfd.readouterr()
@@ -206,3 +208,9 @@ def test_the_whole_demo_keeps_every_promise(tmp_path, capfd):
     assert 'learn: motions that teach most' in printed.err
     assert Path(result['report']).stat().st_size > 100_000
     assert len(list((tmp_path / 'demo' / 'figures').glob('*.png'))) >= 5
+    if chromium() is not None:
+        browser = Browser()
+        browser.open(Path(result['report']))
+        verdict = browser.value('document.querySelector(".verdict b").textContent')
+        assert (verdict, browser.complaints()) == ('Every promise held.', [])
+        browser.close()
