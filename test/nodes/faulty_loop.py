@@ -9,6 +9,8 @@ import time
 
 import numpy as np
 import rclpy
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from running_loop import LONG, Observer, changed_settings
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -179,6 +181,19 @@ class FaultyLoop(Observer):
         for state in self.measured[count:]:
             assert np.abs(state.position - place).max() < 0.02
             assert np.abs(state.velocity).max() < 0.05
+
+
+def recorded(folder, topic):
+    """Messages of a topic in a bag, in their order."""
+    with Reader(folder) as reader:
+        store = get_typestore(Stores.EMPTY)
+        connections = [conn for conn in reader.connections if conn.topic == topic]
+        if not connections:  # which would be taken for all of them
+            return []
+        for conn in connections:
+            store.register(get_types_from_msg(conn.msgdef.data, conn.msgtype))
+        found = reader.messages(connections=connections)
+        return [store.deserialize_cdr(data, conn.msgtype) for conn, _, data in found]
 
 
 @contextmanager

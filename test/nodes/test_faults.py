@@ -5,13 +5,14 @@ One loop for all: every test begins with an arm in motion and ends with one that
 
 import signal
 
-from faulty_loop import faulty_loop
+from faulty_loop import faulty_loop, recorded
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
 from safe_sysid.nodes.qos import SAMPLES
 
+LATE = 400  # states, 2 s: more than a recorder keeps back on a busy machine
 # The guard refuses torques of another time, the identifier samples of one.
 CAUSES_OF_A_JUMP = ('COMMAND_REFUSED', 'CONTRADICTION')
 
@@ -170,6 +171,29 @@ def test_a_killed_planner_is_taken_back_once_it_is_there(loop):
     assert 'fault' not in loop.modes
 
 
+def test_nothing_recorded_is_lost_when_the_recorder_is_killed(loop):
+    """Every state once and in order up to its last commit, and the fault that there was."""
+    began = stamp(loop.measured[-1])
+    loop.disturb('not a number')
+    loop.expect_fault('BAD_MEASUREMENT', 'it has to be finite')
+    loop.disturb('')
+    loop.come_back()
+    loop.spin_for(LATE)
+    ended = stamp(loop.measured[-LATE])
+    loop.kill('recorder')
+    loop.start('recorder')
+    sent = [stamp(msg) for msg in loop.measured if began <= stamp(msg) <= ended]
+    kept = [stamp(msg) for msg in recorded(loop.bag, '/measured')]
+    assert len(sent) > 100
+    assert [s for s in kept if began <= s <= ended] == sent
+    said = [status for msg in recorded(loop.bag, '/diagnostics') for status in msg.status]
+    causes = {pair.value for status in said for pair in status.values if pair.key == 'cause'}
+    assert 'BAD_MEASUREMENT' in causes
+    beside = loop.bag.with_name(f'{loop.bag.name}_2')
+    loop.wait((beside / 'metadata.yaml').exists, 'it goes on beside the first bag')
+    loop.wait(lambda: any(recorded(beside, '/measured')), 'states in the second bag')
+
+
 def plan_starts(loop):
     """Starts of all plans that were followed."""
     return {(p.header.stamp.sec, p.header.stamp.nanosec) for p in loop.plans if p.points}
@@ -180,6 +204,11 @@ def assert_at_the_end_of_its_plan(loop):
     followed = [p for p in loop.plans if p.points][-1]
     end = np.array(followed.points[-1].positions)
     assert np.abs(loop.place - end).max() < 0.05
+
+
+def stamp(msg):
+    """Of the header [ns]."""
+    return msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
 
 
 def count(loop, node, figure):
