@@ -31,7 +31,7 @@ demo: environment
 
 test: environment
 	@echo 'test: pytest'
-	@$(run) -m pytest -q $(ARGS)
+	@$(run) -m pytest -q -n auto --dist loadfile $(ARGS)
 
 lint: environment
 	@echo 'lint: ruff format --check'

@@ -35,7 +35,7 @@ ROS = [
 ]
 # The second simulator, for checking the first one.
 DRAKE = ['drake>=1.51.1']
-TEST = ['pytest>=7', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
+TEST = ['pytest>=7', 'pytest-xdist', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
 
 
 def shared_files() -> Iterator[tuple[str, list[str]]]:
