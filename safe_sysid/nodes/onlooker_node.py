@@ -48,6 +48,7 @@ class OnlookerNode(Node):
         self._mode = ''
         self._said: dict[str, str] = {}
         self._mass = self._found = ''
+        self._stamp = 0  # of the newest sample that is in an estimate [ns]
         self.create_subscription(String, 'mode', self._on_mode, STATE)
         self.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
@@ -68,13 +69,13 @@ class OnlookerNode(Node):
         except MessageError as error:
             self._say(str(error))
             return
-        estimate = told.estimate
+        estimate, self._stamp = told.estimate, told.stamp
         bounds, nominal = estimate.end_effector_bounds, estimate.end_effector
         mass = f'gripper and payload: {bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg'
         if mass != self._mass:
             row = [bounds.lower[0], nominal[0], bounds.upper[0]]
             said = f'{mass}, nominal {nominal[0]:.3f} kg'
-            self._say(said, mass=[float(x) for x in row], stamp=told.stamp)
+            self._say(said, mass=[float(x) for x in row])
         self._mass = mass
 
     def _on_health(self, msg: DiagnosticArray) -> None:
@@ -103,8 +104,9 @@ class OnlookerNode(Node):
 
     def _say(self, sentence: str, **figures: object) -> None:
         """A line: the sentence, or an object of it and its figures."""
-        is_text = self._settings.form == 'text'
-        line = sentence if is_text else json.dumps({'sentence': sentence, **figures})
+        line = sentence
+        if self._settings.form == 'json':
+            line = json.dumps({'sentence': sentence, 'stamp': self._stamp, **figures})
         sys.stdout.write(f'{line}\n')
         sys.stdout.flush()
 
