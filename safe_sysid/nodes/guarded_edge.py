@@ -58,6 +58,7 @@ class GuardedEdge:
         self._guard: TorqueGuard | None = None
         self._given: GuardedTorque | None = None
         self._trouble = ''
+        self._is_engaged = False
         self.mode: Mode | None = None  # None until the supervisor says one
         self.answered: int | None = None  # newest sample that the controller answered [ns]
         self.when_answered: Callable[[], None] = _go_on_waiting
@@ -76,8 +77,8 @@ class GuardedEdge:
 
     @property
     def gives_torque(self) -> bool:
-        """Whether the mode lets any torque reach the robot."""
-        return self.mode not in (None, Mode.IDLE)
+        """Whether any torque may reach the robot; a fault in idle is no reason to begin."""
+        return self._is_engaged
 
     def publish(self, measurement: JointMeasurement) -> None:
         """Tell everybody what the robot measures."""
@@ -131,6 +132,8 @@ class GuardedEdge:
         ended = self.mode is Mode.FAULT and mode is not Mode.FAULT
         if ended or (mode is Mode.IDLE and self.mode is not Mode.IDLE):
             self._forget()
+        if mode is not Mode.FAULT or self.mode is None:
+            self._is_engaged = mode is not Mode.IDLE
         self.mode = mode
 
     def _on_command(self, msg: Float64MultiArray) -> None:

@@ -85,8 +85,9 @@ class IdentifierNode(Node):
             self._publish(self._estimate)
 
     def _on_mode(self, msg: String) -> None:
-        """Count samples while the robot is under torque."""
-        self._counts = msg.data != Mode.IDLE.value
+        """Count samples while the robot is under torque, which a fault alone does not change."""
+        if msg.data != Mode.FAULT.value:
+            self._counts = msg.data != Mode.IDLE.value
         if self._counts and self._is_lockstep and self._not_counted is not None:
             self._take(self._not_counted)  # time has stood still since
 

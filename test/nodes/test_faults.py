@@ -5,13 +5,14 @@ One loop for all: every test begins with an arm in motion and ends with one that
 
 import signal
 
-from faulty_loop import faulty_loop, recorded
+from faulty_loop import REST, faulty_loop, recorded
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
 from safe_sysid.nodes.qos import SAMPLES
 
+BRIDGE = 'builtin_sim_bridge'
 LATE = 400  # states, 2 s: more than a recorder keeps back on a busy machine
 # The guard refuses torques of another time, the identifier samples of one.
 CAUSES_OF_A_JUMP = ('COMMAND_REFUSED', 'CONTRADICTION')
@@ -58,6 +59,23 @@ def test_a_state_that_makes_no_sense_is_a_fault_until_it_does(loop, how, words):
     refused = loop.call('supervisor/reset_fault')
     assert not refused.success
     assert 'has to wait, as a measurement is not finite' in refused.message
+    loop.disturb('')
+    loop.come_back()
+
+
+def test_a_fault_in_idle_gives_no_torque(loop):
+    """The arm is in its brakes, or its driver's: a fault is no reason to take hold of it."""
+    for mode in ('holding', 'idle'):
+        loop.call('supervisor/stop')
+        loop.wait(lambda m=mode: loop.mode == m, mode)
+    loop.wait(lambda: loop.figure(BRIDGE, 'gives_torque') == 'False', 'no torque')
+    before = loop.figure(BRIDGE, 'simulated under torque [s]')
+    loop.disturb('not a number')
+    loop.expect_fault('BAD_MEASUREMENT', 'it has to be finite')
+    loop.wait(lambda: loop.figure(BRIDGE, 'mode') == 'fault', 'the bridge knows of the fault')
+    loop.spin_for(REST)
+    assert loop.figure(BRIDGE, 'gives_torque') == 'False'
+    assert loop.figure(BRIDGE, 'simulated under torque [s]') == before
     loop.disturb('')
     loop.come_back()
 
