@@ -9,7 +9,8 @@ from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.demo_belief import belief_section
 from safe_sysid.report.demo_outcome import Outcome
 from safe_sysid.report.demo_runs import ROBOT, WORLD, DemoChoices, mission
-from safe_sysid.report.html_page import write_page
+from safe_sysid.report.html_page import Section, Table, write_page
+from safe_sysid.report.loop_ledger import Ledger
 from safe_sysid.report.loop_page import LoopStory, loop_page
 from safe_sysid.report.page_figures import write_figures
 
@@ -31,11 +32,26 @@ def write_report(outcome: Outcome, choices: DemoChoices, path: Path) -> None:
         settings=_settings(choices),
     )
     page = loop_page(story)
+    parts = [page.sections[0], _promises(outcome.ledger)]
     if outcome.claim is not None:
-        section = belief_section(outcome.claim, _what_happened(outcome))
-        page = replace(page, sections=(page.sections[0], section, *page.sections[1:]))
+        parts.append(belief_section(outcome.claim, _what_happened(outcome)))
+    page = replace(page, sections=(*parts, *page.sections[1:]))
+    if page.is_good and not outcome.ledger.is_kept:
+        page = replace(page, is_good=False, verdict=_broken(outcome.ledger))
     write_page(path, page)
     write_figures(path.parent / 'figures', page)
+
+
+def _promises(ledger: Ledger) -> Section:
+    rows = tuple((e.promise, e.finding, 'held' if e.is_kept else 'BROKEN') for e in ledger.entries)
+    lead = 'Read from the recorded bag; every plan was certified once more, from what is in it.'
+    return Section('What was promised', lead, tables=(Table(('promise', 'finding', ''), rows),))
+
+
+def _broken(ledger: Ledger) -> tuple[str, str]:
+    """The verdict on a run in which something else went wrong than what pages look at."""
+    broken = (f'{e.promise}: {e.finding}' for e in ledger.entries if not e.is_kept)
+    return 'Not every promise held:', '; '.join(broken) + '.'
 
 
 def _what_happened(outcome: Outcome) -> str:
