@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from safe_sysid.arrays import Array
 from safe_sysid.report.html_page import Plot
+
+FINE = 120  # [1/inch] of pages with many plots
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,12 @@ def stacked_plot(
     figure.savefig(path, dpi=150)
 
 
-def panels(path: Path, plots: Sequence[Plot]) -> None:
-    """The plots of a page side by side; the ending of the path chooses the format."""
+def panels(paths: Sequence[Path], plots: Sequence[Plot]) -> None:
+    """The plots of a page side by side; the ending of each path chooses its format."""
     columns = min(3, len(plots))
     rows = -(-len(plots) // columns)
-    figure = Figure(figsize=(5.0 * columns, 3.2 * rows), layout='constrained')
+    layout = ConstrainedLayoutEngine()
+    figure = Figure(figsize=(5.0 * columns, 3.2 * rows), layout=layout)
     for i, plot in enumerate(plots):
         axes = figure.add_subplot(rows, columns, i + 1)
         for band in plot.bands:
@@ -72,4 +76,7 @@ def panels(path: Path, plots: Sequence[Plot]) -> None:
         axes.grid(visible=True, alpha=0.3)
         if len(plot.lines) + len(plot.bands) > 1:
             axes.legend(fontsize='small')
-    figure.savefig(path, dpi=150)
+    layout.execute(figure)  # once, and not for every format
+    figure.set_layout_engine('none')
+    for path in paths:
+        figure.savefig(path, dpi=FINE)

@@ -14,12 +14,12 @@ FORMATS = ('png', 'svg')
 def write_figures(folder: Path, page: Page) -> list[Path]:
     """One figure per section that has plots, in every format."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written: list[Path] = []
     for section in page.sections:
         if not section.plots:
             continue
         name = re.sub(r'[^a-z0-9]+', '_', section.heading.lower()).strip('_')
-        for ending in FORMATS:
-            written.append(folder / f'{name}.{ending}')
-            panels(written[-1], section.plots)
+        paths = [folder / f'{name}.{ending}' for ending in FORMATS]
+        panels(paths, section.plots)
+        written += paths
     return written
