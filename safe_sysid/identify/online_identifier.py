@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from safe_sysid.identify.momentum_observation import (
     ObservationSettings,
     StampError,
 )
-from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.observation import Observation, packed
 from safe_sysid.identify.payload_estimator import Solution, SolveSettings
 from safe_sysid.identify.solves import SolverProcessError, Solves
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -82,6 +82,7 @@ class OnlineIdentifier:
             settings.solve,
         )
         self._start_episode()
+        self._warm_up()
 
     def _start_episode(self) -> None:
         self._observer = MomentumObserver(
@@ -93,6 +94,21 @@ class OnlineIdentifier:
         self._unsolved = 0  # rows that no solve has seen
         self._waiting = False  # for a solution
         self._solution: Solution | None = None  # that has yet to be learnt from
+
+    def _warm_up(self) -> None:
+        """Load what the first samples and windows would have to wait for, compiled code above all.
+
+        Three samples at rest fill the shortest window.
+        """
+        settings = replace(self._settings.observation, window=2)
+        observer = MomentumObserver(self._model, self._prior.bounds, settings)
+        rest, step = np.zeros(self._model.n), round(0.5e9 * settings.longest_step)
+        for stamp in range(0, 3 * step, step):
+            rows = observer.add(JointMeasurement(stamp, rest, rest, rest))
+            if rows is not None:
+                packed(rows)
+        last = self._estimate
+        ParameterEstimate(last.layout, last.theta.copy(), last.bounds)
 
     def step(self, measurement: JointMeasurement) -> ParameterEstimate:
         """Take a measurement; the best estimate so far, or the fault that ended it."""

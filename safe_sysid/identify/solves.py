@@ -108,6 +108,8 @@ class SolvesInBackground:
         self._buffer = bytearray(LONGEST_MESSAGE)
         self._episode = 0  # solutions of an earlier payload are not ours
         self._send(pickle.dumps(('prior', model, prior, settings)))
+        nothing = Solution(prior.end_effector, prior.end_effector_bounds, None, None, 0, 0.0)
+        pickle.loads(pickle.dumps((0, nothing)))  # what the first one needs is loaded now
 
     def add(self, rows: Observation) -> None:
         """Take the rows of a window."""
