@@ -88,7 +88,7 @@ class CollisionFacts:
 
 @dataclass(frozen=True)
 class LoopFacts:
-    """A point of one link is where a point of another link is [m], each in the frame of its link."""
+    """A point of one link stays where a point of another one is [m in the frames of the links]."""
 
     kind: str  # point: in all three directions; planar: in the plane normal to `normal`
     link_a: str
