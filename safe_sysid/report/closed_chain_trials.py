@@ -19,6 +19,7 @@ RATE = 1000.0  # [Hz]
 HARMONICS = 5
 FASTEST = 3.0  # [rad/s] of an actuated joint
 TRIES = 120  # random motions
+ROOM = 0.03  # [rad] to all limits: a servo does not follow exactly
 CLOSURES = 300  # random ones, whose spread a motion has
 REACH = 0.8  # of that spread
 CHOICES = 6  # that keep all loops closed; the most informative is taken
@@ -119,8 +120,11 @@ def exciting_motion(
         coefficients *= size
         coefficients[0] = middle - size * shape.mean(axis=0)
         try:
-            chain.follow(rows[0][: round(PERIOD * RATE) : 10] @ coefficients)
+            q = chain.follow(rows[0][: round(PERIOD * RATE) : 10] @ coefficients)
         except ClosureError:
+            continue
+        limits = chain.model.limits
+        if np.any(q < limits.position_lower + ROOM) or np.any(q > limits.position_upper - ROOM):
             continue
         found.append(coefficients)
         if len(found) == CHOICES:
