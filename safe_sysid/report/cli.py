@@ -25,7 +25,7 @@ GROUPS = {  # heading of --help: subcommands, each with a file in report/command
         'calibrate-gains',
         'calibrate-drift',
     ),
-    'on a robot or a simulator': ('run',),
+    'on a robot or a simulator': ('run', 'replay'),
     'figures': ('bench',),
     'for the shell': ('completion',),
 }
