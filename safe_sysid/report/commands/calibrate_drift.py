@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.calibrate import add_arm, add_recording
+from safe_sysid.report.commands.calibrate import add_arm
+from safe_sysid.report.commands.recording import add_recording
 from safe_sysid.report.commands.values import positive
 
 HELP = 'would hand guiding drift? external torque of a recording in which nobody touches the arm'

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.calibrate import add_arm, add_recording
+from safe_sysid.report.commands.calibrate import add_arm
+from safe_sysid.report.commands.recording import add_recording
 from safe_sysid.report.commands.values import positive
 
 HELP = 'N m per unit of effort, and its sign, from recordings without and with a known payload'

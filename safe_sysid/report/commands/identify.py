@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
+from safe_sysid.report.commands.recording import add_recording
 from safe_sysid.report.commands.values import (
-    column,
     export,
     known_friction,
     known_links,
@@ -12,7 +12,6 @@ from safe_sysid.report.commands.values import (
     positive,
     share,
     shares,
-    signs,
 )
 from safe_sysid.report.export_formats import FORMATS
 
@@ -31,34 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='an arm that comes with the package, its settings, or just a URDF',
     )  # fmt: skip
     parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
-    _add_recording(parser.add_argument_group('the recording'))
+    recording = parser.add_argument_group('the recording')
+    add_recording(recording)
+    _add_part(recording)
     _add_known(parser.add_argument_group('what is known before'))
     _add_answer(parser.add_argument_group('the answer'))
 
 
-def _add_recording(group: argparse._ArgumentGroup) -> None:
-    group.add_argument('--topic', help='of the bag, where several topics report the joints')
-    group.add_argument(
-        '--joint-names', metavar='PATTERN', default='{joint}',
-        help="joints in the recording, such as 'fer_joint{n}': {joint} is the name in the URDF, "
-        '{i} counts from 0, {n} from 1',
-    )  # fmt: skip
-    group.add_argument(
-        '--columns', metavar='WHAT=PATTERN', type=column, nargs='+',
-        help='columns of a table: time=NAME, and position=, velocity=, effort= with a PATTERN '
-        'as above, where the usual names do not fit',
-    )  # fmt: skip
-    group.add_argument('--rate', metavar='HZ', type=positive, help='of a table without times')
+def _add_part(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--payload-from', metavar='S', type=float, default=0.0,
         help='seconds into the recording from which on the payload is held',
     )  # fmt: skip
     group.add_argument('--to', metavar='S', type=float, help='and until when')
-    group.add_argument(
-        '--torque-sign', metavar='±1', type=signs,
-        help='-1 where the driver counts torque against the joint axes; one for all joints or '
-        'one each, as in --torque-sign=-1,1,1 (instead of what the settings say)',
-    )  # fmt: skip
 
 
 def _add_known(group: argparse._ArgumentGroup) -> None:
