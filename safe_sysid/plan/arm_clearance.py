@@ -105,6 +105,18 @@ def clearance(scene: Scene, q: Array, enough: float) -> tuple[float, int, int, i
 
 
 @jit
+def clearance_along(scene: Scene, q: Array, enough: float) -> float:
+    """Smallest distance at configurations (N, n); stops at the first one below `enough`."""
+    smallest = np.inf
+    for t in range(len(q)):
+        distance, _, _, _ = clearance(scene, q[t], enough)
+        smallest = min(smallest, distance)
+        if smallest < enough:
+            break
+    return smallest
+
+
+@jit
 def _place(scene: Scene, q: Array, ends: Array) -> None:
     """End points of all capsules in the base frame."""
     R, p = np.empty((len(q), 3, 3)), np.empty((len(q), 3))

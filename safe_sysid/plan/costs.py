@@ -13,14 +13,16 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.narrowing import covariance_columns, information, slopes_in_rows
 from safe_sysid.plan.predicted_observations import PredictedObservations
 from safe_sysid.plan.predicted_rows import PredictedRows
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import basis_derivative
 
+TIP = 10  # entries of theta_e
 FLAT = 1e-8  # share of the largest singular value below which a smallest one counts as this much
 
 
@@ -43,6 +45,9 @@ class CostValue:
 class Cost(Protocol):
     """Something to minimise over x in [-1, 1]^n."""
 
+    def value(self, x: npt.ArrayLike) -> float:
+        """Cost alone, for plans that are only compared."""
+
     def evaluate(self, x: npt.ArrayLike) -> CostValue:
         """Cost and gradient."""
 
@@ -62,6 +67,10 @@ class Conditioning:
         default_factory=_no_rows
     )  # (r, 10) in the same unit as those predicted
     scale: Array = field(default_factory=_si_units)  # (10,)
+
+    def value(self, x: npt.ArrayLike) -> float:
+        """Cost alone."""
+        return self.evaluate(x).value
 
     def evaluate(self, x: npt.ArrayLike) -> CostValue:
         """Cost and gradient, by d sigma = u' dY v with u sigma = Y v."""
@@ -104,27 +113,43 @@ class PredictedWidth:
 
     @cached_property
     def _half_width(self) -> Array:
-        return self.predicted.estimate.bounds.radius
+        return self.predicted.estimate.bounds.radius[self._order]
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """Entries of theta, those of theta_e last."""
+        layout = self.predicted.model.layout
+        return np.concatenate([layout.rest, np.arange(layout.size)[layout.end_effector]])
 
     @cached_property
     def _before(self) -> Array:
-        """(1 + H_0' H_0)^-1."""
-        H_0 = self.collected * self._half_width
-        return np.asarray(np.linalg.inv(np.eye(H_0.shape[1]) + H_0.T @ H_0))
+        """1 + H_0' H_0."""
+        unit: Array = np.eye(len(self._order))
+        known: Array = information(unit, self._scaled(self.collected))
+        return known
+
+    def _scaled(self, rows: Array) -> Array:
+        """Rows for theta / half width, the columns of theta_e last."""
+        return np.ascontiguousarray(rows[:, self._order] * self._half_width)
+
+    def value(self, x: npt.ArrayLike) -> float:
+        """Cost alone."""
+        H = self._scaled(self.predicted.evaluate(x).rows)
+        return self._cost(covariance_columns(information(self._before, H), TIP))
+
+    def _cost(self, C: Array) -> float:
+        """Of columns of the covariance."""
+        return 0.5 * float(self.importance @ np.log(np.diag(C[-TIP:])))
 
     def evaluate(self, x: npt.ArrayLike) -> CostValue:
-        """Cost and gradient, by dC_ii = -2 (H C_i)' dH C_i."""
+        """Cost and gradient."""
         at = self.predicted.evaluate(x)
-        tip = self.predicted.model.layout.end_effector
-        before = self._before
-        H = at.rows * self._half_width
-        HP = H @ before
-        HC = np.linalg.solve(np.eye(len(HP)) + HP @ H.T, HP[:, tip])
-        C = before[:, tip] - HP.T @ HC
-        variance = np.diag(C[tip])
-        weights = -(HC * (self.importance / variance)) @ (C.T * self._half_width)
-        value = 0.5 * float(self.importance @ np.log(variance))
-        return CostValue(value, self.predicted.pullback(x, at, weights))
+        H = self._scaled(at.rows)
+        C = covariance_columns(information(self._before, H), TIP)
+        slopes = slopes_in_rows(H, C, 0.5 * self.importance / np.diag(C[-TIP:]))
+        weights = np.empty_like(slopes)
+        weights[:, self._order] = slopes * self._half_width
+        return CostValue(self._cost(C), self.predicted.pullback(x, at, weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +190,10 @@ class GoalDistance:
         k = self.horizon.k_center + self.horizon.k_range * np.asarray(x)
         left = self.horizon.curve.position(self.time, k) - self._target
         return CostValue(0.5 * float(left @ left), left * self._slope)
+
+    def value(self, x: npt.ArrayLike) -> float:
+        """Cost alone."""
+        return self.evaluate(x).value
 
 
 def shortest_way(start: Array, goal: Array, is_continuous: npt.ArrayLike) -> Array:

@@ -15,17 +15,17 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.regressors import slotine_li_regressor
-from safe_sysid.plan.arm_clearance import Scene, clearance, scene_of
+from safe_sysid.plan.arm_clearance import Scene, clearance_along, scene_of
+from safe_sysid.plan.sampled_motion import SampledMotion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.limits import position_margins, velocity_margins
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE, TORQUE
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError, tracking_error
 
 MOST_TORQUE = 0.5  # share of the limits that plans are asked for at most
 MOST_CLEARANCE = 0.05  # [m] likewise
-LIMIT_SAMPLES = 24  # times at which curves that end in motion are compared with their limits
+LIMIT_SAMPLES = 24  # times at which positions and velocities are compared with their limits
 NEAR = 0.3  # [m] of clearance that counts as much as all of a torque limit
 
 
@@ -47,9 +47,20 @@ class NominalCheck:
     def _scene(self) -> Scene:
         return scene_of(self.problem.model, self.problem.obstacles)
 
+    def _sampled(self, samples: int) -> SampledMotion:
+        """The motion of k at so many times."""
+        horizon = self.problem.horizon
+        still = np.zeros(horizon.n)
+        unit = replace(horizon, k_center=still, k_range=still + 1.0)
+        return SampledMotion(unit, horizon.curve.duration, samples)
+
     @cached_property
-    def _times(self) -> Array:
-        return np.linspace(0.0, self.problem.horizon.curve.duration, self.samples)
+    def _motion(self) -> SampledMotion:
+        return self._sampled(self.samples)
+
+    @cached_property
+    def _fine_motion(self) -> SampledMotion:
+        return self._sampled(LIMIT_SAMPLES)
 
     def margin(self, k: Array) -> float:
         """Smallest margin of one plan; the cheapest checks come first."""
@@ -80,30 +91,20 @@ class NominalCheck:
         return other
 
     def _limit_margin(self, k: Array) -> float:
-        """Positions and velocities, in rad and rad/s."""
-        curve, limits = self.problem.horizon.curve, self.problem.model.limits
-        if not curve.ends_at_rest:  # whose extrema take ten times as long as all of the rest
-            return self._sampled_limit_margin(k)
-        margins = [f(curve, k, limits, self._error) for f in (position_margins, velocity_margins)]
-        return float(min(reached.margin.min() for reached in margins))
-
-    def _sampled_limit_margin(self, k: Array) -> float:
-        curve, limits, error = self.problem.horizon.curve, self.problem.model.limits, self._error
-        t = np.linspace(0.0, curve.duration, LIMIT_SAMPLES)
-        q, speed = curve.position(t, k), np.abs(curve.velocity(t, k)) + error.velocity
+        """Positions and velocities, in rad and rad/s; their extrema would take much longer."""
+        limits, error = self.problem.model.limits, self._error
+        q, qd, _ = self._fine_motion.states(k)
+        speed = np.abs(qd) + error.velocity
         below = q - error.position - limits.position_lower
         above = limits.position_upper - q - error.position
         return float(min(below.min(), above.min(), (limits.velocity - speed).min()))
 
     def torque_margin(self, k: Array) -> float:
         """Smallest share of a torque limit that is left."""
-        problem, curve, t = self.problem, self.problem.horizon.curve, self._times
-        qd = curve.velocity(t, k)
-        W = slotine_li_regressor(
-            problem.model, curve.position(t, k), qd, qd, curve.acceleration(t, k)
-        )
-        at_ends = [self._by_error(q) for q in (curve.q0, curve.q0 + k)]
-        by_error, doubt_by_error = np.max(at_ends, axis=0)
+        problem = self.problem
+        q, qd, qdd = self._motion.states(k)
+        W = slotine_li_regressor(problem.model, q, qd, qd, qdd)
+        by_error, doubt_by_error = np.maximum(self._by_error_at_start, self._by_error(q[-1]))
         return float(self._shares_left(W, by_error, _doubt(problem, W) + doubt_by_error).min())
 
     def standing_margins(self, q: Array) -> Array:
@@ -137,8 +138,8 @@ class NominalCheck:
 
     def clearance(self, k: Array) -> float:
         """Smallest distance to obstacles and of capsules along the desired motion [m]."""
-        positions = self.problem.horizon.curve.position(self._times, k)
-        return min(float(clearance(self._scene, q, -np.inf)[0]) for q in positions)
+        q, _, _ = self._motion.states(k)
+        return float(clearance_along(self._scene, q, -np.inf))
 
 
 def _doubt(problem: Problem, W: Array) -> Array:

@@ -185,8 +185,7 @@ class _Search:
             return _no_cost
         still = np.zeros(horizon.n)
         unit = replace(horizon, k_center=still, k_range=still + 1.0)
-        function = aim.cost(unit)
-        return lambda k: function.evaluate(k).value
+        return aim.cost(unit).value
 
     def _certify(self, k: Array, cost: Callable[[Array], float]) -> Certificate | None:
         """Try to prove one plan, and keep it if it is better; None when there is no time."""

@@ -34,6 +34,14 @@ class SampledMotion:
         return np.linspace(0.0, self.until, self.samples)
 
     @cached_property
+    def _start(self) -> Array:
+        """Position, velocity and acceleration of the curve with k = 0, (3, N, n)."""
+        curve, t = self.horizon.curve, self._times
+        return np.stack(
+            [curve.derivative(order, t, np.zeros(curve.q0.size)) for order in range(3)]
+        )
+
+    @cached_property
     def _slopes(self) -> Array:
         """Derivatives of position, velocity and acceleration in k, (3, N, 1)."""
         T = self.horizon.curve.duration
@@ -47,8 +55,8 @@ class SampledMotion:
     def states(self, x: npt.ArrayLike) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations at every sample, (N, n) each."""
         k = self.horizon.k_center + self.horizon.k_range * np.asarray(x)
-        curve, t = self.horizon.curve, self._times
-        return curve.position(t, k), curve.velocity(t, k), curve.acceleration(t, k)
+        q, qd, qdd = self._start + self._slopes * k
+        return q, qd, qdd
 
     def pullback(self, slopes: Array) -> Array:
         """Derivative in x of what has these derivatives in the states, (3, N, n) -> (n,)."""

@@ -69,6 +69,12 @@ def test_gradients_are_derivatives(rng):
             assert np.allclose(found, numeric, rtol=1e-6, atol=1e-7), type(cost)
 
 
+def test_the_cost_alone_is_that_which_comes_with_the_gradient(rng):
+    for cost in random_costs(rng):
+        x = rng.uniform(-1, 1, 7)
+        assert cost.value(x) == cost.evaluate(x).value, type(cost)
+
+
 def test_conditioning_is_the_logarithm_of_the_condition_number(rng):
     horizon, x = horizon_in_motion(rng), rng.uniform(-1, 1, 7)
     W = regressor_along(horizon, x)

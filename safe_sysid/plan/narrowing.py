@@ -1,0 +1,82 @@
+"""How much rows narrow what is known: covariance of the last unknowns, and its slope in the rows.
+
+With the information M = U' U about all unknowns, their columns X of M^-1 follow from U X = Z,
+where Z = U'^-1 E vanishes above the last ones. When a row of H in M = M_0 + H' H changes,
+d(M^-1)_ii = -2 (H X_i)' dH X_i.
+
+Compiled, in one thread: of matrices this small a parallel BLAS makes several times as much work,
+most of it threads that wait for each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.sets.compiled import jit
+
+
+@jit
+def information(before: Array, H: Array) -> Array:
+    """Upper triangle of before + H' H; most entries of H are 0."""
+    M: Array = before.copy()
+    m, p = H.shape
+    for r in range(m):
+        for i in range(p):
+            h = H[r, i]
+            if h != 0.0:
+                for j in range(i, p):
+                    M[i, j] += h * H[r, j]
+    return M
+
+
+@jit
+def covariance_columns(M: Array, count: int) -> Array:
+    """Last columns of the inverse of a positive definite M, (p, count); uses M up."""
+    p = len(M)
+    first = p - count
+    _factorise(M)
+    X = np.zeros((p, count))
+    for i in range(count):
+        X[first + i, i] = 1.0
+        for r in range(first + i, p):
+            for j in range(first + i, r):
+                X[r, i] -= M[j, r] * X[j, i]
+            X[r, i] /= M[r, r]
+    for r in range(p - 1, -1, -1):
+        for j in range(r + 1, p):
+            for i in range(count):
+                X[r, i] -= M[r, j] * X[j, i]
+        for i in range(count):
+            X[r, i] /= M[r, r]
+    return X
+
+
+@jit
+def _factorise(M: Array) -> None:
+    """U with M = U' U, in place of the upper triangle."""
+    p = len(M)
+    for k in range(p):
+        root = np.sqrt(M[k, k])
+        for j in range(k, p):
+            M[k, j] /= root
+        for i in range(k + 1, p):
+            u = M[k, i]
+            for j in range(i, p):
+                M[i, j] -= u * M[k, j]
+
+
+@jit
+def slopes_in_rows(H: Array, X: Array, weights: Array) -> Array:
+    """Derivative of sum of weights_i (M^-1)_ii in every entry of H, by the columns X of M^-1."""
+    m, (p, count) = len(H), X.shape
+    slopes, columns = np.zeros((m, p)), X.T.copy()
+    for r in range(m):
+        for i in range(count):
+            factor = 0.0
+            for j in range(p):
+                factor += H[r, j] * columns[i, j]
+            factor *= -2.0 * weights[i]
+            for j in range(p):
+                slopes[r, j] += factor * columns[i, j]
+    return slopes
