@@ -1,19 +1,109 @@
-"""YAML values become the frozen dataclass a part declares; unknown keys are refused."""
+"""YAML values become the frozen dataclass a part declares; unknown keys are refused.
+
+Beside a field stand the numbers that are allowed, as a Range, and in a comment what it means. What
+is checked, what an error says and what `ros2 param describe` shows is what stands there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 import dataclasses
 import difflib
+import inspect
+import math
 from pathlib import Path
+import re
 import types
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
 from safe_sysid.errors import ConfigError
 
 T = TypeVar('T')
+
+COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*(?:\n    # .*)*)$', re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """Finite numbers that are allowed."""
+
+    above: float = -math.inf
+    at_least: float = -math.inf
+    less_than: float = math.inf
+    at_most: float = math.inf
+
+    @property
+    def lower(self) -> float:
+        """Lower end, itself allowed or not."""
+        return max(self.above, self.at_least)
+
+    @property
+    def upper(self) -> float:
+        """Upper end, itself allowed or not."""
+        return min(self.less_than, self.at_most)
+
+    def __contains__(self, x: float) -> bool:
+        return self.above < x < self.less_than and self.at_least <= x <= self.at_most
+
+    def __str__(self) -> str:
+        phrases = [
+            f'{name.replace("_", " ")} {end:g}'
+            for name, end in dataclasses.asdict(self).items()
+            if math.isfinite(end)
+        ]
+        if self.upper == math.inf and not isinstance(self.lower, int):  # integers are finite
+            phrases.append('finite')
+        return ' and '.join(phrases)
+
+
+Finite = Annotated[float, Range()]
+Positive = Annotated[float, Range(above=0.0)]
+NotNegative = Annotated[float, Range(at_least=0.0)]
+Share = Annotated[float, Range(at_least=0.0, less_than=1.0)]
+PositiveShare = Annotated[float, Range(above=0.0, less_than=1.0)]
+Natural = Annotated[int, Range(at_least=0)]
+Count = Annotated[int, Range(at_least=1)]
+
+
+class Settings:
+    """Parent of the dataclasses whose numbers have to be in the Range beside them."""
+
+    def __post_init__(self) -> None:
+        for name, allowed in ranges(type(self)).items():
+            value = getattr(self, name)
+            entries = value if isinstance(value, tuple) else () if value is None else (value,)
+            if not all(x in allowed for x in entries):
+                meaning = meanings(type(self)).get(name)
+                about = f' ({meaning})' if meaning else ''
+                raise ConfigError(f'{name} is {value}, it has to be {allowed}{about}')
+
+
+def ranges(cls: type) -> dict[str, Range]:
+    """Numbers that are allowed, by the name of the field."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: found for name, hint in hints.items() if (found := _range_in(hint)) is not None}
+
+
+def _range_in(hint: Any) -> Range | None:
+    """The first one in the annotation of a number, of several, or of none or one."""
+    if isinstance(hint, Range):
+        return hint
+    return next((x for part in get_args(hint) if (x := _range_in(part)) is not None), None)
+
+
+def meanings(cls: type) -> dict[str, str]:
+    """Comment beside every field of a dataclass, inherited ones included."""
+    comments: dict[str, str] = {}
+    for ancestor in reversed([c for c in cls.__mro__ if dataclasses.is_dataclass(c)]):
+        try:
+            source = inspect.getsource(ancestor)
+        except (OSError, TypeError):  # an interpreter that was given no sources
+            continue
+        for name, comment in COMMENT.findall(source):
+            comments[name] = comment.replace('\n    #', '').partition('  #')[0]
+    return comments
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

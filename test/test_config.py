@@ -1,10 +1,22 @@
 """Settings files: what is wrong is said with the key, the file and the way out."""
 
 from dataclasses import dataclass
+import math
+from typing import Annotated
 
 import pytest
 
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import (
+    Count,
+    Finite,
+    Positive,
+    Range,
+    Settings,
+    Share,
+    from_mapping,
+    meanings,
+    read_yaml,
+)
 from safe_sysid.errors import ConfigError
 
 
@@ -60,3 +72,42 @@ def test_files_that_are_no_settings(tmp_path):
         (tmp_path / 'bad.yaml').write_text(text)
         with pytest.raises(ConfigError, match=message):
             read_yaml(tmp_path / 'bad.yaml')
+
+
+@dataclass(frozen=True)
+class Ranged(Settings):
+    speed: Positive = 1.0  # [rad/s] at most
+    rates: tuple[Share, ...] = (0.5,)  # of samples, one
+    # for all joints or one each
+    tries: Count = 3
+    goal: Finite | None = None  # [rad]
+    tilt: Annotated[float, Range(above=-1.0, at_most=0.5)] = 0.0
+
+
+@pytest.mark.parametrize(
+    ('values', 'message'),
+    [
+        ({'speed': 0.0}, 'speed is 0.0, it has to be above 0 and finite ([rad/s] at most)'),
+        ({'speed': math.inf}, 'it has to be above 0 and finite ([rad/s] at most)'),
+        ({'speed': math.nan}, 'speed is nan, it has to be above 0 and finite'),
+        (
+            {'rates': (0.0, 1.0)},
+            'rates is (0.0, 1.0), it has to be at least 0 and less than 1 '
+            '(of samples, one for all joints or one each)',
+        ),
+        ({'tries': 0}, 'tries is 0, it has to be at least 1'),
+        ({'goal': math.inf}, 'goal is inf, it has to be finite ([rad])'),
+        ({'tilt': -1.0}, 'tilt is -1.0, it has to be above -1 and at most 0.5'),
+        ({'tilt': 0.6}, 'tilt is 0.6, it has to be above -1 and at most 0.5'),
+    ],
+)
+def test_numbers_out_of_their_range_are_refused(values, message):
+    with pytest.raises(ConfigError) as caught:
+        Ranged(**values)
+    assert message in str(caught.value)
+
+
+def test_the_ends_of_a_range_are_in_it_where_they_are_said_to_be():
+    Ranged(5e-324, (0.0, math.nextafter(1.0, 0.0)), 1, -1e308, 0.5)
+    assert 10**400 in Range(at_least=0)
+    assert meanings(Ranged)['rates'] == 'of samples, one for all joints or one each'

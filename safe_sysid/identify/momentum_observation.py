@@ -20,10 +20,12 @@ which stays an unknown of the rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import NotNegative, Positive, Range, Settings
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.identify.window_sums import (
@@ -46,40 +48,32 @@ TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
 
 MOST_GAPS = 200  # in a row; more are not gaps but the rate of the samples
 
-PerJoint = tuple[float, ...]  # one entry for all joints, or one each
+Factor = Annotated[float, Range(at_least=1.0)]
+PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
 
 
 @dataclass(frozen=True)
-class ObservationSettings:
+class ObservationSettings(Settings):
     """How measurements become rows, and how wrong a measurement may be."""
 
-    window: int = 100  # samples per window, h
+    window: Annotated[int, Range(at_least=2)] = 100  # samples per window, h
     quadrature: str = 'trapezoid'  # trapezoid | euler
     torque_signal: str = 'sampled'  # held | held_until | sampled, see A5
     torque_ratio: PerJoint = (0.025,)  # error of a torque as a share of its measured value
     torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
     position_error: PerJoint = (0.0,)  # [rad]
     velocity_error: PerJoint = (0.0,)  # [rad/s]
-    safety_factor: float = 2.0  # A4; from 2 on it covers one jump of the torque inside a step
+    safety_factor: Factor = 2.0  # A4; from 2 on it covers one jump of the torque inside a step
     curvature: PerJoint | None = None  # [N m/s^2] bound on the second derivative of the momentum
     # rate, in place of the one estimated from the samples
-    longest_step: float = 0.0015  # [s]; a longer one is a gap, which ends the window
+    longest_step: Positive = 0.0015  # [s]; a longer one is a gap, which ends the window
 
     def __post_init__(self) -> None:
-        if self.window < 2:
-            raise ConfigError(f'window is {self.window}, it has to be 2 samples or more')
+        super().__post_init__()
         _one_of('quadrature', self.quadrature, ('trapezoid', 'euler'))
         _one_of('torque_signal', self.torque_signal, tuple(TORQUE_SIGNALS))
-        for name in ('torque_ratio', 'torque_error', 'position_error', 'velocity_error'):
-            _not_negative(name, getattr(self, name))
-        if not 1.0 <= self.safety_factor < np.inf:
-            raise ConfigError(f'safety_factor is {self.safety_factor}, it has to be 1 or more')
-        if not 0.0 < self.longest_step < np.inf:
-            raise ConfigError(f'longest_step is {self.longest_step} s, it has to be above 0')
-        if self.curvature is not None:
-            _not_negative('curvature', self.curvature)
-            if self.quadrature != 'trapezoid':
-                raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
+        if self.curvature is not None and self.quadrature != 'trapezoid':
+            raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
 
     def error_bounds(self, n: int) -> ErrorBounds:
         """Error bounds of n joints."""
@@ -97,11 +91,6 @@ def per_joint(name: str, values: PerJoint, n: int) -> Array:
         raise ConfigError(f'{name} has {len(values)} entries; 1 or {n} (one per joint) are needed')
     array: Array = np.broadcast_to(np.array(values, dtype=float), (n,)).copy()
     return array
-
-
-def _not_negative(name: str, values: PerJoint) -> None:
-    if not all(0.0 <= x < np.inf for x in values):
-        raise ConfigError(f'{name} is {values}, it has to be 0 or more')
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
@@ -28,16 +29,15 @@ SolvesFactory = Callable[[RobotModel, ParameterEstimate, SolveSettings], Solves]
 
 
 @dataclass(frozen=True)
-class IdentifierSettings:
+class IdentifierSettings(Settings):
     """Choices of the identifier."""
 
     observation: ObservationSettings = field(default_factory=ObservationSettings)
     solve: SolveSettings = field(default_factory=SolveSettings)
-    solve_period: float = 0.5  # [s] of measurements between two solves
+    solve_period: Positive = 0.5  # [s] of measurements between two solves
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.solve_period < np.inf:
-            raise ConfigError(f'solve_period is {self.solve_period} s, it has to be above 0')
+        super().__post_init__()
         if self.observation.window < LEAST_WINDOW:
             raise ConfigError(
                 f'window is {self.observation.window}; online it has to be {LEAST_WINDOW} samples '

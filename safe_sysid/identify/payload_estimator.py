@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import Count, Positive, Settings
 from safe_sysid.identify.contradiction import Contradiction
 from safe_sysid.identify.log_cholesky_fit import fit
 from safe_sysid.identify.observation import Observation
@@ -22,22 +22,12 @@ from safe_sysid.sets.interval import Interval
 
 
 @dataclass(frozen=True)
-class SolveSettings:
+class SolveSettings(Settings):
     """How the rows of a payload become bounds."""
 
-    row_budget: int = 700  # rows kept; a 7-joint arm adds 7 per window
-    seconds: float = (
-        0.5  # [s] of work per solve; what is not solved by then stays as wide as it was
-    )
-    reach: float | None = None  # [m] no part of the end effector is farther from the last joint
-
-    def __post_init__(self) -> None:
-        if self.row_budget < 1:
-            raise ConfigError(f'row_budget is {self.row_budget}, it has to be 1 or more')
-        if not 0.0 < self.seconds < np.inf:
-            raise ConfigError(f'seconds is {self.seconds}, it has to be above 0')
-        if self.reach is not None and not 0.0 < self.reach < np.inf:
-            raise ConfigError(f'reach is {self.reach} m, it has to be above 0')
+    row_budget: Count = 700  # rows kept; a 7-joint arm adds 7 per window
+    seconds: Positive = 0.5  # [s] of work per solve; what is left stays as wide as it was
+    reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
 
 
 @dataclass(frozen=True, eq=False)

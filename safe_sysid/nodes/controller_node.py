@@ -13,6 +13,7 @@ from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -39,7 +40,6 @@ from safe_sysid.track.guarded_torque import Command
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
-from safe_sysid.track.tracking import refuse_unless_positive
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -54,12 +54,8 @@ class ControllerNodeSettings(LoopSettings):
     succession: SuccessionSettings = field(default_factory=SuccessionSettings)
     cycle: CycleSettings = field(default_factory=CycleSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
-    silence: float = 1.0  # [s] without word from the supervisor after which no plan follows
-    energy_share: float = 1.1  # of V_M, above which an assumption has to be false
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_unless_positive(self, 'silence', 'energy_share')
+    silence: Positive = 1.0  # [s] without word from the supervisor after which no plan follows
+    energy_share: Positive = 1.1  # of V_M, above which an assumption has to be false
 
 
 class ControllerNode(Node):

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Annotated
 
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import Range, Settings
 
 RECENT = 1000  # cycles that the figures speak of
+Short = Annotated[float, Range(above=0.0, less_than=10.0)]  # [s]
 
 
 @dataclass(frozen=True)
-class CycleSettings:
+class CycleSettings(Settings):
     """When a cycle is late."""
 
-    period: float = 0.001  # [s] between samples
-    deadline: float = 0.002  # [s] from the arrival of a sample until its torque has left
-
-    def __post_init__(self) -> None:
-        if not (0.0 < self.period < 10.0 and 0.0 < self.deadline < 10.0):
-            raise ConfigError(
-                f'period is {self.period} s and deadline {self.deadline} s; they have to be '
-                'above 0 and less than 10'
-            )
+    period: Short = 0.001  # [s] between samples
+    deadline: Short = 0.002  # [s] from the arrival of a sample until its torque has left
 
 
 class CycleMonitor:

@@ -13,6 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
@@ -44,15 +45,10 @@ class LbrFriSettings(LoopSettings):
 
     states: str = '/lbr/state'  # topic on which the driver reports
     commands: str = '/lbr/command/torque'  # topic of its torque controller
-    patience: float = 0.5  # share of a cycle that the answer to its state may take
+    patience: PositiveShare = 0.5  # share of a cycle that the answer to its state may take
     command: OverlaySignal = field(default_factory=OverlaySignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 < self.patience < 1.0:
-            raise ConfigError(f'patience is {self.patience}, it has to be between 0 and 1')
 
 
 class LbrFriBridge(Node):

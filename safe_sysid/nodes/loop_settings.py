@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.config import Finite, NotNegative, Positive, Settings, Share
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import read_payload
@@ -19,20 +20,19 @@ BODY = 10  # numbers that describe a body
 
 
 @dataclass(frozen=True)
-class PriorSettings:
+class PriorSettings(Settings):
     """What is known of theta before anything was measured; order of theta_e as in notation.md."""
 
-    lower: tuple[float, ...]  # of theta_e with everything the arm may hold
-    nominal: tuple[float, ...]  # theta_e to begin with
-    upper: tuple[float, ...]  # of theta_e
-    ratio: float = 0.05  # every entry of theta_r is within this share of its nominal value
+    lower: tuple[Finite, ...]  # of theta_e with everything the arm may hold
+    nominal: tuple[Finite, ...]  # theta_e to begin with
+    upper: tuple[Finite, ...]  # of theta_e
+    ratio: Share = 0.05  # every entry of theta_r is within this share of its nominal value
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ('lower', 'nominal', 'upper'):
             if len(getattr(self, name)) != BODY:
                 raise ConfigError(f'{name} has {len(getattr(self, name))} entries, not {BODY}')
-        if not 0.0 <= self.ratio < 1.0:
-            raise ConfigError(f'ratio is {self.ratio}, it has to be at least 0 and less than 1')
         rows = zip(self.lower, self.nominal, self.upper, strict=True)
         for i, (lower, nominal, upper) in enumerate(rows):
             if not lower <= nominal <= upper:
@@ -49,15 +49,15 @@ class PriorSettings:
 
 
 @dataclass(frozen=True)
-class GainSettings:
+class GainSettings(Settings):
     """Gains of the robust controller; plans are certified for the same ones."""
 
-    K_r: tuple[float, ...] = (5.0,)  # [1/s] rate at which a position error decays
-    V_M: float = 0.02  # [J] energy of the error that is never exceeded
-    alpha: float = 25.0  # [1/s] how early the robust input sets in below V_M
-    coulomb_speed: float = 0.05  # [rad/s] desired speed at which friction is compensated
-    sign_speed: float = 0.0  # [rad/s] up to this measured speed friction may point either way
-    torque_error: float = 0.0  # [N m] room for a torque that is held, late or inexact
+    K_r: tuple[Positive, ...] = (5.0,)  # [1/s] rate at which a position error decays
+    V_M: Positive = 0.02  # [J] energy of the error that is never exceeded
+    alpha: Positive = 25.0  # [1/s] how early the robust input sets in below V_M
+    coulomb_speed: Positive = 0.05  # [rad/s] desired speed at which friction is compensated
+    sign_speed: NotNegative = 0.0  # [rad/s] up to this measured one it may point either way
+    torque_error: NotNegative = 0.0  # [N m] room for a torque that is held, late or inexact
 
     def gains(self, n: int) -> Gains:
         """Gains for n joints; one K_r counts for all of them."""
@@ -83,7 +83,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class LoopSettings:
+class LoopSettings(Settings):
     """Parameters that every node has, besides its own."""
 
     robot: str  # an arm of config/robots, or the path of a YAML file
@@ -93,6 +93,7 @@ class LoopSettings:
     timing: str = 'real_time'  # real_time | lockstep: every sample waits for all answers to it
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.timing not in TIMINGS:
             raise ConfigError(f"timing is '{self.timing}', allowed are {', '.join(TIMINGS)}")
 

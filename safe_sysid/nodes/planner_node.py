@@ -16,6 +16,7 @@ from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
+from safe_sysid.config import Count, Finite
 from safe_sysid.errors import ConfigError, MeasurementError, MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -68,16 +69,9 @@ class PlannerNodeSettings(LoopSettings):
 
     planner: PlannerSettings = field(default_factory=PlannerSettings)
     mission: MissionSettings = field(default_factory=MissionSettings)
-    goal: tuple[float, ...] = ()  # [rad] where the task leads to; empty: there is no task
+    goal: tuple[Finite, ...] = ()  # [rad] where the task leads to; empty: there is no task
     world: str = 'empty'  # obstacles: of config/worlds, or a YAML file
-    failures: int = 5  # searches in a row without a plan before that is a fault
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not all(np.isfinite(self.goal)):
-            raise ConfigError(f'goal is {self.goal}, it has to be finite')
-        if self.failures < 1:
-            raise ConfigError(f'failures is {self.failures}, it has to be 1 or more')
+    failures: Count = 5  # searches in a row without a plan before that is a fault
 
 
 class PlannerNode(Node):

@@ -7,22 +7,20 @@ from dataclasses import dataclass
 import gc
 import os
 from pathlib import Path
+from typing import Annotated
 
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import Range, Settings
 
 LOCK_ALL = 3  # MCL_CURRENT | MCL_FUTURE of <sys/mman.h>
+Priority = Annotated[int, Range(at_least=0, at_most=99)]
 
 
 @dataclass(frozen=True)
-class RealTimeSettings:
+class RealTimeSettings(Settings):
     """Both need a permission that a user has to be given; without it there is a warning."""
 
-    priority: int = 0  # of SCHED_FIFO, 1 to 99; 0: as every other process
+    priority: Priority = 0  # of SCHED_FIFO, 1 to 99; 0: as every other process
     lock_memory: bool = False  # whether no page may be swapped out
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.priority <= 99:
-            raise ConfigError(f'priority is {self.priority}, it has to be 0 to 99')
 
 
 def prepare_process(settings: RealTimeSettings) -> list[str]:

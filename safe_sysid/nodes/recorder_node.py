@@ -9,6 +9,7 @@ from pathlib import Path
 import re
 import sys
 import time
+from typing import Annotated
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -16,6 +17,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
+from safe_sysid.config import Positive, Range
 from safe_sysid.errors import ConfigError, MessageError
 from safe_sysid.measure.bag_topic import BagTopic, Delivery
 from safe_sysid.measure.bag_writer import BagSettings, BagWriter
@@ -28,6 +30,7 @@ from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.ros_config import read_config
 
 FETCH = 0.01  # [s] between looks into the queues
+Interval = Annotated[float, Range(at_least=FETCH)]  # [s]
 LOOK = 0.1  # [s] between looks for new topics and nodes
 TEXT = 'std_msgs/msg/String'
 # Topics that are only in the bag: what a run needs to be repeated.
@@ -43,15 +46,11 @@ class RecorderSettings(LoopSettings):
     folder: str = ''  # of the bag; one that exists is left alone. Empty: recording_<date>_<time>
     topics: str = '.*'  # regular expression that a whole topic name has to match
     storage: str = 'mcap'  # mcap | sqlite3
-    file_size: float = 128.0  # [MB], after which the next file of the bag begins
-    commit_interval: float = 0.5  # [s]; what a killed recorder loses is not older
+    file_size: Positive = 128.0  # [MB], after which the next file of the bag begins
+    commit_interval: Interval = 0.5  # [s]; what a killed recorder loses is not older
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.commit_interval >= FETCH:
-            raise ConfigError(
-                f'commit_interval is {self.commit_interval} s, it has to be {FETCH} or more'
-            )
         try:
             re.compile(self.topics)
         except re.error as error:

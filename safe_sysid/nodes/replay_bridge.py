@@ -12,6 +12,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.rosbag import read_rosbag
@@ -22,7 +23,6 @@ from safe_sysid.nodes.messages import JointStateWriter
 from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.qos import EVERY_SAMPLE
 from safe_sysid.nodes.ros_config import read_config
-from safe_sysid.track.tracking import refuse_unless_positive
 
 LOOK = 0.002  # [s] between looks for samples that are due
 
@@ -34,11 +34,10 @@ class ReplaySettings(LoopSettings):
     bag: str = ''  # folder or file
     topic: str = ''  # of joint states; empty: the only one that reports all joints
     is_torque: bool = False  # whether effort is torque already, as in bags of our own loop
-    speed: float = 1.0  # times as fast as it was recorded
+    speed: Positive = 1.0  # times as fast as it was recorded
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        refuse_unless_positive(self, 'speed')
         if not self.bag:
             raise ConfigError('bag is empty, it has to be the folder or file of a recording')
 

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.arrays import Array, IntArray
+from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
@@ -26,7 +27,6 @@ from safe_sysid.nodes.real_time import RealTimeSettings, prepare_process, settle
 from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.track.supervisor import Cause
 from safe_sysid.track.torque_guard import GuardSettings
-from safe_sysid.track.tracking import refuse_unless_positive
 
 LOOK = 0.0005  # [s] between two looks for the answer to a sample
 
@@ -37,15 +37,11 @@ class Ros2ControlSettings(LoopSettings):
 
     states: str = '/joint_states'  # topic on which the driver reports
     commands: str = '/forward_effort_controller/commands'  # topic of its effort controller
-    period: float = 0.001  # [s] after which a command is repeated that nobody answered
+    period: Positive = 0.001  # [s] after which a command is repeated that nobody answered
     controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
     command: CommandSignal = field(default_factory=CommandSignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_unless_positive(self, 'period')
 
     def order(self, joint_names: tuple[str, ...]) -> IntArray:
         """Place of each joint of the controller among ours."""

@@ -9,21 +9,33 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 import dataclasses
-import inspect
-import re
-from typing import Any, TypeVar
+import sys
+from typing import Any, NamedTuple, TypeVar
 
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
-from safe_sysid.config import from_mapping
+from safe_sysid.config import Range, from_mapping, meanings, ranges
 from safe_sysid.errors import ConfigError
 
 T = TypeVar('T')
 
 # Declared by rclpy itself.
 OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
-COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*)$', re.MULTILINE)
+FIXED = (
+    'fixed while the node runs; a value that is not allowed stops it at its start, with a '
+    'sentence that says what is'
+)
+LARGEST = 2**63 - 1  # integer of ROS
+
+
+class Leaf(NamedTuple):
+    """One setting."""
+
+    name: str
+    value: Any
+    meaning: str
+    allowed: Range | None
 
 
 def read_config(node: Node, cls: type[T]) -> T:
@@ -34,52 +46,62 @@ def read_config(node: Node, cls: type[T]) -> T:
         if name.partition('.')[0] not in OF_ROS
     }
     config = from_mapping(cls, _nested(given), f"parameters of node '{node.get_name()}'")
-    for name, value, description in leaves(config):
-        _declare(node, name, value, description)
+    for leaf in leaves(config):
+        _declare(node, leaf)
     return config
 
 
-def leaves(config: Any, prefix: str = '') -> Iterator[tuple[str, Any, str]]:
-    """Name, value and description of every setting, nested ones with dots."""
-    comments = _comments(type(config))
+def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
+    """Every setting, nested ones with dots in their names."""
+    cls = type(config)
+    allowed, told = ranges(cls), meanings(cls)
     for field in dataclasses.fields(config):
         name, value = f'{prefix}{field.name}', getattr(config, field.name)
         if dataclasses.is_dataclass(value):
             yield from leaves(value, f'{name}.')
-        elif isinstance(value, dict):
-            yield from (
-                (f'{name}.{key}', x, comments.get(field.name, '')) for key, x in value.items()
-            )
-        else:
-            yield name, value, comments.get(field.name, '')
-
-
-def _declare(node: Node, name: str, value: Any, description: str) -> None:
-    """Declare a default, or describe what was given."""
-    descriptor = ParameterDescriptor(
-        description=description,
-        additional_constraints='fixed while the node runs; a value that is not allowed stops it '
-        'at its start, with a sentence that says what is',
-        read_only=True,
-        dynamic_typing=value is None,
-    )
-    if node.has_parameter(name):
-        descriptor.type = node.get_parameter(name).type_.value
-        node.set_descriptor(name, descriptor)
-    else:
-        plain = list(value) if isinstance(value, tuple) else value
-        node.declare_parameter(name, plain, descriptor)
-
-
-def _comments(cls: type) -> dict[str, str]:
-    """Comment beside every field of a dataclass, inherited ones included."""
-    comments: dict[str, str] = {}
-    for ancestor in reversed([c for c in cls.__mro__ if dataclasses.is_dataclass(c)]):
-        try:
-            comments |= dict(COMMENT.findall(inspect.getsource(ancestor)))
-        except (OSError, TypeError):  # an interpreter that was given no sources
             continue
-    return comments
+        values = {name: value}
+        if isinstance(value, dict):
+            values = {f'{name}.{key}': x for key, x in value.items()}
+        for name, value in values.items():
+            yield Leaf(name, value, told.get(field.name, ''), allowed.get(field.name))
+
+
+def _declare(node: Node, leaf: Leaf) -> None:
+    """Declare a default, or describe what was given."""
+    descriptor = _descriptor(leaf)
+    if node.has_parameter(leaf.name):
+        descriptor.type = node.get_parameter(leaf.name).type_.value
+        node.set_descriptor(leaf.name, descriptor)
+    else:
+        plain = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
+        node.declare_parameter(leaf.name, plain, descriptor)
+
+
+def _descriptor(leaf: Leaf) -> ParameterDescriptor:
+    """What `ros2 param describe` shows of a setting."""
+    descriptor = ParameterDescriptor(
+        description=leaf.meaning,
+        additional_constraints=FIXED,
+        read_only=True,
+        dynamic_typing=leaf.value is None,
+    )
+    if leaf.allowed is not None:
+        each = 'every entry ' if isinstance(leaf.value, tuple) else ''
+        descriptor.additional_constraints = f'{each}{leaf.allowed}; {FIXED}'
+        _show_ends(descriptor, leaf.value, leaf.allowed)
+    return descriptor
+
+
+def _show_ends(descriptor: ParameterDescriptor, value: Any, allowed: Range) -> None:
+    """Both ends, in which ROS counts them; it has no such thing for lists."""
+    if isinstance(value, int):
+        first, last = int(max(-LARGEST, allowed.lower)), int(min(LARGEST, allowed.upper))
+        descriptor.integer_range = [IntegerRange(from_value=first, to_value=last)]
+    elif not isinstance(value, tuple):
+        largest = sys.float_info.max
+        lower, upper = max(-largest, allowed.lower), min(largest, allowed.upper)
+        descriptor.floating_point_range = [FloatingPointRange(from_value=lower, to_value=upper)]
 
 
 def _nested(given: dict[str, Any]) -> dict[str, Any]:

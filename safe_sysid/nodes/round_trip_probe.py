@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
+from safe_sysid.config import Positive
 from safe_sysid.nodes.process import main_of
 from safe_sysid.nodes.simulation_bridge import SimulationBridge, SimulationSettings
 from safe_sysid.simulate.rigid_body import RigidBody
-from safe_sysid.track.tracking import refuse_unless_positive
 
 SETTLING = 1.0  # [s] after the first answer that are not counted
 GRACE = 0.5  # [s] for the last answers
@@ -25,12 +25,8 @@ GRACE = 0.5  # [s] for the last answers
 class ProbeSettings(SimulationSettings):
     """Parameters of the stop watch."""
 
-    measured: float = 60.0  # [s] that are measured
-    late: float = 0.002  # [s] from a sample to its answer, more is late
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_unless_positive(self, 'measured', 'late')
+    measured: Positive = 60.0  # [s] that are measured
+    late: Positive = 0.002  # [s] from a sample to its answer, more is late
 
 
 class RoundTripProbe(SimulationBridge):

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 import time
+from typing import Annotated
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import Finite, Natural, NotNegative, Range
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.nodes.guarded_edge import GuardedEdge
@@ -37,6 +38,7 @@ AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
 BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
 CATCH_UP = 200  # periods simulated at most to catch up with the clock
 NEARLY = 0.999  # of the bounds of theta_r that a random arm uses
+Period = Annotated[float, Range(at_least=1e-9)]  # [s]; stamps are whole nanoseconds
 START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in ROS
 
 
@@ -44,19 +46,14 @@ START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in 
 class SimulationSettings(LoopSettings):
     """Parameters of every simulator."""
 
-    start: tuple[float, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
-    period: float = 0.001  # [s] between two samples
-    seed: int = 1  # of the true parameters and of the errors of sensors
-    seconds: float = 0.0  # [s] of simulated time under torque, then the process ends; 0: for ever
+    start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
+    period: Period = 0.001  # [s] between two samples
+    seed: Natural = 1  # of the true parameters and of the errors of sensors
+    seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 <= self.seconds < np.inf:
-            raise ConfigError(f'seconds is {self.seconds} s, it has to be 0 or more')
 
     def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
         """The arm as it is, which nobody else knows."""

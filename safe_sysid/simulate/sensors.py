@@ -8,49 +8,35 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Natural, NotNegative, Settings, Share
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.compiled import jit
 
-PerJoint = tuple[float, ...]  # one entry for all joints, or one each
+PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
 KINDS = ('random', 'constant')
 # Largest share of a promise that is used, so that rounding cannot break it.
 NEARLY = 1.0 - 2.0**-40
 
 
 @dataclass(frozen=True)
-class SensorSettings:
+class SensorSettings(Settings):
     """How wrong and how late a measurement is; the errors promised hold for every sample."""
 
     position_resolution: PerJoint = (0.0,)  # [rad], 0 is exact
     velocity_resolution: PerJoint = (0.0,)  # [rad/s], 0 is exact
     velocity_noise: PerJoint = (0.0,)  # [rad/s], before rounding to the resolution
-    torque_ratio: PerJoint = (0.0,)  # error of a torque as a share of its measured value
+    torque_ratio: tuple[Share, ...] = (0.0,)  # error of a torque as a share of its measured value
     torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
     torque_kind: str = 'random'  # random (anew every sample) | constant (all of the bound, always)
-    delay: int = 0  # samples
-    loss: float = 0.0  # probability that a sample never arrives
+    delay: Natural = 0  # samples
+    loss: Share = 0.0  # probability that a sample never arrives
 
     def __post_init__(self) -> None:
-        for name in (
-            'position_resolution',
-            'velocity_resolution',
-            'velocity_noise',
-            'torque_ratio',
-            'torque_error',
-        ):
-            values = getattr(self, name)
-            if not all(0.0 <= x < np.inf for x in values):
-                raise ConfigError(f'{name} is {values}, it has to be 0 or more')
-        if not all(x < 1.0 for x in self.torque_ratio):
-            raise ConfigError(f'torque_ratio is {self.torque_ratio}, it has to be less than 1')
+        super().__post_init__()
         if self.torque_kind not in KINDS:
             raise ConfigError(f"torque_kind is '{self.torque_kind}', allowed are {KINDS}")
-        if self.delay < 0:
-            raise ConfigError(f'delay is {self.delay} samples, it has to be 0 or more')
-        if not 0.0 <= self.loss < 1.0:
-            raise ConfigError(f'loss is {self.loss}, it has to be at least 0 and less than 1')
 
     @property
     def position_error(self) -> PerJoint:

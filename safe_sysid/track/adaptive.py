@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -21,21 +22,17 @@ from safe_sysid.track.tracking import (
     compared,
     passivity_form,
     per_joint,
-    refuse_unless_positive,
 )
 from safe_sysid.trajectory.plan import Plan
 
 
 @dataclass(frozen=True)
-class AdaptiveSettings:
+class AdaptiveSettings(Settings):
     """Gains, for all joints or one number per joint."""
 
-    K_r: tuple[float, ...] = (5.0,)  # [1/s]
-    K_d: tuple[float, ...] = (20.0,)  # [N m s/rad]
-    coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, 'K_r', 'K_d', 'coulomb_speed')
+    K_r: tuple[Positive, ...] = (5.0,)  # [1/s]
+    K_d: tuple[Positive, ...] = (20.0,)  # [N m s/rad]
+    coulomb_speed: Positive = 0.05  # [rad/s] desired speed at which friction is compensated
 
 
 class AdaptiveController:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import NotNegative, Positive, Settings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -22,25 +23,19 @@ from safe_sysid.track.tracking import (
     compared,
     passivity_form,
     per_joint,
-    refuse_negative,
-    refuse_unless_positive,
 )
 from safe_sysid.trajectory.plan import Plan
 
 
 @dataclass(frozen=True)
-class AdaptiveRobustSettings:
+class AdaptiveRobustSettings(Settings):
     """Gains, for all joints or one number per joint."""
 
-    K_r: tuple[float, ...] = (5.0,)  # [1/s]
-    K_d: tuple[float, ...] = (20.0,)  # [N m s/rad]
-    rho: tuple[float, ...] = (1.0,)  # [N m] disturbance to withstand
-    layer: tuple[float, ...] = (0.05,)  # [rad/s] |r| from which all of rho is used
-    coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, 'K_r', 'K_d', 'layer', 'coulomb_speed')
-        refuse_negative(self, 'rho')
+    K_r: tuple[Positive, ...] = (5.0,)  # [1/s]
+    K_d: tuple[Positive, ...] = (20.0,)  # [N m s/rad]
+    rho: tuple[NotNegative, ...] = (1.0,)  # [N m] disturbance to withstand
+    layer: tuple[Positive, ...] = (0.05,)  # [rad/s] |r| from which all of rho is used
+    coulomb_speed: Positive = 0.05  # [rad/s] desired speed at which friction is compensated
 
 
 class AdaptiveRobustController:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -18,22 +19,18 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.tracking import (
     compared,
     per_joint,
-    refuse_unless_positive,
     smooth_regressor,
 )
 from safe_sysid.trajectory.plan import Plan
 
 
 @dataclass(frozen=True)
-class ComputedTorqueSettings:
+class ComputedTorqueSettings(Settings):
     """Error feedback, for all joints or one number per joint."""
 
-    P: tuple[float, ...] = (100.0,)  # [1/s^2]
-    D: tuple[float, ...] = (20.0,)  # [1/s]
-    coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, 'P', 'D', 'coulomb_speed')
+    P: tuple[Positive, ...] = (100.0,)  # [1/s^2]
+    D: tuple[Positive, ...] = (20.0,)  # [1/s]
+    coulomb_speed: Positive = 0.05  # [rad/s] desired speed at which friction is compensated
 
 
 class ComputedTorqueController:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import NotNegative, Positive, Settings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -22,24 +23,18 @@ from safe_sysid.track.elapsed import Elapsed
 from safe_sysid.track.tracking import (
     compared,
     per_joint,
-    refuse_negative,
-    refuse_unless_positive,
 )
 from safe_sysid.trajectory.plan import Plan
 
 
 @dataclass(frozen=True)
-class GravityPidSettings:
+class GravityPidSettings(Settings):
     """Gains, for all joints or one number per joint."""
 
-    P: tuple[float, ...] = (200.0,)  # [N m/rad]
-    I: tuple[float, ...] = (0.0,)  # [N m/(rad s)]  # noqa: E741 - its name in every text
-    D: tuple[float, ...] = (20.0,)  # [N m s/rad]
-    integral_limit: tuple[float, ...] = (5.0,)  # [N m]
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, 'P', 'D')
-        refuse_negative(self, 'I', 'integral_limit')
+    P: tuple[Positive, ...] = (200.0,)  # [N m/rad]
+    I: tuple[NotNegative, ...] = (0.0,)  # [N m/(rad s)]  # noqa: E741 - its name in every text
+    D: tuple[Positive, ...] = (20.0,)  # [N m s/rad]
+    integral_limit: tuple[NotNegative, ...] = (5.0,)  # [N m]
 
 
 class GravityPidController:

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.tracking import refuse_unless_positive, shortest_turn
+from safe_sysid.track.tracking import shortest_turn
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
@@ -31,14 +32,11 @@ STILL = 1e-9  # [rad] that a plan which stands still may move
 
 
 @dataclass(frozen=True)
-class SuccessionSettings:
+class SuccessionSettings(Settings):
     """How exact a plan has to be taken over."""
 
-    late: float = 0.005  # [s] after its start up to which a plan may still take over
-    near: float = 0.02  # [rad] from the arm at which a plan that stands still has to be
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, 'late', 'near')
+    late: Positive = 0.005  # [s] after its start up to which a plan may still take over
+    near: Positive = 0.02  # [rad] from the arm at which a plan that stands still has to be
 
 
 class PlanSuccession:

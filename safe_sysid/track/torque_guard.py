@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -26,20 +27,17 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, Outcome, Seen
-from safe_sysid.track.tracking import checked_state, per_joint, refuse_unless_positive
+from safe_sysid.track.tracking import checked_state, per_joint
 
 
 @dataclass(frozen=True)
-class GuardSettings:
+class GuardSettings(Settings):
     """How fast torques may change, and how old things may be."""
 
-    rate: tuple[float, ...] = (3000.0,)  # [N m/s], for all joints or one number per joint
-    max_age: float = 0.01  # [s] of a measurement, and of the one that a command answers
-    patience: float = 0.05  # [s] that a command may be out of reach
-    longest_step: float = 0.01  # [s] between two steps that counts for the rate
-
-    def __post_init__(self) -> None:
-        refuse_unless_positive(self, 'rate', 'max_age', 'patience', 'longest_step')
+    rate: tuple[Positive, ...] = (3000.0,)  # [N m/s], for all joints or one number per joint
+    max_age: Positive = 0.01  # [s] of a measurement, and of the one that a command answers
+    patience: Positive = 0.05  # [s] that a command may be out of reach
+    longest_step: Positive = 0.01  # [s] between two steps that counts for the rate
 
 
 class TorqueGuard:

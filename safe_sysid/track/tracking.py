@@ -98,11 +98,3 @@ def refuse_unless_positive(settings: object, *names: str) -> None:
         value = getattr(settings, name)
         if not np.all((np.asarray(value) > 0.0) & (np.asarray(value) < np.inf)):
             raise ConfigError(f'{name} is {value}, it has to be above 0 and finite')
-
-
-def refuse_negative(settings: object, *names: str) -> None:
-    """Refuse settings that are not 0 or more and finite."""
-    for name in names:
-        value = getattr(settings, name)
-        if not np.all((np.asarray(value) >= 0.0) & (np.asarray(value) < np.inf)):
-            raise ConfigError(f'{name} is {value}, it has to be 0 or more and finite')

@@ -66,5 +66,5 @@ def test_one_number_counts_for_all_joints_and_others_are_refused():
         EffortContract(model, CommandSignal((1, 1, -1)))
     with pytest.raises(ConfigError, match='allowed are -1 and 1'):
         CommandSignal((0,))
-    with pytest.raises(ConfigError, match='has to be more than 0'):
+    with pytest.raises(ConfigError, match='scale is .*, it has to be above 0'):
         CommandSignal((1,), (0.0,))

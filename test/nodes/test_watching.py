@@ -79,7 +79,7 @@ def test_late_and_missed_cycles_are_counted():
 
 
 def test_cycles_without_a_period_are_refused():
-    with pytest.raises(ConfigError, match='period is 0.0 s and deadline 0.002 s'):
+    with pytest.raises(ConfigError, match='period is 0.0, it has to be above 0 and less than 10'):
         CycleSettings(period=0.0)
 
 
@@ -103,5 +103,5 @@ def test_in_lockstep_a_sample_waits_for_every_answer_to_it():
 
 def test_a_process_without_wishes_stays_as_it_is():
     assert prepare_process(RealTimeSettings()) == []
-    with pytest.raises(ConfigError, match='priority is 100, it has to be 0 to 99'):
+    with pytest.raises(ConfigError, match='priority is 100, .* at least 0 and at most 99'):
         RealTimeSettings(priority=100)

@@ -76,7 +76,7 @@ def test_the_integral_does_not_run_on_during_a_gap(arm):
 def test_settings_out_of_range_are_refused():
     for change, complaint in (
         ({'P': (0.0,)}, 'P is .0.0,., it has to be above 0'),
-        ({'I': (-1.0,)}, 'I is .-1.0,., it has to be 0 or more'),
+        ({'I': (-1.0,)}, 'I is .-1.0,., it has to be at least 0'),
         ({'integral_limit': (np.inf,)}, 'integral_limit'),
     ):
         with pytest.raises(ConfigError, match=complaint):
