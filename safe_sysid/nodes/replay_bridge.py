@@ -1,4 +1,4 @@
-"""recording -> measure: a recorded bag behind the topics of a robot, at the pace it was taken."""
+"""recording -> measure: a bag behind the topics of a robot, at its pace or as fast as it goes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 import sys
 import time
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
@@ -19,12 +21,15 @@ from safe_sysid.measure.rosbag import read_rosbag
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.nodes.health import Condition, Health
 from safe_sysid.nodes.loop_settings import LoopSettings
-from safe_sysid.nodes.messages import JointStateWriter
+from safe_sysid.nodes.messages import JointStateWriter, estimate_of
 from safe_sysid.nodes.process import main_of
-from safe_sysid.nodes.qos import EVERY_SAMPLE
+from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
 from safe_sysid.nodes.ros_config import read_config
 
 LOOK = 0.002  # [s] between looks for samples that are due
+AGAIN = 0.1  # [s] after which in lockstep the first sample is told again
+AHEAD = 100  # samples that in lockstep may be on their way, fewer than EVERY_SAMPLE keeps
+LAST_WORD = 1.0  # [s] after the last sample, then the process ends
 
 
 @dataclass(frozen=True)
@@ -54,34 +59,73 @@ class ReplaySettings(LoopSettings):
 
 
 class ReplayBridge(Node):
-    """Publishes every sample when it is due; ends after the last one."""
+    """Publishes samples when they are due, or in lockstep as fast as estimates follow."""
 
     def __init__(self) -> None:
         super().__init__('replay_bridge', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, ReplaySettings)
         self._speed, self._log = settings.speed, settings.log()
+        self._layout = settings.described().layout
         source = f'{self.get_fully_qualified_name()} {os.getpid()}'
-        names = settings.described().layout.joint_names
-        self._writer = JointStateWriter(names, source)
+        self._writer = JointStateWriter(self._layout.joint_names, source)
         self._states = self.create_publisher(JointState, 'joint_states', EVERY_SAMPLE)
         self._health = Health(self, self._condition)
-        self._told = 0
+        self._told = self._answered = 0  # samples
         self._began: float | None = None
+        self._ended: float | None = None
         self.exit_status: int | None = None
+        step, period = self._keep_pace, LOOK
+        if settings.is_lockstep:
+            step, period = self._ask_again, AGAIN
+            self.create_subscription(
+                Float64MultiArray, 'parameter_estimate', self._take_answer, STATE
+            )
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = self.create_timer(LOOK, self._look, clock=steady)
+        self._timer = self.create_timer(period, step, clock=steady)
 
-    def _look(self) -> None:
+    def _keep_pace(self) -> None:
+        """Tell what is due, from the moment on that somebody listens."""
         if self._began is None:
-            if self._states.get_subscription_count():  # begins when somebody listens
+            if self._states.get_subscription_count():
                 self._began = time.monotonic()
             return
         elapsed = (time.monotonic() - self._began) * self._speed
-        due = self._log.stamp[0] + round(elapsed * 1e9)
-        while self._told < len(self._log) and self._log.stamp[self._told] <= due:
-            self._states.publish(self._writer.message(self._log[self._told]))
-            self._told += 1
-        if self._told == len(self._log) and due > self._log.stamp[-1] + 10**9:
+        self._tell_until(self._samples_up_to(self._log.stamp[0] + round(elapsed * 1e9)))
+        if self._told == len(self._log):
+            self._end_soon()
+
+    def _take_answer(self, msg: Float64MultiArray) -> None:
+        """Tell more; not all at once, as a queue drops what it has no room for."""
+        answered = self._samples_up_to(estimate_of(msg, self._layout).stamp)
+        if answered < self._answered:  # an identifier that was started again begins anew
+            self._told = 0
+        self._answered = answered
+        if answered:
+            self._tell_until(answered + AHEAD)
+
+    def _ask_again(self) -> None:
+        """Tell the first sample until it was heard; no later one gets lost."""
+        if self._answered == 0:
+            self._told = 0
+            self._tell_until(1)
+        elif self._answered == len(self._log):
+            self._end_soon()
+
+    def _samples_up_to(self, stamp: int) -> int:
+        return int(np.searchsorted(self._log.stamp, stamp, side='right'))
+
+    def _tell_until(self, count: int) -> None:
+        """Publish, so that this many samples are told."""
+        count = min(count, len(self._log))
+        for i in range(self._told, count):
+            self._states.publish(self._writer.message(self._log[i]))
+        self._told = max(self._told, count)
+
+    def _end_soon(self) -> None:
+        """End when everybody has had the time to take the last sample and to tell of it."""
+        if self._ended is None:
+            self._ended = time.monotonic()
+        if time.monotonic() - self._ended > LAST_WORD:
             self.exit_status = 0
 
     def _condition(self) -> Condition:

@@ -8,7 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
@@ -42,11 +42,12 @@ class PriorSettings:
 def prior_of(model: RobotModel, settings: PriorSettings) -> ParameterEstimate:
     """theta of the model with bounds on all of it."""
     layout, theta = model.layout, model.theta.copy()
-    radius = settings.links * np.abs(theta)
+    moved = np.zeros(layout.size)
     for joint in range(layout.n):
         shift = _shifted(theta[layout.inertial(joint)], settings.com)
-        radius[layout.inertial(joint)] += (1.0 + settings.links) * shift
-    lower, upper = theta - radius, theta + radius
+        moved[layout.inertial(joint)] = (1.0 + settings.links) * shift
+    bounds = ratio_bounds(theta, settings.links, moved)
+    lower, upper = bounds.lower.copy(), bounds.upper.copy()
     for kind, (low, high) in _friction_bounds(model, settings.friction).items():
         place = layout.joint_entries(kind)
         lower[place], upper[place] = low, high
@@ -88,8 +89,9 @@ def _shifted(body: Array, distance: float) -> Array:
 def _friction_bounds(model: RobotModel, share: float | None) -> dict[str, tuple[Array, Array]]:
     limits = model.limits
     if share is not None:
-        values = {kind: model.theta[model.layout.joint_entries(kind)] for kind in _KINDS}
-        return {k: (v - share * np.abs(v), v + share * np.abs(v)) for k, v in values.items()}
+        known = ratio_bounds(model.theta, share)
+        places = {kind: model.layout.joint_entries(kind) for kind in _KINDS}
+        return {kind: (known.lower[place], known.upper[place]) for kind, place in places.items()}
     zero = np.zeros(model.n)
     offset = OFFSET_SHARE * limits.torque
     return {

@@ -17,7 +17,7 @@ def command(options: argparse.Namespace) -> int:
         payload='',
         record='',
         bag=options.bag,
-        lockstep=False,
+        lockstep=options.lockstep,
         once=True,
         extra=[f'replay_bridge:speed:={options.speed}', *options.extra],
     )

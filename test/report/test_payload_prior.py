@@ -1,5 +1,7 @@
 """What is said to be known before contains every arm of which it is true."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,17 @@ def test_links_may_be_denser_and_have_their_centre_of_mass_elsewhere(rng):
             theta[place] = moved_centre(density * theta[place], 0.02 * offset)
         inside = (bounds.lower <= theta + 1e-12) & (theta - 1e-12 <= bounds.upper)
         assert inside[: 10 * (model.n - 1)].all()
+
+
+def test_links_are_within_a_share_to_the_last_digit():
+    """Compared in exact rationals, as a promise of 5 % contains the arm that is 5 % heavier."""
+    model = RobotModel.named('kinova_gen3')
+    bounds = prior_of(model, PriorSettings(links=0.05, friction=0.05)).bounds
+    share = Fraction(0.05)
+    for i in model.layout.rest:
+        x = Fraction(model.theta[i])
+        assert Fraction(bounds.lower[i]) <= x - share * abs(x)
+        assert x + share * abs(x) <= Fraction(bounds.upper[i])
 
 
 def test_a_payload_may_be_any_body_of_that_mass_within_reach(rng):

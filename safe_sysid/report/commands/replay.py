@@ -13,12 +13,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('bag', metavar='BAG', help='folder or file of the recording')
     parser.add_argument('--robot', metavar='NAME', default='', help='default: kinova_gen3')
     parser.add_argument('--config', metavar='YAML', default='', help='settings of the nodes')
-    parser.add_argument(
+    pace = parser.add_mutually_exclusive_group()
+    pace.add_argument(
         '--speed',
         metavar='X',
         type=positive,
         default=1.0,
-        help='times as fast as it was recorded; default: 1, 1000 is as fast as it goes',
+        help='times as fast as it was recorded; default: 1. The identifier loses samples where '
+        'it is not fast enough',
+    )
+    pace.add_argument(
+        '--lockstep',
+        action='store_true',
+        help='as fast as it goes: samples wait for the identifier, none is lost, and what comes '
+        'out does not depend on the speed of the machine',
     )
     parser.add_argument(
         '-p',

@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--lockstep',
         action='store_true',
-        help='simulators: time waits for every answer, so that results do not depend on the '
-        'speed of the machine',
+        help='simulators and replay: time waits for every answer, so that results do not depend '
+        'on the speed of the machine',
     )
     parser.add_argument(
         '--once',
