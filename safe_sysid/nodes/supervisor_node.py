@@ -74,7 +74,7 @@ class SupervisorNode(Node):
         self._now = Supervision(Mode.IDLE)
         self._nodes = RollCall(self.get_namespace(), settings.silence)
         self._looks = 0  # since the newest sample
-        self._reason = ''  # of the fault that there is
+        self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
         self._sources = SourceWatch()
         self._stamp = 0
@@ -172,12 +172,30 @@ class SupervisorNode(Node):
     def _step(self, situation: Situation) -> None:
         assert self._supervisor is not None
         before, self._now = self._now, self._supervisor.step(situation)
-        if self._now.mode is not before.mode:
-            cause = self._now.cause
-            self._reason = '' if cause is None else self._nodes.sentence(cause) or self._bad_sample
-            self.get_logger().info(str(self._now))
+        causes_before = set(self._said)
+        self._note_causes(situation.faults)
+        if self._now.mode is not before.mode or set(self._said) != causes_before:
+            self.get_logger().info(self._sentence())
             self._health.announce()
         self._modes.publish(String(data=self._now.mode.value))
+
+    def _note_causes(self, present: frozenset[Cause]) -> None:
+        """Keep what was said of every cause of a fault, the first one and those that followed."""
+        if self._now.cause is None:
+            self._said.clear()
+            return
+        for cause in (self._now.cause, *(each for each in Cause if each in present)):
+            if cause not in self._said:
+                self._said[cause] = self._nodes.sentence(cause) or self._bad_sample
+
+    def _sentence(self) -> str:
+        """The mode; of a fault its causes, the way back from the first one, and who said what."""
+        said = [str(self._now)]
+        for cause, sentence in self._said.items():
+            if cause is not self._now.cause:
+                said.append(f'also: {cause.value[0]}')
+            said.append(sentence)
+        return '; '.join(sentence for sentence in said if sentence)
 
     def _faults(self) -> frozenset[Cause]:
         """All that are present now."""
@@ -234,7 +252,7 @@ class SupervisorNode(Node):
         silent = self._nodes.silent(time.monotonic())
         trouble = ''
         if self._now.cause is not None:
-            trouble = f'{self._now}; {self._reason}' if self._reason else str(self._now)
+            trouble = self._sentence()
         elif self._supervisor is None:
             trouble = 'the bridge has not been heard yet'
         elif silent:
@@ -243,6 +261,7 @@ class SupervisorNode(Node):
         figures = {
             'mode': self._now.mode.value,
             'cause': '' if self._now.cause is None else self._now.cause.name,
+            'causes': ', '.join(cause.name for cause in self._said),
             'at rest': self._at_rest(),
             'silent': ', '.join(silent),
         }

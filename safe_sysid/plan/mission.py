@@ -34,7 +34,7 @@ class MissionSettings:
     """How long to learn, and how near a goal is near enough."""
 
     exciting: int = 4  # plans
-    shrinking: float = 0.02  # mean share by which a plan has to narrow [theta_e] to go on
+    shrinking: float = 0.02  # mean share by which plans have to narrow [theta_e]; 0: they go on
     near: float = 0.01  # [rad] in every joint
     least_move: float = 0.1  # [rad] of some joint; plans that move less don't count as exciting
     patience: int = 3  # plans asked for without getting on along a route, then another is searched
@@ -131,7 +131,7 @@ class Mission:
             self._has_learned = True
         elif count > AT_LEAST:
             narrowed = self._log_widths[-1] - _log_width(estimate)
-            self._has_learned |= bool(narrowed <= -np.log1p(-self._settings.shrinking))
+            self._has_learned |= bool(narrowed < -np.log1p(-self._settings.shrinking))
         return not self._has_learned
 
     def _is_near(self, end: Array) -> bool:

@@ -23,25 +23,32 @@ from safe_sysid.report.run import command_line, die_with_parent, ended
 NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder')
 CHANNEL = 'faulty_channel'
 COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
-REST = 40  # states in a row
+REST = 20  # states in a row
 START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
-# In real time, since faults are about time, but with room for a machine that is busy: 200 Hz,
-# a guard that is patient, plans that are found quickly.
+# In real time, since faults are about time, but with room for a machine that is busy: 100 Hz,
+# a guard that is patient, plans that are found long before they are due, and no word about
+# errors of torques that are held for too long. A machine that is too slow for its arm is a fault,
+# but not one of those that are tried here.
 ROOMY = {
     'all__gains__V_M': 0.01,  # [J] room for torques that are held twice as long
     'builtin_sim_bridge__start': START,
-    'builtin_sim_bridge__period': 0.005,
-    'builtin_sim_bridge__guard__max_age': 0.4,
-    'builtin_sim_bridge__guard__longest_step': 0.02,
-    'builtin_sim_bridge__guard__patience': 0.5,
-    'controller__cycle__period': 0.005,
-    'controller__succession__late': 0.03,
-    'identifier__identifier__observation__longest_step': 0.0075,
+    'builtin_sim_bridge__period': 0.01,
+    'builtin_sim_bridge__guard__max_age': 1.0,
+    'builtin_sim_bridge__guard__longest_step': 0.03,
+    'builtin_sim_bridge__guard__patience': 1.0,
+    'controller__cycle__period': 0.01,
+    'controller__energy_share': 1e6,
+    'controller__succession__late': 0.1,
+    'controller__silence': 2.0,
+    'identifier__identifier__observation__longest_step': 0.015,
+    'planner__planner__duration': 3.0,
+    'planner__planner__switch': 1.5,
     'planner__planner__search__rounds': 0,
     'planner__planner__intervals': 64,
+    'planner__failures': 20,
     'planner__mission__exciting': 10_000,
     'planner__mission__shrinking': 0.0,
-    'supervisor__stale': 1.0,
+    'supervisor__stale': 2.0,
     'supervisor__task_follows': False,
     'recorder__commit_interval': 0.1,
 }
@@ -80,7 +87,13 @@ class FaultyLoop(Observer):
     def start_another(self, node):
         """A second process of a node, by mistake."""
         self._extra.append(self._process(node))
-        return self._extra[-1]
+
+    def kill_extra(self):
+        """Every second process."""
+        while self._extra:
+            extra = self._extra.pop()
+            extra.kill()
+            extra.wait()
 
     def _process(self, node):
         return subprocess.Popen(
@@ -161,7 +174,7 @@ class FaultyLoop(Observer):
             asked = {**ways, 'idle': 'start'}.get(self.mode)
             if asked:
                 self.call(f'supervisor/{asked}')
-            self.spin_for(20)
+            self.spin_for(10)
 
     def move_out_of_a_corner(self):
         """Where narrow bounds led the arm, wide ones may not let it stay: begin at START again."""
@@ -176,10 +189,15 @@ class FaultyLoop(Observer):
         self.wait(lambda: len(self.measured) > count + states, 'the arm reports its state')
 
     def expect_fault(self, cause, words):
-        """The supervisor names the cause, in words of whoever saw it."""
+        """The supervisor names the cause among those of the fault, in words of whoever saw it."""
         self.wait(lambda: self.mode == 'fault', f'fault {cause}')
         self.wait_to_hear('supervisor', words)
-        assert self.figure('supervisor', 'cause') == cause
+        self.wait(lambda: cause in self.causes, f'the cause {cause}')
+
+    @property
+    def causes(self):
+        """Names of all causes of the fault that there is."""
+        return (self.figure('supervisor', 'causes') or '').split(', ')
 
     def expect_rest(self):
         """The arm ends up at rest, and stays there."""

@@ -22,6 +22,7 @@ from safe_sysid.nodes.qos import EVERY_SAMPLE, HEALTH, STATE
 from safe_sysid.share import share_directory
 
 LONG = 90.0  # [s] for everything to happen on a machine that is busy with other tests
+ANSWER = 10.0  # [s] after which a request or its answer got lost: its service began anew
 
 
 def changed_settings(tmp_path, robot, **changes):
@@ -45,6 +46,7 @@ class Observer(Node):
         super().__init__('observer')
         self.samples, self.torques, self.modes, self.plans = [], [], [], []
         self.conditions = {}
+        self._requests = {}
         subscribe = self.create_subscription
         subscribe(JointState, 'joint_states', self.samples.append, EVERY_SAMPLE)
         subscribe(Float64MultiArray, 'torque_command', self.torques.append, EVERY_SAMPLE)
@@ -76,12 +78,19 @@ class Observer(Node):
 
     def call(self, service):
         """Answer of a service, such as supervisor/start."""
-        client = self.create_client(Trigger, service)
-        self.wait(client.service_is_ready, f'{service} is there')
-        future = client.call_async(Trigger.Request())
-        self.wait(future.done, f'{service} answers')
-        self.destroy_client(client)
-        return future.result()
+        if service not in self._requests:
+            self._requests[service] = self.create_client(Trigger, service)
+        client = self._requests[service]
+        deadline = time.monotonic() + LONG
+        while True:
+            self.wait(client.service_is_ready, f'{service} is there')
+            future = client.call_async(Trigger.Request())
+            again = min(deadline, time.monotonic() + ANSWER)
+            while not future.done() and time.monotonic() < again:
+                self._executor.spin_once(timeout_sec=0.1)
+            if future.done():
+                return future.result()
+            assert time.monotonic() < deadline, f'{service} answers; modes {self.modes}'
 
 
 @contextmanager

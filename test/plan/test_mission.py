@@ -65,6 +65,11 @@ def test_teaching_ends_when_bounds_stop_shrinking(model):
     assert teach(mission, ratios, model) == [Excite] * 2 + [Excite, Follow]
 
 
+def test_bounds_need_not_shrink_where_nothing_is_asked_of_them(model):
+    mission = Mission(model, START + 0.5, MissionSettings(shrinking=0.0, **UNHURRIED))
+    assert teach(mission, [0.5] * 5, model) == [Excite] * 4 + [Follow]
+
+
 def test_what_is_learned_on_the_way_to_the_goal_is_no_reason_to_excite_again(model):
     mission = Mission(model, START + 0.5, MissionSettings(**UNHURRIED))
     ratios = (0.5, 0.5, 0.5, 0.5, 0.3, 0.1)
