@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from report.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 from scipy.spatial.transform import Rotation
 
 from safe_sysid.calibrate.calibration import CalibrationSettings
@@ -21,6 +22,7 @@ from safe_sysid.report.bench_calibrate import misbuilt
 from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
 from safe_sysid.report.cli import main
 from safe_sysid.share import share_directory
+from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 
 MODEL = RobotModel.named('two_link')
 RATE = 200.0
@@ -206,6 +208,32 @@ def test_drift_tells_a_calibrated_arm_from_one_that_is_not(recording, tmp_path, 
         '--dead-zone', *zone,
     )  # fmt: skip
     assert (status, quiet['drift_mm_per_minute'], quiet['passed']) == (0, 0.0, True)
+
+
+def test_identify_reads_what_calibrate_writes(recording, truth, tmp_path, rng, capsys):
+    """Of the description friction and links are wrong; of a calibrated arm both are right."""
+    out = tmp_path / 'out'
+    assert main(['calibrate', recording, '--robot', 'two_link', '--out', str(out)]) == 0
+    capsys.readouterr()
+    loaded = truth.theta.copy()
+    loaded[truth.layout.end_effector] += PAYLOAD
+    motion = fourier_motion(rng, 2, seconds=4.0, period=0.002, base=0.4)
+    torque = true_torque(truth.with_parameters(loaded), motion)
+    measured = torque / (1.0 + TORQUE_RATIO * rng.uniform(-1.0, 1.0, torque.shape))
+    trial = Trial(MODEL, recorded(motion, measured), loaded[truth.layout.end_effector])
+    path = str(as_bag(trial, tmp_path / 'loaded'))
+
+    status, found = answer(capsys, 'identify', path, '--robot', str(out / 'two_link.yaml'))
+    assert (status, found['refused'], found['caution']) == (0, None, None)
+    payload = found['payload']
+    lower, upper = np.array(payload['lower']), np.array(payload['upper'])
+    assert (lower <= PAYLOAD).all() and (upper >= PAYLOAD).all()
+    assert upper[0] - lower[0] < 1.0
+    assert payload['nominal'][0] == pytest.approx(PAYLOAD[0], rel=0.05)
+
+    status, found = answer(capsys, 'identify', path, '--robot', 'two_link')
+    assert status == 1
+    assert 'contradict the model' in found['refused']
 
 
 def test_bench_prints_its_keys(monkeypatch, tmp_path):

@@ -65,13 +65,22 @@ def output(run, words):
 
 def test_every_command_runs_and_the_answer_is_right(run):
     folder, _ = run
-    found = json.loads(output(run, '--json'))
+    found = json.loads(output(run, 'recording.csv --robot two_link --json'))
     assert found['refused'] is None
     assert found['payload']['lower'][0] <= 1.5 <= found['payload']['upper'][0]
     assert found['caution'] is None
     for name in ('page.html', 'payload.script', 'new.urdf', 'completion.sh',
                  'plots/bounds_over_time.svg'):  # fmt: skip
         assert (folder / name).stat().st_size > 100
+
+
+def test_a_calibrated_arm_gives_narrower_bounds(run):
+    described = json.loads(output(run, 'recording.csv --robot two_link --json'))['payload']
+    found = json.loads(output(run, 'calibrated/two_link.yaml --known-links 2% --json'))
+    assert found['refused'] is None
+    lower, upper = found['payload']['lower'][0], found['payload']['upper'][0]
+    assert lower <= 1.5 <= upper
+    assert upper - lower < described['upper'][0] - described['lower'][0]
 
 
 def test_the_answer_has_the_parts_that_the_text_promises(run):
@@ -89,8 +98,9 @@ def test_commands_that_are_not_run_are_those_of_the_installation():
 
 
 def test_options_of_the_text_exist(capsys):
-    with pytest.raises(SystemExit):
-        main(['identify', '--help'])
+    for command in ('identify', 'calibrate'):
+        with pytest.raises(SystemExit):
+            main([command, '--help'])
     known = capsys.readouterr().out
     for option in set(re.findall(r'--[a-z][a-z-]+', TUTORIAL.read_text('utf-8'))) - {'--help'}:
         assert option in known
