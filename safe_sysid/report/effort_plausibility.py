@@ -15,7 +15,7 @@ from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 INVERTED = -0.8  # correlation about zero from which on a signal is taken as inverted
-QUIET = 1.0 / 3.0  # a gain below it is another unit: no payload makes an arm that much lighter
+QUIET = 1.0 / 3.0  # torque below that share of it is in another unit: payloads don't help so much
 LOUD = 0.1  # joints whose predicted torque is less than this share of the largest can't tell
 
 
@@ -39,7 +39,7 @@ def implausible(model: RobotModel, part: SmoothLog) -> str | None:
     inverted = np.flatnonzero(loud & (correlation <= INVERTED))
     if inverted.size:
         return _inverted(model, inverted, listed(inverted))
-    quiet = np.flatnonzero(loud & (np.abs(gain) < QUIET))
+    quiet = np.flatnonzero(loud & (measured < QUIET * size))
     if quiet.size:
         return (
             'assumption A3 does not hold: the measured torque is a fraction of what the '

@@ -27,13 +27,13 @@ class Trial:
     truth: Array  # (10,) of everything that the last joint moves
 
 
-def trial(seconds=3.0, seed=3, period=0.002):
+def trial(seconds=3.0, seed=3, period=0.002, payload=PAYLOAD):
     """Errors of links and torques within 5 % and 2.5 %."""
     rng = np.random.default_rng(seed)
     nominal = RobotModel.named('two_link')
     layout, theta = nominal.layout, nominal.theta.copy()
     theta[layout.rest] *= 1.0 + LINKS * 0.99 * rng.uniform(-1.0, 1.0, len(layout.rest))
-    theta[layout.end_effector] += PAYLOAD
+    theta[layout.end_effector] += payload
     truth = nominal.with_parameters(theta)
     motion = fourier_motion(rng, 2, seconds, period, base=0.4)
     torque = true_torque(truth, motion)

@@ -116,6 +116,16 @@ def test_a_current_is_noticed(arm, tmp_path):
     assert 'is a current, another unit' in found['refused']
 
 
+def test_a_payload_behind_the_last_joint_is_not_taken_for_another_unit(tmp_path):
+    """Its torque is twice as large as without it, and not at all like that."""
+    payload = inertia.from_mass_com_inertia(
+        np.array(1.5), np.array([-0.3, 0.0, 0.0]), np.diag([0.004, 0.006, 0.005])
+    )
+    status, found = identify(as_bag(trial(payload=payload), tmp_path / 'behind'))
+    assert status == 0
+    assert_contains(found['payload'], payload)
+
+
 def test_a_broken_promise_is_a_refusal_with_the_prior_as_bounds(arm, tmp_path):
     log = arm.log
     torque = log.torque.copy()
