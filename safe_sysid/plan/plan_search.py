@@ -2,6 +2,7 @@
 
     gentle      the plan that slows down with the least acceleration; from rest it stands still
     candidates  plans all over the range, cheap checks in floats, the best by cost are certified
+    nearby      the same about the best plan, and again about the result
     refine      Ipopt on sound sets about the best plan; again about the result (trust region)
 
 Only what `certify_center` proves of a single plan is ever returned as certified.
@@ -9,7 +10,7 @@ Only what `certify_center` proves of a single plan is ever returned as certified
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Event
@@ -38,6 +39,7 @@ from safe_sysid.reach.reachable_set import ReachableSet
 
 RESERVE = 1.5  # times what a step took before has to be left to begin it again
 BATCHES = 4  # of candidates, as long as none is certified and there is time
+NEARER = 0.5  # times the range that had no better plan
 SAME = 1e-3  # cost by which a plan has to be better to be worth another round
 
 
@@ -49,6 +51,9 @@ class SearchSettings:
     wide: float = 1.5  # [rad] they lead at most this far from the gentle plan
     checks: int = 12  # times at which they are looked at
     trials: int = 6  # of them get a certificate at most
+    nearby: int = 4  # rounds of plans about the best one
+    near: float = 0.5  # [rad] they lead at most this far from it
+    fewer: int = 32  # plans in each of these rounds
     rounds: int = 2  # of Ipopt at most
     narrow: float = 0.15  # [rad] half range of the first sets
     intervals: int = 64  # time steps of the sets that Ipopt sees
@@ -56,14 +61,14 @@ class SearchSettings:
     slow: float = 0.1  # [s] that a certificate is expected to take before the first one is timed
 
     def __post_init__(self) -> None:
-        for name in ('candidates', 'trials', 'rounds'):
+        for name in ('candidates', 'trials', 'nearby', 'fewer', 'rounds'):
             if getattr(self, name) < 0:
                 raise ConfigError(f'{name} is {getattr(self, name)}, it has to be 0 or more')
         if self.checks < 2 or self.intervals < 1:
             raise ConfigError(
                 f'checks is {self.checks} and intervals {self.intervals}; at least 2 and 1'
             )
-        for name in ('wide', 'narrow', 'ipopt_seconds', 'slow'):
+        for name in ('wide', 'near', 'narrow', 'ipopt_seconds', 'slow'):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ConfigError(f'{name} is {getattr(self, name)}, it has to be above 0')
 
@@ -165,8 +170,10 @@ class _Search:
             return Outcome.NONE_CERTIFIED
         for batch in range(BATCHES):
             with self._timed('candidates'):
-                ranking = self._ranked(gentle, cost, batch)
+                ranking = self._ranked(self._candidates(gentle, batch), cost)
                 self._certify_some(ranking, cost)
+            with self._timed('nearby'):
+                self._look_nearby(cost)
             with self._timed('refine'):
                 self._refine(ranking[0].k if ranking else gentle, cost)
             if self._best is not None or not self._has_time_for('certify'):
@@ -203,16 +210,14 @@ class _Search:
             self._first = min(self._first, time.monotonic() - self._begin)
         return certificate
 
-    def _ranked(
-        self, gentle: Array, cost: Callable[[Array], float], batch: int
-    ) -> list[Candidate]:
+    def _ranked(self, plans: Iterable[Array], cost: Callable[[Array], float]) -> list[Candidate]:
         """Plans that pass the cheap checks, the best ones first."""
         check = NominalCheck(self._problem, self._settings.checks)
         nearby = self._refused if self._best is None else self._best
         if nearby is not None:
             check = check.beside(nearby)
         found: list[Candidate] = []
-        for number, k in enumerate(self._candidates(gentle, batch)):
+        for number, k in enumerate(plans):
             if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
                 break
             margin = check.margin(k)
@@ -228,6 +233,19 @@ class _Search:
         count = self._settings.candidates
         points = spread(self._seed, (batch + 1) * count, len(gentle))[batch * count :]
         yield from around(self._problem, gentle, self._settings.wide, points)
+
+    def _look_nearby(self, cost: Callable[[Array], float]) -> None:
+        """Plans about the best one that are cheaper, in a smaller range whenever there is none."""
+        settings, near = self._settings, self._settings.near
+        count, n = settings.fewer, self._problem.horizon.n
+        for points in spread(self._seed, settings.nearby * count, n).reshape(-1, count, n):
+            if self._best is None or not self._has_time_for('certify'):
+                return
+            before = self._cost
+            ranking = self._ranked(around(self._problem, self._best.k, near, points), cost)
+            better = [each for each in ranking if each.cost < before - SAME]
+            self._certify_some(better, cost)
+            near *= 1.0 if self._cost < before else NEARER
 
     def _certify_some(self, ranking: list[Candidate], cost: Callable[[Array], float]) -> None:
         """Certify in order, until one is proven: those after it cost more.
@@ -273,11 +291,14 @@ class _Search:
             sets = ReachableSet.build(
                 problem.model, problem.bounds, horizon, problem.gains, problem.obstacles
             )
+        still = np.zeros(len(center))
+        if self._best is not None and sets.evaluate(still).values.min(initial=0.0) < 0.0:
+            return None  # bounds so wide that sets of a range prove less than those of its middle
         nlp = TrajectoryProblem(self._aim.cost(horizon), sets, len(center))
         seconds = min(self._settings.ipopt_seconds, self._budget.left - self._needed('certify'))
         if seconds <= 0.0:
             return None
-        result = solve(nlp, np.zeros(len(center)), seconds, self._budget.cancelled, FAST)
+        result = solve(nlp, still, seconds, self._budget.cancelled, FAST)
         return sets.k(result.x) if np.isfinite(result.violation) else None
 
     def _with_center(self, k: Array) -> Problem:

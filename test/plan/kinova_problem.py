@@ -16,7 +16,7 @@ from safe_sysid.trajectory.bezier import Bezier
 
 START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 GAINS = Gains(np.full(7, 5.0), V_M=0.02, alpha=25.0)
-QUICK = SearchSettings(candidates=40, rounds=0)
+QUICK = SearchSettings(candidates=40, nearby=0, rounds=0)
 
 
 def estimate_of(model, ratio=0.05):

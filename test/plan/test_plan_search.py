@@ -13,6 +13,9 @@ from kinova_problem import (
 import numpy as np
 import pytest
 
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan import plan_search
 from safe_sysid.plan.aims import Approach, Excite
 from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.plan_search import (
@@ -23,6 +26,8 @@ from safe_sysid.plan.plan_search import (
 )
 from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.report.excitation_episodes import UPRIGHT
+from safe_sysid.report.kinova_trials import kinova_prior
 from safe_sysid.sets.box import Box
 
 PLENTY = 60.0  # [s]
@@ -55,6 +60,30 @@ def test_refining_lowers_the_cost():
         for settings in (QUICK, SearchSettings(candidates=40, rounds=2, ipopt_seconds=60.0))
     ]
     assert costs[1] < costs[0] - 0.01
+
+
+def wide_bounds():
+    """As wide as those of Table I, where sets of a range hardly ever prove anything."""
+    model = RobotModel.named('kinova_gen3').with_payload(read_payload('dumbbell_8lb'))
+    return replace(kinova_problem(UPRIGHT), model=model, bounds=kinova_prior(model))
+
+
+def test_looking_nearby_lowers_the_cost_where_sets_of_a_range_prove_nothing(monkeypatch):
+    problem = wide_bounds()
+    evaluated = []
+    monkeypatch.setattr(plan_search, 'solve', lambda *a: evaluated.append(a))
+    first, near = (
+        search(problem, excite(problem), Budget.of(PLENTY), replace(QUICK, **more), 1)
+        for more in ({'nearby': 0}, {'nearby': 2, 'rounds': 2})
+    )
+    assert near.cost < first.cost - 0.01
+    assert near.certificate.holds
+    assert ReachableSet.certify_center(near.certificate.problem).holds
+    assert not evaluated  # Ipopt is not asked in vain
+    again = search(
+        problem, excite(problem), Budget.of(PLENTY), replace(QUICK, nearby=2, rounds=2), 1
+    )
+    assert np.array_equal(again.certificate.k, near.certificate.k)
 
 
 def test_a_plan_from_motion_goes_on_from_there():
