@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,8 @@ from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 MOVES = 0.1  # [rad] that some joint of a plan that moves goes at least
+# A5: the torque of a sample acted during the period that ends with it
+OBSERVED = replace(SETTINGS, torque_signal='held_until')
 # Upright, elbow and wrist nearly straight: standing still can be certified with Table I's bounds.
 UPRIGHT = np.array([-0.48, 0.05, -0.12, 0.17, 3.12, 0.13, -1.39])
 
@@ -104,7 +106,7 @@ class Episode:
                 for x in ('position', 'velocity', 'torque')
             ),
         )
-        rows = observe(self.arm.nominal, self.samples[0].estimate.bounds, SETTINGS, log)
+        rows = observe(self.arm.nominal, self.samples[0].estimate.bounds, OBSERVED, log)
         return float(np.linalg.cond(rows.Y_e))
 
     @property
@@ -145,7 +147,7 @@ def episode(rng: np.random.Generator, trial: Trial) -> Episode:
     """Begin at rest with the bounds of Table I, and follow what the planner says."""
     arm, clock = trial.arm, Clock(0)
     prior = kinova_prior(arm.nominal)
-    identifier = OnlineIdentifier(arm.nominal, prior, IdentifierSettings(SETTINGS), SolvesAtOnce)
+    identifier = OnlineIdentifier(arm.nominal, prior, IdentifierSettings(OBSERVED), SolvesAtOnce)
     problem = at_rest(arm.nominal, prior, trial.start, trial.obstacles)
     planner = RecedingHorizonPlanner(problem, trial.purpose, clock, trial.settings)
     planner.warm_up(trial.start, prior)
