@@ -16,6 +16,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.nodes.health import Condition, Health, Heard, heard_from
 from safe_sysid.nodes.loop_settings import LoopSettings
@@ -34,7 +35,6 @@ from safe_sysid.track.supervisor import (
     Supervision,
     Supervisor,
 )
-from safe_sysid.track.tracking import refuse_unless_positive
 
 PERIOD = 0.05  # [s] between two looks at the situation
 SETTLED = 0.2  # [s] for which all joints have to be slow
@@ -51,15 +51,11 @@ LATCHED = (
 class SupervisorNodeSettings(LoopSettings):
     """Parameters of the supervisor."""
 
-    stale: float = 0.5  # [s] without a sample, under torque; the guard of the bridge is stricter
-    rest_speed: float = 0.02  # [rad/s] below which a joint counts as at rest
-    silence: float = 2.0  # [s] without word from a node after which that is said
+    stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
+    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
+    silence: Positive = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        refuse_unless_positive(self, 'stale', 'rest_speed', 'silence')
 
 
 class SupervisorNode(Node):

@@ -19,6 +19,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Natural, NotNegative, Positive, Settings
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.arm_clearance import arm_clearance, edge_is_free, scene_of
@@ -44,25 +45,17 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True)
-class PathSettings:
+class PathSettings(Settings):
     """How to search."""
 
-    seed: int = 0
-    branch: float = 0.5  # [rad] longest move of a joint along one branch of a tree
-    resolution: float = 0.05  # [rad] between samples of an edge, in the joint that moves most
-    clearance: float = 0.02  # [m] to keep; less where the start or the goal are nearer
-    torque_share: float = 0.1  # of the limits to keep; less where start or goal have less
-    limit_margin: float = 0.05  # [rad] from joint limits, except for start and goal
-    shortcuts: int = 200  # attempts
-    spacing: float = 0.5  # [rad] most that a joint moves from one waypoint to the next
-
-    def __post_init__(self) -> None:
-        for name in ('branch', 'resolution', 'spacing'):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise BoundError(f'{name} is {getattr(self, name)}; it has to be above 0')
-        for name in ('clearance', 'torque_share', 'limit_margin', 'shortcuts'):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise BoundError(f'{name} is {getattr(self, name)}; it has to be at least 0')
+    seed: Natural = 0
+    branch: Positive = 0.5  # [rad] longest move of a joint along one branch of a tree
+    resolution: Positive = 0.05  # [rad] between samples of an edge, in the joint that moves most
+    clearance: NotNegative = 0.02  # [m] to keep; less where the start or the goal are nearer
+    torque_share: NotNegative = 0.1  # of the limits to keep; less where start or goal have less
+    limit_margin: NotNegative = 0.05  # [rad] from joint limits, except for start and goal
+    shortcuts: Natural = 200  # attempts
+    spacing: Positive = 0.5  # [rad] most that a joint moves from one waypoint to the next
 
 
 Margin = Callable[[Array], Array]  # (N, n) configurations to shares of torque limits left, (N, n)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.config import Count, Natural, NotNegative, Positive, Settings, Share
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim, Excite
@@ -30,32 +31,16 @@ REHEARSED = 0.1  # [rad]
 
 
 @dataclass(frozen=True)
-class MissionSettings:
+class MissionSettings(Settings):
     """How long to learn, and how near a goal is near enough."""
 
-    exciting: int = 4  # plans
-    shrinking: float = 0.02  # mean share by which plans have to narrow [theta_e]; 0: they go on
-    near: float = 0.01  # [rad] in every joint
-    least_move: float = 0.1  # [rad] of some joint; plans that move less don't count as exciting
-    patience: int = 3  # plans asked for without getting on along a route, then another is searched
-    route_seconds: float = 0.5  # [s] at most, of the planning budget
+    exciting: Natural = 4  # plans
+    shrinking: Share = 0.02  # mean share by which plans have to narrow [theta_e]; 0: they go on
+    near: Positive = 0.01  # [rad] in every joint
+    least_move: NotNegative = 0.1  # [rad] of some joint; plans that move less don't excite
+    patience: Count = 3  # plans without getting on along a route, then another is searched
+    route_seconds: Positive = 0.5  # [s] at most, of the planning budget
     path: PathSettings = field(default_factory=PathSettings)
-
-    def __post_init__(self) -> None:
-        if self.exciting < 0:
-            raise ConfigError(f'exciting is {self.exciting} plans, it has to be 0 or more')
-        if self.patience < 1 or not 0.0 < self.route_seconds < np.inf:
-            raise ConfigError(
-                f'patience is {self.patience} plans and route_seconds {self.route_seconds} s; '
-                'they have to be at least 1 and above 0'
-            )
-        if not 0.0 <= self.least_move < np.inf:
-            raise ConfigError(f'least_move is {self.least_move} rad, it has to be 0 or more')
-        if not (0.0 <= self.shrinking < 1.0 and 0.0 < self.near < np.inf):
-            raise ConfigError(
-                f'shrinking is {self.shrinking} and near {self.near} rad; they have to be in '
-                '[0, 1) and above 0'
-            )
 
 
 class NoRouteError(SafeSysidError):

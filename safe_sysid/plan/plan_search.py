@@ -15,11 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Event
 import time
+from typing import Annotated
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.config import Count, Natural, Positive, Range, Settings
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.candidates import (
     Candidate,
@@ -44,33 +46,21 @@ SAME = 1e-3  # cost by which a plan has to be better to be worth another round
 
 
 @dataclass(frozen=True)
-class SearchSettings:
+class SearchSettings(Settings):
     """How hard to look."""
 
-    candidates: int = 64  # plans looked at in floats
-    wide: float = 1.5  # [rad] they lead at most this far from the gentle plan
-    checks: int = 12  # times at which they are looked at
-    trials: int = 6  # of them get a certificate at most
-    nearby: int = 4  # rounds of plans about the best one
-    near: float = 0.5  # [rad] they lead at most this far from it
-    fewer: int = 32  # plans in each of these rounds
-    rounds: int = 2  # of Ipopt at most
-    narrow: float = 0.15  # [rad] half range of the first sets
-    intervals: int = 64  # time steps of the sets that Ipopt sees
-    ipopt_seconds: float = 0.2  # per round
-    slow: float = 0.1  # [s] that a certificate is expected to take before the first one is timed
-
-    def __post_init__(self) -> None:
-        for name in ('candidates', 'trials', 'nearby', 'fewer', 'rounds'):
-            if getattr(self, name) < 0:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be 0 or more')
-        if self.checks < 2 or self.intervals < 1:
-            raise ConfigError(
-                f'checks is {self.checks} and intervals {self.intervals}; at least 2 and 1'
-            )
-        for name in ('wide', 'near', 'narrow', 'ipopt_seconds', 'slow'):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be above 0')
+    candidates: Natural = 64  # plans looked at in floats
+    wide: Positive = 1.5  # [rad] they lead at most this far from the gentle plan
+    checks: Annotated[int, Range(at_least=2)] = 12  # times at which they are looked at
+    trials: Natural = 6  # of them get a certificate at most
+    nearby: Natural = 4  # rounds of plans about the best one
+    near: Positive = 0.5  # [rad] they lead at most this far from it
+    fewer: Natural = 32  # plans in each of these rounds
+    rounds: Natural = 2  # of Ipopt at most
+    narrow: Positive = 0.15  # [rad] half range of the first sets
+    intervals: Count = 64  # time steps of the sets that Ipopt sees
+    ipopt_seconds: Positive = 0.2  # per round
+    slow: Positive = 0.1  # [s] that a certificate takes, before the first one is timed
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Count, Natural, NotNegative, Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -42,39 +43,31 @@ OVERRUN = 0.1  # [s] of a search in which nothing was compiled
 
 
 @dataclass(frozen=True)
-class PlannerSettings:
+class PlannerSettings(Settings):
     """Length of plans, time to find them, and how finely to look."""
 
-    duration: float = 3.0  # [s] of a plan; its second half brakes
-    switch: float = 1.5  # [s] after its start the next plan takes over
-    budget: float = 1.4  # [s] for a search, less than `switch`
-    pace: float = 1.0  # seconds that may pass in one of the arm; more where simulated time waits
-    late: float = 0.005  # [s] after its start up to which a plan may still take over
-    intervals: int = 128  # time steps of a certificate
-    degree: int = 2  # of the polynomials in k
-    seed: int = 0
+    duration: Positive = 3.0  # [s] of a plan; its second half brakes
+    switch: Positive = 1.5  # [s] after its start the next plan takes over
+    budget: Positive = 1.4  # [s] for a search, less than `switch`
+    pace: Positive = 1.0  # seconds that may pass in one of the arm; more where time waits
+    late: NotNegative = 0.005  # [s] after its start up to which a plan may still take over
+    intervals: Count = 128  # time steps of a certificate
+    degree: Count = 2  # of the polynomials in k
+    seed: Natural = 0
     search: SearchSettings = field(default_factory=SearchSettings)
     task: TaskSettings = field(default_factory=TaskSettings)
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.switch <= self.duration < np.inf:
+        super().__post_init__()
+        if self.switch > self.duration:
             raise ConfigError(
                 f'switch is {self.switch} s and duration {self.duration} s; the first has to be '
-                'above 0 and at most the second'
+                'at most the second'
             )
-        if not 0.0 < self.pace < np.inf:
-            raise ConfigError(f'pace is {self.pace}, it has to be above 0')
-        if not 0.0 <= self.late < np.inf:
-            raise ConfigError(f'late is {self.late} s, it has to be 0 or more')
-        if not 0.0 < self.budget <= self.switch:
+        if self.budget > self.switch:
             raise ConfigError(
-                f'budget is {self.budget} s, it has to be above 0 and at most the {self.switch} s '
-                'until the next plan is needed'
-            )
-        if self.intervals < 1 or self.degree < 1 or self.seed < 0:
-            raise ConfigError(
-                f'intervals is {self.intervals}, degree {self.degree}, seed {self.seed}; at least '
-                '1, 1 and 0'
+                f'budget is {self.budget} s, it has to be at most the {self.switch} s until the '
+                'next plan is needed'
             )
         if not self.reserve < self.task.durations[0]:
             raise ConfigError(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import time
+from typing import Annotated
 
 import numpy as np
 
+from safe_sysid.config import Positive, PositiveShare, Range, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.plan.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.plan_result import Finding, Outcome
@@ -25,34 +27,21 @@ from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
 
 
 @dataclass(frozen=True)
-class TaskSettings:
+class TaskSettings(Settings):
     """Durations of the pieces, and which motions to try."""
 
-    durations: tuple[float, float] = (1.0, 1.0)  # [s]; the next plan takes over after the first
-    longest: float = 1.6  # [rad] along the route
-    shortest: float = 0.02  # [rad]
-    shorter: float = 0.75  # each length is this share of the one before
-    vias: tuple[float, ...] = (0.5, 0.65, 0.35)  # shares of the length
-    checks: int = 8  # times of each piece that are looked at in floats
-    slow: float = 0.1  # [s] that certificates are expected to take before the first are timed
+    durations: tuple[Positive, Positive] = (1.0, 1.0)  # [s]; the next plan comes after the first
+    longest: Positive = 1.6  # [rad] along the route
+    shortest: Positive = 0.02  # [rad]
+    shorter: PositiveShare = 0.75  # each length is this share of the one before
+    vias: tuple[PositiveShare, ...] = (0.5, 0.65, 0.35)  # shares of the length
+    checks: Annotated[int, Range(at_least=2)] = 8  # times of each piece to look at in floats
+    slow: Positive = 0.1  # [s] that certificates are expected to take before the first are timed
 
     def __post_init__(self) -> None:
-        positive = ('longest', 'shortest', 'slow')
-        wrong = [name for name in positive if not 0.0 < getattr(self, name) < np.inf]
-        if len(self.durations) != 2 or not all(0.0 < T < np.inf for T in self.durations):
-            wrong.append('durations')
-        if not 0.0 < self.shorter < 1.0:
-            wrong.append('shorter')
-        if not self.vias or not all(0.0 < share < 1.0 for share in self.vias):
-            wrong.append('vias')
-        if self.checks < 2:
-            wrong.append('checks')
-        if wrong:
-            name = wrong[0]
-            raise ConfigError(
-                f'{name} of task motions is {getattr(self, name)}; durations, longest, shortest '
-                'and slow have to be above 0, shorter and vias between 0 and 1, checks at least 2'
-            )
+        super().__post_init__()
+        if not self.vias:
+            raise ConfigError('vias of task motions is empty, it has to hold one share or more')
 
 
 def find_motion(

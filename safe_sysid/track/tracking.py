@@ -90,11 +90,3 @@ def per_joint(values: tuple[float, ...], model: RobotModel, name: str) -> Array:
             f'{name} has {len(values)} entries; 1 or {model.n} are allowed for {model.name}'
         )
     return np.full(model.n, values, dtype=np.float64)
-
-
-def refuse_unless_positive(settings: object, *names: str) -> None:
-    """Refuse settings that are not numbers, or tuples of numbers, above 0 and finite."""
-    for name in names:
-        value = getattr(settings, name)
-        if not np.all((np.asarray(value) > 0.0) & (np.asarray(value) < np.inf)):
-            raise ConfigError(f'{name} is {value}, it has to be above 0 and finite')

@@ -41,9 +41,10 @@ SEED = 5
 SETTINGS = PlannerSettings(
     pace=100.0, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
 )
-IDENTIFIER = IdentifierSettings(
-    ObservationSettings(50, torque_ratio=(TORQUE_RATIO,), longest_step=0.003), solve_period=1.4
+OBSERVED = ObservationSettings(
+    50, torque_ratio=(TORQUE_RATIO,), longest_step=0.003, torque_signal='held_until'
 )
+IDENTIFIER = IdentifierSettings(OBSERVED, solve_period=1.4)
 
 
 class Told(Mission):

@@ -191,11 +191,6 @@ def changed(config, name, value):
     return replace(config, **{first: value})
 
 
-# Checked in __post_init__: by what they have to be together, or -1 or 1.
-PLAN = ('planner.', 'mission.')
-OTHERWISE_CHECKED = {'stale', 'rest_speed', 'silence'}
-
-
 def numbers_without_a_range(config):
     """Names of settings that are numbers, or lists of them, of which any is allowed."""
     return {
@@ -212,5 +207,4 @@ def numbers_without_a_range(config):
 @NODES
 def test_numbers_have_a_range(node_with, cls):
     _, config = configured(node_with, cls)
-    of_their_own = {'command.sign', *OTHERWISE_CHECKED}
-    assert {x for x in numbers_without_a_range(config) if not x.startswith(PLAN)} <= of_their_own
+    assert numbers_without_a_range(config) <= {'command.sign'}  # -1 or 1

@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from safe_sysid.errors import BoundError
+from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.arm_clearance import arm_clearance
 from safe_sysid.plan.global_path import (
@@ -119,7 +119,7 @@ def test_spacing_keeps_the_corners(rng):
 def test_refuses_queries_and_settings_that_make_no_sense():
     with pytest.raises(BoundError, match='7 joints'):
         PathQuery(ARM, POST, HOME[:3], SWUNG)
-    with pytest.raises(BoundError, match='resolution'):
+    with pytest.raises(ConfigError, match='resolution'):
         replace(PathSettings(), resolution=0.0)
-    with pytest.raises(BoundError, match='clearance'):
+    with pytest.raises(ConfigError, match='clearance'):
         replace(PathSettings(), clearance=-0.1)
