@@ -8,6 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.consistency import Consistency, consistency_of, ellipsoids_of
+from safe_sysid.calibrate.effort_check import EffortCheck, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.excitation_quality import (
     ExcitationQuality,
@@ -31,6 +32,8 @@ from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, to
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.base_parameters import BaseParameters
 from safe_sysid.model.robot_model import RobotModel
+
+FAR = 4.0  # times what explains it, from which on an error of held-out torque is a caution
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class Calibration:
     fit: ReweightedFit  # base parameters, no physical limits
     consistent: SdpFit  # bodies that can exist
     uncertainty: Uncertainty
+    effort: EffortCheck  # torques beside the description, before the fit
     quality: ExcitationQuality
     training: TorqueError
     validation: TorqueError  # of the consistent parameters, on what was held out
@@ -102,6 +106,32 @@ class Calibration:
         """The part of them that a `RobotModel` knows, (14 n,)."""
         return self.consistent.x[: self.columns.layout.size]
 
+    @property
+    def expected(self) -> Array:
+        """Error of held-out torque that noise and uncertain parameters explain, (n,) [N m] rms."""
+        explained: Array = np.hypot(self.fit.sigma, self.quality.deviation)
+        return explained
+
+    def cautions(self) -> tuple[str, ...]:
+        """What speaks against these figures without forbidding them."""
+        far = np.flatnonzero(self.validation.rms > FAR * self.expected)
+        if not far.size:
+            return self.effort.cautions()
+        names, held = self.columns.layout.joint_names, self.validation
+        each = ', '.join(
+            f'{names[j]} {held.rms[j]:.3g} N m ({100 * held.relative_by_joint[j]:.0f} % of its '
+            f'torque; noise and uncertainty of the fit explain {self.expected[j]:.3g} N m, '
+            f'{self.validation_base.rms[j]:.3g} N m without physical limits)'
+            for j in far
+        )
+        sentence = (
+            f'held-out torque is off by more than {FAR:g} times what the fit explains, {each}. '
+            'Where it is well off without physical limits too, the model lacks something or the '
+            'arm changed; where it is not, no bodies and friction that can exist make such '
+            'torques: look at sign, scale and order of the effort signal and at the joint axes'
+        )
+        return (*self.effort.cautions(), sentence)
+
 
 def calibrate(
     model: RobotModel,
@@ -109,7 +139,10 @@ def calibrate(
     validation: list[EvenLog],
     settings: CalibrationSettings,
 ) -> Calibration:
-    """Fit one set of logs, judge on another; without another, on the end of each."""
+    """Fit one set of logs, judge on another; without another, on the end of each.
+
+    Torques of a wrong sign or order end it as `EffortError`, before the fit.
+    """
     if not validation:
         if settings.held_out == 0.0:
             raise MeasurementError('nothing is held out and there is no other recording to judge')
@@ -122,6 +155,7 @@ def calibrate(
     motions = [_motion(log, settings) for log in training]
     rows = joined([rows_of_motion(model, columns, motion, settings.cutoff) for motion in motions])
     held = _rows(model, columns, validation, settings)
+    effort = effort_check(model, columns, [rows, held])
     fit = reweighted_fit(rows.Y, rows.tau, base_solver(base), base.count, settings.outlier)
     uncertainty = uncertainty_of(base, rows, rows.tau - rows.Y @ fit.x, fit.kept)
     quality = excitation_quality(model, columns, motions, (uncertainty, fit.data.R), rng)
@@ -134,6 +168,7 @@ def calibrate(
         fit=fit,
         consistent=consistent,
         uncertainty=uncertainty,
+        effort=effort,
         quality=quality,
         training=torque_error(rows, consistent.x),
         validation=torque_error(held, consistent.x),

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.calibrate.calibration import Calibration, calibrate
+from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
@@ -16,7 +17,12 @@ from safe_sysid.report.bench import as_json
 from safe_sysid.report.calibrate_input import Recorded, arm_of_options, recorded, settings_of
 from safe_sysid.report.calibrate_loops import calibrate_loops
 from safe_sysid.report.calibrate_mjcf import write_mjcf
-from safe_sysid.report.calibrate_page import as_mapping, as_page
+from safe_sysid.report.calibrate_page import (
+    as_mapping,
+    as_page,
+    refusal_mapping,
+    refusal_page,
+)
 from safe_sysid.report.calibrate_settings import write_settings
 from safe_sysid.report.calibrate_urdf import write_dynamics
 from safe_sysid.report.figures import Axes, line_plot
@@ -42,25 +48,46 @@ def command(options: argparse.Namespace) -> int:
             'under closed_chain'
         )
     with print_to_error():
-        settings = settings_of(options)
-        bar.show(0.1, 'reading')
-        fitted = recorded(options, options.recordings, arm)
-        judged = recorded(options, options.validate, arm)
-        bar.show(0.3, f'{fitted.seconds:.0f} s')
+        status, page, figures = _calibrated(options, arm, bar)
+    print(as_json(figures) if options.json else page)
+    return status
+
+
+def _calibrated(
+    options: argparse.Namespace, arm: Arm, bar: ProgressBar
+) -> tuple[int, str, dict[str, object]]:
+    """Exit status, report, and the same for programs; files of the arm are written."""
+    settings = settings_of(options)
+    bar.show(0.1, 'reading')
+    fitted = recorded(options, options.recordings, arm)
+    judged = recorded(options, options.validate, arm)
+    remarks = fitted.remarks + judged.remarks
+    bar.show(0.3, f'{fitted.seconds:.0f} s')
+    try:
         found = calibrate(arm.model, fitted.logs, judged.logs, settings)
+    except EffortError as error:
         bar.end()
-        page = as_page(arm.model, found, fitted.remarks + judged.remarks)
-        if options.out is not None:
-            _write(options.out, arm, found, page)
-            _draw(options.out, arm.model, found, judged if judged.logs else fitted)
-    print(as_json(as_mapping(arm.model, found)) if options.json else page)
-    return 0 if found.refused is None else REFUSED
+        page = refusal_page(arm.model, error, remarks)
+        _write_report(options.out, page)
+        return REFUSED, page, refusal_mapping(arm.model, error)
+    bar.end()
+    page = as_page(arm.model, found, remarks)
+    _write_report(options.out, page)
+    if options.out is not None:
+        _write(options.out, arm, found)
+        _draw(options.out, arm.model, found, judged if judged.logs else fitted)
+    status = 0 if found.refused is None else REFUSED
+    return status, page, as_mapping(arm.model, found)
 
 
-def _write(folder: Path, arm: Arm, found: Calibration, page: str) -> None:
-    """Report, and the arm in every format unless the fit must not be used."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / 'report.md').write_text(page, encoding='utf-8')
+def _write_report(folder: Path | None, page: str) -> None:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / 'report.md').write_text(page, encoding='utf-8')
+
+
+def _write(folder: Path, arm: Arm, found: Calibration) -> None:
+    """The arm in every format unless the fit must not be used."""
     if found.refused is not None:
         return
     name = arm.model.name

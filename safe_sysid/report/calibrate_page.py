@@ -9,6 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.calibration import Calibration
+from safe_sysid.calibrate.effort_check import EffortCheck, EffortError
 from safe_sysid.calibrate.torque_rows import KEPT
 from safe_sysid.measure.filters import ORDER
 from safe_sysid.model import friction
@@ -25,6 +26,8 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
     return {
         'robot': model.name,
         'refused': found.refused,
+        'cautions': list(found.cautions()),
+        'effort': _effort_mapping(found.effort),
         'settings': dataclasses.asdict(found.settings),
         'base_parameters': found.base.count,
         'rows': int(found.fit.kept.size),
@@ -42,6 +45,7 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
             'rms_filtered_nm': validation.rms.tolist(),
             'rms_recorded_nm': validation.rms_recorded.tolist(),
             'largest_filtered_nm': validation.largest.tolist(),
+            'explained_nm': found.expected.tolist(),
             'likeliness_of_noise': found.likeliness_of_noise.tolist(),
             'relative_error_base_parameters': found.validation_base.relative,
             'relative_error_nominal': found.validation_nominal.relative,
@@ -62,6 +66,25 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
             'smallest_eigenvalue': found.consistent.smallest_eigenvalue,
         },
         'stribeck_velocity': found.columns.stribeck_velocity,
+    }
+
+
+def refusal_mapping(model: RobotModel, error: EffortError) -> dict[str, object]:
+    """The same for torques that nothing was fitted to."""
+    return {
+        'robot': model.name,
+        'refused': str(error),
+        'cautions': list(error.check.cautions()),
+        'effort': _effort_mapping(error.check),
+    }
+
+
+def _effort_mapping(check: EffortCheck) -> dict[str, object]:
+    return {
+        'gain': check.gain.tolist(),
+        'correlation': check.correlation.tolist(),
+        'friction': check.friction.tolist(),
+        'sign': check.sign.tolist(),
     }
 
 
@@ -86,10 +109,21 @@ def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> 
     lines = [f'# Calibration of {model.name}', '']
     if found.refused is not None:
         lines += [f'**Refused.** {found.refused}', '']
+    for caution in found.cautions():
+        lines += [f'**Caution.** {caution}.', '']
     lines += [*_held_out(model, found), '', *_how(found), '']
     lines += [*_friction(model, found), '', *_masses(model, found), '', *_unknown(found), '']
-    lines += ['## Recordings', '', *(f'- {remark}' for remark in remarks), '']
-    return '\n'.join(lines)
+    return '\n'.join([*lines, *_recordings(remarks)])
+
+
+def refusal_page(model: RobotModel, error: EffortError, remarks: tuple[str, ...]) -> str:
+    """Report in Markdown on torques that nothing was fitted to."""
+    lines = [f'# Calibration of {model.name}', '', f'**Refused.** {error}.', '']
+    return '\n'.join([*lines, *_recordings(remarks)])
+
+
+def _recordings(remarks: tuple[str, ...]) -> list[str]:
+    return ['## Recordings', '', *(f'- {remark}' for remark in remarks), '']
 
 
 def _held_out(model: RobotModel, found: Calibration) -> Iterator[str]:

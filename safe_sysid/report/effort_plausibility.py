@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import AnyArray
+from safe_sysid.calibrate.effort_check import INVERTED, gain_and_correlation, loud
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
-INVERTED = -0.8  # correlation about zero from which on a signal is taken as inverted
 QUIET = 1.0 / 3.0  # torque below that share of it is in another unit: payloads don't help so much
-LOUD = 0.1  # joints whose predicted torque is less than this share of the largest can't tell
 
 
 def implausible(model: RobotModel, part: SmoothLog) -> str | None:
@@ -24,10 +23,8 @@ def implausible(model: RobotModel, part: SmoothLog) -> str | None:
     W = standard_regressor(model, part.q, part.qd, part.qdd)
     predicted = W @ model.theta
     size, measured = np.linalg.norm(predicted, axis=0), np.linalg.norm(part.torque, axis=0)
-    product = (predicted * part.torque).sum(axis=0)
-    correlation = product / np.maximum(size * measured, 1e-12)
-    gain = product / np.maximum(size**2, 1e-12)
-    loud = size >= LOUD * size.max()
+    gain, correlation = gain_and_correlation(predicted, part.torque)
+    tells = loud(predicted)
     names = model.layout.joint_names
 
     def listed(joints: AnyArray) -> str:
@@ -36,10 +33,10 @@ def implausible(model: RobotModel, part: SmoothLog) -> str | None:
         )
         return ', '.join(each)
 
-    inverted = np.flatnonzero(loud & (correlation <= INVERTED))
+    inverted = np.flatnonzero(tells & (correlation <= INVERTED))
     if inverted.size:
         return _inverted(model, inverted, listed(inverted))
-    quiet = np.flatnonzero(loud & (measured < QUIET * size))
+    quiet = np.flatnonzero(tells & (measured < QUIET * size))
     if quiet.size:
         return (
             'assumption A3 does not hold: the measured torque is a fraction of what the '

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
+from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.even_log import EvenLog, even_logs
 from safe_sysid.measure.csv_log import Columns
 from safe_sysid.report.arm_choice import arm_of
@@ -45,6 +46,25 @@ def test_med7_with_tool():
     assert found.validation.relative < 0.046
     assert found.validation.relative_recorded < 0.046
     assert found.validation.relative < 0.3 * found.validation_nominal.relative
+    assert found.cautions() == ()
+
+
+@pytest.mark.parametrize('wrong', [*range(7), 'all'])
+def test_a_wrong_torque_sign_of_the_med7_is_refused(wrong):
+    """Of A1, on which no weight acts, and A7, whose body is nearly balanced, too."""
+    sign = np.full(7, -1.0)
+    sign[slice(None) if wrong == 'all' else wrong] *= -1.0
+    with pytest.raises(EffortError) as error:
+        calibrated(
+            'kuka_med7_tian/med7dock.urdf',
+            'kuka_med7_tian/measurements_with_ext_tau_1_dgr.csv',
+            10.0,
+            sign=sign,
+            rate=100.0,
+        )
+    for joint in range(7):
+        named = f'A{joint + 1} (friction' in str(error.value)
+        assert named == (wrong in ('all', joint))
 
 
 def test_ur10_bag():
@@ -53,6 +73,7 @@ def test_ur10_bag():
     )
     assert found.refused is None
     assert max(found.validation.relative, found.validation.relative_recorded) < 0.079
+    assert found.cautions() == ()
 
 
 def test_panda_bag():
@@ -64,6 +85,7 @@ def test_panda_bag():
     )
     assert found.refused is None
     assert found.validation.relative < 0.025
+    assert found.cautions() == ()
 
 
 def test_joints_in_phase_are_refused():

@@ -106,6 +106,33 @@ def test_a_poor_recording_is_refused_and_no_arm_is_written(truth, tmp_path, rng,
     assert '**Refused.**' in (out / 'report.md').read_text(encoding='utf-8')
 
 
+def test_a_wrong_torque_sign_is_refused_at_once_and_the_cure_works(truth, tmp_path, rng, capsys):
+    """No arm is written, and what the sentence says to say goes through."""
+    log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+    inverted = EvenLog(log.rate, log.q, log.tau * [1.0, -1.0])
+    path, out = written(tmp_path / 'log.csv', inverted), tmp_path / 'out'
+    arguments = ['calibrate', path, '--robot', 'two_link', '--out', str(out)]
+    status, found = answer(capsys, *arguments)
+    assert status == 1
+    assert 'counted against the joint axes, joint_2 (friction -0.' in found['refused']
+    assert '--torque-sign=1,-1, or effort_sign: -1 for joint_2' in found['refused']
+    assert found['effort']['sign'] == [1.0, -1.0]
+    assert [path.name for path in out.iterdir()] == ['report.md']
+    assert f'**Refused.** {found["refused"]}.' in (out / 'report.md').read_text(encoding='utf-8')
+    status, found = answer(capsys, *arguments, '--torque-sign=1,-1')
+    assert (status, found['refused'], found['cautions']) == (0, None, [])
+    assert found['validation']['relative_error_filtered'] < 0.02
+
+
+def test_another_unit_of_effort_is_a_caution(truth, tmp_path, rng, capsys):
+    log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+    path = written(tmp_path / 'log.csv', EvenLog(log.rate, log.q, 0.02 * log.tau))
+    assert main(['calibrate', path, '--robot', 'two_link']) == 0
+    printed = capsys.readouterr().out
+    assert '**Caution.** the effort signal is not of the size' in printed
+    assert 'divide effort_scale' in printed
+
+
 def test_sign_settings_and_another_recording_to_judge(recording, truth, tmp_path, rng, capsys):
     log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
     other = written(tmp_path / 'other.csv', log)
