@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.node import Node
-from report.recorded_arm import as_bag, trial
+from report.recorded_arm import as_bag, scaled, trial
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
@@ -134,6 +134,21 @@ def test_in_lockstep_the_node_estimates_what_identify_does(found, bag, arm, tmp_
     assert (told.bounds.lower[place] <= outcome.bounds.lower).all()
     assert (outcome.bounds.upper <= told.bounds.upper[place]).all()
     assert told.bounds.upper[place][0] - told.bounds.lower[place][0] < 1.0  # of 10 kg
+
+
+def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_reason(
+    found, tmp_path
+):
+    """Torques twice as large as those of the arm, which is more than was promised of them."""
+    _, run = found
+    settings = settings_of(run, tmp_path / 'two_link.yaml')
+    bag = as_bag(scaled(trial(seconds=1.5), 2.0), tmp_path / 'doubled')
+    arguments = (bag, '--robot', 'two_link', '--config', settings, '--lockstep')
+    with replaying(*arguments) as process:
+        assert process.wait(GIVE_UP) == 1
+        said = process.stderr.read()
+    assert 'the identifier gave up: /identifier: ' in said
+    assert 'joint_1' in said and 'Bounds fall back to the prior' in said
 
 
 def test_in_real_time_every_sample_is_told_when_it_is_due(tmp_path):
