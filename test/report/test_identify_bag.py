@@ -8,14 +8,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 import pytest
-from report.recorded_arm import PAYLOAD, as_bag, as_table, scaled, trial
+from report.recorded_arm import PAYLOAD, Trial, as_bag, as_table, scaled, trial
 import yaml
 
 from safe_sysid.model import inertia
 from safe_sysid.report.arm_choice import arm_of
+from safe_sysid.report.calibrate_settings import write_settings
+from safe_sysid.report.calibrate_urdf import write_dynamics
 from safe_sysid.report.cli import main
 from safe_sysid.report.payload_in_frame import payload_of
 from safe_sysid.sets.interval import Interval
+from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 
 BENCH_KEYS = {'nominal', 'lower', 'upper', 'assumptions', 'refused', 'validation'}
 
@@ -137,6 +140,38 @@ def test_a_broken_promise_is_a_refusal_with_the_prior_as_bounds(arm, tmp_path):
     assert 'joint_1' in found['refused']
     assert (found['lower'][0], found['upper'][0]) == (0.0, 10.0)
     assert found['validation']['of'] == 'best_fit'
+
+
+def test_an_arm_with_the_same_torques_gives_bounds_for_the_payload_alone(tmp_path):
+    """0.3 kg at the axis of joint 2 are of the last link here, and of the one before in truth.
+
+    Values are up to 44 % off, shares are 1 %: as the last assumption says, bounds on the payload
+    hold, and those on the whole of what joint 2 moves are those of the other arm.
+    """
+    given = arm_of('two_link', None)
+    layout, theta = given.model.layout, given.model.theta.copy()
+    at_joint = given.model.tree.p_parent_joint[1]
+    mass, point = np.array(0.3), np.zeros((3, 3))
+    theta[layout.inertial(0)] -= inertia.from_mass_com_inertia(mass, at_joint, point)
+    theta[layout.inertial(1)] += inertia.from_mass_com_inertia(mass, 0.0 * at_joint, point)
+    other = given.model.with_parameters(theta)
+    write_dynamics(other, given.urdf, tmp_path / 'two_link.urdf')
+    write_settings(other, given.facts, 'two_link.urdf', tmp_path / 'two_link.yaml', ())
+    loaded = given.model.theta.copy()
+    loaded[layout.end_effector] += PAYLOAD
+    motion = fourier_motion(np.random.default_rng(3), 2, seconds=3.0, period=0.002, base=0.4)
+    log = recorded(motion, true_torque(given.model.with_parameters(loaded), motion))
+    truth = loaded[layout.end_effector]
+    path = as_bag(Trial(given.model, log, truth), tmp_path / 'run')
+    promised = ['--known-links', '1%', '--torque-ratio', '0.5%']
+    status, found = identify(path, '--robot', str(tmp_path / 'two_link.yaml'), *promised)
+    assert (status, found['refused']) == (0, None)
+    assert_contains(found['payload'], PAYLOAD)
+    assert found['payload']['upper'][0] - found['payload']['lower'][0] < 0.2
+    assert truth[0] + 0.2 < found['lower'][0] < truth[0] + 0.3 < found['upper'][0]
+    said = found['assumptions'][-1]
+    assert 'needs the same torques' in said and 'bounds on the payload hold then' in said
+    assert 'everything that the last joint moves' in said and '`safe-sysid calibrate`' in said
 
 
 def test_a_part_of_the_recording_can_be_chosen(bag, arm):
