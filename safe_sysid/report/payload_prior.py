@@ -74,8 +74,8 @@ def sentences(model: RobotModel, settings: PriorSettings) -> list[str]:
         friction,
         f'what the last joint moves weighs at most {settings.payload_mass:g} kg, and no part of '
         f'it is farther than {settings.reach:g} m from the origin of that joint',
-        f'every value of the last link of {model.name}, to which the payload is the difference, is '
-        f'right to {100 * settings.links:g} %, too',
+        f'every value of the last link of {model.name}, to which the payload is the difference, '
+        f'is right to {100 * settings.links:g} %, too',
         f'your arm may have other values if an arm within these shares of {model.name} needs the '
         'same torques, as torques show combinations of values only: bounds on the payload hold '
         "then, too, but those on everything that the last joint moves are that arm's. Of a file "
