@@ -1,6 +1,7 @@
 """Torques of the right sign go through, whatever the masses are; wrong signs and orders don't."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ ARMS = ('two_link', 'lbr_med7', 'kinova_gen3')
 CUTOFF = 10.0
 
 
+@cache
 def rows_of(robot, seed, keep_friction=1.0):
     """Rows of an arm that is not as described: bodies, friction and offsets."""
     rng = np.random.default_rng(seed)
@@ -41,7 +43,7 @@ def refused(model, columns, rows, gains):
 
 
 @pytest.mark.parametrize('robot', ARMS)
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', range(2))
 def test_a_wrong_sign_of_any_one_joint_or_of_all_is_refused_and_named(robot, seed):
     """Also of joints about a vertical axis, on which no weight acts: friction tells."""
     model, columns, rows = rows_of(robot, seed)
@@ -62,7 +64,7 @@ def test_a_wrong_sign_of_any_one_joint_or_of_all_is_refused_and_named(robot, see
 
 
 @pytest.mark.parametrize('robot', ARMS)
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', range(2))
 def test_without_friction_the_right_sign_goes_through_and_weight_tells_the_wrong_one(robot, seed):
     model, columns, rows = rows_of(robot, seed, keep_friction=0.0)
     check = checked(model, columns, rows, 1.0)
@@ -79,7 +81,7 @@ def test_without_friction_the_right_sign_goes_through_and_weight_tells_the_wrong
 @pytest.mark.parametrize('robot', ARMS)
 def test_masses_far_from_the_truth_do_not_refuse_the_right_sign(robot):
     """Bodies five times as heavy as described, with their centres turned about."""
-    for seed in range(4):
+    for seed in range(2):
         model, columns, rows = rows_of(robot, seed)
         rng = np.random.default_rng(seed)
         theta = model.theta.copy()
