@@ -15,12 +15,11 @@ from safe_sysid.errors import ConfigError, MessageError
 from safe_sysid.nodes.health import heard_from
 from safe_sysid.nodes.loop_settings import LoopSettings
 from safe_sysid.nodes.messages import estimate_of
-from safe_sysid.nodes.process import main_of
+from safe_sysid.nodes.process import FAULT, main_of
 from safe_sysid.nodes.qos import HEALTH, STATE
 from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.track.supervisor import Mode
 
-FAULT = 3  # exit status; a crash has 1
 FORMS = ('text', 'json')
 
 

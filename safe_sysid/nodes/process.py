@@ -15,7 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 from safe_sysid.errors import SafeSysidError
 
 FINITE = 0.2  # [s] spinning without a timeout hangs in some versions of the events executor
-MISUSE = 2
+MISUSE, FAULT = 2, 3  # exit status; a crash has 1
 
 
 class End:

@@ -8,6 +8,7 @@ from pathlib import Path
 import sys
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -19,17 +20,19 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.rosbag import read_rosbag
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
-from safe_sysid.nodes.health import Condition, Health
+from safe_sysid.nodes.health import Condition, Health, heard_from
 from safe_sysid.nodes.loop_settings import LoopSettings
 from safe_sysid.nodes.messages import JointStateWriter, estimate_of
-from safe_sysid.nodes.process import main_of
-from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
+from safe_sysid.nodes.process import FAULT, main_of
+from safe_sysid.nodes.qos import EVERY_SAMPLE, HEALTH, STATE
 from safe_sysid.nodes.ros_config import read_config
+from safe_sysid.track.supervisor import Cause
 
 LOOK = 0.002  # [s] between looks for samples that are due
 AGAIN = 0.1  # [s] after which in lockstep the first sample is told again
 AHEAD = 100  # samples that in lockstep may be on their way, fewer than EVERY_SAMPLE keeps
-LAST_WORD = 1.0  # [s] after the last sample, then the process ends
+LAST_WORD = 1.0  # [s] after the last sample, then the process ends with the next word of others
+NO_WORD = 5.0  # [s] after it; there are no others then
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class ReplayBridge(Node):
         settings = read_config(self, ReplaySettings)
         self._speed, self._log = settings.speed, settings.log()
         self._layout = settings.described().layout
+        self._prefix = self.get_namespace().rstrip('/') + '/'
         source = f'{self.get_fully_qualified_name()} {os.getpid()}'
         self._writer = JointStateWriter(self._layout.joint_names, source)
         self._states = self.create_publisher(JointState, 'joint_states', EVERY_SAMPLE)
@@ -73,7 +77,9 @@ class ReplayBridge(Node):
         self._told = self._answered = 0  # samples
         self._began: float | None = None
         self._ended: float | None = None
+        self._heard = -np.inf  # when another node said how it is [s]
         self.exit_status: int | None = None
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
         step, period = self._keep_pace, LOOK
         if settings.is_lockstep:
             step, period = self._ask_again, AGAIN
@@ -121,11 +127,25 @@ class ReplayBridge(Node):
             self._states.publish(self._writer.message(self._log[i]))
         self._told = max(self._told, count)
 
+    def _on_health(self, msg: DiagnosticArray) -> None:
+        """End when the identifier gives up: what comes after that teaches nothing."""
+        for status in msg.status:
+            heard = heard_from(status)
+            namespace, _, name = status.name.rpartition('/')
+            if heard is None or f'{namespace}/' != self._prefix or name == self.get_name():
+                continue
+            self._heard = time.monotonic()
+            if Cause.CONTRADICTION in heard.faults and self.exit_status is None:
+                sys.stderr.write(f'the {name} gave up: {heard.trouble}\n')
+                self.exit_status = FAULT
+
     def _end_soon(self) -> None:
         """End when everybody has had the time to take the last sample and to tell of it."""
+        now = time.monotonic()
         if self._ended is None:
-            self._ended = time.monotonic()
-        if time.monotonic() - self._ended > LAST_WORD:
+            self._ended = now
+        due = self._ended + LAST_WORD
+        if (self._heard > due or now > self._ended + NO_WORD) and self.exit_status is None:
             self.exit_status = 0
 
     def _condition(self) -> Condition:

@@ -1,8 +1,7 @@
 """`safe-sysid run`: starts the processes of a way of running, keeps them alive and ends them.
 
 A process that crashes is started again, which the supervisor of the loop notices and treats as a
-fault. One that refuses its settings, or comes to its end, ends all of them, and in a replay an
-identifier that gives up does so, too.
+fault. One that refuses its settings, or comes to its end, ends all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import time
 from types import FrameType
 from typing import Any
 
-from safe_sysid.report.onlooker_words import OnlookerWords
 from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
 
 CRASHES = 9  # of one process that are put up with
@@ -46,14 +44,7 @@ def command(options: argparse.Namespace) -> int:
     processes = processes_of(options.name, choices)
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
-        lines = {p.node: command_line(p, chosen) for p in processes}
-        if options.name != 'replay':
-            return Supervised(lines).run()
-        words = OnlookerWords()
-        try:
-            return Supervised(lines, words).run()
-        finally:
-            words.close()
+        return Supervised({p.node: command_line(p, chosen) for p in processes}).run()
 
 
 def command_line(process: Process, chosen: Path) -> list[str]:
@@ -68,9 +59,8 @@ def command_line(process: Process, chosen: Path) -> list[str]:
 class Supervised:
     """Processes that live and end together."""
 
-    def __init__(self, lines: dict[str, list[str]], words: OnlookerWords | None = None) -> None:
+    def __init__(self, lines: dict[str, list[str]]) -> None:
         self._lines = lines  # command line of every node
-        self._words = words  # where those of the onlooker go; none: where ours do
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
@@ -86,7 +76,7 @@ class Supervised:
             while status is None and not self._asked_to_end:
                 time.sleep(LOOK)
                 status = self._look()
-            return self._last_word(0 if status is None else status)
+            return 0 if status is None else status
         finally:
             ended(list(self._running.values()))
             for number, handler in before.items():
@@ -98,27 +88,11 @@ class Supervised:
     def _start(self, node: str) -> None:
         # a session of its own: Ctrl-C reaches it through us, once
         self._running[node] = subprocess.Popen(
-            self._lines[node],
-            stdout=self._words.writing if self._words and node == 'onlooker' else None,
-            start_new_session=True,
-            preexec_fn=die_with_parent,
+            self._lines[node], start_new_session=True, preexec_fn=die_with_parent
         )
-
-    def _last_word(self, status: int) -> int:
-        """The status, or that of an identifier which has given up."""
-        if self._words is None:
-            return status
-        if status == 0 and not self._asked_to_end:
-            self._words.hear_out()
-        if not self._words.fault:
-            return status
-        _say(f'the identifier gave up: {self._words.fault}')
-        return status or BAD_FINDING
 
     def _look(self) -> int | None:
         """Status of a process that ends all, if there is one; others are started again."""
-        if self._words and self._words.fault:
-            return BAD_FINDING
         for node, process in list(self._running.items()):
             status = process.poll()
             if status is None:

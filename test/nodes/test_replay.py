@@ -147,7 +147,7 @@ def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_re
     with replaying(*arguments) as process:
         assert process.wait(GIVE_UP) == 1
         said = process.stderr.read()
-    assert 'the identifier gave up: /identifier: ' in said
+    assert 'the identifier gave up: ' in said
     assert 'joint_1' in said and 'Bounds fall back to the prior' in said
 
 

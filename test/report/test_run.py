@@ -8,9 +8,7 @@ import time
 
 import pytest
 
-from safe_sysid.identify.online_identifier import IdentificationFault
 from safe_sysid.report import run
-from safe_sysid.report.onlooker_words import OnlookerWords
 from safe_sysid.report.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
 
 FOREVER = [sys.executable, '-c', 'import time; time.sleep(100)']
@@ -61,23 +59,6 @@ def test_a_process_that_always_crashes_ends_all(monkeypatch, capfd):
     monkeypatch.setattr(run, 'CRASHES', 2)
     assert Supervised({'node': python('raise SystemExit(1)')}).run() == BAD_FINDING
     assert 'node ended with status 1 for the 3. time; all end' in capfd.readouterr().err
-
-
-@pytest.mark.parametrize('cause', ['', 'measurements contradict the model'])
-def test_a_replay_ends_badly_if_its_identifier_gave_up(cause, capfd):
-    """Also when the onlooker comes to know of it only after the end of the recording."""
-    fault = str(IdentificationFault(cause, None)) if cause else 'all is well'
-    onlooker = (
-        f'import time\ntime.sleep(0.5); print("mass", flush=True)\n'
-        f'time.sleep(0.3); print({fault!r}, flush=True)\ntime.sleep(100)'
-    )
-    words = OnlookerWords()
-    lines = {'onlooker': python(onlooker), 'replay_bridge': python('')}
-    assert Supervised(lines, words).run() == (BAD_FINDING if cause else 0)
-    words.close()
-    said = capfd.readouterr()
-    assert said.out == f'mass\n{fault}\n'
-    assert (f'the identifier gave up: {fault}' in said.err) == bool(cause)
 
 
 def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
