@@ -45,7 +45,7 @@ ROOMY = {
     'planner__planner__switch': 1.5,
     'planner__planner__search__rounds': 0,
     'planner__planner__intervals': 64,
-    'planner__failures': 20,
+    'planner__failures': 10,
     'planner__mission__exciting': 10_000,
     'planner__mission__shrinking': 0.0,
     'supervisor__stale': 2.0,
@@ -153,6 +153,24 @@ class FaultyLoop(Observer):
         lately = self.measured[-REST:]
         return len(lately) == REST and all(np.abs(s.velocity).max() < 0.02 for s in lately)
 
+    def expect_rest_at_the_end_of_its_plan(self):
+        """No plan follows the one in force, and the arm ends up where that ends."""
+        self.wait(self.is_plan_over, 'the plan in force is over')
+        self.expect_rest()
+        end = np.array(self.followed.points[-1].positions)
+        assert np.abs(self.place - end).max() < 0.05
+
+    @property
+    def followed(self):
+        """The plan that was followed last."""
+        return [plan for plan in self.plans if plan.points][-1]
+
+    def is_plan_over(self):
+        """Whether the arm has had the time to follow all of its plan."""
+        duration = seconds(self.followed.points[-1].time_from_start)
+        end = seconds(self.followed.header.stamp) + duration
+        return seconds(self.measured[-1].header.stamp) > end
+
     def move(self):
         """From whatever was before to an arm in motion, and everybody there."""
         for node, process in self.processes.items():
@@ -207,6 +225,11 @@ class FaultyLoop(Observer):
         for state in self.measured[count:]:
             assert np.abs(state.position - place).max() < 0.02
             assert np.abs(state.velocity).max() < 0.05
+
+
+def seconds(time):
+    """Of a stamp or duration."""
+    return time.sec + time.nanosec * 1e-9
 
 
 def recorded(folder, topic):
