@@ -23,7 +23,7 @@ from safe_sysid.report.run import command_line, die_with_parent, ended
 NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder')
 CHANNEL = 'faulty_channel'
 COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
-REST = 20  # states in a row
+REST = 60  # states in a row
 START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
 # In real time, since faults are about time, but with room for a machine that is busy: 100 Hz,
 # a guard that is patient, plans that are found long before they are due, and no word about

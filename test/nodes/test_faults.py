@@ -197,7 +197,7 @@ def test_nothing_recorded_is_lost_when_the_recorder_is_killed(loop):
     loop.expect_fault('BAD_MEASUREMENT', 'it has to be finite')
     loop.disturb('')
     loop.come_back()
-    loop.spin_for(LATE)
+    loop.spin_for(LATE + 100)
     ended = stamp(loop.measured[-LATE])
     loop.kill('recorder')
     loop.start('recorder')
