@@ -2,6 +2,7 @@
 
 import argparse
 
+from safe_sysid.report.commands.run import add_parameter
 from safe_sysid.report.commands.values import positive
 
 HELP = 'a recorded bag through the identifier node, at its own pace or as fast as it goes'
@@ -28,12 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='as fast as it goes: samples wait for the identifier, none is lost, and what comes '
         'out does not depend on the speed of the machine',
     )
-    parser.add_argument(
-        '-p',
-        dest='extra',
-        metavar='NODE:NAME:=VALUE',
-        action='append',
-        default=[],
-        help='another parameter of a node, for a bag of 500 Hz say '
+    add_parameter(
+        parser,
+        'another parameter of a node, for a bag of 500 Hz say '
         'identifier:identifier.observation.longest_step:=0.003',
     )

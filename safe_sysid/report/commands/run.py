@@ -31,11 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='store_true',
         help='end when the task is done, or with status 1 at a fault',
     )
+    add_parameter(parser, 'another parameter of one node; without NODE of all of them')
+
+
+def add_parameter(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Parameters of nodes, one per option."""
     parser.add_argument(
-        '-p',
-        dest='extra',
-        metavar='NODE:NAME:=VALUE',
-        action='append',
-        default=[],
-        help='another parameter of one node; without NODE of all of them',
+        '-p', dest='extra', metavar='NODE:NAME:=VALUE', action='append', default=[], help=meaning
     )
