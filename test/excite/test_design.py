@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from excite_problem import differences, rod_arm, rod_problem, small_problem
+from excite.excite_problem import differences, rod_arm, rod_problem, small_problem
 import numpy as np
 import pytest
 

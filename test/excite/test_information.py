@@ -1,6 +1,6 @@
 """Information of a motion: the matrix, gradients in the coefficients, weights by noise."""
 
-from excite_problem import differences, rod_arm, rod_problem
+from excite.excite_problem import differences, rod_arm, rod_problem
 import numpy as np
 import pytest
 

@@ -1,6 +1,6 @@
 """Many starts in other processes: the same result as here, errors that arrive, nothing left."""
 
-from excite_problem import small_problem
+from excite.excite_problem import small_problem
 import numpy as np
 import pytest
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from known_recordings import (
+from identify.known_recordings import (
     exact,
     held_recording,
     jittered,

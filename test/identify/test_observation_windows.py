@@ -2,7 +2,13 @@
 
 from dataclasses import replace
 
-from known_recordings import exact, near_bounds, share_of_promise, smooth_arm, smooth_recording
+from identify.known_recordings import (
+    exact,
+    near_bounds,
+    share_of_promise,
+    smooth_arm,
+    smooth_recording,
+)
 import numpy as np
 import pytest
 

@@ -1,6 +1,6 @@
 """Integrals over a window are right to within the error the sums state for them."""
 
-from known_recordings import sliding_joint
+from identify.known_recordings import sliding_joint
 import numpy as np
 import pytest
 

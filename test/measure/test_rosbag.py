@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from bags import BEGIN, STORE, Bag, joint_state, three_joints
+from measure.bags import BEGIN, STORE, Bag, joint_state, three_joints
 import numpy as np
 import pytest
 

@@ -3,7 +3,7 @@
 Sources: kortex_description and the RAPTOR project; rounded as printed there.
 """
 
-from arm_figures import BodyFigures, JointFigures
+from model.arm_figures import BodyFigures, JointFigures
 
 BODIES = {
     'gen3_base_link': BodyFigures(

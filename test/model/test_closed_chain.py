@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import digit_vectors
+from model import digit_vectors
 import numpy as np
 import pinocchio as pin
 import pytest

@@ -4,9 +4,8 @@ import itertools
 from pathlib import Path
 from xml.etree import ElementTree
 
-import arm_figures
-from capsule_separation import gaps, segment_distance, separation
-import kinova_figures
+from model import arm_figures, kinova_figures
+from model.capsule_separation import gaps, segment_distance, separation
 import numpy as np
 import pinocchio as pin
 import pytest

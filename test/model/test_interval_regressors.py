@@ -3,7 +3,7 @@
 from fractions import Fraction
 import operator
 
-from extended_regressors import EXTENDED, ROUNDING, orthonormal, reference_regressors
+from model.extended_regressors import EXTENDED, ROUNDING, orthonormal, reference_regressors
 import numpy as np
 import pytest
 

@@ -1,6 +1,6 @@
 """A payload is a body that can exist; the dumbbells are the published one, scaled."""
 
-import arm_figures
+from model import arm_figures
 import numpy as np
 import pinocchio as pin
 import pytest

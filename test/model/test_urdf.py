@@ -4,8 +4,7 @@ import math
 from pathlib import Path
 from xml.etree import ElementTree
 
-import arm_figures
-import kinova_figures
+from model import arm_figures, kinova_figures
 import numpy as np
 import pinocchio as pin
 import pytest

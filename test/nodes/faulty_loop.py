@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 
+from nodes.running_loop import LONG, Observer, changed_settings
 import numpy as np
 import rclpy
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-from running_loop import LONG, Observer, changed_settings
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 

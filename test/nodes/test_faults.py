@@ -5,7 +5,7 @@ One loop for all: every test begins with an arm in motion and ends with one that
 
 import signal
 
-from faulty_loop import REST, faulty_loop, recorded
+from nodes.faulty_loop import REST, faulty_loop, recorded
 import pytest
 from sensor_msgs.msg import JointState
 

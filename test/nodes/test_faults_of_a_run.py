@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 import signal
 
+from nodes.running_loop import changed_settings, observed, running
 import pytest
-from running_loop import changed_settings, observed, running
 
 CALM = {
     'builtin_sim_bridge__start': [1.3, 0.3],

@@ -1,8 +1,8 @@
 """In lockstep a loop of processes does what the loop in one process does, to rounding."""
 
+from nodes.reference_loop import moments
+from nodes.running_loop import changed_settings, observed, running
 import numpy as np
-from reference_loop import moments
-from running_loop import changed_settings, observed, running
 
 # Slow motions, sampled slowly: what is searched for and solved for is found long before its
 # budget, which is one of real time, also on a machine that is busy with other things.

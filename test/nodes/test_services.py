@@ -1,6 +1,6 @@
 """What can be asked of the loop, over real processes: every mode has a way in and a way out."""
 
-from running_loop import changed_settings, observed, running
+from nodes.running_loop import changed_settings, observed, running
 
 
 def test_a_loop_of_processes_does_what_its_services_ask(tmp_path):

@@ -1,7 +1,7 @@
 """The gentlest plan accelerates least; candidates are everywhere."""
 
-from kinova_problem import kinova_problem
 import numpy as np
+from plan.kinova_problem import kinova_problem
 from scipy.integrate import quad
 
 from safe_sysid.plan.candidates import gentlest, spread

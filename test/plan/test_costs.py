@@ -1,7 +1,7 @@
 """Costs are what they say, and their gradients are those of what they say."""
 
-from derivatives import numerical_gradient
 import numpy as np
+from plan.derivatives import numerical_gradient
 import pytest
 
 from safe_sysid.errors import BoundError

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from kinova_problem import START, estimate_of, kinova_problem
 import numpy as np
+from plan.kinova_problem import START, estimate_of, kinova_problem
 import pytest
 
 from safe_sysid.errors import ConfigError

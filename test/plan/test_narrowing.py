@@ -1,7 +1,7 @@
 """Variances and slopes of compiled code are those of the inverse that they stand for."""
 
-from derivatives import numerical_gradient
 import numpy as np
+from plan.derivatives import numerical_gradient
 
 from safe_sysid.plan.narrowing import covariance_columns, information, slopes_in_rows
 

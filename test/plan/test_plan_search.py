@@ -3,14 +3,14 @@
 from dataclasses import replace
 from threading import Event
 
-from kinova_problem import (
+import numpy as np
+from plan.kinova_problem import (
     QUICK,
     START,
     kinova_problem,
     with_unknown_payload,
     without_armature,
 )
-import numpy as np
 import pytest
 
 from safe_sysid.model.payload import read_payload

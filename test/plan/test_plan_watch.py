@@ -1,7 +1,7 @@
 """A position beyond the certified error is a fault that names its joint; one within is none."""
 
-from kinova_problem import kinova_problem
 import numpy as np
+from plan.kinova_problem import kinova_problem
 import pytest
 
 from safe_sysid.measure.clock import Clock

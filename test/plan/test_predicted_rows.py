@@ -1,7 +1,7 @@
 """Predicted rows are the regressor along the curve, averaged over groups of samples."""
 
-from derivatives import numerical_gradient
 import numpy as np
+from plan.derivatives import numerical_gradient
 import pytest
 
 from safe_sysid.errors import BoundError

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from threading import Event
 
-from kinova_problem import (
+import numpy as np
+from plan.kinova_problem import (
     QUICK,
     START,
     estimate_of,
@@ -11,7 +12,6 @@ from kinova_problem import (
     with_unknown_payload,
     without_armature,
 )
-import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError

@@ -4,8 +4,8 @@ from dataclasses import replace
 import re
 from threading import Event
 
-from kinova_problem import START, kinova_problem, without_armature
 import numpy as np
+from plan.kinova_problem import START, kinova_problem, without_armature
 import pytest
 
 from safe_sysid.errors import ConfigError

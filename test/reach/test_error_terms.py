@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reach_samples import BOUNDS, random_horizon
+from reach.reach_samples import BOUNDS, random_horizon
 
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.regressors import slotine_li_regressor

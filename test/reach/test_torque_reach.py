@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reach_samples import BOUNDS, random_error, random_horizon, sample
+from reach.reach_samples import BOUNDS, random_error, random_horizon, sample
 
 from safe_sysid.errors import BoundError
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds

@@ -6,9 +6,9 @@ import shutil
 import subprocess
 import sys
 
-from exact_polynomials import random_model
 import numba
 import numpy as np
+from sets.exact_polynomials import random_model
 
 from safe_sysid.sets import compiled
 from safe_sysid.sets.monomials import monomials

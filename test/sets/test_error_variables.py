@@ -3,9 +3,9 @@
 from fractions import Fraction
 from math import isqrt
 
-from exact_polynomials import random_box_point
 import numpy as np
 import pytest
+from sets.exact_polynomials import random_box_point
 
 from safe_sysid.sets import taylor_kernels as kernels
 from safe_sysid.sets.monomials import monomials

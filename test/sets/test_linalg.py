@@ -2,10 +2,10 @@
 
 from fractions import Fraction
 
-from exact_polynomials import exact_polynomial, members, random_box_point, random_model
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from sets.exact_polynomials import exact_polynomial, members, random_box_point, random_model
 
 from safe_sysid.sets import linalg
 from safe_sysid.sets.elementary import cos, sin

@@ -2,15 +2,15 @@
 
 from fractions import Fraction
 
-from exact_polynomials import (
+import numpy as np
+import pytest
+from sets.exact_polynomials import (
     cancelling_model,
     escapes,
     exact_polynomial,
     random_box_point,
     random_model,
 )
-import numpy as np
-import pytest
 
 from safe_sysid.sets import taylor_kernels as kernels
 from safe_sysid.sets import taylor_vectors as vectors

@@ -4,7 +4,9 @@ from decimal import Decimal, getcontext
 from fractions import Fraction
 import operator
 
-from exact_polynomials import (
+import numpy as np
+import pytest
+from sets.exact_polynomials import (
     MAGNITUDES,
     cancelling_model,
     escapes,
@@ -13,8 +15,6 @@ from exact_polynomials import (
     random_box_point,
     random_model,
 )
-import numpy as np
-import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.sets.interval import Interval

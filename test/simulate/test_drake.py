@@ -4,10 +4,10 @@ from dataclasses import replace
 import subprocess
 import sys
 
-from held_torque import motion, sines, without_coulomb
 import numpy as np
 import pinocchio as pin
 import pytest
+from simulate.held_torque import motion, sines, without_coulomb
 
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.inverse_dynamics import inverse_dynamics

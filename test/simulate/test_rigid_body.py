@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from held_torque import motion, sines, without_coulomb
 import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.integrate import solve_ivp
+from simulate.held_torque import motion, sines, without_coulomb
 
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.regressors import momentum_regressors

@@ -1,8 +1,8 @@
 """Runs a control law on a simulated arm along a chain of plans."""
 
-from arm_simulation import ArmInMotion
-from law_states import CLOCK
 import numpy as np
+from track.arm_simulation import ArmInMotion
+from track.law_states import CLOCK
 
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.sets.interval import Interval

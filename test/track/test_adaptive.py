@@ -1,9 +1,9 @@
 """Adaptive law: its energy falls, and it learns what the motion excites and nothing else."""
 
-from follow import MILLISECOND, arm_at, certain, exciting_plans, follow, resting_plan
-from law_states import CLOCK
 import numpy as np
 import pytest
+from track.follow import MILLISECOND, arm_at, certain, exciting_plans, follow, resting_plan
+from track.law_states import CLOCK
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.payload import read_payload

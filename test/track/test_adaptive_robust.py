@@ -1,8 +1,8 @@
 """Adaptive robust law: learns inside its bounds, and withstands what it can't learn."""
 
-from follow import arm_at, certain, exciting_plans, follow, resting_plan
-from law_states import CLOCK, estimate_of
 import numpy as np
+from track.follow import arm_at, certain, exciting_plans, follow, resting_plan
+from track.law_states import CLOCK, estimate_of
 
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.adaptation import Adaptation, rates_of_all

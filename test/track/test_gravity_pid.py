@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from follow import arm_at, certain, follow, resting_plan
-from law_states import CLOCK
 import numpy as np
 import pytest
+from track.follow import arm_at, certain, follow, resting_plan
+from track.law_states import CLOCK
 
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.inverse_dynamics import inverse_dynamics

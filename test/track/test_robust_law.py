@@ -1,9 +1,9 @@
 """The robust law is the one that was proved: each bound in it holds and is attained."""
 
-from law_states import random_theta, stepped
 import numpy as np
 import pinocchio as pin
 import pytest
+from track.law_states import random_theta, stepped
 
 from safe_sysid.model.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from law_states import CLOCK, estimate_of, gains_for, random_arm, random_plan
 import numpy as np
 import pytest
+from track.law_states import CLOCK, estimate_of, gains_for, random_arm, random_plan
 
 from safe_sysid.errors import BoundError, ConfigError, MeasurementError
 from safe_sysid.measure.joint_log import JointMeasurement

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from arm_simulation import ArmInMotion
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from law_states import CLOCK, estimate_of, gains_for, random_plan
 import numpy as np
 import pytest
+from track.arm_simulation import ArmInMotion
+from track.law_states import CLOCK, estimate_of, gains_for, random_plan
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement

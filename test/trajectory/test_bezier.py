@@ -2,7 +2,9 @@
 
 from fractions import Fraction
 
-from exact_curve import (
+import numpy as np
+import pytest
+from trajectory.exact_curve import (
     CURVES,
     exact_derivative,
     random_curve,
@@ -11,8 +13,6 @@ from exact_curve import (
     rational,
     state,
 )
-import numpy as np
-import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.sets.interval import Interval

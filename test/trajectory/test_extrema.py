@@ -2,7 +2,9 @@
 
 from fractions import Fraction
 
-from exact_curve import (
+import numpy as np
+import pytest
+from trajectory.exact_curve import (
     exact_derivative,
     exact_range_of_samples,
     random_curve,
@@ -10,8 +12,6 @@ from exact_curve import (
     random_k,
     rational,
 )
-import numpy as np
-import pytest
 
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier

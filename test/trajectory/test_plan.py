@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from exact_curve import random_curve, random_k, state
 import numpy as np
 import pytest
+from trajectory.exact_curve import random_curve, random_k, state
 
 from safe_sysid.errors import BoundError
 from safe_sysid.sets.interval import Interval
