@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.errors import ConfigError
 from safe_sysid.report.bench_members import MEMBERS
 from safe_sysid.report.output import print_to_error
-from safe_sysid.report.versions import cpu_count, versions
+from safe_sysid.versions import cpu_count, versions
 
 Progress = Callable[[str], None]
 

@@ -23,7 +23,7 @@ from safe_sysid.report.bench import as_json, as_table
 from safe_sysid.report.excite_files import SampledMotion, write_motion
 from safe_sysid.report.output import print_to_error
 from safe_sysid.report.progress import ProgressBar
-from safe_sysid.report.versions import cpu_count
+from safe_sysid.versions import cpu_count
 
 MESH_POSES = 50  # random poses; meshes that overlap in all of them are joined there
 CHECK_RATE = 1000.0  # [Hz] of the poses that are measured once more

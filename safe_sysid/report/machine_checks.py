@@ -17,7 +17,7 @@ import sys
 
 from safe_sysid.plan import linear_solvers
 from safe_sysid.report.findings import Finding, failed, passed, warning
-from safe_sysid.report.versions import cpu_count, version
+from safe_sysid.versions import cpu_count, version
 
 OLDEST, NEWEST = (3, 10), (3, 13)
 LIBRARIES = {  # import name: how to get it
