@@ -32,7 +32,7 @@ ONLY_IN = {  # library: the folders or files that may know it
     'launch': (),
     'launch_ros': (),
     'pinocchio': ('model/',),
-    'rosbags': ('measure/rosbag.py', 'measure/bag_messages.py'),
+    'rosbags': ('measure/bag/reader.py', 'measure/bag/messages.py'),
     'pydrake': ('simulate/drake.py',),
     'highspy': ('identify/linear_programs.py',),
     'cyipopt': ('plan/ipopt.py', 'plan/linear_solvers.py', 'identify/log_cholesky_fit.py'),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from safe_sysid.measure.bag_topic import Delivery
+from safe_sysid.measure.bag.topic import Delivery
 
 DEPTH = 2000  # messages per topic: 2 s at 1 kHz
 

@@ -19,8 +19,8 @@ from std_msgs.msg import String
 
 from safe_sysid.config import Positive, Range
 from safe_sysid.errors import ConfigError, MessageError
-from safe_sysid.measure.bag_topic import BagTopic, Delivery
-from safe_sysid.measure.bag_writer import BagSettings, BagWriter
+from safe_sysid.measure.bag.topic import BagTopic, Delivery
+from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.nodes.inbox import Inbox, Letter
 from safe_sysid.nodes.loop_settings import LoopSettings

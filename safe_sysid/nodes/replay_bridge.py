@@ -17,8 +17,8 @@ from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
+from safe_sysid.measure.bag.reader import read_rosbag
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.measure.rosbag import read_rosbag
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.nodes.health import Condition, Health, heard_from
 from safe_sysid.nodes.loop_settings import LoopSettings

@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.closed_loop import Moment
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure.bag_messages import BagMessage, bag_messages
+from safe_sysid.measure.bag.messages import BagMessage, bag_messages
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout

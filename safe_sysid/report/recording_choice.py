@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.bag.reader import read_rosbag
 from safe_sysid.measure.csv_log import Columns, read_csv
 from safe_sysid.measure.recording import Recording
-from safe_sysid.measure.rosbag import read_rosbag
 
 TABLES = ('.csv', '.txt', '.tsv')
 

@@ -15,7 +15,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
-from safe_sysid.measure.rosbag import read_rosbag
+from safe_sysid.measure.bag.reader import read_rosbag
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.nodes.message_definitions import definition
 from safe_sysid.nodes.parameter_survey import parameter_file

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from measure.bags import Bag
+from measure.bag.bags import Bag
 import numpy as np
 
 from safe_sysid.arrays import Array

@@ -8,10 +8,10 @@ import struct
 import pytest
 from rosbags.rosbag2 import Reader
 
-from safe_sysid.measure import mcap_writer
-from safe_sysid.measure.bag_topic import BagTopic, Delivery
-from safe_sysid.measure.mcap_records import CHUNK, DATA_END, MAGIC, PADDING, RECORD_HEADER
-from safe_sysid.measure.mcap_writer import McapWriter
+from safe_sysid.measure.bag import mcap_writer
+from safe_sysid.measure.bag.mcap_records import CHUNK, DATA_END, MAGIC, PADDING, RECORD_HEADER
+from safe_sysid.measure.bag.mcap_writer import McapWriter
+from safe_sysid.measure.bag.topic import BagTopic, Delivery
 
 TOPICS = [
     BagTopic(f'/topic_{i}', 'std_msgs/msg/String', 'string data\n', 'RIHS01_00', Delivery.RELIABLE)

@@ -11,9 +11,9 @@ import pytest
 from rosbags.rosbag2 import Reader
 
 from safe_sysid.errors import ConfigError, RecordingError
-from safe_sysid.measure import bag_writer
-from safe_sysid.measure.bag_topic import BagTopic, Delivery
-from safe_sysid.measure.bag_writer import BagSettings, BagWriter
+from safe_sysid.measure.bag import writer
+from safe_sysid.measure.bag.topic import BagTopic, Delivery
+from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 
 TOPICS = [
     BagTopic(f'/topic_{i}', 'std_msgs/msg/String', 'string data\n', 'RIHS01_00', delivery)
@@ -126,8 +126,8 @@ def test_playing_a_bag_offers_what_was_offered(tmp_path):
 WRITE_FOREVER = """
 import sys
 from pathlib import Path
-from safe_sysid.measure.bag_topic import BagTopic, Delivery
-from safe_sysid.measure.bag_writer import BagSettings, BagWriter
+from safe_sysid.measure.bag.topic import BagTopic, Delivery
+from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 bag = BagWriter(Path(sys.argv[1]), BagSettings(sys.argv[2], 1.0))
 topic = BagTopic('/t', 'std_msgs/msg/String', 'string data\\n', '', Delivery.RELIABLE)
 number = bag.add_topic(topic)
@@ -176,6 +176,6 @@ def test_what_cannot_be_is_said(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, 'No space left on device')
 
-    monkeypatch.setattr(bag_writer.STORAGES['mcap'][0], '_append', full)
+    monkeypatch.setattr(writer.STORAGES['mcap'][0], '_append', full)
     with pytest.raises(RecordingError, match=r'No space left .* recording ends here'):
         bag.commit()

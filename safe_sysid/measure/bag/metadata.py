@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from safe_sysid.measure.bag_topic import BagTopic
+from safe_sysid.measure.bag.topic import BagTopic
 
 # The last one in which quality of service is text, so that every rosbag2 since Humble reads it.
 VERSION = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from safe_sysid.measure import mcap_records as mcap
+from safe_sysid.measure.bag import mcap_records as mcap
 
 
 class McapChunk:

@@ -15,10 +15,10 @@ import sqlite3
 from typing import Protocol
 
 from safe_sysid.errors import ConfigError, RecordingError
-from safe_sysid.measure.bag_metadata import BagFileFigures, BagMetadata
-from safe_sysid.measure.bag_topic import BagTopic
-from safe_sysid.measure.mcap_writer import McapWriter
-from safe_sysid.measure.sqlite_writer import SqliteWriter
+from safe_sysid.measure.bag.mcap_writer import McapWriter
+from safe_sysid.measure.bag.metadata import BagFileFigures, BagMetadata
+from safe_sysid.measure.bag.sqlite_writer import SqliteWriter
+from safe_sysid.measure.bag.topic import BagTopic
 
 
 class FileWriter(Protocol):

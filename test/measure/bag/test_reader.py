@@ -2,13 +2,13 @@
 
 import tracemalloc
 
-from measure.bags import BEGIN, STORE, Bag, joint_state, three_joints
+from measure.bag.bags import BEGIN, STORE, Bag, joint_state, three_joints
 import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure import rosbag
-from safe_sysid.measure.rosbag import read_rosbag
+from safe_sysid.measure.bag import reader
+from safe_sysid.measure.bag.reader import read_rosbag
 
 ABC = ('a', 'b', 'c')
 STORAGES = ('sqlite3', 'mcap')
@@ -29,7 +29,7 @@ def assert_equal(recording, stamp, numbers):
 
 @pytest.mark.parametrize('storage', STORAGES)
 def test_joints_are_found_by_name_in_any_order(storage, rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(rosbag, 'BLOCK', 7)
+    monkeypatch.setattr(reader, 'BLOCK', 7)
     bag, stamp, numbers = three_joints(rng, 50)
     path = bag.write(tmp_path / 'bag', storage)
     assert_equal(read_rosbag(path, ABC), stamp, numbers)

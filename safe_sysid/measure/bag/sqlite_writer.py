@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 import sqlite3
 
-from safe_sysid.measure.bag_topic import BagTopic
+from safe_sysid.measure.bag.topic import BagTopic
 
 SCHEMA_VERSION = 4
 TABLES = f"""

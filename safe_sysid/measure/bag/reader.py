@@ -12,9 +12,9 @@ from rosbags.rosbag2 import Reader
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure import damaged_bag
-from safe_sysid.measure.damaged_bag import Damage, StoredMessage
-from safe_sysid.measure.joint_state_bytes import Layout, block_of, layout_of
+from safe_sysid.measure.bag import damaged
+from safe_sysid.measure.bag.damaged import Damage, StoredMessage
+from safe_sysid.measure.bag.joint_state_bytes import Layout, block_of, layout_of
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -81,7 +81,7 @@ class _Parts:
         for file in files:
             count = 0
             try:
-                for message in damaged_bag.messages(file):
+                for message in damaged.messages(file):
                     count += 1
                     yield message
             except Damage as damage:

@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from safe_sysid.measure import mcap_records as mcap
-from safe_sysid.measure.bag_topic import BagTopic
-from safe_sysid.measure.mcap_chunk import McapChunk
+from safe_sysid.measure.bag import mcap_records as mcap
+from safe_sysid.measure.bag.mcap_chunk import McapChunk
+from safe_sysid.measure.bag.topic import BagTopic
 
 PAGE = 4096  # [bytes] the smallest there is
 LIBRARY = 'safe_sysid'
