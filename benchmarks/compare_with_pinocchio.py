@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pinocchio as pin
 
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 SAMPLES, REPEATS = 5000, 7

@@ -18,7 +18,7 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import ENDS, Motion
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.filters import zero_phase
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterLayout
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 COUPLED = ('coupled_Fc', 'coupled_Fv', 'coupled_Ia')

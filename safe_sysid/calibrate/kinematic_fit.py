@@ -15,7 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.inertia import skew
 from safe_sysid.model.robot_model import RobotModel, Tree
 

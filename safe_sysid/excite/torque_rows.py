@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.motion_algebra import motion_cross, to_child
-from safe_sysid.model.regressors import joint_pose
+from safe_sysid.model.dynamics.motion_algebra import motion_cross, to_child
+from safe_sysid.model.dynamics.regressors import joint_pose
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import inline_jit, jit
 

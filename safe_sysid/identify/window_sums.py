@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.interval_regressors import momentum_balls_into
+from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
 

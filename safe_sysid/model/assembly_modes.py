@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.model.closed_chain import ClosedChain, ClosureError
 from safe_sysid.model.closure_newton import newton
-from safe_sysid.model.regressors import checked_rows
+from safe_sysid.model.dynamics.regressors import checked_rows
 
 SAME = 1e-6  # [rad or m] within which two closures are one
 STARTS = 60  # random starts per configuration

@@ -18,9 +18,9 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError, SafeSysidError
 from safe_sysid.model.closure_newton import Joints, differentiate, follow, newton
+from safe_sysid.model.dynamics.regressors import checked_rows, standard_regressor
 from safe_sysid.model.facts import ClosedChainFacts, facts_path, read_facts
 from safe_sysid.model.loop_closure import Loops, gap_into, loops_of
-from safe_sysid.model.regressors import checked_rows, standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 REGULAR = 1e-3  # [m/rad] least singular value of J_u: below it joints move without closing loops

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from visualization_msgs.msg import MarkerArray
 
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.nodes.drawings import Balls, ball_markers, path_markers
 from safe_sysid.reach.certificate import Certificate

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.regressor_pullback import regressor_pullback
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.sampled_motion import SampledMotion, refuse_uneven_groups
 

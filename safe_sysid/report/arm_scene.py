@@ -9,7 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.collision_geometry import Capsules
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.obstacles import Obstacles

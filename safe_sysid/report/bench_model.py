@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.regressors import (
+from safe_sysid.model.dynamics.regressors import (
     momentum_chunks,
     momentum_regressors,
     slotine_li_into,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.regressors import momentum_chunks, standard_regressor
+from safe_sysid.model.dynamics.regressors import momentum_chunks, standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import fourier_motion
 

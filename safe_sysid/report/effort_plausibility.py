@@ -12,7 +12,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray
 from safe_sysid.calibrate.effort_check import INVERTED, gain_and_correlation, loud
 from safe_sysid.measure.smooth_log import SmoothLog
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 QUIET = 1.0 / 3.0  # torque below that share of it is in another unit: payloads don't help so much

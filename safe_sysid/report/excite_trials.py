@@ -25,7 +25,7 @@ from safe_sysid.excite.ellipsoids import (
 from safe_sysid.excite.information import Summary
 from safe_sysid.excite.multi_start import Progress
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.contact import ContactGauge

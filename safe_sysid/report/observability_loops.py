@@ -13,7 +13,7 @@ from safe_sysid.calibrate.closed_chain_rows import (
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.model.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.closed_chain import ClosedChain
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 
 ALONE = 1e-6  # part of a change that no torque shows; a parameter with less is known alone
 NAMED = 12  # parameters that are named one by one

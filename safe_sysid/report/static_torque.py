@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.inertia import pseudo_inertia, symmetric
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 

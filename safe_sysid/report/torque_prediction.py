@@ -9,7 +9,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.smooth_log import FILTER, SmoothLog
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 MOST_ROWS = 4000  # instants of a part; more would not change the figures

@@ -11,9 +11,9 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import read_payload
-from safe_sysid.model.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.torque_reach import torque_reach

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
 
 

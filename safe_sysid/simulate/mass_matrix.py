@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.forward_kinematics import joint_frames_into
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
 

@@ -16,8 +16,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import NotNegative, Positive, Settings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.elapsed import Elapsed
 from safe_sysid.track.tracking import (

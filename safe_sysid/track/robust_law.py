@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.model.regressors import momentum_into, slotine_li_into
+from safe_sysid.model.dynamics.regressors import momentum_into, slotine_li_into
 from safe_sysid.model.robot_model import RobotModel, Tree
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval

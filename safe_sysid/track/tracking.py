@@ -10,7 +10,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.model.regressors import slotine_li_regressor
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.trajectory.plan import Plan
 

@@ -5,7 +5,7 @@ import pytest
 
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
 
 MODEL = RobotModel.named('two_link')

@@ -10,7 +10,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.excite.arm_distances import contacts_of, near_slopes_into
 from safe_sysid.excite.observed_columns import random_states
 from safe_sysid.model.collision_geometry import Capsules
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.simulate.contact import ContactGauge
 from safe_sysid.simulate.random_arm import random_tree
 

@@ -9,7 +9,7 @@ import pytest
 from safe_sysid.excite import certificate
 from safe_sysid.excite.certificate import certify, limit_shares, proven_distance, torque_share
 from safe_sysid.excite.design import random_start
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.trajectory.bspline import SplineBasis
 from safe_sysid.trajectory.fourier import FourierBasis
 from safe_sysid.trajectory.motion_basis import Motion

@@ -8,7 +8,7 @@ from safe_sysid.excite.criteria import GOALS, STAGES
 from safe_sysid.excite.design import random_start
 from safe_sysid.excite.information import Information
 from safe_sysid.excite.observed_columns import observed_columns, payload_columns
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 
 
 def some_motion(seed=0):

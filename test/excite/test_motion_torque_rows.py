@@ -11,8 +11,8 @@ from safe_sysid.excite.torque_rows import (
     torque_rows_into,
     torque_slopes_into,
 )
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 

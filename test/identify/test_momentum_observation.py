@@ -20,7 +20,7 @@ from safe_sysid.identify.momentum_observation import (
     observe,
 )
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.model.regressors import momentum_regressors
+from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.report.identification_trials import ERRORS, random_trial
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque

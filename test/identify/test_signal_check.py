@@ -8,8 +8,8 @@ import pytest
 from safe_sysid.identify.momentum_observation import ObservationSettings, observe
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.signal_check import SignalCheck, SignalOutcome
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ratio_bounds
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque

@@ -11,11 +11,11 @@ from safe_sysid.model.arm_identifiability import (
     with_known,
 )
 from safe_sysid.model.base_parameters import base_parameters
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.exact_geometry import HERE, Y_AXIS
 from safe_sysid.model.kinematic_tree import Joint, KinematicTree, cylindrical, prismatic, revolute
 from safe_sysid.model.parameter_classes import ParameterClass, classes_of
 from safe_sysid.model.parameter_nullspace import exact_nullspace
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.undetectable_changes import base_parameters_of, preference
 from safe_sysid.simulate.random_arm import random_tree

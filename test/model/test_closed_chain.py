@@ -10,8 +10,8 @@ import pytest
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model.assembly_modes import check_unique, other_closures
 from safe_sysid.model.closed_chain import ClosedChain, ClosureError
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.facts import LoopFacts, facts_path, read_facts
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 

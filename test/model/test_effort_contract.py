@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.model.facts import EffortSignal
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 

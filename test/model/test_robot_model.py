@@ -8,8 +8,8 @@ import pytest
 
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.payload import read_payload
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 JOINT = (

@@ -5,8 +5,8 @@ from plan.derivatives import numerical_gradient
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.costs import FLAT, Conditioning, GoalDistance, PredictedWidth, shortest_way
 from safe_sysid.plan.predicted_observations import ObservationError, PredictedObservations

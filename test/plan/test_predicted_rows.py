@@ -5,7 +5,7 @@ from plan.derivatives import numerical_gradient
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.plan.predicted_rows import PredictedRows
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.simulate.random_arm import random_tree

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from reach.reach_samples import BOUNDS, random_horizon
 
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
-from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.reach.error_balls import ErrorSet, error_set
 from safe_sysid.reach.error_terms import with_errors
 from safe_sysid.reach.forward_occupancy import without_error

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from safe_sysid.model import inertia
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ratio_bounds
-from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach import joint_inertia as module
 from safe_sysid.reach.joint_inertia import joint_inertia, spatial_inertia

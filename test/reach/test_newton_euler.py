@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from reach.reach_samples import BOUNDS, random_error, random_horizon, sample
 
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ratio_bounds
-from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.reach.joint_reach import KINDS, QD, QD_A, joint_reach
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
 from safe_sysid.reach.tracking_error import TrackingError

@@ -7,8 +7,8 @@ import pytest
 from reach.reach_samples import BOUNDS, random_error, random_horizon, sample
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
-from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.reach.joint_reach import joint_reach
 from safe_sysid.reach.torque_reach import input_bound, torque_reach
 from safe_sysid.sets.interval import Interval

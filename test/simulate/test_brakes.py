@@ -3,7 +3,7 @@
 import numpy as np
 
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.brakes import in_brakes
 

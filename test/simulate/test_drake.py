@@ -10,7 +10,7 @@ import pytest
 from simulate.held_torque import motion, sines, without_coulomb
 
 from safe_sysid.errors import SimulationError
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.simulate.mass_matrix import mass_matrix_and_bias
 from safe_sysid.simulate.random_arm import random_tree
 

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from simulate.held_torque import motion, sines, without_coulomb
 
 from safe_sysid.errors import SimulationError
-from safe_sysid.model.regressors import momentum_regressors
+from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.simulate.rigid_body import RigidBody

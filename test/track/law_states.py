@@ -6,8 +6,8 @@ import numpy as np
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
-from safe_sysid.model.regressors import slotine_li_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.track.gains import Gains

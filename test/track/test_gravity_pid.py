@@ -8,7 +8,7 @@ from track.follow import arm_at, certain, follow, resting_plan
 from track.law_states import CLOCK
 
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.gravity_pid import GravityPidController, GravityPidSettings

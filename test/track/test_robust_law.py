@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 from track.law_states import random_theta, stepped
 
-from safe_sysid.model.regressors import momentum_regressors
+from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
 
 TRIALS = 300

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.model.interval_dynamics import torque_enclosure
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.interval_dynamics import torque_enclosure
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_tree

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.regressor_pullback import regressor_pullback
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.simulate.random_arm import random_tree
 
 

@@ -3,17 +3,22 @@
 from fractions import Fraction
 import operator
 
-from model.extended_regressors import EXTENDED, ROUNDING, orthonormal, reference_regressors
+from model.dynamics.extended_regressors import (
+    EXTENDED,
+    ROUNDING,
+    orthonormal,
+    reference_regressors,
+)
 import numpy as np
 import pytest
 
-from safe_sysid.model.interval_regressors import (
+from safe_sysid.model.dynamics.interval_regressors import (
     _add,
     _multiply,
     _subtract,
     momentum_balls_into,
 )
-from safe_sysid.model.regressors import momentum_regressors
+from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_rotation, random_tree
 

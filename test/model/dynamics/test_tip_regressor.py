@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.dynamics.tip_regressor import tip_path, tip_pullback, tip_regressor
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.tip_regressor import tip_path, tip_pullback, tip_regressor
 from safe_sysid.simulate.random_arm import random_tree
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from safe_sysid.model.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
 
 

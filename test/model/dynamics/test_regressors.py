@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.regressors import (
+from safe_sysid.model.dynamics.regressors import (
     momentum_chunks,
     momentum_regressors,
     slotine_li_regressor,

@@ -21,7 +21,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.motion_algebra import bilinear, motion_cross, to_child
+from safe_sysid.model.dynamics.motion_algebra import bilinear, motion_cross, to_child
 from safe_sysid.model.robot_model import RobotModel, Tree
 from safe_sysid.sets.compiled import jit
 

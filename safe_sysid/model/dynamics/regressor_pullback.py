@@ -10,8 +10,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
+from safe_sysid.model.dynamics.tip_regressor import add_tip_pullback, checked_states, path_to
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.tip_regressor import add_tip_pullback, checked_states, path_to
 
 
 def regressor_pullback(

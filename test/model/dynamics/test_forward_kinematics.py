@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 

@@ -1,0 +1,1 @@
+"""Equations of motion: kinematics, inverse dynamics and the regressors linear in theta."""
