@@ -30,8 +30,8 @@ from safe_sysid.calibrate.torque_rows import TorqueRows, joined
 from safe_sysid.calibrate.uncertainty import Uncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, torque_error
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.assembly_modes import check_unique
-from safe_sysid.model.closed_chain import ClosedChain
+from safe_sysid.model.closed_chain.assembly_modes import check_unique
+from safe_sysid.model.closed_chain.chain import ClosedChain
 
 CHECKED = 12  # configurations of a recording in which a second closure is looked for
 

@@ -14,8 +14,8 @@ from safe_sysid.calibrate.closed_chain_fit import (
 )
 from safe_sysid.calibrate.closed_chain_rows import random_closures
 from safe_sysid.calibrate.torque_rows import MOTION, Motion, filtered_rows, motion_of
-from safe_sysid.model.assembly_modes import other_closures
-from safe_sysid.model.closed_chain import ClosedChain
+from safe_sysid.model.closed_chain.assembly_modes import other_closures
+from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.closed_chain_trials import (
     Recording,

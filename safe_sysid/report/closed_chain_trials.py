@@ -11,7 +11,7 @@ from safe_sysid.calibrate.closed_chain_rows import projected_columns, random_clo
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.model.closed_chain import ClosedChain, ClosureError
+from safe_sysid.model.closed_chain.chain import ClosedChain, ClosureError
 from safe_sysid.simulate.closed_chain import ClosedChainBody, Servo
 from safe_sysid.trajectory.fourier import FourierBasis
 

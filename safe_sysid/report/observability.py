@@ -12,7 +12,7 @@ import numpy as np
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_identifiability import with_known
 from safe_sysid.model.base_parameters import BaseParameters
-from safe_sysid.model.closed_chain import ClosedChain
+from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.exact_geometry import exact_direction
 from safe_sysid.model.facts import facts_path, read_facts
 from safe_sysid.model.joint_conditions import Torques

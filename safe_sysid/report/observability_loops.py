@@ -12,7 +12,7 @@ from safe_sysid.calibrate.closed_chain_rows import (
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.model.base_parameters import BaseParameters, base_parameters
-from safe_sysid.model.closed_chain import ClosedChain
+from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.dynamics.regressors import standard_regressor
 
 ALONE = 1e-6  # part of a change that no torque shows; a parameter with less is known alone

@@ -25,7 +25,7 @@ from safe_sysid.calibrate.sdp_fit import sdp_fit
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.model.closed_chain import ClosedChain, ClosureError
+from safe_sysid.model.closed_chain.chain import ClosedChain, ClosureError
 from safe_sysid.report.bench_constrained import rows_in_bursts
 from safe_sysid.report.closed_chain_trials import recording, true_chain
 

@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import SimulationError
-from safe_sysid.model.closed_chain import ClosedChain
+from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.simulate.closed_chain import ClosedChainBody, Servo
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.loop_closure import Loops, bias_into, gap_into
+from safe_sysid.model.closed_chain.loop_closure import Loops, bias_into, gap_into
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
 

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from model import digit_vectors
+from model.closed_chain import digit_vectors
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import ConfigError, ModelError
-from safe_sysid.model.assembly_modes import check_unique, other_closures
-from safe_sysid.model.closed_chain import ClosedChain, ClosureError
+from safe_sysid.model.closed_chain.assembly_modes import check_unique, other_closures
+from safe_sysid.model.closed_chain.chain import ClosedChain, ClosureError
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.facts import LoopFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel

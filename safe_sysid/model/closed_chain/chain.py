@@ -5,7 +5,7 @@ With c(q) = 0 and J = dc/dq, columns of the actuated (a) and the passive joints 
     G_u = -inv(J_u) J_a,    qd = G qd_a,    qdd = G qdd_a + [0; -inv(J_u) dJ/dt qd]
 
 A configuration is used only if Newton's method closes it to 1e-12 m, inside the limits of all
-joints and with J_u regular. Whether it is the only one there is for `model/assembly_modes.py`.
+joints and with J_u regular. Whether it is the only one there is for `assembly_modes.py`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError, SafeSysidError
-from safe_sysid.model.closure_newton import Joints, differentiate, follow, newton
+from safe_sysid.model.closed_chain.closure_newton import Joints, differentiate, follow, newton
+from safe_sysid.model.closed_chain.loop_closure import Loops, gap_into, loops_of
 from safe_sysid.model.dynamics.regressors import checked_rows, standard_regressor
 from safe_sysid.model.facts import ClosedChainFacts, facts_path, read_facts
-from safe_sysid.model.loop_closure import Loops, gap_into, loops_of
 from safe_sysid.model.robot_model import RobotModel
 
 REGULAR = 1e-3  # [m/rad] least singular value of J_u: below it joints move without closing loops

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.model.closed_chain import ClosedChain, ClosureError
-from safe_sysid.model.closure_newton import newton
+from safe_sysid.model.closed_chain.chain import ClosedChain, ClosureError
+from safe_sysid.model.closed_chain.closure_newton import newton
 from safe_sysid.model.dynamics.regressors import checked_rows
 
 SAME = 1e-6  # [rad or m] within which two closures are one

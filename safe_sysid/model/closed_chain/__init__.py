@@ -1,0 +1,1 @@
+"""Robots with closed loops: constraints, solved positions, other ways to assemble them."""
