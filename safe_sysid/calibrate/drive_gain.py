@@ -17,7 +17,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.base_parameters import BaseParameters
+from safe_sysid.model.identifiability.base_parameters import BaseParameters
 
 STEPS = 50
 DECIDED = 3.0  # standard deviations that a gain has to be away from 0

@@ -15,7 +15,10 @@ import scipy.linalg
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.excite.torque_rows import Layout, torque_rows_into
-from safe_sysid.model.base_parameters import BaseParameters, base_parameters_in_order
+from safe_sysid.model.identifiability.base_parameters import (
+    BaseParameters,
+    base_parameters_in_order,
+)
 from safe_sysid.model.robot_model import JointLimits, RobotModel
 
 STATES = 400

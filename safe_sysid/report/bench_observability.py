@@ -7,11 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from safe_sysid.model.exact_geometry import ExactAngle, Placement, Turn
-from safe_sysid.model.kinematic_tree import Joint, KinematicTree, revolute
-from safe_sysid.model.parameter_nullspace import exact_nullspace, floating_nullspace
+from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
+from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
+from safe_sysid.model.identifiability.parameter_nullspace import (
+    exact_nullspace,
+    floating_nullspace,
+)
+from safe_sysid.model.identifiability.urdf_kinematics import robot_kinematics
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.urdf_kinematics import robot_kinematics
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.figures import Axes, line_plot

@@ -7,17 +7,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.base_parameters import BaseParameters, base_parameters_in_order
-from safe_sysid.model.joint_conditions import Torques
-from safe_sysid.model.kinematic_tree import KinematicTree
-from safe_sysid.model.mechanism_regressor import stacked_regressor
-from safe_sysid.model.parameter_classes import classes_of
-from safe_sysid.model.parameter_nullspace import (
+from safe_sysid.model.identifiability.base_parameters import (
+    BaseParameters,
+    base_parameters_in_order,
+)
+from safe_sysid.model.identifiability.joint_conditions import Torques
+from safe_sysid.model.identifiability.kinematic_tree import KinematicTree
+from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
+from safe_sysid.model.identifiability.parameter_classes import classes_of
+from safe_sysid.model.identifiability.parameter_nullspace import (
     ParameterNullspace,
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.model.undetectable_changes import base_parameters_of, preference
+from safe_sysid.model.identifiability.undetectable_changes import base_parameters_of, preference
 from safe_sysid.report.random_mechanisms import random_mechanism
 
 LARGEST = 8  # joints

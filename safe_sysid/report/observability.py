@@ -10,25 +10,30 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.arm_identifiability import with_known
-from safe_sysid.model.base_parameters import BaseParameters
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.model.exact_geometry import exact_direction
 from safe_sysid.model.facts import facts_path, read_facts
-from safe_sysid.model.joint_conditions import Torques
-from safe_sysid.model.kinematic_tree import FREE, KinematicTree
-from safe_sysid.model.parameter_classes import ParameterClass, classes_of
-from safe_sysid.model.parameter_nullspace import (
+from safe_sysid.model.identifiability.arm import with_known
+from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.model.identifiability.exact_geometry import exact_direction
+from safe_sysid.model.identifiability.joint_conditions import Torques
+from safe_sysid.model.identifiability.kinematic_tree import FREE, KinematicTree
+from safe_sysid.model.identifiability.links import Dimensions, LinkParameters, Observability
+from safe_sysid.model.identifiability.parameter_classes import ParameterClass, classes_of
+from safe_sysid.model.identifiability.parameter_nullspace import (
     JointNullspace,
     ParameterNullspace,
     exact_nullspace,
     floating_nullspace,
 )
+from safe_sysid.model.identifiability.undetectable_changes import base_parameters_of, preference
+from safe_sysid.model.identifiability.urdf_kinematics import (
+    DOWN,
+    Kinematics,
+    robot_kinematics,
+    urdf_kinematics,
+)
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.undetectable_changes import base_parameters_of, preference
-from safe_sysid.model.urdf_kinematics import DOWN, Kinematics, robot_kinematics, urdf_kinematics
 from safe_sysid.report import observability_page, observability_text
-from safe_sysid.report.link_observability import Dimensions, LinkParameters, Observability
 from safe_sysid.report.observability_loops import loop_sentences
 from safe_sysid.report.output import print_to_error
 from safe_sysid.share import robot_names

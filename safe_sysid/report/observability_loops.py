@@ -11,9 +11,9 @@ from safe_sysid.calibrate.closed_chain_rows import (
     closed_base_parameters,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.model.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.identifiability.base_parameters import BaseParameters, base_parameters
 
 ALONE = 1e-6  # part of a change that no torque shows; a parameter with less is known alone
 NAMED = 12  # parameters that are named one by one

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from safe_sysid.model.parameter_classes import MEANINGS, SYMBOLS
+from safe_sysid.model.identifiability.links import Observability, written
+from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS
 from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
-from safe_sysid.report.link_observability import Observability, written
 from safe_sysid.report.observability_text import kind_of, row_labels, summary
 
 STYLE = """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from safe_sysid.model import inertia
-from safe_sysid.model.parameter_classes import MEANINGS, SYMBOLS, ParameterClass
-from safe_sysid.report.link_observability import LinkParameters, Observability, written
+from safe_sysid.model.identifiability.links import LinkParameters, Observability, written
+from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS, ParameterClass
 
 ROWS = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy')  # order of the table
 

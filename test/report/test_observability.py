@@ -6,21 +6,24 @@ import json
 import re
 from xml.etree import ElementTree
 
-from model import reference_mechanisms as reference
+from model.identifiability import reference_mechanisms as reference
 import numpy as np
 import pytest
 from report.browser import Browser, chromium
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.exact_geometry import ExactAngle, Placement, Turn
-from safe_sysid.model.kinematic_tree import Joint, KinematicTree, revolute
-from safe_sysid.model.parameter_classes import ParameterClass
-from safe_sysid.model.parameter_nullspace import exact_nullspace, floating_nullspace
+from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
+from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
+from safe_sysid.model.identifiability.links import written
+from safe_sysid.model.identifiability.parameter_classes import ParameterClass
+from safe_sysid.model.identifiability.parameter_nullspace import (
+    exact_nullspace,
+    floating_nullspace,
+)
 from safe_sysid.report import bench_observability
 from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.bench_observability import chain
 from safe_sysid.report.cli import main
-from safe_sysid.report.link_observability import written
 from safe_sysid.report.observability import of_structure
 
 DH = [

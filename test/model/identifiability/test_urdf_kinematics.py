@@ -7,11 +7,16 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.base_parameters import base_parameters
-from safe_sysid.model.kinematic_tree import FREE, PLANAR, SPHERICAL, helical
-from safe_sysid.model.parameter_nullspace import exact_nullspace
+from safe_sysid.model.identifiability.base_parameters import base_parameters
+from safe_sysid.model.identifiability.kinematic_tree import FREE, PLANAR, SPHERICAL, helical
+from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.model.identifiability.urdf_kinematics import (
+    DOWN,
+    robot_kinematics,
+    tree_of,
+    urdf_kinematics,
+)
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.urdf_kinematics import DOWN, robot_kinematics, tree_of, urdf_kinematics
 from safe_sysid.share import share_directory
 
 KINOVA = share_directory() / 'urdf' / 'kinova_gen3.urdf'

@@ -14,7 +14,7 @@ import math
 from typing import NamedTuple
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.exact_geometry import AXES, HERE, Z_AXIS, Placement, Turn
+from safe_sysid.model.identifiability.exact_geometry import AXES, HERE, Z_AXIS, Placement, Turn
 
 ONE, ZERO = Fraction(1), Fraction(0)
 WORLD = -1

@@ -1,16 +1,16 @@
 """Structure against the rank and nullspace of sampled regressors, and against closed forms."""
 
-from model import reference_mechanisms as reference
-from model.reference_mechanisms import LEG, PUMA, SCARA
+from model.identifiability import reference_mechanisms as reference
+from model.identifiability.reference_mechanisms import LEG, PUMA, SCARA
 import numpy as np
 import pytest
 
-from safe_sysid.model.base_parameters import base_parameters
-from safe_sysid.model.joint_conditions import Torques
-from safe_sysid.model.mechanism_regressor import stacked_regressor
-from safe_sysid.model.parameter_classes import ParameterClass, classes_of
-from safe_sysid.model.parameter_nullspace import exact_nullspace
-from safe_sysid.model.undetectable_changes import (
+from safe_sysid.model.identifiability.base_parameters import base_parameters
+from safe_sysid.model.identifiability.joint_conditions import Torques
+from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
+from safe_sysid.model.identifiability.parameter_classes import ParameterClass, classes_of
+from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.model.identifiability.undetectable_changes import (
     base_parameters_of,
     identifiable_combinations,
     labels,
@@ -55,7 +55,7 @@ def test_random_mechanisms_are_of_every_kind():
     ],
 )
 def test_a_wrong_recursion_is_noticed(monkeypatch, name, broken):
-    from safe_sysid.model import parameter_nullspace
+    from safe_sysid.model.identifiability import parameter_nullspace
 
     right = parameter_nullspace._with_rotor
 

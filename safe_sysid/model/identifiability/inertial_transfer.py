@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, IntArray
-from safe_sysid.model.exact_geometry import ExactAngle, Placement, Turn, elementary
+from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn, elementary
 
 # Rows and columns of the entries xx, xy, yy, xz, yz, zz of a symmetric matrix.
 ROWS, COLUMNS = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])

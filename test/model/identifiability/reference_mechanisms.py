@@ -2,8 +2,14 @@
 
 from fractions import Fraction
 
-from safe_sysid.model.exact_geometry import HERE, X_AXIS, ExactAngle, Placement, Turn
-from safe_sysid.model.kinematic_tree import (
+from safe_sysid.model.identifiability.exact_geometry import (
+    HERE,
+    X_AXIS,
+    ExactAngle,
+    Placement,
+    Turn,
+)
+from safe_sysid.model.identifiability.kinematic_tree import (
     Joint,
     KinematicTree,
     SymmetricRotor,

@@ -1,0 +1,1 @@
+"""Which inertial parameters can be identified at all, exactly, before anything is fitted."""
