@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 
 from safe_sysid.errors import SimulationError
+from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box
-from safe_sysid.simulate.contact import ContactGauge
 from safe_sysid.simulate.drake import DrakeBody
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.sensors import SensorSettings

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.excite.arm_distances import Contacts, distances_into
 from safe_sysid.excite.design_problem import linear_limits
+from safe_sysid.model.collision.arm_distances import Contacts, distances_into
 from safe_sysid.model.dynamics.interval_dynamics import torque_enclosure
 from safe_sysid.model.robot_model import JointLimits, RobotModel
 from safe_sysid.sets.interval import Interval

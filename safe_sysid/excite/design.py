@@ -9,7 +9,6 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ConfigError
-from safe_sysid.excite.arm_distances import POSES, contacts_of
 from safe_sysid.excite.barrier_descent import Descent
 from safe_sysid.excite.certificate import proven_distance
 from safe_sysid.excite.criteria import GOALS, stages_of
@@ -22,6 +21,7 @@ from safe_sysid.excite.observed_columns import (
     random_states,
 )
 from safe_sysid.excite.settings import ExcitationSettings
+from safe_sysid.model.collision.arm_distances import POSES, contacts_of
 from safe_sysid.model.robot_model import RobotModel
 
 STEPS = (100, 40, 40, 60, 100)  # of each stage; a criterion of one stage gets all of them

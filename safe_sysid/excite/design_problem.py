@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.excite.arm_distances import Contacts, near_slopes_into
 from safe_sysid.excite.criteria import Criterion
 from safe_sysid.excite.information import Information
 from safe_sysid.excite.torque_rows import nominal_torque_into, torque_slopes_into
+from safe_sysid.model.collision.arm_distances import Contacts, near_slopes_into
 from safe_sysid.model.robot_model import JointLimits, RobotModel
 from safe_sysid.trajectory.motion_basis import Motion, MotionBasis
 

@@ -12,7 +12,7 @@ import pinocchio as pin
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
-from safe_sysid.model.collision_geometry import Capsules, capsules_of
+from safe_sysid.model.collision.capsules import Capsules, capsules_of
 from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf

@@ -21,6 +21,8 @@ from safe_sysid.errors import ConfigError, MeasurementError, MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.nodes.drawings import frame_of_base, obstacle_markers, obstacles_in
 from safe_sysid.nodes.health import Condition, Health
@@ -46,9 +48,7 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.plan_result import Outcome, PlanResult
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.world import read_world
 from safe_sysid.sets.box import Box
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.trajectory.bezier import Bezier

@@ -21,11 +21,11 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import Natural, NotNegative, Positive, Settings
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.arm_clearance import arm_clearance, edge_is_free, scene_of
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.arm_clearance import arm_clearance, edge_is_free, scene_of
 from safe_sysid.plan.costs import shortest_way
 from safe_sysid.plan.search_tree import SearchTree
-from safe_sysid.reach.obstacles import Obstacles
 
 HEAVY = 4.0  # times the resolution between samples at which torques are looked at
 

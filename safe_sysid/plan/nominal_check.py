@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.model.collision.arm_clearance import Scene, clearance_along, scene_of
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
-from safe_sysid.plan.arm_clearance import Scene, clearance_along, scene_of
 from safe_sysid.plan.sampled_motion import SampledMotion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon

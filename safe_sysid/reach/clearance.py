@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
-from safe_sysid.model.segment_distance import segment_distance
+from safe_sysid.model.collision.obstacles import PackedObstacles, obstacle_distance
+from safe_sysid.model.collision.segment_distance import segment_distance
+from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.forward_occupancy import Occupancy
-from safe_sysid.reach.obstacles import PackedObstacles, obstacle_distance
-from safe_sysid.reach.sphere_cover import Shapes
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import EPS
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.track.gains import Gains
 
 

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach import margin
@@ -33,9 +35,7 @@ from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy, wit
 from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
 from safe_sysid.reach.limits import LimitMargins, position_margins, velocity_margins
 from safe_sysid.reach.margin import Margin
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.torque_limits import (
     every_row,
     torque_margins,

@@ -8,11 +8,11 @@ import itertools
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.collision_geometry import Capsules
+from safe_sysid.model.collision.capsules import Capsules
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.certificate import Certificate
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.html_page import PlanOccupancy, Scene
 from safe_sysid.sets.box import Box

@@ -12,10 +12,10 @@ import numpy as np
 
 from safe_sysid.config import parsed_yaml
 from safe_sysid.errors import MeasurementError
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.obstacles import Obstacles
-from safe_sysid.reach.world import read_world
 from safe_sysid.sets.box import Box
 from safe_sysid.track.gains import Gains
 

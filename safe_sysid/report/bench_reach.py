@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.bench_model import median_seconds

@@ -15,6 +15,7 @@ from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIden
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointLog, JointMeasurement
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -24,7 +25,6 @@ from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.route import Follow
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO
 from safe_sysid.report.kinova_trials import PERIOD, SETTINGS, kinova_prior
 from safe_sysid.report.plan_trials import GAINS, at_rest

@@ -15,7 +15,7 @@ from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import Design, Effort, Progress, design
 from safe_sysid.excite.observed_columns import random_states
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
-from safe_sysid.model.collision_meshes import CollisionMeshes, has_meshes
+from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_choice import STOPS_WITHIN, Arm, arm_of

@@ -25,10 +25,10 @@ from safe_sysid.excite.ellipsoids import (
 from safe_sysid.excite.information import Summary
 from safe_sysid.excite.multi_start import Progress
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.simulate.contact import ContactGauge
 
 RATE = 1000.0  # [Hz] of the poses in which designs are measured
 GAUGE_RATE = 50.0  # [Hz] of those that are measured in a second, independent way

@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from safe_sysid.arrays import Array
 from safe_sysid.model import inertia
-from safe_sysid.model.collision_geometry import Capsules
+from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.facts import EffortSignal
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.model.robot_model import JointLimits, RobotModel, SensorFacts, Tree

@@ -15,6 +15,7 @@ from safe_sysid.identify.online_identifier import (
 )
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
@@ -22,7 +23,6 @@ from safe_sysid.plan.plan_result import NoPlanError
 from safe_sysid.plan.plan_search import SearchSettings
 from safe_sysid.plan.plan_watch import TrackingFault
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.report.loop_record import LoopRecorder
 from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
 from safe_sysid.sets.box import Box

@@ -10,23 +10,23 @@ from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.arm_clearance import arm_clearance
+from safe_sysid.model.collision.contact import ContactGauge
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
-from safe_sysid.plan.arm_clearance import arm_clearance
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.plan_search import SearchSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.route import Follow
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.report.excitation_episodes import UPRIGHT
 from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO
 from safe_sysid.report.kinova_trials import kinova_prior
 from safe_sysid.report.loop_record import LoopRecord, LoopRecorder
 from safe_sysid.report.plan_trials import GAINS, at_rest
 from safe_sysid.sets.box import Box
-from safe_sysid.simulate.contact import ContactGauge
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController

@@ -8,15 +8,15 @@ from safe_sysid.config import from_mapping
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.world import read_world
 from safe_sysid.nodes.builtin_sim_bridge import BuiltinSimSettings
 from safe_sysid.nodes.identifier_node import IdentifierNodeSettings
 from safe_sysid.nodes.planner_node import PlannerNodeSettings
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.world import read_world
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.track.guarded_torque import Command, Seen

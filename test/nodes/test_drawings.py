@@ -5,6 +5,7 @@ import pytest
 from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.model.collision.world import read_world, world_names
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.nodes.drawings import (
@@ -16,7 +17,6 @@ from safe_sysid.nodes.drawings import (
     quaternion_of,
     rotation_of,
 )
-from safe_sysid.reach.world import read_world, world_names
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.random_arm import random_rotation
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError, ConfigError
+from safe_sysid.model.collision.arm_clearance import arm_clearance
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.arm_clearance import arm_clearance
 from safe_sysid.plan.global_path import (
     Outcome,
     PathQuery,
@@ -16,7 +17,6 @@ from safe_sysid.plan.global_path import (
     find_path,
     with_spacing,
 )
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.sets.box import Box
 
 ARM = RobotModel.named('kinova_gen3')

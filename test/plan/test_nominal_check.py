@@ -6,11 +6,11 @@ import numpy as np
 from plan.kinova_problem import START, kinova_problem
 import pytest
 
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.candidates import spread
 from safe_sysid.plan.nominal_check import NominalCheck
 from safe_sysid.reach.margin import TORQUE
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.interval import Interval

@@ -13,6 +13,7 @@ from plan.kinova_problem import (
 )
 import pytest
 
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan import plan_search
@@ -24,7 +25,6 @@ from safe_sysid.plan.plan_search import (
     search,
     stand_still,
 )
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.excitation_episodes import UPRIGHT
 from safe_sysid.report.kinova_trials import kinova_prior

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import NO_OBSTACLES
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.task_motion import minimum_jerk

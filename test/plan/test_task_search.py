@@ -9,12 +9,12 @@ from plan.kinova_problem import START, kinova_problem, without_armature
 import pytest
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.plan_search import Budget
 from safe_sysid.plan.route import Follow, Route
 from safe_sysid.plan.task_search import TaskSettings, find_motion
 from safe_sysid.reach.margin import VELOCITY
-from safe_sysid.reach.obstacles import Obstacles
 from safe_sysid.report.plan_trials import violations
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan

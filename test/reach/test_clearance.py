@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.clearance import (
     Points,
     clearance_rows,
@@ -14,8 +16,6 @@ from safe_sysid.reach.clearance import (
 from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
-from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.report.reach_trials import (
     KINOVA_RANGE,

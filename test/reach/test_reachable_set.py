@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.reach import margin
 from safe_sysid.reach.clearance import clearance_rows, whole_range
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.torque_limits import every_row
 from safe_sysid.report.reach_escapes import excess

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from report.browser import Browser, chromium
 
+from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report import demo
@@ -24,7 +25,6 @@ from safe_sysid.report.demo_runs import DemoChoices, believing_empty, follow, mi
 from safe_sysid.report.loop_ledger import ledger_of
 from safe_sysid.report.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.report.processes import Choices, processes_of
-from safe_sysid.simulate.contact import ContactGauge
 
 PROMISES = 10
 BUDGET = 3.9  # [s] of a search

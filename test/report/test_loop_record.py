@@ -6,12 +6,12 @@ import pytest
 from safe_sysid.closed_loop import LoopFault, run
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.plan_search import SearchSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.reach.obstacles import NO_OBSTACLES
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.report.loop_record import LoopRecorder

@@ -7,10 +7,10 @@ import pytest
 from report.browser import Browser, chromium
 from report.recorded_arm import as_bag, trial
 
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.arm_scene import arm_scene, plan_occupancy

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.reachable_set import ReachableSet
@@ -15,7 +16,6 @@ from safe_sysid.report.plan_trials import (
     random_start,
     violations,
 )
-from safe_sysid.simulate.contact import ContactGauge
 
 START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 

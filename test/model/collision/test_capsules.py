@@ -5,7 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from model import arm_figures, kinova_figures
-from model.capsule_separation import gaps, segment_distance, separation
+from model.collision.capsule_separation import gaps, segment_distance, separation
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,7 +13,7 @@ import pytest
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 
-URDF = Path(__file__).parents[2] / 'urdf'
+URDF = Path(__file__).parents[3] / 'urdf'
 ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link')
 # Capsules wider than the housings, which is why these pairs are not listed: the links, and how far
 # from the axis the nearer one reaches, for each of the two joints between them [m].

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from safe_sysid.model.collision_geometry import Capsules
-from safe_sysid.reach.sphere_cover import EXCESS, sphere_cover
+from safe_sysid.model.collision.capsules import Capsules
+from safe_sysid.model.collision.sphere_cover import EXCESS, sphere_cover
 from safe_sysid.report.reach_trials import kinova_with_dumbbell
 
 

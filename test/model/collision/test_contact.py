@@ -8,12 +8,12 @@ import pytest
 from scipy.optimize import minimize
 
 from safe_sysid.errors import MeasurementError, ModelError
-from safe_sysid.model.collision_geometry import Capsules
+from safe_sysid.model.collision.capsules import Capsules
+from safe_sysid.model.collision.contact import Clearance, ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.zonotope import Zonotope
-from safe_sysid.simulate.contact import Clearance, ContactGauge
 from safe_sysid.simulate.random_arm import random_rotation, random_tree
 
 SHARES = np.linspace(0.0, 1.0, 20001)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.excite.arm_distances import contacts_of, near_slopes_into
 from safe_sysid.excite.observed_columns import random_states
-from safe_sysid.model.collision_geometry import Capsules
+from safe_sysid.model.collision.arm_distances import contacts_of, near_slopes_into
+from safe_sysid.model.collision.capsules import Capsules
+from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
-from safe_sysid.simulate.contact import ContactGauge
 from safe_sysid.simulate.random_arm import random_tree
 
 

@@ -5,11 +5,11 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.arm_clearance import arm_clearance, edge_is_free, scene_of
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.model.collision.sphere_cover import EXCESS
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.arm_clearance import arm_clearance, edge_is_free, scene_of
-from safe_sysid.reach.obstacles import NO_OBSTACLES, Obstacles
-from safe_sysid.reach.sphere_cover import EXCESS
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.random_arm import random_tree
 

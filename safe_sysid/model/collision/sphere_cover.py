@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.collision_geometry import Capsules
+from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.sets.interval import EPS
 
 EXCESS = 0.012  # [m] by which spheres may stand out of their capsule; decides how many there are

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from safe_sysid.model.segment_distance import segment_distance
+from safe_sysid.model.collision.segment_distance import segment_distance
 
 
 def distance(ends):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.collision_meshes import CollisionMeshes, has_meshes
+from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
 from safe_sysid.model.facts import CollisionFacts, facts_path, read_facts
 from safe_sysid.model.payload import Payload, PayloadCapsule, Placement
 from safe_sysid.model.robot_model import RobotModel

@@ -12,11 +12,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obstacle_distance
+from safe_sysid.model.collision.segment_distance import segment_distance
+from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.robot_model import RobotModel, Tree
-from safe_sysid.model.segment_distance import segment_distance
-from safe_sysid.reach.obstacles import Obstacles, PackedObstacles, obstacle_distance
-from safe_sysid.reach.sphere_cover import Shapes, sphere_cover
 from safe_sysid.sets.compiled import jit
 
 OBSTACLE, SELF = 0, 1

@@ -1,0 +1,1 @@
+"""Shapes of arms and of obstacles, and the distances between them."""
