@@ -23,8 +23,8 @@ from safe_sysid.calibrate.kinematic_fit import (
 )
 from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
 from safe_sysid.calibrate.sdp_fit import sdp_fit
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.arm_choice import arm_of
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.calibrate_input import recorded

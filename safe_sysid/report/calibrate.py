@@ -11,8 +11,8 @@ from safe_sysid.calibrate.calibration import Calibration, calibrate
 from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.arm_choice import Arm
 from safe_sysid.report.bench import as_json
 from safe_sysid.report.calibrate_input import Recorded, arm_of_options, recorded, settings_of
 from safe_sysid.report.calibrate_loops import calibrate_loops

@@ -18,8 +18,8 @@ from safe_sysid.calibrate.closed_chain_rows import closed_chain_rows
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import joined
 from safe_sysid.calibrate.validation import TorqueError, torque_error
+from safe_sysid.model.arm import Arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.report.arm_choice import Arm
 from safe_sysid.report.bench import as_json
 from safe_sysid.report.calibrate_input import recorded
 from safe_sysid.report.calibrate_settings import write_settings

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.report.arm_choice import Arm
+from safe_sysid.model.arm import Arm
 from safe_sysid.report.export_controllers import abb, franka, kuka, universal_robots
 from safe_sysid.report.export_formats import FORMATS
 from safe_sysid.report.export_simulators import mjcf, urdf

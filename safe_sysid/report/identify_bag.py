@@ -21,11 +21,11 @@ from safe_sysid.measure.csv_log import Columns
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
+from safe_sysid.model.arm import Arm, arm_of
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.arm_choice import Arm, arm_of
 from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.effort_plausibility import implausible
 from safe_sysid.report.exports import write_export

@@ -10,8 +10,8 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
+from safe_sysid.model.arm import Arm
 from safe_sysid.model.urdf_tree import Frame, read_urdf
-from safe_sysid.report.arm_choice import Arm
 from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-14  # relative

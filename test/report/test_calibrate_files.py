@@ -7,10 +7,10 @@ import pydrake.all as drake
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.arm_choice import arm_of
 from safe_sysid.report.bench_calibrate import misbuilt
 from safe_sysid.report.calibrate_mjcf import quaternion, write_mjcf
 from safe_sysid.report.calibrate_settings import write_settings

@@ -14,8 +14,8 @@ from safe_sysid.excite.criteria import STAGES
 from safe_sysid.excite.design import design_problem, random_start
 from safe_sysid.excite.multi_start import Design
 from safe_sysid.excite.settings import read_settings
+from safe_sysid.model.arm import arm_of
 from safe_sysid.report import excite as excite_command
-from safe_sysid.report.arm_choice import arm_of
 from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.bench_excite import run
 from safe_sysid.report.cli import main

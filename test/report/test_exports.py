@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.arm_choice import arm_of
 from safe_sysid.report.export_controllers import abb, franka, kuka, principal, universal_robots
 from safe_sysid.report.export_formats import FORMATS
 from safe_sysid.report.export_simulators import mjcf, urdf

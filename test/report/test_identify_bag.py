@@ -12,7 +12,7 @@ from report.recorded_arm import PAYLOAD, Trial, as_bag, as_table, scaled, trial
 import yaml
 
 from safe_sysid.model import inertia
-from safe_sysid.report.arm_choice import arm_of
+from safe_sysid.model.arm import arm_of
 from safe_sysid.report.calibrate_settings import write_settings
 from safe_sysid.report.calibrate_urdf import write_dynamics
 from safe_sysid.report.cli import main
