@@ -19,10 +19,9 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.measure.effort_correlation import INVERTED, gain_and_correlation, loud
 from safe_sysid.model.robot_model import RobotModel
 
-INVERTED = -0.8  # correlation with the predicted torque from which on a sign is inverted
-LOUD = 0.1  # joints whose predicted torque is less than this share of the largest can't tell
 DRIVING = -0.4  # correlation with the direction of motion from which on friction drives
 UNRELATED = 0.5  # correlation below which torque does not follow the description
 BETTER = 0.05  # by so much correlation torque follows another joint before it counts as its
@@ -125,20 +124,6 @@ class EffortCheck:
             )
             for j in joints
         )
-
-
-def gain_and_correlation(predicted: Array, measured: Array) -> tuple[Array, Array]:
-    """Of measured against predicted torque about zero, column by column of (N, n)."""
-    size, other = np.linalg.norm(predicted, axis=0), np.linalg.norm(measured, axis=0)
-    product = (predicted * measured).sum(axis=0)
-    return product / np.maximum(size**2, 1e-12), product / np.maximum(size * other, 1e-12)
-
-
-def loud(predicted: Array) -> AnyArray:
-    """Joints whose predicted torque (N, n) is large enough to tell anything."""
-    size = np.linalg.norm(predicted, axis=0)
-    large: AnyArray = (size >= LOUD * size.max()) & (size > 0.0)
-    return large
 
 
 def effort_check(model: RobotModel, columns: FitColumns, pieces: list[TorqueRows]) -> EffortCheck:

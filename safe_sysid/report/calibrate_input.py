@@ -13,8 +13,8 @@ from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.csv_log import Columns
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm, arm_of
-from safe_sysid.report.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.share import share_directory
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import AnyArray
-from safe_sysid.calibrate.effort_check import INVERTED, gain_and_correlation, loud
+from safe_sysid.measure.effort_correlation import INVERTED, gain_and_correlation, loud
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel

@@ -20,6 +20,7 @@ from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.measure.csv_log import Columns
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.recording import Recording
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
 from safe_sysid.model.arm import Arm, arm_of
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
@@ -37,7 +38,6 @@ from safe_sysid.report.page_figures import write_figures
 from safe_sysid.report.payload_in_frame import Body, payload_of
 from safe_sysid.report.payload_prior import PriorSettings, prior_of, sentences
 from safe_sysid.report.progress import ProgressBar
-from safe_sysid.report.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.report.replay import Replay, refused, replay
 from safe_sysid.report.torque_prediction import Validation, thinned, validate
 

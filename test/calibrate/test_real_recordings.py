@@ -15,8 +15,8 @@ from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
 from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.even_log import EvenLog, even_logs
 from safe_sysid.measure.csv_log import Columns
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import arm_of
-from safe_sysid.report.recording_choice import RecordingChoice, recording_of_choice
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get('SAFE_SYSID_DATA', ROOT.parent / 'shared' / 'data'))
