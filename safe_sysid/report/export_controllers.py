@@ -12,8 +12,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model.inertia import is_consistent
-from safe_sysid.report.payload_in_frame import Body
 
 UR_LARGEST = 133.0  # [kg m^2] that URScript takes
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.held_out import TorquePrediction, Validation
+from safe_sysid.identify.identification import PREDICTIONS, Identification, caution
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.report.html_page import Line, Page, Plot, Scene, Section, Table
-from safe_sysid.report.identification import PREDICTIONS, Identification, caution
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
-from safe_sysid.report.torque_prediction import TorquePrediction, Validation
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,15 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.effort_plausibility import implausible
+from safe_sysid.identify.held_out import Validation, thinned, validate
+from safe_sysid.identify.identification import Identification, as_mapping, as_table
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
+from safe_sysid.identify.payload_in_frame import Body, payload_of
+from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
+from safe_sysid.identify.replay import Replay, refused, replay
 from safe_sysid.measure.csv_log import Columns
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.recording import Recording
@@ -28,18 +34,12 @@ from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_scene import arm_scene
-from safe_sysid.report.effort_plausibility import implausible
 from safe_sysid.report.exports import write_export
 from safe_sysid.report.html_page import write_page
-from safe_sysid.report.identification import Identification, as_mapping, as_table
 from safe_sysid.report.identification_page import Evidence, identification_page
 from safe_sysid.report.output import print_to_error
 from safe_sysid.report.page_figures import write_figures
-from safe_sysid.report.payload_in_frame import Body, payload_of
-from safe_sysid.report.payload_prior import PriorSettings, prior_of, sentences
 from safe_sysid.report.progress import ProgressBar
-from safe_sysid.report.replay import Replay, refused, replay
-from safe_sysid.report.torque_prediction import Validation, thinned, validate
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger

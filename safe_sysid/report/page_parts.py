@@ -9,8 +9,8 @@ import platform
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.report.estimate_series import EstimateSeries
 from safe_sysid.report.html_page import Band, Line, Plot, Section, Table
 from safe_sysid.sets.interval import Interval
 from safe_sysid.versions import versions

@@ -17,12 +17,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
 
+from safe_sysid.identify.payload_prior import prior_of
 from safe_sysid.nodes.messages import JointStateReader, estimate_of
 from safe_sysid.nodes.process import single_threaded_executor
 from safe_sysid.nodes.qos import EVERY_SAMPLE, STATE
 from safe_sysid.report.cli import parser
 from safe_sysid.report.identify_bag import SOLVE_SECONDS, SOLVES, identified
-from safe_sysid.report.payload_prior import prior_of
 
 GIVE_UP = 300.0  # [s]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.estimate_series import EstimateSeries
+from safe_sysid.identify.held_out import TorquePrediction, Validation
+from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.report.estimate_series import EstimateSeries
-from safe_sysid.report.payload_in_frame import Body
-from safe_sysid.report.torque_prediction import TorquePrediction, Validation
 from safe_sysid.sets.interval import Interval
 
 PREDICTIONS = {  # attribute of Validation: in words

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.payload_prior import PriorSettings, prior_of, sentences
 
 
 def moved_centre(phi, offset):

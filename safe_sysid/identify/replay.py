@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,
     IdentifierSettings,
@@ -17,7 +18,6 @@ from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.estimate_series import EstimateSeries
 
 REPORTED = 1000  # samples between two reports of progress
 
