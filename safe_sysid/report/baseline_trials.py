@@ -18,10 +18,10 @@ from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.report.track_trials import CLOCK, DURATION, MILLISECOND
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.rigid_body import RigidBody
-from safe_sysid.track.adaptation import Adaptation, rates_of_end_effector, unbounded
-from safe_sysid.track.adaptive import AdaptiveController, AdaptiveSettings
+from safe_sysid.track.baselines.adaptation import Adaptation, rates_of_end_effector, unbounded
+from safe_sysid.track.baselines.adaptive import AdaptiveController, AdaptiveSettings
+from safe_sysid.track.baselines.gravity_pid import GravityPidController, GravityPidSettings
 from safe_sysid.track.controller import Controller
-from safe_sysid.track.gravity_pid import GravityPidController, GravityPidSettings
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 

@@ -19,7 +19,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.elapsed import Elapsed
+from safe_sysid.track.baselines.elapsed import Elapsed
 from safe_sysid.track.tracking import (
     compared,
     per_joint,

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from track.follow import arm_at, certain, follow, resting_plan
+from track.baselines.follow import arm_at, certain, follow, resting_plan
 from track.law_states import CLOCK
 
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.gravity_pid import GravityPidController, GravityPidSettings
+from safe_sysid.track.baselines.gravity_pid import GravityPidController, GravityPidSettings
 
 REACHED_OUT = np.array([0.3, 1.3, 0.2, 0.4, -0.1, 0.3, 0.0])
 

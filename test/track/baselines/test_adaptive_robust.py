@@ -1,12 +1,15 @@
 """Adaptive robust law: learns inside its bounds, and withstands what it can't learn."""
 
 import numpy as np
-from track.follow import arm_at, certain, exciting_plans, follow, resting_plan
+from track.baselines.follow import arm_at, certain, exciting_plans, follow, resting_plan
 from track.law_states import CLOCK, estimate_of
 
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.adaptation import Adaptation, rates_of_all
-from safe_sysid.track.adaptive_robust import AdaptiveRobustController, AdaptiveRobustSettings
+from safe_sysid.track.baselines.adaptation import Adaptation, rates_of_all
+from safe_sysid.track.baselines.adaptive_robust import (
+    AdaptiveRobustController,
+    AdaptiveRobustSettings,
+)
 
 
 def controller_of(model, rho, rates):

@@ -8,7 +8,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.sets.interval import Interval
-from safe_sysid.track.elapsed import Elapsed
+from safe_sysid.track.baselines.elapsed import Elapsed
 
 # diag(Gamma): how fast each of the ten parameters of a body is learned, and Fc, Fv, Ia, beta.
 BODY_RATES = (20.0, *(4.0,) * 3, *(1.0,) * 6)

@@ -2,20 +2,27 @@
 
 import numpy as np
 import pytest
-from track.follow import MILLISECOND, arm_at, certain, exciting_plans, follow, resting_plan
+from track.baselines.follow import (
+    MILLISECOND,
+    arm_at,
+    certain,
+    exciting_plans,
+    follow,
+    resting_plan,
+)
 from track.law_states import CLOCK
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
-from safe_sysid.track.adaptation import (
+from safe_sysid.track.baselines.adaptation import (
     Adaptation,
     rates_of_all,
     rates_of_end_effector,
     unbounded,
 )
-from safe_sysid.track.adaptive import AdaptiveController, AdaptiveSettings
+from safe_sysid.track.baselines.adaptive import AdaptiveController, AdaptiveSettings
 
 REACHED_OUT = np.array([0.3, 1.3, 0.2, 0.4, -0.1, 0.3, 0.0])
 

@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from track.follow import arm_at, certain, exciting_plans, follow
+from track.baselines.follow import arm_at, certain, exciting_plans, follow
 from track.law_states import CLOCK
 
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.computed_torque import ComputedTorqueController, ComputedTorqueSettings
+from safe_sysid.track.baselines.computed_torque import (
+    ComputedTorqueController,
+    ComputedTorqueSettings,
+)
 
 CRITICAL = ComputedTorqueSettings(P=(100.0,), D=(20.0,))
 

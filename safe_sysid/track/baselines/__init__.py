@@ -1,0 +1,1 @@
+"""Controllers of the literature, to compare the robust one with."""
