@@ -11,9 +11,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.costs import Cost, GoalDistance, PredictedWidth, shortest_way
-from safe_sysid.plan.predicted_observations import ObservationError, PredictedObservations
-from safe_sysid.plan.sampled_motion import SampledMotion
+from safe_sysid.plan.cost.predicted_observations import ObservationError, PredictedObservations
+from safe_sysid.plan.cost.sampled_motion import SampledMotion
+from safe_sysid.plan.cost.terms import Cost, GoalDistance, PredictedWidth, shortest_way
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import Bezier
 

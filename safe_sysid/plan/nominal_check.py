@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.collision.arm_clearance import Scene, clearance_along, scene_of
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
-from safe_sysid.plan.sampled_motion import SampledMotion
+from safe_sysid.plan.cost.sampled_motion import SampledMotion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE, TORQUE

@@ -7,7 +7,7 @@ import numpy as np
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.plan.costs import shortest_way
+from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.trajectory.plan import Plan
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import BoundError
-from safe_sysid.plan.costs import shortest_way
+from safe_sysid.plan.cost.terms import shortest_way
 
 FINE = 0.02  # [rad] between the points that the nearest one is looked for among
 

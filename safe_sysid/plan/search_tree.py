@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.plan.costs import shortest_way
+from safe_sysid.plan.cost.terms import shortest_way
 
 
 class SearchTree:

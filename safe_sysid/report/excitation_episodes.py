@@ -20,7 +20,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim
-from safe_sysid.plan.costs import Cost, CostValue
+from safe_sysid.plan.cost.terms import Cost, CostValue
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.route import Follow

@@ -12,10 +12,10 @@ from safe_sysid.arrays import Array
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
-from safe_sysid.plan.costs import Conditioning
+from safe_sysid.plan.cost.predicted_rows import PredictedRows
+from safe_sysid.plan.cost.terms import Conditioning
 from safe_sysid.plan.plan_result import Finding
 from safe_sysid.plan.plan_search import Budget, SearchSettings, search, stand_still
-from safe_sysid.plan.predicted_rows import PredictedRows
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.report.bench import Progress
 from safe_sysid.report.excitation_episodes import MOVES

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.plan.costs import CostValue
+from safe_sysid.plan.cost.terms import CostValue
 from safe_sysid.plan.ipopt import Outcome, solve
 from safe_sysid.plan.trajectory_problem import TrajectoryProblem
 

@@ -25,7 +25,7 @@ from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.sampled_motion import SampledMotion, refuse_uneven_groups
+from safe_sysid.plan.cost.sampled_motion import SampledMotion, refuse_uneven_groups
 
 
 @dataclass(frozen=True)

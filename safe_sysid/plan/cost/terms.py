@@ -16,9 +16,9 @@ import numpy.typing as npt
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.narrowing import covariance_columns, information, slopes_in_rows
-from safe_sysid.plan.predicted_observations import PredictedObservations
-from safe_sysid.plan.predicted_rows import PredictedRows
+from safe_sysid.plan.cost.narrowing import covariance_columns, information, slopes_in_rows
+from safe_sysid.plan.cost.predicted_observations import PredictedObservations
+from safe_sysid.plan.cost.predicted_rows import PredictedRows
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import basis_derivative
 

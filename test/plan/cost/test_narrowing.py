@@ -1,9 +1,9 @@
 """Variances and slopes of compiled code are those of the inverse that they stand for."""
 
 import numpy as np
-from plan.derivatives import numerical_gradient
+from plan.cost.derivatives import numerical_gradient
 
-from safe_sysid.plan.narrowing import covariance_columns, information, slopes_in_rows
+from safe_sysid.plan.cost.narrowing import covariance_columns, information, slopes_in_rows
 
 
 def some_rows(rng, m=12, p=9):

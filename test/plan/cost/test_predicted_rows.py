@@ -1,12 +1,12 @@
 """Predicted rows are the regressor along the curve, averaged over groups of samples."""
 
 import numpy as np
-from plan.derivatives import numerical_gradient
+from plan.cost.derivatives import numerical_gradient
 import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.model.dynamics.regressors import standard_regressor
-from safe_sysid.plan.predicted_rows import PredictedRows
+from safe_sysid.plan.cost.predicted_rows import PredictedRows
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.trajectory.bezier import Bezier

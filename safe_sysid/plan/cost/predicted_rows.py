@@ -18,7 +18,7 @@ import numpy.typing as npt
 from safe_sysid.arrays import Array
 from safe_sysid.model.dynamics.tip_regressor import tip_pullback, tip_regressor
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.sampled_motion import SampledMotion, refuse_uneven_groups
+from safe_sysid.plan.cost.sampled_motion import SampledMotion, refuse_uneven_groups
 from safe_sysid.reach.joint_reach import Horizon
 
 

@@ -1,17 +1,23 @@
 """Costs are what they say, and their gradients are those of what they say."""
 
 import numpy as np
-from plan.derivatives import numerical_gradient
+from plan.cost.derivatives import numerical_gradient
 import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.costs import FLAT, Conditioning, GoalDistance, PredictedWidth, shortest_way
-from safe_sysid.plan.predicted_observations import ObservationError, PredictedObservations
-from safe_sysid.plan.predicted_rows import PredictedRows
-from safe_sysid.plan.sampled_motion import SampledMotion
+from safe_sysid.plan.cost.predicted_observations import ObservationError, PredictedObservations
+from safe_sysid.plan.cost.predicted_rows import PredictedRows
+from safe_sysid.plan.cost.sampled_motion import SampledMotion
+from safe_sysid.plan.cost.terms import (
+    FLAT,
+    Conditioning,
+    GoalDistance,
+    PredictedWidth,
+    shortest_way,
+)
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.report.kinova_trials import kinova_prior
 from safe_sysid.sets.interval import Interval

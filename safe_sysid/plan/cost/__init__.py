@@ -1,0 +1,1 @@
+"""What a motion is good for: costs with exact gradients."""
