@@ -24,10 +24,10 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach
+from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.plan_result import Finding, Outcome, PlanResult
 from safe_sysid.plan.plan_search import Budget, SearchSettings, search, stand_still
 from safe_sysid.plan.purpose import Ahead, Purpose
-from safe_sysid.plan.route import Follow
 from safe_sysid.plan.task_search import TaskSettings, find_motion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon

@@ -21,9 +21,9 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.cost.terms import Cost, CostValue
+from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.route import Follow
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO
 from safe_sysid.report.kinova_trials import PERIOD, SETTINGS, kinova_prior

@@ -11,11 +11,11 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
-from safe_sysid.plan.global_path import PathSettings
 from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
+from safe_sysid.plan.path.route import Follow
+from safe_sysid.plan.path.rrt_connect import PathSettings
 from safe_sysid.plan.plan_search import Budget
 from safe_sysid.plan.purpose import Ahead
-from safe_sysid.plan.route import Follow
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 

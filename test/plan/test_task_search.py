@@ -10,9 +10,9 @@ import pytest
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.plan_search import Budget
-from safe_sysid.plan.route import Follow, Route
 from safe_sysid.plan.task_search import TaskSettings, find_motion
 from safe_sysid.reach.margin import VELOCITY
 from safe_sysid.report.plan_trials import violations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.plan.route import Route
+from safe_sysid.plan.path.route import Route
 
 TURNING = np.array([True, False])
 CORNER = Route(np.array([[0.0, 0.0], [1.0, 0.5], [1.0, 2.0]]), TURNING)

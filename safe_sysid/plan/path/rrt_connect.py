@@ -25,7 +25,7 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance, edge_is_free
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.cost.terms import shortest_way
-from safe_sysid.plan.search_tree import SearchTree
+from safe_sysid.plan.path.search_tree import SearchTree
 
 HEAVY = 4.0  # times the resolution between samples at which torques are looked at
 

@@ -10,7 +10,7 @@ from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.global_path import (
+from safe_sysid.plan.path.rrt_connect import (
     Outcome,
     PathQuery,
     PathSettings,

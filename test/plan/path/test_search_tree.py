@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from safe_sysid.plan.search_tree import SearchTree
+from safe_sysid.plan.path.search_tree import SearchTree
 
 
 def test_nearest_node_over_whole_turns(rng):

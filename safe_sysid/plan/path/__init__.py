@@ -1,0 +1,1 @@
+"""A way for the whole arm to a far goal, around obstacles."""
