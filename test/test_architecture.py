@@ -35,7 +35,11 @@ ONLY_IN = {  # library: the folders or files that may know it
     'rosbags': ('measure/bag/reader.py', 'measure/bag/messages.py'),
     'pydrake': ('simulate/drake.py',),
     'highspy': ('identify/linear_programs.py',),
-    'cyipopt': ('plan/ipopt.py', 'plan/linear_solvers.py', 'identify/log_cholesky_fit.py'),
+    'cyipopt': (
+        'plan/search/ipopt.py',
+        'plan/search/linear_solvers.py',
+        'identify/log_cholesky_fit.py',
+    ),
     'clarabel': ('calibrate/sdp_fit.py',),
     'matplotlib': ('report/figures.py',),
     'argparse': ('report/',),

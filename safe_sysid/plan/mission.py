@@ -14,10 +14,10 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim, Excite
 from safe_sysid.plan.cost.terms import shortest_way
-from safe_sysid.plan.nominal_check import NominalCheck
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.path.rrt_connect import Outcome, PathQuery, PathSettings, find_path
 from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.search.nominal_check import NominalCheck
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 

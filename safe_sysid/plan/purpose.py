@@ -10,7 +10,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.path.route import Follow
-from safe_sysid.plan.plan_search import Budget
+from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.plan import Plan
 

@@ -26,9 +26,9 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.plan_result import Finding, Outcome, PlanResult
-from safe_sysid.plan.plan_search import Budget, SearchSettings, search, stand_still
 from safe_sysid.plan.purpose import Ahead, Purpose
-from safe_sysid.plan.task_search import TaskSettings, find_motion
+from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
+from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 
-from safe_sysid.plan import linear_solvers
+from safe_sysid.plan.search import linear_solvers
 from safe_sysid.report.findings import Finding, failed, passed, warning
 from safe_sysid.versions import cpu_count, version
 

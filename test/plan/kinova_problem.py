@@ -7,7 +7,7 @@ import numpy as np
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.plan_search import SearchSettings
+from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.interval import Interval

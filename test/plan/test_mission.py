@@ -14,8 +14,8 @@ from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.path.rrt_connect import PathSettings
-from safe_sysid.plan.plan_search import Budget
 from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 

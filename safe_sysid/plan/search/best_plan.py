@@ -23,7 +23,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Count, Natural, Positive, Range, Settings
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.plan.aims import Aim
-from safe_sysid.plan.candidates import (
+from safe_sysid.plan.plan_result import Finding, Outcome
+from safe_sysid.plan.search.candidates import (
     Candidate,
     around,
     asked_after,
@@ -31,10 +32,9 @@ from safe_sysid.plan.candidates import (
     most_promising,
     spread,
 )
-from safe_sysid.plan.ipopt import IpoptSettings, solve
-from safe_sysid.plan.nominal_check import NEAR, NominalCheck
-from safe_sysid.plan.plan_result import Finding, Outcome
-from safe_sysid.plan.trajectory_problem import TrajectoryProblem
+from safe_sysid.plan.search.ipopt import IpoptSettings, solve
+from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
+from safe_sysid.plan.search.trajectory_problem import TrajectoryProblem
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet

@@ -2,7 +2,7 @@
 
 import cyipopt
 
-from safe_sysid.plan import linear_solvers
+from safe_sysid.plan.search import linear_solvers
 
 
 def test_mumps_works_and_an_invented_solver_does_not():

@@ -4,7 +4,7 @@ import numpy as np
 from plan.kinova_problem import kinova_problem
 from scipy.integrate import quad
 
-from safe_sysid.plan.candidates import gentlest, spread
+from safe_sysid.plan.search.candidates import gentlest, spread
 from safe_sysid.trajectory.bezier import Bezier
 
 

@@ -29,7 +29,7 @@ CANDIDATES = (
     'wsmp',
 )
 SECONDS = 60.0  # most of it is Python importing cyipopt on a slow disk
-COMMAND = ['-m', 'safe_sysid.plan.linear_solvers']
+COMMAND = ['-m', 'safe_sysid.plan.search.linear_solvers']
 
 
 def found(candidates: Sequence[str] = CANDIDATES) -> dict[str, str]:

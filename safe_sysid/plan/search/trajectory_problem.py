@@ -11,7 +11,7 @@ import numpy.typing as npt
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.plan.cost.terms import Cost
-from safe_sysid.plan.ipopt import Evaluation
+from safe_sysid.plan.search.ipopt import Evaluation
 
 
 class Margins(Protocol):

@@ -8,8 +8,8 @@ import pytest
 
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.candidates import spread
-from safe_sysid.plan.nominal_check import NominalCheck
+from safe_sysid.plan.search.candidates import spread
+from safe_sysid.plan.search.nominal_check import NominalCheck
 from safe_sysid.reach.margin import TORQUE
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box

@@ -7,8 +7,8 @@ import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.plan.cost.terms import CostValue
-from safe_sysid.plan.ipopt import Outcome, solve
-from safe_sysid.plan.trajectory_problem import TrajectoryProblem
+from safe_sysid.plan.search.ipopt import Outcome, solve
+from safe_sysid.plan.search.trajectory_problem import TrajectoryProblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.plan.ipopt import Evaluation, IpoptSettings, Outcome, solve
+from safe_sysid.plan.search.ipopt import Evaluation, IpoptSettings, Outcome, solve
 
 
 class Rosenbrock:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from safe_sysid.plan.working_rows import nearest_rows, with_broken_rows
+from safe_sysid.plan.search.working_rows import nearest_rows, with_broken_rows
 
 
 def test_nearest_rows_are_those_a_small_step_can_break(rng):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, SafeSysidError
-from safe_sysid.plan.working_rows import nearest_rows, with_broken_rows
+from safe_sysid.plan.search.working_rows import nearest_rows, with_broken_rows
 
 
 class Outcome(Enum):

@@ -1,0 +1,1 @@
+"""The search for the best certified plan within a time budget."""
