@@ -13,9 +13,9 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.plan_result import PlanResult
-from safe_sysid.plan.plan_watch import refuse_broken_promise
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
+from safe_sysid.plan.result import PlanResult
+from safe_sysid.plan.watch import refuse_broken_promise
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.guarded_torque import Seen

@@ -45,8 +45,8 @@ from safe_sysid.nodes.ros_config import read_config
 from safe_sysid.nodes.sample_gate import SampleGate
 from safe_sysid.nodes.source_watch import SourceWatch
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import Outcome, PlanResult
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import Outcome, PlanResult
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.box import Box

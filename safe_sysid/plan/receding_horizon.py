@@ -25,8 +25,8 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach
 from safe_sysid.plan.path.route import Follow
-from safe_sysid.plan.plan_result import Finding, Outcome, PlanResult
 from safe_sysid.plan.purpose import Ahead, Purpose
+from safe_sysid.plan.result import Finding, Outcome, PlanResult
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.reach.certificate import Certificate

@@ -12,8 +12,8 @@ from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.inertia import LABELS
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.excitation_episodes import Arm, Episode, RandomPlans, Trial, episode

@@ -20,7 +20,7 @@ from safe_sysid.measure.bag.messages import BagMessage, bag_messages
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
-from safe_sysid.plan.plan_result import Finding, Outcome, PlanResult
+from safe_sysid.plan.result import Finding, Outcome, PlanResult
 from safe_sysid.report.bag_plans import RecordedPlans, digest, estimate_in, stamp_in, stamp_of
 from safe_sysid.report.bag_settings import PARAMETERS, RecordedSettings, recorded_settings
 from safe_sysid.report.loop_record import LoopRecord, LoopRecorder, PlanningEntry

@@ -14,7 +14,7 @@ from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.plan_result import PlanResult
+from safe_sysid.plan.result import PlanResult
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.track.tracking import shortest_turn

@@ -14,7 +14,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.cost.predicted_rows import PredictedRows
 from safe_sysid.plan.cost.terms import Conditioning
-from safe_sysid.plan.plan_result import Finding
+from safe_sysid.plan.result import Finding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.report.bench import Progress

@@ -11,8 +11,8 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import NoPlanError
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import NoPlanError
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.report.excitation_episodes import Arm, Watched
 from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate

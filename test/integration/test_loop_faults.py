@@ -19,10 +19,10 @@ from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import NoPlanError
-from safe_sysid.plan.plan_watch import TrackingFault
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import NoPlanError
 from safe_sysid.plan.search.best_plan import SearchSettings
+from safe_sysid.plan.watch import TrackingFault
 from safe_sysid.report.loop_record import LoopRecorder
 from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
 from safe_sysid.sets.box import Box

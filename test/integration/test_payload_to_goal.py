@@ -18,8 +18,8 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.path.route import Follow
-from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.report.excitation_episodes import UPRIGHT
 from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO

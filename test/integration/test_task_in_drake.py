@@ -9,8 +9,8 @@ from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import Outcome
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.report.identification_trials import PARAMETER_RATIO
 from safe_sysid.report.loop_record import LoopRecorder

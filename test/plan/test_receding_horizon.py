@@ -22,8 +22,8 @@ from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.plan_result import NoPlanError, Outcome
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import NoPlanError, Outcome
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.interval import Interval
 

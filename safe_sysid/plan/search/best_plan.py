@@ -23,7 +23,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Count, Natural, Positive, Range, Settings
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.plan.aims import Aim
-from safe_sysid.plan.plan_result import Finding, Outcome
+from safe_sysid.plan.result import Finding, Outcome
 from safe_sysid.plan.search.candidates import (
     Candidate,
     around,

@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.config import Positive, PositiveShare, Range, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.plan.path.route import Follow
-from safe_sysid.plan.plan_result import Finding, Outcome
+from safe_sysid.plan.result import Finding, Outcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
 from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
 from safe_sysid.reach.certificate import Certificate

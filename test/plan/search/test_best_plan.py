@@ -17,7 +17,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Approach, Excite
-from safe_sysid.plan.plan_result import Outcome
+from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search import best_plan as plan_search
 from safe_sysid.plan.search.best_plan import (
     Budget,

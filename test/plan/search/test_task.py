@@ -11,7 +11,7 @@ import pytest
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.path.route import Follow, Route
-from safe_sysid.plan.plan_result import Outcome
+from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.reach.margin import VELOCITY

@@ -6,7 +6,7 @@ import pytest
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.plan.plan_watch import TrackingFault, refuse_broken_promise
+from safe_sysid.plan.watch import TrackingFault, refuse_broken_promise
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.trajectory.plan import Plan
 
