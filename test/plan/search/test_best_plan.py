@@ -18,7 +18,7 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Approach, Excite
 from safe_sysid.plan.result import Outcome
-from safe_sysid.plan.search import best_plan as plan_search
+from safe_sysid.plan.search import best_plan
 from safe_sysid.plan.search.best_plan import (
     Budget,
     SearchSettings,
@@ -71,7 +71,7 @@ def wide_bounds():
 def test_looking_nearby_lowers_the_cost_where_sets_of_a_range_prove_nothing(monkeypatch):
     problem = wide_bounds()
     evaluated = []
-    monkeypatch.setattr(plan_search, 'solve', lambda *a: evaluated.append(a))
+    monkeypatch.setattr(best_plan, 'solve', lambda *a: evaluated.append(a))
     first, near = (
         search(problem, excite(problem), Budget.of(PLENTY), replace(QUICK, **more), 1)
         for more in ({'nearby': 0}, {'nearby': 2, 'rounds': 2})
