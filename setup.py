@@ -52,11 +52,12 @@ def shared_files() -> Iterator[tuple[str, list[str]]]:
             yield f'share/{PACKAGE}/{folder}', files
 
 
-def executables() -> list[str]:
-    """One console script per node; a node is a module of nodes/ that can be run."""
-    modules = sorted(Path(PACKAGE, 'nodes').glob('*.py'))
-    runnable = [path.stem for path in modules if 'main_of(' in path.read_text(encoding='utf-8')]
-    return [name for name in runnable if name.endswith(('_node', '_bridge'))]
+def executables() -> dict[str, str]:
+    """Console scripts and their modules: those of ros/nodes/ and ros/bridges/ that can be run."""
+    folder = Path(PACKAGE, 'ros')
+    modules = sorted([*folder.glob('nodes/*_node.py'), *folder.glob('bridges/*_bridge.py')])
+    runnable = [path for path in modules if 'main_of(' in path.read_text(encoding='utf-8')]
+    return {path.stem: '.'.join(path.with_suffix('').parts) for path in runnable}
 
 
 def ros_scripts() -> list[tuple[str, list[str]]]:
@@ -100,7 +101,7 @@ setup(
     entry_points={
         'console_scripts': [
             'safe-sysid = safe_sysid.report.cli:main',
-            *(f'{name} = {PACKAGE}.nodes.{name}:main' for name in executables()),
+            *(f'{name} = {module}:main' for name, module in executables().items()),
         ]
     },
 )

@@ -48,7 +48,7 @@ def main(topics, seconds):
     rclpy.init()
     with TemporaryDirectory() as folder:
         bag = Path(folder) / 'bag'
-        command = [sys.executable, '-m', 'safe_sysid.nodes.recorder_node', '--ros-args']
+        command = [sys.executable, '-m', 'safe_sysid.ros.nodes.recorder_node', '--ros-args']
         command += ['--params-file', str(LOOP), '-p', f'folder:={bag}', '-p', 'topics:=/states_.*']
         recorder = subprocess.Popen(command)
         while not (bag / 'metadata.yaml').exists():

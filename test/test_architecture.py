@@ -24,11 +24,11 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'calibrate': {'sets', 'model', 'measure'},
     'excite': {'sets', 'model', 'trajectory'},
     'report': VOCABULARY | STAGES | {'closed_loop'},
-    'nodes': VOCABULARY | STAGES - {'calibrate', 'excite'},
+    'ros': VOCABULARY | STAGES - {'calibrate', 'excite'},
     'closed_loop.py': VOCABULARY | STAGES,
 }
 ONLY_IN = {  # library: the folders or files that may know it
-    'rclpy': ('nodes/',),
+    'rclpy': ('ros/',),
     'launch': (),
     'launch_ros': (),
     'pinocchio': ('model/',),
@@ -99,11 +99,11 @@ def test_imports_are_those_of_the_table(path):
         ('sets/bad.py', 'from safe_sysid.plan import x', 'sets may import []'),
         ('model/bad.py', 'import safe_sysid.identify.fit', 'model may import'),
         ('model/bad.py', 'from safe_sysid import report', 'model may import'),
-        ('plan/bad.py', 'def f():\n    from safe_sysid.nodes import x', 'plan may import'),
-        ('report/bad.py', 'from safe_sysid.nodes import x', 'report may import'),
+        ('plan/bad.py', 'def f():\n    from safe_sysid.ros import x', 'plan may import'),
+        ('report/bad.py', 'from safe_sysid.ros import x', 'report may import'),
         ('errors.py', 'from safe_sysid.model import x', 'errors.py may import []'),
-        ('model/bad.py', 'import rclpy.node', "only ('nodes/',) may know"),
-        ('report/bad.py', 'from std_msgs.msg import String', "only ('nodes/',) may know"),
+        ('model/bad.py', 'import rclpy.node', "only ('ros/',) may know"),
+        ('report/bad.py', 'from std_msgs.msg import String', "only ('ros/',) may know"),
         ('plan/bad.py', 'import highspy', "only ('identify/linear_programs.py',) may know"),
         ('report/cli.py', 'import matplotlib.pyplot', "only ('report/figures.py',) may know"),
         ('sets/bad.py', 'from .interval import Interval', 'imports are absolute'),
@@ -134,7 +134,7 @@ def test_the_table_in_the_document_is_this_one():
     table = {row[1].strip().strip('`'): row[2].strip() for row in rows}
     for folder, allowed in MAY_IMPORT.items():
         name = folder.removesuffix('.py')
-        if allowed in (VOCABULARY | STAGES, MAY_IMPORT['report'], MAY_IMPORT['nodes']):
+        if allowed in (VOCABULARY | STAGES, MAY_IMPORT['report'], MAY_IMPORT['ros']):
             assert table[name].startswith('everything but'), name
         else:
             listed = {word.strip(' `') for word in table[name].split(',')} - {'–'}

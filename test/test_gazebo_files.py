@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import yaml
 
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.nodes.ros2_control_bridge import Ros2ControlSettings
+from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
 
 FOLDER = Path(__file__).parent.parent / 'config' / 'gz'
 JOINTS = list(RobotModel.named('kinova_gen3').layout.joint_names)

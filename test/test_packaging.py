@@ -94,7 +94,7 @@ def test_package_xml_is_valid_and_every_dependency_of_the_nodes_is_in_it():
     named = {depend.name for depend in package.exec_depends}
     used = {
         (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name).split('.')[0]
-        for path in (ROOT / 'safe_sysid' / 'nodes').glob('*.py')
+        for path in (ROOT / 'safe_sysid' / 'ros').rglob('*.py')
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
         if isinstance(node, ast.Import | ast.ImportFrom)
     }

@@ -107,11 +107,11 @@ def test_nodes_accept_the_settings_of_the_package(path):
 
 def settings_class(node):
     """Dataclass whose fields are the parameters of a node."""
-    name = node if node.endswith('_bridge') else f'{node}_node'
-    tree = ast.parse((ROOT / 'safe_sysid' / 'nodes' / f'{name}.py').read_text())
+    name = f'bridges/{node}' if node.endswith('_bridge') else f'nodes/{node}_node'
+    tree = ast.parse((ROOT / 'safe_sysid' / 'ros' / f'{name}.py').read_text())
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
     read = [c.args[1].id for c in calls if getattr(c.func, 'id', '') == 'read_config']
-    module = importlib.import_module(f'safe_sysid.nodes.{name}')
+    module = importlib.import_module(f'safe_sysid.ros.{name.replace("/", ".")}')
     classes = [c for c in vars(module).values() if isinstance(c, type)]
     own = [
         c for c in classes if c.__module__ == module.__name__ and c.__name__.endswith('Settings')

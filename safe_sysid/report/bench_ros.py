@@ -40,7 +40,7 @@ def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[s
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
         lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'onlooker'}
-        lines[MEASURED][2] = 'safe_sysid.nodes.round_trip_probe'  # stands for the bridge
+        lines[MEASURED][2] = 'safe_sysid.ros.probes.round_trip'  # stands for the bridge
         with _started(lines) as running:
             figures = _figures(running, seconds)
     return {'rate_hz': rate, 'seconds': seconds, **figures}

@@ -109,7 +109,7 @@ def _middleware() -> Finding:
             'rclpy is not installed; everything but the nodes works without it',
             "source /opt/ros/<distribution>/setup.bash, or pip install 'safe_sysid[ros]'",
         )
-    process = _run_python(['-m', 'safe_sysid.nodes.middleware_probe'], MIDDLEWARE_SECONDS)
+    process = _run_python(['-m', 'safe_sysid.ros.probes.middleware'], MIDDLEWARE_SECONDS)
     if process.returncode == 0:
         heard = json.loads(process.stdout.splitlines()[-1])
         return passed(
@@ -137,7 +137,7 @@ def _middleware_remedy(words: str) -> str:
     if 'rmw' in words.lower():
         return 'unset RMW_IMPLEMENTATION, or install the middleware it names'
     return 'source one ROS 2 only, in a new terminal, and see what this says: ' + (
-        'python3 -m safe_sysid.nodes.middleware_probe'
+        'python3 -m safe_sysid.ros.probes.middleware'
     )
 
 

@@ -95,7 +95,8 @@ class Process:
     @property
     def module(self) -> str:
         """Python module that runs it."""
-        return f'safe_sysid.nodes.{self.executable}'
+        folder = 'bridges' if self.executable == self.node else 'nodes'
+        return f'safe_sysid.ros.{folder}.{self.executable}'
 
 
 def executable_of(node: str) -> str:

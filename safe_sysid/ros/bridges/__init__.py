@@ -1,0 +1,1 @@
+"""Nodes between the loop and a driver or a simulator."""

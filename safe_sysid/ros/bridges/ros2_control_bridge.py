@@ -1,0 +1,140 @@
+"""track -> robot: Kinova, Gazebo and any other arm with an effort controller of ros2_control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+import sys
+import time
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.config import Positive
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+from safe_sysid.ros.messages.codec import JointStateReader, numbers
+from safe_sysid.ros.messages.qos import SAMPLES
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.track.supervisor import Cause
+from safe_sysid.track.torque_guard import GuardSettings
+
+LOOK = 0.0005  # [s] between two looks for the answer to a sample
+
+
+@dataclass(frozen=True)
+class Ros2ControlSettings(LoopSettings):
+    """Parameters of the bridge."""
+
+    states: str = '/joint_states'  # topic on which the driver reports
+    commands: str = '/forward_effort_controller/commands'  # topic of its effort controller
+    period: Positive = 0.001  # [s] after which a command is repeated that nobody answered
+    controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
+    command: CommandSignal = field(default_factory=CommandSignal)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
+
+    def order(self, joint_names: tuple[str, ...]) -> IntArray:
+        """Place of each joint of the controller among ours."""
+        told = self.controller_joints or joint_names
+        if sorted(told) != sorted(joint_names):
+            raise ConfigError(
+                f'controller_joints is {list(told)}; the same joints as {list(joint_names)} are '
+                'needed, in any order'
+            )
+        return np.array([joint_names.index(name) for name in told])
+
+
+class Ros2ControlBridge(Node):
+    """joint states of a driver in, effort commands for its controller out.
+
+    Before the first torque, nothing is commanded: the arm is its driver's. After the last one,
+    zeros are, as the controller would go on with what it was told.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            'ros2_control_bridge', automatically_declare_parameters_from_overrides=True
+        )
+        self._settings = settings = read_config(self, Ros2ControlSettings)
+        arm = settings.arm()
+        names = arm.model.layout.joint_names
+        self._order = settings.order(names)
+        self._contract = EffortContract(
+            replace(settings, payload='').described(), settings.command
+        )
+        self._reader = JointStateReader(names)
+        self._edge = GuardedEdge(self, arm, settings.guard)
+        self._measurement: JointMeasurement | None = None
+        self._bad_state = ''
+        self._msg = Float64MultiArray()
+        self._commanded: tuple[int | None, float] = (None, -np.inf)  # answer, and when [s]
+        self._has_commanded = False
+        self._refuse_own_topic(settings.states)
+        self._commands = self.create_publisher(Float64MultiArray, settings.commands, SAMPLES)
+        self.create_subscription(JointState, settings.states, self._on_state, SAMPLES)
+        self._health = Health(self, self._condition)
+        self._warnings = '; '.join(prepare_process(settings.real_time))
+        settle_memory()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = self.create_timer(LOOK, self._look, clock=steady)
+
+    def _refuse_own_topic(self, states: str) -> None:
+        own = self.resolve_topic_name('joint_states')
+        if self.resolve_topic_name(states) == own:
+            raise ConfigError(
+                f'states is {own}, on which this bridge publishes; run the loop in a namespace, '
+                'or let the driver report on another topic'
+            )
+
+    def _on_state(self, msg: JointState) -> None:
+        try:
+            read = self._reader.measurement(msg)
+        except MeasurementError as error:
+            self._bad_state = str(error)
+            self._health.announce()
+            return
+        self._bad_state = ''
+        torque = self._contract.torque(read.torque, read.position)
+        self._measurement = replace(read, torque=torque)
+        self._edge.publish(self._measurement)
+
+    def _look(self) -> None:
+        """Command what answers the newest sample, or the guard's word if there is no answer."""
+        now, (answer, at) = time.monotonic(), self._commanded
+        if self._edge.answered == answer and now - at < self._settings.period:
+            return
+        self._commanded = self._edge.answered, now
+        torque = self._edge.torque(self.get_clock().now().nanoseconds, self._measurement)
+        if torque is not None and self._measurement is not None:
+            self._has_commanded = True
+            self._command(self._contract.effort(torque, self._measurement.position))
+        elif self._has_commanded:
+            self._command(np.zeros(len(self._order)))
+
+    def _command(self, effort: Array) -> None:
+        self._msg.data = numbers(effort[self._order])
+        self._commands.publish(self._msg)
+
+    def _condition(self) -> Condition:
+        edge = self._edge.condition()
+        faults = edge.faults | ({Cause.BAD_MEASUREMENT} if self._bad_state else set())
+        return Condition(self._bad_state or edge.trouble or self._warnings, faults, edge.figures)
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(Ros2ControlBridge)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

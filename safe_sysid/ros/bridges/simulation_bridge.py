@@ -1,0 +1,171 @@
+"""A simulated arm behind the topics of a robot, in real time or in lockstep.
+
+In real time it has a period of the steady clock like a driver, and applies the newest command. In
+lockstep it stands still until the controller has answered its sample, so that a run does not
+depend on the speed of the machine; its time is on /clock. While the mode is idle the arm is in its
+brakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+import time
+from typing import Annotated
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMessage
+
+from safe_sysid.config import Finite, Natural, NotNegative, Range
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+from safe_sysid.ros.messages.codec import SECOND, time_of
+from safe_sysid.ros.messages.qos import CLOCK
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.simulate.brakes import in_brakes
+from safe_sysid.simulate.sensors import SensorSettings
+from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
+from safe_sysid.track.supervisor import Mode
+from safe_sysid.track.torque_guard import GuardSettings
+
+AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
+BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
+CATCH_UP = 200  # periods simulated at most to catch up with the clock
+NEARLY = 0.999  # of the bounds of theta_r that a random arm uses
+Period = Annotated[float, Range(at_least=1e-9)]  # [s]; stamps are whole nanoseconds
+START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in ROS
+
+
+@dataclass(frozen=True)
+class SimulationSettings(LoopSettings):
+    """Parameters of every simulator."""
+
+    start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
+    period: Period = 0.001  # [s] between two samples
+    seed: Natural = 1  # of the true parameters and of the errors of sensors
+    seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
+    unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
+    sensors: SensorSettings = field(default_factory=SensorSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
+    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
+
+    def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
+        """The arm as it is, which nobody else knows."""
+        rng = np.random.default_rng(self.seed)
+        described = self.described()
+        theta, rest = described.theta.copy(), described.layout.rest
+        if self.unknown_links:
+            place = rng.uniform(-1.0, 1.0, size=len(rest))
+            theta[rest] *= 1.0 + NEARLY * self.prior.ratio * place
+        truth = described.with_parameters(theta)
+        q = np.array(self.start) if self.start else np.zeros(truth.n)
+        return SimulatedArm(truth, q, rng, ArmSettings(self.period, self.sensors), dynamics)
+
+
+class SimulationBridge(Node):
+    """Publishes samples of a simulated arm, and applies torque that its guard lets through."""
+
+    def __init__(
+        self,
+        name: str,
+        settings_class: type[SimulationSettings],
+        dynamics: Callable[[RobotModel], Dynamics],
+    ) -> None:
+        super().__init__(name, automatically_declare_parameters_from_overrides=True)
+        self._settings = settings = read_config(self, settings_class)
+        self.exit_status: int | None = None
+        self._arm = settings.simulated_arm(dynamics)
+        self._edge = GuardedEdge(self, settings.arm(), settings.guard)
+        self._health = Health(self, self._condition)
+        self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
+        self._sample = in_brakes(self._arm.model, self._arm.measure())
+        self._is_braked = True
+        self._applied = 0  # periods under torque
+        self._told_at = -np.inf
+        self._warnings = '; '.join(prepare_process(settings.real_time))
+        self._offset = START if settings.is_lockstep else time.time_ns()  # [ns] of stamp 0
+        self._began = time.monotonic_ns()
+        self._period = round(settings.period * SECOND)
+        self._elapsed = 0  # [ns] of the stamps told
+        self._behind = 0  # periods that were given up, as the machine is too slow
+        step, period = self._keep_pace, settings.period
+        if settings.is_lockstep:
+            step, period = self._ask_again, AGAIN
+            self._edge.when_answered = self._take_answer
+        settle_memory()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = self.create_timer(period, step, clock=steady)
+
+    def _keep_pace(self) -> None:
+        """Simulate up to now, a period at a time."""
+        due = (time.monotonic_ns() - self._began) // self._period * self._period
+        if due - self._elapsed > CATCH_UP * self._period:
+            skipped = due - self._elapsed - self._period
+            self._behind += skipped // self._period
+            self._began += skipped
+            self._offset += skipped
+            due -= skipped
+        while self._elapsed < due:
+            self._advance()
+
+    def _take_answer(self) -> None:
+        """Simulate one period, once the sample was answered."""
+        if self._edge.gives_torque and self._edge.answered == self._stamped().stamp:
+            self._advance()
+
+    def _ask_again(self) -> None:
+        """Tell a sample again that nobody answered; in a fault nobody has to."""
+        if self._edge.mode is Mode.FAULT:
+            for _ in range(BURST):
+                self._advance()
+        elif time.monotonic() - self._told_at > AGAIN:
+            self._tell()
+
+    @property
+    def _stamp(self) -> int:
+        return self._offset + self._elapsed
+
+    def _advance(self) -> None:
+        """One control period: the guard's torque, or brakes."""
+        torque = self._edge.torque(self._stamp, self._stamped())
+        if torque is not None:
+            self._arm.apply(torque)
+            self._applied += 1
+            self._sample = self._arm.measure()
+        elif not self._is_braked:
+            self._sample = in_brakes(self._arm.model, self._arm.measure())
+        self._is_braked = torque is None
+        self._elapsed += self._period
+        self._tell()
+        limit = self._settings.seconds
+        if limit and self._applied * self._settings.period >= limit:
+            self.exit_status = 0
+
+    def _tell(self) -> None:
+        self._told_at = time.monotonic()
+        if self._settings.is_lockstep:
+            self._clock_topic.publish(ClockMessage(clock=time_of(self._stamp)))
+        self._edge.publish(self._stamped())
+
+    def _stamped(self) -> JointMeasurement:
+        """The newest sample on the clock of the robot, which goes on in brakes as well."""
+        age = self._arm.truth.stamp - self._sample.stamp
+        return replace(self._sample, stamp=self._stamp - age)
+
+    def _condition(self) -> Condition:
+        edge = self._edge.condition()
+        figures = {
+            **edge.figures,
+            'simulated under torque [s]': f'{self._applied * self._settings.period:.3f}',
+            'periods given up': self._behind,
+            'periods behind': (time.monotonic_ns() - self._began - self._elapsed) // self._period
+            if not self._settings.is_lockstep
+            else 0,
+        }
+        return Condition(edge.trouble or self._warnings, edge.faults, figures)

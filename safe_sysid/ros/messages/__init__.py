@@ -1,0 +1,1 @@
+"""Values of the loop as ROS messages, and back."""

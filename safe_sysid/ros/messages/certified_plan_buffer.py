@@ -1,0 +1,56 @@
+"""ToldPlans: brings plans together with the estimates they were certified for."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from trajectory_msgs.msg import JointTrajectory
+
+from safe_sysid.measure.clock import Clock
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.ros.messages.codec import PlanNotice, name_of, plan_notice
+from safe_sysid.trajectory.plan import Plan
+
+KEPT = 8  # estimates; a plan in force, its successor, and what came between them
+
+
+class ToldPlans:
+    """A plan names the estimate it was certified for, and either may come first."""
+
+    def __init__(self, joint_names: Sequence[str]) -> None:
+        self._joint_names = joint_names
+        self._estimates: OrderedDict[str, ParameterEstimate] = OrderedDict()
+        self._waiting: list[PlanNotice] = []
+        self._completed = ''  # start of the newest plan that was complete
+
+    def learn(self, estimate: ParameterEstimate) -> None:
+        """Take an estimate that some plan is certified for."""
+        self._estimates[name_of(estimate)] = estimate
+        while len(self._estimates) > KEPT:
+            self._estimates.popitem(last=False)
+
+    def hear(self, msg: JointTrajectory) -> None:
+        """Take a plan."""
+        self._waiting = [*self._waiting, plan_notice(msg, self._joint_names)][-KEPT:]
+
+    def knows(self, start: str) -> bool:
+        """Whether the plan of this start [ns] is there with its estimate; '' is no plan at all."""
+        return start in ('', self._completed) or any(
+            str(notice.start) == start and notice.certified_for in self._estimates
+            for notice in self._waiting
+        )
+
+    def complete(self, clock: Clock) -> list[Plan]:
+        """Plans whose estimate is known, each once."""
+        known = [n for n in self._waiting if n.certified_for in self._estimates]
+        if not known:
+            return []
+        self._completed = str(max(notice.start for notice in known))
+        self._waiting = [n for n in self._waiting if n not in known]
+        return [notice.plan(clock, self._estimates[notice.certified_for]) for notice in known]
+
+    def plan(self, notice: PlanNotice, clock: Clock) -> Plan | None:
+        """The plan of a notice, if its estimate is known."""
+        estimate = self._estimates.get(notice.certified_for)
+        return None if estimate is None else notice.plan(clock, estimate)

@@ -1,0 +1,188 @@
+"""What RViz shows: payload, plan, what it may reach and obstacles; and obstacles from others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from geometry_msgs.msg import Inertia, InertiaStamped, Point, Quaternion, Vector3
+import numpy as np
+from std_msgs.msg import ColorRGBA, Header
+from visualization_msgs.msg import Marker, MarkerArray
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MessageError
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.codec import time_of
+from safe_sysid.sets.box import Box
+
+PATH, REACH, OBSTACLE = (
+    ColorRGBA(r=0.1, g=0.5, b=0.9, a=1.0),
+    ColorRGBA(r=0.9, g=0.6, b=0.1, a=0.25),
+    ColorRGBA(r=0.6, g=0.1, b=0.1, a=0.8),
+)
+
+
+def payload_message(model: RobotModel, estimate: ParameterEstimate, stamp: int) -> InertiaStamped:
+    """Nominal end effector with what it holds, about its centre of mass, in its joint frame."""
+    m, *first, Ixx, Ixy, Iyy, Ixz, Iyz, Izz = estimate.end_effector.tolist()
+    com = np.array(first) / m if m > 0.0 else np.zeros(3)
+    about_joint = np.array([[Ixx, Ixy, Ixz], [Ixy, Iyy, Iyz], [Ixz, Iyz, Izz]])
+    about_com = about_joint - m * (com @ com * np.eye(3) - np.outer(com, com))
+    return InertiaStamped(
+        header=Header(stamp=time_of(stamp), frame_id=frame_of_tip(model)),
+        inertia=Inertia(
+            m=m,
+            com=Vector3(x=float(com[0]), y=float(com[1]), z=float(com[2])),
+            ixx=float(about_com[0, 0]),
+            ixy=float(about_com[0, 1]),
+            ixz=float(about_com[0, 2]),
+            iyy=float(about_com[1, 1]),
+            iyz=float(about_com[1, 2]),
+            izz=float(about_com[2, 2]),
+        ),
+    )
+
+
+def frame_of_tip(model: RobotModel) -> str:
+    """Link whose frame is that of the last joint."""
+    return _frame_at(model, model.layout.tip)
+
+
+def frame_of_base(model: RobotModel) -> str:
+    """Link that does not move."""
+    return _frame_at(model, -1)
+
+
+def _frame_at(model: RobotModel, joint: int) -> str:
+    frames = [(name, f) for name, f in model.frames.items() if f.joint == joint]
+    at_joint = [
+        name for name, f in frames if np.allclose(f.p, 0.0) and np.allclose(f.R, np.eye(3))
+    ]
+    return at_joint[0] if at_joint else frames[0][0]
+
+
+def obstacles_in(msg: MarkerArray, frame: str) -> dict[str, Box]:
+    """Cubes of a MarkerArray as boxes by name."""
+    boxes: dict[str, Box] = {}
+    for marker in msg.markers:
+        if marker.action == Marker.DELETEALL:
+            boxes.clear()
+            continue
+        name = f'{marker.ns}/{marker.id}'
+        if marker.action == Marker.DELETE:
+            boxes.pop(name, None)
+            continue
+        if marker.type != Marker.CUBE:
+            raise MessageError(
+                f'obstacle {name} is a marker of type {marker.type}; only cubes are understood'
+            )
+        if marker.header.frame_id != frame:
+            raise MessageError(
+                f"obstacle {name} is in frame '{marker.header.frame_id}'; '{frame}' is needed"
+            )
+        boxes[name] = _box_of(marker, name)
+    return boxes
+
+
+def _box_of(marker: Marker, name: str) -> Box:
+    p, o, s = marker.pose.position, marker.pose.orientation, marker.scale
+    x = np.array([o.w, o.x, o.y, o.z])
+    length = float(np.linalg.norm(x))
+    if not 0.5 < length < 2.0:
+        raise MessageError(f'obstacle {name} has the orientation {x.tolist()}, no quaternion')
+    center, sizes = np.array([p.x, p.y, p.z]), np.array([s.x, s.y, s.z])
+    if not (np.isfinite(center).all() and np.isfinite(sizes).all() and np.all(sizes > 0.0)):
+        raise MessageError(
+            f'obstacle {name} is at {center.tolist()} with sizes {sizes.tolist()}; finite '
+            'numbers and sizes above 0 are needed'
+        )
+    return Box(center, sizes / 2.0, rotation_of(x / length))
+
+
+def rotation_of(quaternion: Array) -> Array:
+    """Rotation matrix of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = quaternion.tolist()
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def quaternion_of(R: Array) -> Quaternion:
+    """Unit quaternion of a rotation matrix."""
+    # the eigenvector of the largest eigenvalue: no case distinction, exact for every rotation
+    K = np.array(
+        [
+            [R[0, 0] - R[1, 1] - R[2, 2], R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]],
+            [R[0, 1] + R[1, 0], R[1, 1] - R[0, 0] - R[2, 2], R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]],
+            [R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], R[2, 2] - R[0, 0] - R[1, 1], R[1, 0] - R[0, 1]],
+            [R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], np.trace(R)],
+        ]
+    )
+    x, y, z, w = np.linalg.eigh(K)[1][:, -1].tolist()
+    return Quaternion(x=x, y=y, z=z, w=w)
+
+
+def obstacle_markers(boxes: Mapping[str, Box], frame: str, stamp: int) -> MarkerArray:
+    """Boxes as cubes, exactly what the planner avoids."""
+    markers = [Marker(action=Marker.DELETEALL)]
+    for number, (name, box) in enumerate(boxes.items()):
+        marker = _marker(frame, stamp, name, number, OBSTACLE)
+        marker.type = Marker.CUBE
+        marker.pose.position = _point(box.center)
+        marker.pose.orientation = quaternion_of(box.rotation)
+        sizes = 2.0 * (box.half_sizes + box.radius)
+        marker.scale = Vector3(x=float(sizes[0]), y=float(sizes[1]), z=float(sizes[2]))
+        markers.append(marker)
+    return MarkerArray(markers=markers)
+
+
+def path_markers(points: Array, frame: str, stamp: int) -> MarkerArray:
+    """A path in space as a line, (m, 3) [m]."""
+    marker = _marker(frame, stamp, 'plan', 0, PATH)
+    marker.type = Marker.LINE_STRIP
+    marker.scale.x = 0.01  # [m] wide
+    marker.points = [_point(p) for p in points]
+    return MarkerArray(markers=[marker])
+
+
+@dataclass(frozen=True, eq=False)
+class Balls:
+    """Balls of one size."""
+
+    centers: Array  # (m, 3) [m]
+    radius: float  # [m]
+
+
+def ball_markers(every: Sequence[Balls], frame: str, stamp: int) -> MarkerArray:
+    """Balls that contain what is reached."""
+    markers = [Marker(action=Marker.DELETEALL)]
+    for number, balls in enumerate(every):
+        marker = _marker(frame, stamp, 'reachable_set', number, REACH)
+        marker.type = Marker.SPHERE_LIST
+        size = 2.0 * balls.radius
+        marker.scale = Vector3(x=size, y=size, z=size)
+        marker.points = [_point(p) for p in balls.centers]
+        markers.append(marker)
+    return MarkerArray(markers=markers)
+
+
+def _marker(frame: str, stamp: int, ns: str, number: int, color: ColorRGBA) -> Marker:
+    marker = Marker(
+        header=Header(stamp=time_of(stamp), frame_id=frame),
+        ns=ns,
+        id=number,
+        action=Marker.ADD,
+        color=color,
+    )
+    marker.pose.orientation.w = 1.0
+    return marker
+
+
+def _point(p: Sequence[float] | Array) -> Point:
+    return Point(x=float(p[0]), y=float(p[1]), z=float(p[2]))

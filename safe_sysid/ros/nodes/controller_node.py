@@ -1,0 +1,288 @@
+"""plan -> track: joint states, plans and estimates in, torques out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import sys
+import time
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, Header, String
+from trajectory_msgs.msg import JointTrajectory
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import Positive
+from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.ros.messages.certified_plan_buffer import ToldPlans
+from safe_sysid.ros.messages.codec import (
+    JointStateReader,
+    TorqueWriter,
+    estimate_of,
+    notice_of,
+    plan_message,
+    stamp_of,
+)
+from safe_sysid.ros.messages.qos import ANSWERS, PLANS, SAMPLES, STATE
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
+from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.ros.watch.sample_gate import SampleGate
+from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.track.guarded_torque import Command
+from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
+from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.track.supervisor import Cause, Mode
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+COMMANDING = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING, Mode.HOLDING)
+MOVING_ON = (Mode.EXCITING, Mode.TASK)  # modes in which a plan may follow another
+
+
+@dataclass(frozen=True)
+class ControllerNodeSettings(LoopSettings):
+    """Parameters of the controller."""
+
+    succession: SuccessionSettings = field(default_factory=SuccessionSettings)
+    cycle: CycleSettings = field(default_factory=CycleSettings)
+    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
+    silence: Positive = 1.0  # [s] without word from the supervisor after which no plan follows
+    energy_share: Positive = 1.1  # of V_M, above which an assumption has to be false
+
+
+class ControllerNode(Node):
+    """Answers every joint measurement with a torque, as long as there is a plan to follow."""
+
+    def __init__(self) -> None:
+        super().__init__('controller', automatically_declare_parameters_from_overrides=True)
+        self._settings = settings = read_config(self, ControllerNodeSettings)
+        self._arm = arm = settings.arm()
+        names = arm.model.layout.joint_names
+        self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
+        self._told = ToldPlans(names)
+        self._succession = PlanSuccession(arm.model, settings.succession)
+        self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
+        self._order, self._sources = SampleOrder(), SourceWatch()
+        self._cycles = CycleMonitor(settings.cycle)
+        self._estimate = arm.prior
+        self._mode: Mode | None = None
+        self._mode_heard = 0.0
+        self._plan_clock: Clock | None = None
+        self._controller: RobustPassivityController | None = None
+        self._sample: tuple[JointMeasurement, float] | None = None  # not answered, when it came
+        self._answer: Float64MultiArray | None = None
+        self._answered = -1  # stamp of the sample answered last [ns]
+        self._planned: tuple[int, str, str] | None = None  # stamp, mode, start of the newest plan
+        self._bad_sample = self._trouble = ''
+        self._lost_track = False
+        self._connect()
+        self._warnings = '; '.join(prepare_process(settings.real_time))
+        self._warm_up()
+
+    def _connect(self) -> None:
+        self._torques = self.create_publisher(Float64MultiArray, 'torque_command', SAMPLES)
+        self._in_force = self.create_publisher(JointTrajectory, 'plan_in_force', STATE)
+        self._health = Health(self, self._condition)
+        subscribe = self.create_subscription
+        subscribe(String, 'mode', self._on_mode, STATE)
+        subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
+        subscribe(Float64MultiArray, 'certified_estimate', self._on_certified, PLANS)
+        subscribe(JointTrajectory, 'plan', self._on_plan, PLANS)
+        subscribe(Header, 'planned', self._on_planned, ANSWERS)
+        subscribe(JointState, 'joint_states', self._on_sample, SAMPLES)
+
+    def _warm_up(self) -> None:
+        """Compile the law before a sample waits for it, and settle memory."""
+        model, prior = self._arm.model, self._arm.prior
+        rest = np.zeros(model.n)
+        plan = Plan(0.0, 0.0, Bezier(rest, rest, rest, 1.0), rest, prior.bounds, None, prior.theta)
+        law = RobustPassivityController(model, self._arm.gains, Clock(0))
+        law.step(JointMeasurement(0, rest, rest, rest), plan, prior)
+        settle_memory()
+
+    def _on_sample(self, msg: JointState) -> None:
+        arrived = time.monotonic()
+        if not self._sources.accepts(msg.header.frame_id, arrived):
+            return
+        try:
+            measurement = self._reader.measurement(msg)
+        except MeasurementError as error:
+            self._bad_sample = str(error)
+            self._health.announce()
+            return
+        self._bad_sample = ''
+        arrival = self._order.step(measurement.stamp)
+        if arrival is Arrival.OLD and not self._is_asked_again(measurement.stamp):
+            return
+        if arrival is Arrival.JUMPED:
+            self._trouble = Arrival.JUMPED.value
+            self._health.announce()
+            self._follow_none()
+        self._sample = measurement, arrived
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Answer the sample, if all that it needs is there."""
+        if self._sample is None or not self._gate.is_open(self._sample[0].stamp):
+            return
+        (measurement, arrived), self._sample = self._sample, None
+        torque = self._torque(measurement)
+        if torque is not None:
+            self._answer = self._writer.message(Command(torque, measurement.stamp))
+        elif self._settings.is_lockstep and self._mode in COMMANDING:
+            self._answer = self._writer.nothing(measurement.stamp)
+        else:
+            return
+        self._answered = measurement.stamp
+        self._torques.publish(self._answer)
+        self._cycles.step(measurement.stamp, arrived, time.monotonic())
+
+    def _torque(self, measurement: JointMeasurement) -> Array | None:
+        """What follows from a sample; None without a plan, and in modes without torque."""
+        if self._plan_clock is None or self._controller is None:
+            self._plan_clock = Clock(measurement.stamp)
+            self._controller = RobustPassivityController(
+                self._arm.model, self._arm.gains, self._plan_clock
+            )
+        plan = self._followed(self._plan_clock.seconds(measurement.stamp), measurement)
+        if plan is None or self._mode not in COMMANDING:
+            return None
+        try:
+            torque = self._controller.step(measurement, plan, self._estimate)
+        except SafeSysidError as error:  # the guard brakes, as no command comes
+            self._trouble = str(error)
+            return None
+        self._watch_energy()
+        return torque
+
+    def _followed(self, t: float, measurement: JointMeasurement) -> Plan | None:
+        """The plan in force, told to everybody when it changes."""
+        before = self._succession.in_force
+        for told in self._told.complete(self._plan_clock or Clock(0)):
+            self._succession.offer(told)
+        reason = self._reason_to_decline()
+        if reason:
+            self._succession.decline(t, reason)
+        plan = self._succession.step(t, measurement, self._estimate)
+        if plan is not None and plan is not before and self._plan_clock is not None:
+            notice = notice_of(plan, self._plan_clock, str(plan.certificate))
+            self._in_force.publish(plan_message(notice, self._arm.model.layout.joint_names))
+        return plan
+
+    def _reason_to_decline(self) -> str:
+        """Why no plan may follow the one in force; empty if one may."""
+        if self._mode not in MOVING_ON:
+            return f'mode is {"unknown" if self._mode is None else self._mode.value}'
+        silent = time.monotonic() - self._mode_heard
+        if silent > self._settings.silence and not self._settings.is_lockstep:
+            return f'the supervisor has not been heard for {silent:.1f} s'
+        return ''
+
+    def _watch_energy(self) -> None:
+        assert self._controller is not None
+        energy, V_M = self._controller.least_energy, self._arm.gains.V_M
+        if energy > self._settings.energy_share * V_M and not self._lost_track:
+            self._lost_track = True
+            self._trouble = (
+                f'energy of the tracking error is at least {energy:.4g} J, {V_M} J are promised'
+            )
+            self._health.announce()
+
+    def _follow_none(self) -> None:
+        self._succession.reset()
+        self._lost_track = False
+        self._in_force.publish(JointTrajectory())
+
+    def _is_asked_again(self, stamp: int) -> bool:
+        """Whether a sample still wants an answer; one that got lost is given again."""
+        if not self._settings.is_lockstep:
+            return False
+        if self._answer is not None and stamp == self._answered:
+            self._torques.publish(self._answer)
+        return stamp > self._answered
+
+    def _on_mode(self, msg: String) -> None:
+        self._mode_heard = time.monotonic()
+        mode = Mode(msg.data) if msg.data in Mode._value2member_map_ else None
+        if mode is not self._mode and mode not in COMMANDING:
+            self._follow_none()
+        if mode is not self._mode:
+            self._trouble = ''
+            self._gate.forget('planned')  # which was said for the mode before
+        self._mode = mode
+        self._note_planned()
+
+    def _on_estimate(self, msg: Float64MultiArray) -> None:
+        try:
+            told = estimate_of(msg, self._arm.model.layout)
+        except MessageError as error:
+            self._trouble = str(error)
+            return
+        self._estimate = told.estimate
+        self._gate.note('parameter_estimate', told.stamp)
+        self._go_on()
+
+    def _on_certified(self, msg: Float64MultiArray) -> None:
+        try:
+            self._told.learn(estimate_of(msg, self._arm.model.layout).estimate)
+        except MessageError as error:
+            self._trouble = str(error)
+        self._note_planned()
+
+    def _on_plan(self, msg: JointTrajectory) -> None:
+        try:
+            self._told.hear(msg)
+        except MessageError as error:
+            self._trouble = str(error)
+        self._note_planned()
+
+    def _on_planned(self, msg: Header) -> None:
+        mode, _, start = msg.frame_id.partition(' ')
+        self._planned = stamp_of(msg.stamp), mode, start
+        self._note_planned()
+
+    def _note_planned(self) -> None:
+        """The planner's answer counts once its newest plan is there, and what that is for."""
+        if self._planned is None or self._mode is None:
+            return
+        stamp, mode, start = self._planned
+        if mode == self._mode.value and self._told.knows(start):
+            self._gate.note('planned', stamp)
+            self._go_on()
+
+    def _condition(self) -> Condition:
+        now = time.monotonic()
+        intruder = self._sources.intruder(now)
+        faults = {
+            Cause.SECOND_PUBLISHER: intruder and f'joint_states: {intruder}',
+            Cause.BAD_MEASUREMENT: self._bad_sample,
+            Cause.TRACKING: self._trouble if self._lost_track else '',
+        }
+        sentences = [sentence for sentence in faults.values() if sentence]
+        trouble = '; '.join(sentences) or self._trouble or self._warnings
+        plan = self._succession.in_force
+        figures = {
+            'plan': 'none' if plan is None else f'from {plan.start_time:.3f} s',
+            'last plan not taken over': self._succession.refusal or 'none',
+            'samples twice or out of order': self._order.old,
+            **self._cycles.figures(),
+        }
+        present = frozenset(cause for cause, sentence in faults.items() if sentence)
+        return Condition(trouble, present, figures)
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(ControllerNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""measure -> identify: joint states in, parameter estimates out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import sys
+import time
+
+from geometry_msgs.msg import InertiaStamped
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
+
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.online_identifier import (
+    IdentificationFault,
+    IdentifierSettings,
+    OnlineIdentifier,
+)
+from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.ros.messages.codec import JointStateReader, estimate_message
+from safe_sysid.ros.messages.drawings import payload_message
+from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.track.supervisor import Cause, Mode
+
+
+@dataclass(frozen=True)
+class IdentifierNodeSettings(LoopSettings):
+    """Parameters of the identifier."""
+
+    identifier: IdentifierSettings = field(default_factory=IdentifierSettings)
+    waits_for_mode: bool = True  # whether samples count only under torque; brakes are in no model
+
+
+class IdentifierNode(Node):
+    """Feeds every joint measurement to the identifier and publishes what it learns."""
+
+    def __init__(self) -> None:
+        super().__init__('identifier', automatically_declare_parameters_from_overrides=True)
+        settings = read_config(self, IdentifierNodeSettings)
+        self._is_lockstep = settings.is_lockstep
+        self._counts = not settings.waits_for_mode  # samples, now
+        self._not_counted: JointMeasurement | None = None  # the newest one
+        arm = settings.arm()
+        self._model = arm.model
+        self._estimate = arm.prior
+        solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
+        self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
+        self._reader = JointStateReader(arm.model.layout.joint_names)
+        self._order, self._sources = SampleOrder(), SourceWatch()
+        self._fault = self._bad_sample = ''
+        self._samples = self._refused = 0
+        self._stamp = 0
+        self._estimates = self.create_publisher(Float64MultiArray, 'parameter_estimate', STATE)
+        self._payloads = self.create_publisher(InertiaStamped, 'payload', STATE)
+        self._health = Health(self, self._condition)
+        self._publish(self._estimate)
+        self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
+        self.create_service(Trigger, '~/new_payload', self._on_new_payload)
+        if settings.waits_for_mode:
+            self.create_subscription(String, 'mode', self._on_mode, STATE)
+
+    def _on_sample(self, msg: JointState) -> None:
+        if not self._sources.accepts(msg.header.frame_id, time.monotonic()):
+            return
+        try:
+            measurement = self._reader.measurement(msg)
+        except MeasurementError as error:
+            self._refused += 1
+            self._bad_sample = str(error)
+            return
+        self._bad_sample = ''
+        if self._order.step(measurement.stamp) is not Arrival.OLD:
+            self._take(measurement)
+        elif self._is_lockstep:  # asked again, as the answer got lost
+            self._publish(self._estimate)
+
+    def _on_mode(self, msg: String) -> None:
+        """Count samples while the robot is under torque, which a fault alone does not change."""
+        if msg.data != Mode.FAULT.value:
+            self._counts = msg.data != Mode.IDLE.value
+        if self._counts and self._is_lockstep and self._not_counted is not None:
+            self._take(self._not_counted)  # time has stood still since
+
+    def _take(self, measurement: JointMeasurement) -> None:
+        self._stamp = measurement.stamp
+        if self._counts:
+            self._not_counted = None
+            self._learn(measurement)
+            return
+        self._not_counted = measurement
+        if self._is_lockstep:
+            self._publish(self._estimate)
+
+    def _learn(self, measurement: JointMeasurement) -> None:
+        self._samples += 1
+        try:
+            estimate = self._identifier.step(measurement)
+            self._fault = ''
+        except IdentificationFault as fault:
+            estimate = fault.estimate
+            is_new, self._fault = not self._fault, str(fault)
+            if is_new:
+                self._health.announce()
+        if estimate is not self._estimate or self._is_lockstep:
+            self._estimate = estimate
+            self._publish(estimate)
+
+    def _publish(self, estimate: ParameterEstimate) -> None:
+        self._estimates.publish(estimate_message(estimate, self._stamp))
+        self._payloads.publish(payload_message(self._model, estimate, self._stamp))
+
+    def _on_new_payload(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Forget everything about the payload."""
+        self._identifier.new_payload()
+        self._fault = ''
+        self._order = SampleOrder()
+        response.success = True
+        response.message = 'bounds are the prior again'
+        return response
+
+    def _condition(self) -> Condition:
+        bounds = self._estimate.end_effector_bounds
+        figures = {
+            'samples': self._samples,
+            'samples refused': self._refused,
+            'samples twice or out of order': self._order.old,
+            'jumps of the clock': self._order.jumps,
+            'mass at least [kg]': f'{bounds.lower[0]:.4g}',
+            'mass at most [kg]': f'{bounds.upper[0]:.4g}',
+        }
+        faults = {Cause.CONTRADICTION} if self._fault else set()
+        intruder = self._sources.intruder(time.monotonic())
+        warning = self._bad_sample or (intruder and f'joint_states: {intruder}')
+        return Condition(self._fault or warning, frozenset(faults), figures)
+
+    def close(self) -> None:
+        """End the process that computes bounds."""
+        self._identifier.close()
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(IdentifierNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

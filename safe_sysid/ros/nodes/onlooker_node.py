@@ -1,0 +1,119 @@
+"""Tells a terminal what the loop does: modes, bounds as they close, plans, and faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import json
+import sys
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+from std_msgs.msg import Float64MultiArray, String
+
+from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.ros.messages.codec import estimate_of
+from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.main import FAULT, main_of
+from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.watch.health import heard_from
+from safe_sysid.track.supervisor import Mode
+
+FORMS = ('text', 'json')
+
+
+@dataclass(frozen=True)
+class OnlookerSettings(LoopSettings):
+    """Parameters of the onlooker."""
+
+    once: bool = False  # whether to end when the task is done, or at a fault
+    form: str = 'text'  # text for people | json, an object per line for programs
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form not in FORMS:
+            raise ConfigError(f"form is '{self.form}', allowed are {', '.join(FORMS)}")
+
+
+class OnlookerNode(Node):
+    """Listens and prints; has no part in the loop."""
+
+    def __init__(self) -> None:
+        super().__init__('onlooker', automatically_declare_parameters_from_overrides=True)
+        self._settings = settings = read_config(self, OnlookerSettings)
+        self._layout = settings.described().layout
+        self.exit_status: int | None = None
+        self._mode = ''
+        self._said: dict[str, str] = {}
+        self._mass = self._found = ''
+        self._stamp = 0  # of the newest sample that is in an estimate [ns]
+        self.create_subscription(String, 'mode', self._on_mode, STATE)
+        self.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
+
+    def _on_mode(self, msg: String) -> None:
+        before, self._mode = self._mode, msg.data
+        if before == self._mode:
+            return
+        self._say(f'mode: {self._mode}', mode=self._mode)
+        is_done = before == Mode.TASK.value and self._mode == Mode.IDENTIFIED.value
+        if self._settings.once and is_done:
+            self._say('the task is done')
+            self.exit_status = 0
+
+    def _on_estimate(self, msg: Float64MultiArray) -> None:
+        try:
+            told = estimate_of(msg, self._layout)
+        except MessageError as error:
+            self._say(str(error))
+            return
+        estimate, self._stamp = told.estimate, told.stamp
+        bounds, nominal = estimate.end_effector_bounds, estimate.end_effector
+        mass = f'gripper and payload: {bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg'
+        if mass != self._mass:
+            row = [bounds.lower[0], nominal[0], bounds.upper[0]]
+            said = f'{mass}, nominal {nominal[0]:.3f} kg'
+            self._say(said, mass=[float(x) for x in row])
+        self._mass = mass
+
+    def _on_health(self, msg: DiagnosticArray) -> None:
+        for status in msg.status:
+            heard = heard_from(status)
+            if heard is None or not heard.name.startswith(self.get_namespace()):
+                continue
+            trouble = heard.trouble
+            if trouble and self._said.get(heard.name) != trouble:
+                self._say(f'{heard.name}: {trouble}', trouble=trouble)
+            self._said[heard.name] = trouble
+            self._tell_search(heard.figures)
+            self._end_at_fault(heard.figures.get('cause', ''))
+
+    def _tell_search(self, figures: Mapping[str, str]) -> None:
+        """What the planner found, once."""
+        found = figures.get('found', '')
+        if found and found != self._found and 'said at [ns]' in figures:
+            self._found = found
+            stamp = int(figures['said at [ns]'])
+            self._say(f'planner: {found}', plan=found, stamp=stamp)
+
+    def _end_at_fault(self, cause: str) -> None:
+        if cause and self._settings.once:
+            self.exit_status = FAULT
+
+    def _say(self, sentence: str, **figures: object) -> None:
+        """A line: the sentence, or an object of it and its figures."""
+        line = sentence
+        if self._settings.form == 'json':
+            line = json.dumps({'sentence': sentence, 'stamp': self._stamp, **figures})
+        sys.stdout.write(f'{line}\n')
+        sys.stdout.flush()
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(OnlookerNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

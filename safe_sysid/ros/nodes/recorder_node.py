@@ -1,0 +1,170 @@
+"""Records every topic into a bag that is complete whenever the recorder ends, killed or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+import os
+from pathlib import Path
+import re
+import sys
+import time
+from typing import Annotated
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import serialize_message
+from std_msgs.msg import String
+
+from safe_sysid.config import Positive, Range
+from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.measure.bag.topic import BagTopic, Delivery
+from safe_sysid.measure.bag.writer import BagSettings, BagWriter
+from safe_sysid.model.facts import facts_path, read_facts, urdf_path
+from safe_sysid.ros.messages.definitions import definition, message_class
+from safe_sysid.ros.messages.inbox import Inbox, Letter
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.parameter_survey import ParameterSurvey
+from safe_sysid.ros.process.parameters import read_config
+
+FETCH = 0.01  # [s] between looks into the queues
+Interval = Annotated[float, Range(at_least=FETCH)]  # [s]
+LOOK = 0.1  # [s] between looks for new topics and nodes
+TEXT = 'std_msgs/msg/String'
+# Topics that are only in the bag: what a run needs to be repeated.
+URDF, SETTINGS, PARAMETERS = (
+    f'/recorded/{name}' for name in ('robot_description', 'robot_settings', 'parameters')
+)
+
+
+@dataclass(frozen=True)
+class RecorderSettings(LoopSettings):
+    """What is recorded, and where; URDF and settings of the robot go into the bag."""
+
+    folder: str = ''  # of the bag; one that exists is left alone. Empty: recording_<date>_<time>
+    topics: str = '.*'  # regular expression that a whole topic name has to match
+    storage: str = 'mcap'  # mcap | sqlite3
+    file_size: Positive = 128.0  # [MB], after which the next file of the bag begins
+    commit_interval: Interval = 0.5  # [s]; what a killed recorder loses is not older
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        try:
+            re.compile(self.topics)
+        except re.error as error:
+            raise ConfigError(
+                f"topics is '{self.topics}', which is no regular expression: {error}"
+            ) from error
+
+
+class RecorderNode(Node):
+    """Subscribes to whatever appears, and writes it down."""
+
+    def __init__(self) -> None:
+        super().__init__('recorder', automatically_declare_parameters_from_overrides=True)
+        settings = read_config(self, RecorderSettings)
+        self._settings = settings
+        name = settings.folder or f'recording_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}'
+        folder = free_folder(Path(name))
+        distro = os.environ.get('ROS_DISTRO', '')
+        self._bag = BagWriter(folder, BagSettings(settings.storage, settings.file_size, distro))
+        self._known: set[str] = set()
+        self._inbox = Inbox(self)
+        self._survey = ParameterSurvey(self, self._write_parameters)
+        self._texts = {name: self._text_topic(name) for name in (URDF, SETTINGS, PARAMETERS)}
+        self._write_robot(settings.robot)
+        self._committed = time.monotonic()
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # whatever /clock does
+        self.create_timer(FETCH, self._fetch, clock=steady)
+        self.create_timer(LOOK, self._look, clock=steady)
+        self.get_logger().info(f'recording into {folder}')
+
+    def close(self) -> None:
+        """Fetch what is still there, and finish the bag."""
+        self._write_letters()
+        self._inbox.close()
+        self._bag.close()
+
+    def _look(self) -> None:
+        """Subscribe to topics that are new and have a publisher."""
+        for topic, types in self.get_topic_names_and_types():
+            if topic not in self._known and re.fullmatch(self._settings.topics, topic):
+                self._subscribe(topic, types)
+        self._survey.step()
+
+    def _subscribe(self, topic: str, types: list[str]) -> None:
+        publishers = self.get_publishers_info_by_topic(topic)
+        if not publishers:
+            return
+        self._known.add(topic)
+        if len(types) > 1:
+            self.get_logger().error(f'{topic} is not recorded: it has the types {types}')
+            return
+        try:
+            message, text = message_class(types[0]), definition(types[0])
+        except MessageError as error:
+            self.get_logger().error(f'{topic} is not recorded: {error}')
+            return
+        delivery = _delivery([publisher.qos_profile for publisher in publishers])
+        type_hash = str(getattr(publishers[0], 'topic_type_hash', ''))  # Iron and later
+        number = self._bag.add_topic(BagTopic(topic, types[0], text, type_hash, delivery))
+        self._inbox.subscribe(number, topic, message, delivery)
+
+    def _fetch(self) -> None:
+        self._write_letters()
+        now = time.monotonic()
+        if now - self._committed >= self._settings.commit_interval:
+            self._bag.commit()
+            self._committed = now
+
+    def _write_letters(self) -> None:
+        for letter in self._inbox.fetch():
+            self._bag.write(letter.topic, letter.received, letter.published, letter.data)
+
+    def _write_robot(self, robot: str) -> None:
+        config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)
+        self._write_text(URDF, urdf_path(config, read_facts(config)).read_text(encoding='utf-8'))
+        self._write_text(SETTINGS, config.read_text(encoding='utf-8'))
+
+    def _write_parameters(self, text: str) -> None:
+        self._write_text(PARAMETERS, text)
+
+    def _text_topic(self, name: str) -> int:
+        return self._bag.add_topic(BagTopic(name, TEXT, definition(TEXT), '', Delivery.LATCHED))
+
+    def _write_text(self, topic: str, text: str) -> None:
+        now = time.time_ns()
+        data = serialize_message(String(data=text))
+        self._inbox.put(Letter(now, now, self._texts[topic], data))
+
+
+def free_folder(folder: Path) -> Path:
+    """The folder, or the first of folder_2, folder_3, ... that is free.
+
+    A recorder that crashed is started again with the settings it had, and goes on beside its bag.
+    """
+    free, count = folder, 1
+    while free.exists():
+        count += 1
+        free = folder.with_name(f'{folder.name}_{count}')
+    return free
+
+
+def _delivery(offered: list[QoSProfile]) -> Delivery:
+    """The most that every publisher offers, so that none is left out."""
+    if any(qos.reliability is not ReliabilityPolicy.RELIABLE for qos in offered):
+        return Delivery.BEST_EFFORT
+    if all(qos.durability is DurabilityPolicy.TRANSIENT_LOCAL for qos in offered):
+        return Delivery.LATCHED
+    return Delivery.RELIABLE
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(RecorderNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,273 @@
+"""Watches every node of the loop, names the mode, and serves those who ask for another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+from safe_sysid.config import Positive
+from safe_sysid.errors import MeasurementError, MessageError
+from safe_sysid.ros.messages.codec import JointStateReader, plan_notice
+from safe_sysid.ros.messages.newest_sample import NewestSample
+from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.watch.health import Condition, Health, Heard, heard_from
+from safe_sysid.ros.watch.heartbeats import RollCall
+from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.track.supervisor import (
+    Cause,
+    Mode,
+    Signal,
+    Situation,
+    Supervision,
+    Supervisor,
+)
+
+PERIOD = 0.05  # [s] between two looks at the situation
+SETTLED = 0.2  # [s] for which all joints have to be slow
+# Causes that last until somebody is told to forget them; asking for it is telling them.
+LATCHED = (
+    Cause.COMMAND_REFUSED,
+    Cause.CONTRADICTION,
+    Cause.TRACKING,
+    Cause.NO_PLAN,
+)
+
+
+@dataclass(frozen=True)
+class SupervisorNodeSettings(LoopSettings):
+    """Parameters of the supervisor."""
+
+    stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
+    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
+    silence: Positive = 2.0  # [s] without word from a node after which that is said
+    autostart: bool = False  # whether learning begins by itself, once the planner is ready
+    task_follows: bool = True  # whether the task begins by itself once bounds have settled
+
+
+class SupervisorNode(Node):
+    """Turns what it hears and what it is asked for into the mode."""
+
+    def __init__(self) -> None:
+        super().__init__('supervisor', automatically_declare_parameters_from_overrides=True)
+        self._settings = settings = read_config(self, SupervisorNodeSettings)
+        names = settings.described().layout.joint_names
+        self._names, self._reader = names, JointStateReader(names)
+        self._supervisor: Supervisor | None = None  # until the bridge has said how the robot is
+        self._now = Supervision(Mode.IDLE)
+        self._nodes = RollCall(self.get_namespace(), settings.silence)
+        self._looks = 0  # since the newest sample
+        self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
+        self._slow_since: float | None = None
+        self._sources = SourceWatch()
+        self._stamp = 0
+        self._ends = 0  # plan in force [ns]
+        self._bad_sample = ''
+        self._has_started = False  # by itself
+        self._modes = self.create_publisher(String, 'mode', STATE)
+        self._health = Health(self, self._condition)
+        self._serve()
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
+        self.create_subscription(JointTrajectory, 'plan_in_force', self._on_plan, STATE)
+        self._newest_sample = NewestSample(self)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = self.create_timer(PERIOD, self._look, clock=steady)
+        self._new_payload = self.create_client(Trigger, 'identifier/new_payload')
+
+    def _serve(self) -> None:
+        """One service for each thing that can be asked for."""
+        self.create_service(Trigger, '~/start', self._start)
+        for signal in (Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT):
+            self.create_service(Trigger, f'~/{signal.value}', partial(self._serve_signal, signal))
+
+    def _serve_signal(
+        self, signal: Signal, _: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        """Answer one request."""
+        response.success, response.message = self._ask(signal)
+        return response
+
+    def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Learn; where that is done, do the task."""
+        is_done = self._now.mode is Mode.IDENTIFIED
+        return self._serve_signal(Signal.DO_TASK if is_done else Signal.EXCITE, request, response)
+
+    def _ask(self, signal: Signal) -> tuple[bool, str]:
+        """Whether a request was granted, and what it led to."""
+        if self._supervisor is None:
+            return False, 'the bridge has not been heard yet; is one running?'
+        cause = self._now.cause
+        present = self._faults()
+        if signal is Signal.RESET_FAULT:
+            present -= frozenset(LATCHED)
+        self._step(Situation(signal, present, self._at_rest()))
+        granted = not self._now.refusal
+        if granted and (signal is Signal.NEW_PAYLOAD or cause is Cause.CONTRADICTION):
+            self._tell_identifier()
+        return granted, self._now.refusal or str(self._now)
+
+    def _tell_identifier(self) -> None:
+        if self._new_payload.service_is_ready():
+            self._new_payload.call_async(Trigger.Request())
+
+    def _look(self) -> None:
+        """Faults, rest, and what has been done."""
+        self._looks += 1
+        msg = self._newest_sample.take()
+        if msg is not None:
+            self._on_sample(msg)
+        if self._supervisor is None:
+            self._begin()
+            return
+        if self._is_due_to_start():
+            self._ask(Signal.EXCITE)
+        signal = None
+        done = self._nodes.figure('planner', 'nothing left to do in')
+        if done == self._now.mode.value and self._at_rest():
+            signal = {Mode.EXCITING: Signal.BOUNDS_SETTLED, Mode.TASK: Signal.TASK_DONE}.get(
+                self._now.mode
+            )
+        self._step(Situation(signal, self._faults(), self._at_rest()))
+        if signal is Signal.BOUNDS_SETTLED and self._settings.task_follows:
+            self._step(Situation(Signal.DO_TASK, self._faults(), self._at_rest()))
+
+    def _is_due_to_start(self) -> bool:
+        """Once, when the loop is ready for the first time."""
+        if not self._settings.autostart or self._has_started or self._now.mode is not Mode.IDLE:
+            return False
+        self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
+        return self._has_started
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._newest_sample.close()
+
+    def _begin(self) -> None:
+        """In idle, unless the robot is under torque already."""
+        given = self._nodes.any_figure('gives_torque')
+        if given is None:
+            return
+        self._supervisor = Supervisor()
+        restarted = frozenset({Cause.RESTARTED} if given == 'True' else ())
+        self._step(Situation(None, restarted, False))
+        self._modes.publish(String(data=self._now.mode.value))
+
+    def _step(self, situation: Situation) -> None:
+        assert self._supervisor is not None
+        before, self._now = self._now, self._supervisor.step(situation)
+        causes_before = set(self._said)
+        self._note_causes(situation.faults)
+        if self._now.mode is not before.mode or set(self._said) != causes_before:
+            self.get_logger().info(self._sentence())
+            self._health.announce()
+        self._modes.publish(String(data=self._now.mode.value))
+
+    def _note_causes(self, present: frozenset[Cause]) -> None:
+        """Keep what was said of every cause of a fault, the first one and those that followed."""
+        if self._now.cause is None:
+            self._said.clear()
+            return
+        for cause in (self._now.cause, *(each for each in Cause if each in present)):
+            if cause not in self._said:
+                self._said[cause] = self._nodes.sentence(cause) or self._bad_sample
+
+    def _sentence(self) -> str:
+        """The mode; of a fault its causes, the way back from the first one, and who said what."""
+        said = [str(self._now)]
+        for cause, sentence in self._said.items():
+            if cause is not self._now.cause:
+                said.append(f'also: {cause.value[0]}')
+            said.append(sentence)
+        return '; '.join(sentence for sentence in said if sentence)
+
+    def _faults(self) -> frozenset[Cause]:
+        """All that are present now."""
+        faults = set(self._nodes.faults())
+        if self._bad_sample:
+            faults.add(Cause.BAD_MEASUREMENT)
+        if self._is_stale() and self._now.gives_torque:
+            faults.add(Cause.STALE_MEASUREMENT)
+        return frozenset(faults)
+
+    def _is_stale(self) -> bool:
+        if self._settings.is_lockstep:  # simulated time stands still as long as it has to
+            return False
+        # counted in looks, not seconds: when this process had to wait, samples wait for it now
+        return self._looks * PERIOD > self._settings.stale
+
+    def _at_rest(self) -> bool:
+        """Whether all joints have been slow for a while and no plan is going on."""
+        if self._slow_since is None or self._stamp < self._ends:
+            return False
+        return time.monotonic() - self._slow_since > SETTLED
+
+    def _on_sample(self, msg: JointState) -> None:
+        now = time.monotonic()
+        if not self._sources.accepts(msg.header.frame_id, now):
+            return
+        self._looks = 0
+        try:
+            measurement = self._reader.measurement(msg)
+        except MeasurementError as error:
+            self._bad_sample, self._slow_since = str(error), None
+            return
+        self._bad_sample, self._stamp = '', measurement.stamp
+        is_slow = bool(np.abs(measurement.velocity).max() < self._settings.rest_speed)
+        self._slow_since = (self._slow_since or now) if is_slow else None
+
+    def _on_plan(self, msg: JointTrajectory) -> None:
+        if not msg.points:
+            self._ends = 0
+            return
+        try:
+            notice = plan_notice(msg, self._names)
+        except MessageError:
+            return  # the controller says so
+        self._ends = notice.start + round(notice.motion.duration * 1e9)
+
+    def _on_health(self, msg: DiagnosticArray) -> None:
+        for status in msg.status:
+            heard = heard_from(status)
+            if isinstance(heard, Heard):
+                self._nodes.hear(heard, time.monotonic())
+
+    def _condition(self) -> Condition:
+        silent = self._nodes.silent(time.monotonic())
+        trouble = ''
+        if self._now.cause is not None:
+            trouble = self._sentence()
+        elif self._supervisor is None:
+            trouble = 'the bridge has not been heard yet'
+        elif silent:
+            trouble = f'not heard any more: {", ".join(silent)}'
+        faults = frozenset() if self._now.cause is None else frozenset({self._now.cause})
+        figures = {
+            'mode': self._now.mode.value,
+            'cause': '' if self._now.cause is None else self._now.cause.name,
+            'causes': ', '.join(cause.name for cause in self._said),
+            'at rest': self._at_rest(),
+            'silent': ', '.join(silent),
+        }
+        return Condition(trouble, faults, figures)
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(SupervisorNode)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

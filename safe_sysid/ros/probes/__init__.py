@@ -1,0 +1,1 @@
+"""Small programs that try the middleware, for `doctor` and `bench`."""

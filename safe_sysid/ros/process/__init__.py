@@ -1,0 +1,1 @@
+"""How a node becomes a process: settings, start, priority, end."""

@@ -1,0 +1,65 @@
+"""RollCall: what the nodes of a loop said last on /diagnostics, and who has fallen silent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from safe_sysid.ros.watch.health import Heard
+from safe_sysid.track.supervisor import Cause
+
+OVERLAP = 1.0  # [s] in which two processes of one name must not both be heard
+
+
+class RollCall:
+    """Keeps the newest status of every node in one namespace, except the supervisor's own."""
+
+    def __init__(self, namespace: str, silence: float) -> None:
+        self._prefix = namespace.rstrip('/') + '/'
+        self._silence = silence
+        self._heard: dict[str, tuple[Heard, float]] = {}  # by name: status and when it came [s]
+        self._pids: dict[str, dict[str, float]] = {}  # by name: when each process was heard
+        self._now = 0.0
+
+    def hear(self, heard: Heard, now: float) -> None:
+        """Take a status; `now` is on a steady clock [s]."""
+        self._now = now
+        name = heard.name.removeprefix(self._prefix)
+        if not heard.name.startswith(self._prefix) or '/' in name:
+            return  # a node of another arm
+        self._pids.setdefault(name, {})[heard.pid] = now
+        if name != 'supervisor':
+            self._heard[name] = heard, now
+
+    def faults(self) -> frozenset[Cause]:
+        """All that any node sees; of nodes that are silent, the last word counts."""
+        faults = {cause for heard, _ in self._heard.values() for cause in heard.faults}
+        return frozenset(faults | ({Cause.SECOND_PUBLISHER} if self.doubles() else set()))
+
+    def doubles(self) -> list[str]:
+        """Names under which two processes were heard just now."""
+        return [
+            name
+            for name, pids in self._pids.items()
+            if sum(self._now - at < OVERLAP for at in pids.values()) > 1
+        ]
+
+    def sentence(self, cause: Cause) -> str:
+        """What the nodes that see a fault say about it."""
+        said = [f'{n}: {h.trouble}' for n, (h, _) in self._heard.items() if cause in h.faults]
+        if cause is Cause.SECOND_PUBLISHER:
+            said += [f'{name} runs more than once' for name in self.doubles()]
+        return '; '.join(said)
+
+    def silent(self, now: float) -> list[str]:
+        """Nodes that were heard and are not any more."""
+        return [name for name, (_, at) in self._heard.items() if now - at > self._silence]
+
+    def figure(self, name: str, key: str) -> str | None:
+        """A figure of one node."""
+        heard = self._heard.get(name)
+        return None if heard is None else heard[0].figures.get(key)
+
+    def any_figure(self, key: str) -> str | None:
+        """A figure of whichever node has it."""
+        every: list[Mapping[str, str]] = [heard.figures for heard, _ in self._heard.values()]
+        return next((figures[key] for figures in every if key in figures), None)

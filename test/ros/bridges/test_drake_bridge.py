@@ -1,0 +1,59 @@
+"""Drake behind the topics of a robot: what comes out is what Drake does with the torque told."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import rclpy
+from ros.running_loop import changed_settings
+from ros.running_node import running_node
+from ros.small_loop import SmallLoop, SpringLaw
+
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.bridges.drake_bridge import CREEP
+from safe_sysid.simulate.drake import DrakeBody
+from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
+
+PERIOD = 0.002  # [s]
+START = [-1.4, 0.3]  # [rad]
+STEPS = 80
+
+
+@pytest.fixture
+def node():
+    rclpy.init()
+    yield rclpy.create_node('everybody_else')
+    rclpy.shutdown()
+
+
+def test_in_lockstep_the_samples_are_those_of_drake_under_the_torques_told(tmp_path, node):
+    model = RobotModel.named('two_link')
+    loop = SmallLoop(node, model, SpringLaw(model, [-1.2, 0.1], 30.0, 2.0))
+    settings = changed_settings(
+        tmp_path,
+        'two_link',
+        all__timing='lockstep',
+        drake_bridge__unknown_links=False,
+        drake_bridge__period=PERIOD,
+        drake_bridge__start=START,
+        drake_bridge__sensors__torque_ratio=[0.0],
+    )
+    with running_node('drake_bridge', '--params-file', str(settings)):
+        loop.wait_until(lambda: loop.is_connected, 'the simulator')
+        loop.say('task')
+        loop.wait_until(lambda: len(loop.samples) > STEPS, f'{STEPS} samples')
+    samples = {sample.stamp: sample for sample in loop.samples}  # told again until answered
+    stamps = sorted(samples)[: STEPS + 1]
+    assert set(np.diff(stamps)) == {round(PERIOD * 1e9)}
+    rng = np.random.default_rng(0)
+    arm = SimulatedArm(
+        model, np.array(START), rng, ArmSettings(PERIOD), partial(DrakeBody, creep=CREEP)
+    )
+    for stamp in stamps[1:]:
+        arm.apply(samples[stamp].torque)
+        truth = arm.truth
+        np.testing.assert_allclose(samples[stamp].position, truth.position, rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(samples[stamp].velocity, truth.velocity, rtol=0.0, atol=1e-12)
+    assert np.abs(arm.truth.position - START).max() > 0.02
+    torques = np.array([samples[stamp].torque for stamp in stamps[1:]])
+    assert min(np.abs(torques - t).max(axis=1).min() for t in loop.torques[20:-2]) < 1e-12

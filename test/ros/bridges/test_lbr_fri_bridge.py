@@ -1,0 +1,195 @@
+"""The bridge to an LBR, with its real messages over real middleware and a simulated arm."""
+
+import os
+from pathlib import Path
+import sys
+
+import numpy as np
+import pytest
+import rclpy
+from ros.fri_robot import PERIOD, FriRobot
+from ros.generated_messages import missing_tool, modules_of
+from ros.running_loop import changed_settings
+from ros.running_node import running_node
+from ros.small_loop import SmallLoop, SpringLaw
+
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.bridges.fri_state import CommandMode, Session
+from safe_sysid.share import share_directory
+from safe_sysid.track.supervisor import Cause
+
+DEFINITIONS = Path(__file__).parents[2] / 'data' / 'lbr_fri_idl'
+LOOP = share_directory() / 'config' / 'loop' / 'lbr_med7.yaml'
+START = [0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0]
+TARGET = [0.05, 0.55, -0.05, -1.15, 0.05, 0.65, 0.05]
+NAME = '/lbr_fri_bridge'
+
+
+@pytest.fixture(scope='session')
+def fri_messages():
+    """Message classes of the driver, here and in processes that are started from here."""
+    if missing_tool():
+        pytest.skip(missing_tool())
+    modules = str(modules_of('lbr_fri_idl', DEFINITIONS))
+    sys.path.insert(0, modules)
+    before = os.environ.get('PYTHONPATH')
+    os.environ['PYTHONPATH'] = os.pathsep.join(filter(None, [modules, before]))
+    from lbr_fri_idl.msg import LBRState, LBRTorqueCommand
+
+    yield LBRState, LBRTorqueCommand
+    os.environ.pop('PYTHONPATH')
+    if before is not None:
+        os.environ['PYTHONPATH'] = before
+
+
+@pytest.fixture(scope='module')
+def connected(fri_messages, tmp_path_factory):
+    """Robot and loop with one bridge between them for all tests."""
+    settings = changed_settings(  # a busy machine is late, nothing may be refused for that
+        tmp_path_factory.mktemp('settings'),
+        'lbr_med7',
+        lbr_fri_bridge__patience=0.9,
+        lbr_fri_bridge__guard__max_age=2.0,
+    )
+    rclpy.init()
+    node = rclpy.create_node('everybody_else')
+    model = RobotModel.named('lbr_med7')
+    robot = FriRobot(node, *fri_messages, model, START)
+    loop = SmallLoop(node, model, SpringLaw(model, TARGET, 60.0, 2.0))
+    with running_node('lbr_fri_bridge', '--params-file', str(settings)):
+        loop.wait_until(lambda: loop.is_connected and robot.is_connected, 'the bridge')
+        yield robot, loop
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+@pytest.fixture
+def bridged(connected):
+    """The same, with no torque given, ready for one, and nothing kept of what was before."""
+    robot, loop = connected
+    robot.session, robot.command_mode = Session.COMMANDING_ACTIVE, CommandMode.TORQUE
+    say(loop, 'idle')
+    cycle(robot, loop)
+    loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
+    loop.samples.clear()
+    loop.torques.clear()
+    return robot, loop
+
+
+def say(loop, mode):
+    loop.say(mode)
+    loop.wait_until(lambda: loop.figures(NAME).get('mode') == mode, f'mode {mode}')
+
+
+def cycle(robot, loop):
+    """One FRI cycle: state, answer, motion."""
+    robot.send()
+    loop.wait_until(lambda: robot.command is not None, 'a command')
+    robot.move()
+
+
+def test_torques_arrive_with_their_sign_and_without_the_gravity_the_robot_adds(bridged):
+    robot, loop = bridged
+    say(loop, 'task')
+    for i in range(200):
+        cycle(robot, loop)
+        applied = robot.arm.truth.torque
+        if i > 20:  # until then the guard comes from the torque it measured
+            distance = [np.abs(applied - torque).max() for torque in loop.torques[-3:]]
+            assert min(distance) < 1e-9  # the impedance about the measured position adds nothing
+    truth = robot.arm.truth
+    assert np.abs(truth.position - TARGET).max() < 5e-3
+    sample = loop.samples[-1]
+    assert np.all(np.sign(sample.torque[[1, 3]]) == np.sign(truth.torque[[1, 3]]))
+    assert loop.trouble(NAME) == ''
+
+
+def test_samples_have_torque_along_the_axes_and_the_mean_velocity_of_a_cycle(bridged):
+    robot, loop = bridged
+    say(loop, 'task')
+    truths = [robot.arm.truth]
+    for _ in range(60):
+        cycle(robot, loop)
+        truths.append(robot.arm.truth)
+    sent = truths[1:-1]  # the first was maybe sent before, the last is not yet
+    loop.wait_until(
+        lambda: np.array_equal(loop.samples[-1].position, sent[-1].position), 'the last sample'
+    )
+    first = loop.samples[-1].stamp - sent[-1].stamp
+    samples = {sample.stamp - first: sample for sample in loop.samples}
+    for before, truth in zip(truths, sent, strict=False):
+        sample = samples[truth.stamp]
+        np.testing.assert_array_equal(sample.torque, truth.torque)
+        np.testing.assert_array_equal(sample.position, truth.position)
+        mean = (truth.position - before.position) / PERIOD
+        np.testing.assert_allclose(sample.velocity, mean, atol=1e-9)
+
+
+def test_without_torque_the_arm_is_held_where_that_began(bridged):
+    robot, loop = bridged
+    say(loop, 'task')
+    for _ in range(10):
+        cycle(robot, loop)
+    say(loop, 'idle')
+    where = robot.arm.truth.position
+    for _ in range(10):
+        cycle(robot, loop)
+        np.testing.assert_array_equal(robot.command.torque, np.zeros(7))
+        np.testing.assert_array_equal(robot.command.joint_position, where)
+
+
+REFUSED = [
+    ({'session_state': 2}, 'session state of the LBR is monitoring_ready; commanding_active is'),
+    ({'client_command_mode': 1}, 'client command mode of the LBR is position; torque is needed'),
+    ({'control_mode': 0}, 'control mode of the LBR is position; joint_impedance is needed'),
+    ({'safety_state': 2}, 'safety state of the LBR is safety_stop_1; normal_operation is needed'),
+    ({'drive_state': 0}, 'drives of the LBR is off; active is needed'),
+    ({'connection_quality': 1}, 'quality 1 of 0 to 3'),
+    ({'sample_time': 0.02}, 'cycle of 0.02 s; torques need 0.002 to 0.01 s'),
+    ({'session_state': 9}, 'session state of the LBR is 9, which is unknown'),
+    ({'measured_torque': np.full(7, np.nan)}, 'measured_torque of A1'),
+    ({'measured_joint_position': np.full(7, np.inf)}, 'measured_joint_position of A1'),
+]
+
+
+def test_a_robot_that_takes_no_torque_gets_none_and_the_cause_is_said(bridged):
+    robot, loop = bridged
+    say(loop, 'task')
+    for _ in range(3):
+        cycle(robot, loop)
+    for changed, sentence in REFUSED:
+        told = len(robot.told)
+        robot.send(**changed)
+        loop.wait_until(lambda s=sentence: s in loop.trouble(NAME), sentence)
+        is_bad = 'measured' in sentence
+        assert (Cause.BAD_MEASUREMENT in loop.said[NAME].faults) == is_bad
+        assert (Cause.ROBOT_NOT_READY in loop.said[NAME].faults) or is_bad
+        robot.move()
+        assert len(robot.told) == told
+    cycle(robot, loop)  # and on it goes
+    loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
+
+
+def test_before_anything_is_commanded_a_robot_that_is_not_ready_is_no_fault(bridged):
+    robot, loop = bridged
+    told = len(robot.told)
+    robot.session, robot.command_mode = Session.MONITORING_READY, CommandMode.NONE
+    for i in range(3):
+        robot.move()
+        robot.send()
+        loop.wait_until(lambda i=i: len(loop.samples) == i + 1, 'samples while monitoring')
+    loop.wait_until(lambda: 'monitoring_ready' in loop.trouble(NAME), 'the reason')
+    assert loop.said[NAME].faults == frozenset()
+    assert len(robot.told) == told
+
+
+@pytest.mark.usefixtures('fri_messages')
+def test_what_is_missing_is_said_and_the_process_ends(monkeypatch):
+    two_joints = ['-p', 'robot:=two_link', '-p', "payload:=''"]
+    with running_node('lbr_fri_bridge', '--params-file', str(LOOP), *two_joints) as process:
+        assert 'two_link has 2 joints, an LBR has 7' in process.stderr.read()
+        assert process.wait() == 2
+    monkeypatch.delenv('PYTHONPATH')
+    with running_node('lbr_fri_bridge', '--params-file', str(LOOP)) as process:
+        assert 'install lbr_fri_idl of the LBR stack' in process.stderr.read()
+        assert process.wait() == 2

@@ -1,0 +1,191 @@
+"""safe-sysid replay: a bag through the real identifier node gives what identify says of it."""
+
+from contextlib import contextmanager
+import dataclasses
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.node import Node
+from report.recorded_arm import as_bag, scaled, trial
+from ros.running_node import running_node, wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+import yaml
+
+from safe_sysid.identify.payload_prior import prior_of
+from safe_sysid.report.cli import parser
+from safe_sysid.report.identify_bag import SOLVE_SECONDS, SOLVES, identified
+from safe_sysid.ros.messages.codec import JointStateReader, estimate_of
+from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
+from safe_sysid.ros.process.main import single_threaded_executor
+
+GIVE_UP = 300.0  # [s]
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return trial()
+
+
+@pytest.fixture(scope='module')
+def bag(arm, tmp_path_factory):
+    return as_bag(arm, tmp_path_factory.mktemp('bags') / 'run')
+
+
+@pytest.fixture(scope='module')
+def found(bag):
+    """What identify finds and knew in between, and the run that has its settings."""
+    outcome, run, _ = identified(parser().parse_args(['identify', str(bag), '--robot=two_link']))
+    return outcome, run
+
+
+def settings_of(run, path):
+    """The settings of identify as those of the nodes."""
+    prior = prior_of(run.arm.model, run.known)
+    bounds = prior.end_effector_bounds
+    known = {
+        'lower': bounds.lower.tolist(),
+        'nominal': prior.end_effector.tolist(),
+        'upper': bounds.upper.tolist(),
+        'ratio': run.known.links,
+    }
+    observation = {
+        name: np.array(value).tolist() if isinstance(value, tuple) else value
+        for name, value in dataclasses.asdict(run.observation).items()
+        if value is not None
+    }
+    identifier = {
+        'observation': observation,
+        'solve': {'seconds': SOLVE_SECONDS, 'reach': run.known.reach},
+        'solve_period': max(0.5, run.seconds / SOLVES),
+    }
+    blocks = {
+        '/**': {'ros__parameters': {'robot': 'two_link', 'prior': known}},
+        '/**/identifier': {'ros__parameters': {'identifier': identifier}},
+    }
+    path.write_text(yaml.safe_dump(blocks))
+    return path
+
+
+class Listener(Node):
+    """Hears estimates."""
+
+    def __init__(self, layout):
+        super().__init__('listener')
+        self._layout = layout
+        self.newest = None
+        self.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
+        self._executor = single_threaded_executor()
+        self._executor.add_node(self)
+
+    def _hear(self, msg):
+        self.newest = estimate_of(msg, self._layout)
+
+    def listen(self):
+        self._executor.spin_once(timeout_sec=0.05)
+
+
+@contextmanager
+def replaying(*arguments):
+    """`safe-sysid replay` with these arguments."""
+    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'replay', *map(str, arguments)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+
+
+def test_in_lockstep_the_node_estimates_what_identify_does(found, bag, arm, tmp_path):
+    """To rounding, whatever else the machine does; identify goes on to the last row.
+
+    The node can't know that a recording ends: rows after its last solve wait for more.
+    """
+    outcome, run = found
+    settings = settings_of(run, tmp_path / 'two_link.yaml')
+    rclpy.init()
+    try:
+        listener = Listener(run.arm.model.layout)
+        arguments = (bag, '--robot', 'two_link', '--config', settings, '--lockstep')
+        with replaying(*arguments) as process:
+            deadline = time.monotonic() + GIVE_UP
+            while process.poll() is None:
+                assert time.monotonic() < deadline
+                listener.listen()
+            assert process.returncode == 0, process.stderr.read()
+    finally:
+        rclpy.try_shutdown()
+    place = run.arm.model.layout.end_effector
+    told, known = listener.newest.estimate, outcome.series
+    assert listener.newest.stamp == run.log.stamp[-1]
+    assert known.time[-1] == pytest.approx(run.seconds)  # what came of the rows at the end
+    same = {'rtol': 1e-9, 'atol': 1e-12}
+    np.testing.assert_allclose(told.theta[place], known.nominal[-2], **same)
+    np.testing.assert_allclose(told.bounds.lower[place], known.lower[-2], **same)
+    np.testing.assert_allclose(told.bounds.upper[place], known.upper[-2], **same)
+    assert (told.bounds.lower[place] <= arm.truth).all()
+    assert (arm.truth <= told.bounds.upper[place]).all()
+    assert (told.bounds.lower[place] <= outcome.bounds.lower).all()
+    assert (outcome.bounds.upper <= told.bounds.upper[place]).all()
+    assert told.bounds.upper[place][0] - told.bounds.lower[place][0] < 1.0  # of 10 kg
+
+
+def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_reason(
+    found, tmp_path
+):
+    """Torques twice as large as those of the arm, which is more than was promised of them."""
+    _, run = found
+    settings = settings_of(run, tmp_path / 'two_link.yaml')
+    bag = as_bag(scaled(trial(seconds=1.5), 2.0), tmp_path / 'doubled')
+    arguments = (bag, '--robot', 'two_link', '--config', settings, '--lockstep')
+    with replaying(*arguments) as process:
+        assert process.wait(GIVE_UP) == 1
+        said = process.stderr.read()
+    assert 'the identifier gave up: ' in said
+    assert 'joint_1' in said and 'Bounds fall back to the prior' in said
+
+
+def test_in_real_time_every_sample_is_told_when_it_is_due(tmp_path):
+    """0.4 s at a fifth of their pace; those before the listener is known to all may be missing."""
+    short = trial(seconds=0.4)
+    settings = tmp_path / 'replay.yaml'
+    known = {name: [0.0] * 10 for name in ('lower', 'nominal', 'upper')}
+    chosen = {'robot': 'two_link', 'prior': known, 'speed': 0.2}
+    chosen['bag'] = str(as_bag(short, tmp_path / 'short'))
+    settings.write_text(yaml.safe_dump({'/**': {'ros__parameters': chosen}}))
+    rclpy.init()
+    try:
+        node, heard = Node('listener'), []
+        node.create_subscription(
+            JointState,
+            'joint_states',
+            lambda msg: heard.append((time.monotonic(), msg)),
+            EVERY_SAMPLE,
+        )
+        executor = single_threaded_executor()
+        executor.add_node(node)
+        with running_node('replay_bridge', '--params-file', str(settings)) as process:
+            wait_until(
+                lambda: process.poll() is not None,
+                'the end of the recording',
+                lambda: executor.spin_once(timeout_sec=0.05),
+            )
+            assert process.returncode == 0, process.stderr.read()
+    finally:
+        rclpy.try_shutdown()
+    log = short.log
+    assert len(heard) > 0.8 * len(log)
+    told = [msg for _, msg in heard]
+    reader = JointStateReader(short.model.layout.joint_names)
+    for i, msg in enumerate(told, start=len(log) - len(told)):
+        sample = reader.measurement(msg)
+        assert sample.stamp - reader.measurement(told[-1]).stamp == log.stamp[i] - log.stamp[-1]
+        np.testing.assert_array_equal(sample.position, log.position[i])
+        np.testing.assert_array_equal(sample.torque, log.torque[i])
+    assert heard[-1][0] - heard[0][0] > 1.0  # of 2 s

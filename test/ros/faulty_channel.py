@@ -1,0 +1,104 @@
+"""A wire between a driver and the loop that can be told to spoil what goes through it.
+
+States come in on `measured` and go out on `joint_states`. What is done to them is a word on
+`disturbance`; how often it was done is said on `disturbed` as JSON.
+"""
+
+from collections import Counter
+from copy import deepcopy
+import json
+import math
+import random
+import sys
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from safe_sysid.ros.messages.qos import SAMPLES, STATE
+from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
+
+SHARE = 0.05  # of the states that are lost, come twice, or come late
+JUMP = 100  # [s]
+
+
+class FaultyChannel:
+    """Passes states on, as it was told to."""
+
+    def __init__(self, node):
+        self._node, self._random = node, random.Random(20260101)
+        self._disturbance, self._late = '', None
+        self._counts = Counter()
+        self._states = node.create_publisher(JointState, 'joint_states', SAMPLES)
+        self._said = node.create_publisher(String, 'disturbed', STATE)
+        node.create_subscription(JointState, 'measured', self._on_state, SAMPLES)
+        node.create_subscription(String, 'disturbance', self._on_disturbance, STATE)
+
+    def _on_disturbance(self, msg):
+        self._disturbance = msg.data
+        self._counts = Counter()
+        self._say()
+
+    def _on_state(self, msg):
+        for passed in self._spoilt(msg):
+            self._states.publish(passed)
+        if self._disturbance and not sum(self._counts.values()) % 10:
+            self._say()
+
+    def _say(self):
+        said = {'disturbance': self._disturbance, **self._counts}
+        self._said.publish(String(data=json.dumps(said)))
+
+    def _spoilt(self, msg):
+        """What becomes of a state: none, one or two."""
+        if self._disturbance == 'lossy':
+            return self._lost_or_late(msg)
+        if self._disturbance == 'not a number':
+            msg.position[1] = math.nan
+        elif self._disturbance == 'wrong names':
+            msg.name[0] = 'somebody_else'
+        elif self._disturbance == 'clock ahead':
+            msg.header.stamp.sec += JUMP
+        elif self._disturbance == 'clock back':
+            msg.header.stamp.sec -= JUMP
+        self._counts['states'] += 1
+        return [msg]
+
+    def _lost_or_late(self, msg):
+        due, self._late = self._late, None
+        sent = [msg] if due is None else [msg, due]
+        fate = self._random.random()
+        if due is not None or fate >= 3 * SHARE:
+            self._counts['as they came'] += 1
+        elif fate < SHARE:
+            self._counts['lost'] += 1
+            sent = []
+        elif fate < 2 * SHARE:
+            self._counts['twice'] += 1
+            sent = [msg, msg]
+        else:
+            self._counts['late'] += 1  # the next one overtakes it
+            sent, self._late = [], deepcopy(msg)
+        return sent
+
+
+def main():
+    """Until it is killed."""
+    rclpy.init()
+    node = rclpy.create_node('faulty_channel')
+    channel = FaultyChannel(node)
+    prepare_process(RealTimeSettings(priority=20))
+    executor = single_threaded_executor()
+    executor.add_node(node)
+    try:
+        while rclpy.ok():
+            executor.spin_once(timeout_sec=0.2)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    del channel
+
+
+if __name__ == '__main__':
+    sys.exit(main())

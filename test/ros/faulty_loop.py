@@ -1,0 +1,263 @@
+"""A loop whose processes can be killed, stopped and doubled, and a wire that spoils its states."""
+
+from contextlib import contextmanager
+import json
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+import numpy as np
+import rclpy
+from ros.running_loop import LONG, Observer, changed_settings
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from safe_sysid.report.processes import Choices, processes_of, write_choices
+from safe_sysid.report.run import command_line, die_with_parent, ended
+from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
+from safe_sysid.ros.watch.health import heard_from
+
+NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder')
+CHANNEL = 'faulty_channel'
+COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
+REST = 60  # states in a row
+START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
+# In real time, since faults are about time, but with room for a machine that is busy: 100 Hz,
+# a guard that is patient, plans that are found long before they are due, and no word about
+# errors of torques that are held for too long. A machine that is too slow for its arm is a fault,
+# but not one of those that are tried here.
+ROOMY = {
+    'all__gains__V_M': 0.01,  # [J] room for torques that are held twice as long
+    'builtin_sim_bridge__start': START,
+    'builtin_sim_bridge__period': 0.01,
+    'builtin_sim_bridge__guard__max_age': 1.0,
+    'builtin_sim_bridge__guard__longest_step': 0.03,
+    'builtin_sim_bridge__guard__patience': 1.0,
+    'controller__cycle__period': 0.01,
+    'controller__energy_share': 1e6,
+    'controller__succession__late': 0.1,
+    'controller__silence': 2.0,
+    'identifier__identifier__observation__longest_step': 0.015,
+    'planner__planner__duration': 3.0,
+    'planner__planner__switch': 1.5,
+    'planner__planner__search__rounds': 0,
+    'planner__planner__intervals': 64,
+    'planner__failures': 10,
+    'planner__mission__exciting': 10_000,
+    'planner__mission__shrinking': 0.0,
+    'supervisor__stale': 2.0,
+    'supervisor__task_follows': False,
+    'recorder__commit_interval': 0.1,
+}
+
+
+class FaultyLoop(Observer):
+    """Every process by its name, and what all of them said since the arm began to move."""
+
+    def __init__(self, folder):
+        self.said = []  # (node, sentence)
+        self.measured = []  # what the arm reports, before anything is done to it
+        self.disturbed = {}
+        super().__init__()
+        for subscription in list(self.subscriptions):  # nobody here needs these
+            if subscription.topic_name in ('/joint_states', '/torque_command'):
+                self.destroy_subscription(subscription)
+        self.bag = folder / 'bag'
+        settings = changed_settings(folder, 'two_link', **ROOMY)
+        calm = ('supervisor:autostart:=false',)
+        choices = Choices(config=str(settings), record=str(self.bag), extra=calm)
+        processes = [p for p in processes_of('builtin_sim', choices) if p.node in NODES]
+        chosen = write_choices(processes, folder / 'choices.yaml')
+        self._lines = {p.node: command_line(p, chosen) for p in processes}
+        self._lines['builtin_sim_bridge'] += ['-r', 'joint_states:=measured']
+        self._lines[CHANNEL] = [sys.executable, str(Path(__file__).with_name(f'{CHANNEL}.py'))]
+        self.processes = {}
+        self._extra = []
+        self._disturbances = self.create_publisher(String, 'disturbance', STATE)
+        self.create_subscription(JointState, 'measured', self.measured.append, EVERY_SAMPLE)
+        self.create_subscription(String, 'disturbed', self._on_disturbed, STATE)
+
+    def start(self, node):
+        """A process of a node; the one before has to be gone."""
+        self.processes[node] = self._process(node)
+
+    def start_another(self, node):
+        """A second process of a node, by mistake."""
+        self._extra.append(self._process(node))
+
+    def kill_extra(self):
+        """Every second process."""
+        while self._extra:
+            extra = self._extra.pop()
+            extra.kill()
+            extra.wait()
+
+    def _process(self, node):
+        return subprocess.Popen(
+            self._lines[node], start_new_session=True, preexec_fn=die_with_parent
+        )
+
+    def kill(self, node):
+        """SIGKILL: the process has no say in it."""
+        self.processes[node].kill()
+        self.processes[node].wait()
+
+    def end_all(self):
+        """The recorder last, as with everything else it would miss something."""
+        recorder = self.processes.pop('recorder')
+        ended([*self.processes.values(), *self._extra])
+        ended([recorder])
+
+    def disturb(self, how):
+        """Tell the wire what to do to states; '' is nothing."""
+        self._disturbances.publish(String(data=how))
+        self.wait(lambda: self.disturbed.get('disturbance') == how, f"the wire says '{how}'")
+
+    def _on_disturbed(self, msg):
+        self.disturbed = json.loads(msg.data)
+
+    def _on_health(self, msg):
+        super()._on_health(msg)
+        for status in msg.status:
+            heard = heard_from(status)
+            self.said.append((heard.name.removeprefix('/'), heard.trouble))
+
+    def wait_to_hear(self, node, words):
+        """Until a node has said something since the arm began to move."""
+        self.wait(
+            lambda: any(who == node and words in sentence for who, sentence in self.said),
+            f"{node} says '{words}'",
+        )
+
+    def figure(self, node, key):
+        """What a node said last about a figure of its own."""
+        heard = self.conditions.get(node)
+        return None if heard is None else heard.figures.get(key)
+
+    @property
+    def place(self):
+        """Where the arm is [rad], as its driver says."""
+        return np.array(self.measured[-1].position)
+
+    def is_moving(self):
+        """Whether a plan is followed that goes somewhere, and the arm does."""
+        if self.mode != 'exciting' or not self.measured:
+            return False
+        return bool(np.abs(self.measured[-1].velocity).max() > 0.05)
+
+    def is_at_rest(self):
+        """Whether the driver has reported no motion for a while."""
+        lately = self.measured[-REST:]
+        return len(lately) == REST and all(np.abs(s.velocity).max() < 0.02 for s in lately)
+
+    def expect_rest_at_the_end_of_its_plan(self):
+        """No plan follows the one in force, and the arm ends up where that ends."""
+        self.wait(self.is_plan_over, 'the plan in force is over')
+        self.expect_rest()
+        end = np.array(self.followed.points[-1].positions)
+        assert np.abs(self.place - end).max() < 0.05
+
+    @property
+    def followed(self):
+        """The plan that was followed last."""
+        return [plan for plan in self.plans if plan.points][-1]
+
+    def is_plan_over(self):
+        """Whether the arm has had the time to follow all of its plan."""
+        duration = seconds(self.followed.points[-1].time_from_start)
+        end = seconds(self.followed.header.stamp) + duration
+        return seconds(self.measured[-1].header.stamp) > end
+
+    def move(self):
+        """From whatever was before to an arm in motion, and everybody there."""
+        for node, process in self.processes.items():
+            if process.poll() is not None:
+                self.start(node)
+        if not self.is_moving():
+            self.come_back()
+        self.said.clear()
+        self.modes[:] = self.modes[-1:]
+
+    def come_back(self):
+        """What an operator does after a fault, or when there is nothing more to learn."""
+        ways = {'fault': 'reset_fault', 'identified': 'new_payload', 'holding': 'start'}
+        deadline = time.monotonic() + LONG
+        while not self.is_moving():
+            assert time.monotonic() < deadline, f'the arm moves; {self.modes}, {self.conditions}'
+            if self.figure('supervisor', 'cause') == 'NO_PLAN':
+                self.move_out_of_a_corner()
+            asked = {**ways, 'idle': 'start'}.get(self.mode)
+            if asked:
+                self.call(f'supervisor/{asked}')
+            self.spin_for(10)
+
+    def move_out_of_a_corner(self):
+        """Where narrow bounds led the arm, wide ones may not let it stay: begin at START again."""
+        self.kill('builtin_sim_bridge')
+        self.start('builtin_sim_bridge')
+        pid = str(self.processes['builtin_sim_bridge'].pid)
+        self.wait(lambda: self.figure('builtin_sim_bridge', 'pid') == pid, 'another arm')
+
+    def spin_for(self, states):
+        """Listen until the arm has reported some more states."""
+        count = len(self.measured)
+        self.wait(lambda: len(self.measured) > count + states, 'the arm reports its state')
+
+    def expect_fault(self, cause, words):
+        """The supervisor names the cause among those of the fault, in words of whoever saw it."""
+        self.wait(lambda: self.mode == 'fault', f'fault {cause}')
+        self.wait_to_hear('supervisor', words)
+        self.wait(lambda: cause in self.causes, f'the cause {cause}')
+
+    @property
+    def causes(self):
+        """Names of all causes of the fault that there is."""
+        return (self.figure('supervisor', 'causes') or '').split(', ')
+
+    def expect_rest(self):
+        """The arm ends up at rest, and stays there."""
+        self.wait(self.is_at_rest, 'the arm is at rest')
+        place, count = self.place, len(self.measured)
+        self.spin_for(REST)
+        for state in self.measured[count:]:
+            assert np.abs(state.position - place).max() < 0.02
+            assert np.abs(state.velocity).max() < 0.05
+
+
+def seconds(time):
+    """Of a stamp or duration."""
+    return time.sec + time.nanosec * 1e-9
+
+
+def recorded(folder, topic):
+    """Messages of a topic in a bag, in their order."""
+    with Reader(folder) as reader:
+        store = get_typestore(Stores.EMPTY)
+        connections = [conn for conn in reader.connections if conn.topic == topic]
+        if not connections:  # which would be taken for all of them
+            return []
+        for conn in connections:
+            store.register(get_types_from_msg(conn.msgdef.data, conn.msgtype))
+        found = reader.messages(connections=connections)
+        return [store.deserialize_cdr(data, conn.msgtype) for conn, _, data in found]
+
+
+@contextmanager
+def faulty_loop(folder):
+    """A loop that has learned to move; all its processes end with it."""
+    rclpy.init()
+    loop = FaultyLoop(folder)
+    try:
+        for node in (*NODES, CHANNEL):
+            loop.start(node)
+        loop.wait(lambda: loop.mode == 'idle', 'idle at first')
+        is_warm = 'the planner is warm'
+        loop.wait(lambda: loop.figure('planner', 'is warm') == 'True', is_warm, COMPILING)
+        yield loop
+    finally:
+        loop.end_all()
+        loop.destroy_node()
+        rclpy.try_shutdown()

@@ -1,0 +1,173 @@
+"""Messages say exactly what the values say, whatever the order of joints, or are refused."""
+
+import math
+
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+
+from safe_sysid.errors import MeasurementError, MessageError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout, ratio_bounds
+from safe_sysid.ros.messages.codec import (
+    JointStateReader,
+    JointStateWriter,
+    PlanNotice,
+    TorqueReader,
+    TorqueWriter,
+    estimate_message,
+    estimate_of,
+    name_of,
+    notice_of,
+    plan_message,
+    plan_notice,
+)
+from safe_sysid.track.guarded_torque import Command
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.task_motion import Piece, TaskMotion, minimum_jerk
+
+NAMES = ('a', 'b', 'c')
+STAMP = 1_763_744_000_123_456_789  # [ns] a float of seconds would lose the last three digits
+
+
+def wired(msg):
+    """The message as it arrives in another process."""
+    return deserialize_message(serialize_message(msg), type(msg))
+
+
+def random_measurement(rng):
+    return JointMeasurement(STAMP, *rng.normal(size=(3, 3)))
+
+
+def random_estimate(rng):
+    layout = ParameterLayout(NAMES, 2)
+    theta = rng.normal(size=layout.size)
+    return ParameterEstimate(layout, theta, ratio_bounds(theta, 0.1, 0.2))
+
+
+def test_a_measurement_arrives_to_the_last_bit(rng):
+    sent = random_measurement(rng)
+    got = JointStateReader(NAMES).measurement(wired(JointStateWriter(NAMES).message(sent)))
+    assert got.stamp == sent.stamp
+    for field in ('position', 'velocity', 'torque'):
+        assert np.array_equal(getattr(got, field), getattr(sent, field))
+
+
+def test_joints_are_matched_by_name_also_when_the_order_changes_on_the_way(rng):
+    sent, reader = random_measurement(rng), JointStateReader(NAMES)
+    for order in ([2, 0, 1], [0, 1, 2], [1, 2, 0]):
+        msg = JointStateWriter([NAMES[i] for i in order]).message(
+            JointMeasurement(STAMP, *(x[order] for x in vars_of(sent)))
+        )
+        msg.name = [*msg.name, 'gripper']
+        for field in ('position', 'velocity', 'effort'):
+            setattr(msg, field, [*getattr(msg, field), 9.0])
+        got = reader.measurement(wired(msg))
+        assert all(np.array_equal(x, y) for x, y in zip(vars_of(got), vars_of(sent), strict=True))
+
+
+def vars_of(measurement):
+    return measurement.position, measurement.velocity, measurement.torque
+
+
+@pytest.mark.parametrize(
+    ('change', 'complaint'),
+    [
+        ({'name': ['a', 'b', 'x']}, r"joint_states has no \['c'\]; its joints are"),
+        ({'name': ['a', 'b', 'c', 'c'], 'position': [0.0] * 4}, r"\['c'\] more than once"),
+        ({'effort': []}, '3 names and 0 numbers in effort'),
+        ({'velocity': [0.0, math.nan, 0.0]}, 'velocity of b in joint_states is nan'),
+        ({'position': [0.0, 0.0, math.inf]}, 'position of c in joint_states is inf'),
+    ],
+)
+def test_what_is_no_measurement_is_refused_by_name(rng, change, complaint):
+    msg = JointStateWriter(NAMES).message(random_measurement(rng))
+    for field, value in change.items():
+        setattr(msg, field, value)
+    with pytest.raises(MeasurementError, match=complaint):
+        JointStateReader(NAMES).measurement(msg)
+
+
+def test_a_torque_arrives_with_the_stamp_it_answers(rng):
+    sent = Command(rng.normal(size=3), STAMP)
+    msg = wired(TorqueWriter(NAMES).message(sent))
+    got = TorqueReader(NAMES).command(msg)
+    assert got.stamp == STAMP
+    assert np.array_equal(got.torque, sent.torque)
+    assert list(msg.data[msg.layout.data_offset :]) == sent.torque.tolist()
+
+
+def test_torques_for_other_joints_are_refused(rng):
+    msg = TorqueWriter(('b', 'a', 'c')).message(Command(rng.normal(size=3), STAMP))
+    with pytest.raises(MessageError, match='is for'):
+        TorqueReader(NAMES).command(msg)
+    short = TorqueWriter(NAMES).message(Command(rng.normal(size=3), STAMP))
+    short.data = short.data[:-1]
+    with pytest.raises(MessageError, match='has 4 numbers, not 5'):
+        TorqueReader(NAMES).command(short)
+
+
+def test_an_estimate_arrives_to_the_last_bit_and_keeps_its_name(rng):
+    sent = random_estimate(rng)
+    msg = wired(estimate_message(sent, STAMP))
+    got = estimate_of(msg, sent.layout)
+    assert got.stamp == STAMP
+    assert np.array_equal(got.estimate.theta, sent.theta)
+    assert np.array_equal(got.estimate.bounds.lower, sent.bounds.lower)
+    assert np.array_equal(got.estimate.bounds.upper, sent.bounds.upper)
+    assert name_of(got.estimate) == name_of(sent) != name_of(random_estimate(rng))
+    assert [dim.size for dim in msg.layout.dim] == [3, sent.layout.size]
+    assert msg.layout.dim[1].label.split(', ') == list(sent.layout.labels)
+
+
+def test_an_estimate_of_another_arm_or_beside_its_bounds_is_refused(rng):
+    sent = random_estimate(rng)
+    with pytest.raises(MessageError, match='not about this arm'):
+        estimate_of(estimate_message(sent, STAMP), ParameterLayout(('a', 'b', 'd'), 2))
+    msg = estimate_message(sent, STAMP)
+    msg.data[2 + sent.layout.size] = math.nan
+    with pytest.raises(MessageError, match='not in its bounds'):
+        estimate_of(msg, sent.layout)
+
+
+def random_motion(rng, duration=3.0):
+    """Two pieces, of which the first ends in motion."""
+    start, via, goal = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=3)
+    return minimum_jerk(tuple(start), via, goal, (duration, 1.5))
+
+
+def one_piece(rng, duration=3.0):
+    return TaskMotion((Piece(Bezier(*rng.normal(size=(3, 3)), duration), rng.normal(size=3)),))
+
+
+@pytest.mark.parametrize('motion_of', [one_piece, random_motion])
+def test_a_plan_is_the_same_motion_on_the_other_side(rng, motion_of):
+    sent = PlanNotice(STAMP, motion_of(rng), 'name')
+    msg = wired(plan_message(sent, NAMES))
+    assert len(msg.points) == len(sent.motion.pieces) + 1
+    got = plan_notice(msg, NAMES)
+    assert (got.start, got.certified_for) == (STAMP, 'name')
+    clock, estimate = Clock(STAMP - 5), random_estimate(rng)
+    plan = got.plan(clock, estimate)
+    for t in np.linspace(0.0, sent.motion.duration, 31):
+        for x, expected in zip(plan.motion.desired(t), sent.motion.desired(t), strict=True):
+            assert np.allclose(x, expected, rtol=0.0, atol=1e-12)
+    assert notice_of(plan, clock, 'name').start == STAMP
+    assert np.array_equal(plan.theta_0, estimate.theta)
+    assert plan.theta_bounds.contains(estimate.bounds)
+
+
+def test_a_plan_that_does_not_end_at_rest_or_is_for_others_is_refused(rng):
+    msg = plan_message(PlanNotice(STAMP, one_piece(rng), ''), NAMES)
+    with pytest.raises(MessageError, match='plan is for'):
+        plan_notice(msg, ('a', 'b', 'd'))
+    msg.points[1].velocities = [0.0, 1e-9, 0.0]
+    with pytest.raises(MessageError, match='does not end at rest'):
+        plan_notice(msg, NAMES)
+    msg.points[0].positions = [0.0, math.nan, 0.0]
+    with pytest.raises(MessageError, match='not 3 finite numbers'):
+        plan_notice(msg, NAMES)
+    empty = plan_message(PlanNotice(STAMP, one_piece(rng, 1e-10), ''), NAMES)
+    with pytest.raises(MessageError, match='lasts 0 ns'):
+        plan_notice(empty, NAMES)

@@ -1,0 +1,108 @@
+"""What RViz shows is what is avoided and reached; what others draw is understood or refused."""
+
+import numpy as np
+import pytest
+from visualization_msgs.msg import Marker, MarkerArray
+
+from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.model.collision.world import read_world, world_names
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.drawings import (
+    frame_of_base,
+    frame_of_tip,
+    obstacle_markers,
+    obstacles_in,
+    payload_message,
+    quaternion_of,
+    rotation_of,
+)
+from safe_sysid.sets.box import Box
+from safe_sysid.simulate.random_arm import random_rotation
+
+
+def test_a_quaternion_is_the_rotation_it_was_made_of(rng):
+    turns = [random_rotation(rng) for _ in range(200)]
+    turns += [np.diag(d) for d in ([1.0, -1, -1], [-1, 1.0, -1], [-1, -1, 1.0], [1.0, 1, 1])]
+    for R in turns:
+        q = quaternion_of(R)
+        assert np.allclose(rotation_of(np.array([q.w, q.x, q.y, q.z])), R, rtol=0.0, atol=1e-12)
+
+
+def test_boxes_that_were_drawn_are_the_boxes_that_are_avoided(rng):
+    boxes = {
+        f'box_{i}': Box(rng.normal(size=3), rng.uniform(0.1, 1.0, 3), random_rotation(rng))
+        for i in range(5)
+    }
+    msg = obstacle_markers(boxes, 'base', 0)
+    for box, other in zip(boxes.values(), obstacles_in(msg, 'base').values(), strict=True):
+        assert np.allclose(box.center, other.center)
+        assert np.allclose(box.half_sizes, other.half_sizes)
+        assert np.allclose(box.rotation, other.rotation, rtol=0.0, atol=1e-12)
+
+
+def cube():
+    marker = Marker(type=Marker.CUBE, ns='table', id=3)
+    marker.header.frame_id = 'base'
+    marker.pose.orientation.w = 1.0
+    marker.scale.x = marker.scale.y = marker.scale.z = 0.5
+    return marker
+
+
+def test_obstacles_have_names_and_can_be_taken_away():
+    gone = Marker(action=Marker.DELETE, ns='table', id=3)
+    assert list(obstacles_in(MarkerArray(markers=[cube()]), 'base')) == ['table/3']
+    assert obstacles_in(MarkerArray(markers=[cube(), gone]), 'base') == {}
+    every = Marker(action=Marker.DELETEALL)
+    assert obstacles_in(MarkerArray(markers=[cube(), every]), 'base') == {}
+
+
+@pytest.mark.parametrize(
+    ('change', 'complaint'),
+    [
+        (lambda m: setattr(m, 'type', Marker.SPHERE), 'of type 2; only cubes are understood'),
+        (lambda m: setattr(m.header, 'frame_id', 'camera'), "in frame 'camera'; 'base' is needed"),
+        (lambda m: setattr(m.pose.orientation, 'w', 0.0), 'no quaternion'),
+        (lambda m: setattr(m.scale, 'y', 0.0), 'sizes above 0 are needed'),
+        (lambda m: setattr(m.pose.position, 'x', float('nan')), 'finite numbers'),
+    ],
+)
+def test_what_cannot_be_avoided_is_refused(change, complaint):
+    marker = cube()
+    change(marker)
+    with pytest.raises(MessageError, match=complaint):
+        obstacles_in(MarkerArray(markers=[marker]), 'base')
+
+
+def test_the_payload_message_has_the_inertia_about_the_centre_of_mass():
+    model = RobotModel.named('two_link')
+    estimate = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.1))
+    inertia = payload_message(model, estimate, 0).inertia
+    assert inertia.m == 1.0
+    assert (inertia.com.x, inertia.com.y, inertia.com.z) == (0.25, 0.0, 0.0)
+    assert inertia.iyy == pytest.approx(0.0825 - 1.0 * 0.25**2)
+    assert inertia.ixx == pytest.approx(0.001)
+
+
+def test_frames_are_links_of_the_arm():
+    model = RobotModel.named('kinova_gen3')
+    assert frame_of_base(model) == 'world'
+    assert frame_of_tip(model) == 'gen3_bracelet_link'
+
+
+def test_worlds_of_the_package_can_be_read():
+    assert {'empty', 'shelf'} <= set(world_names())
+    assert read_world('empty') == {}
+    shelf = read_world('shelf')
+    assert np.allclose(shelf['table'].half_sizes, [0.8, 0.8, 0.05])
+    with pytest.raises(ConfigError, match="no world 'moon', the package has"):
+        read_world('moon')
+
+
+def test_a_box_of_a_world_is_turned_as_a_urdf_would(tmp_path):
+    path = tmp_path / 'world.yaml'
+    path.write_text(
+        'obstacles:\n  door: {center: [1, 0, 0], size: [1, 2, 3], rpy: [0, 0, 1.5707963267948966]}'
+    )
+    (door,) = read_world(str(path)).values()
+    assert np.allclose(door.rotation @ [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], atol=1e-15)

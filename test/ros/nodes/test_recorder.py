@@ -1,0 +1,215 @@
+"""The recorder as a process: nothing lost, killed or not, and all that a run needs is inside."""
+
+import os
+import signal
+import time
+
+from builtin_interfaces.msg import Time
+import numpy as np
+import pytest
+import rclpy
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from ros.running_node import running_node, wait_until
+from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+
+from safe_sysid.measure.bag.reader import read_rosbag
+from safe_sysid.model.facts import facts_path, read_facts, urdf_path
+from safe_sysid.ros.messages.definitions import definition
+from safe_sysid.ros.process.parameter_survey import parameter_file
+from safe_sysid.share import share_directory
+
+LOOP = share_directory() / 'config' / 'loop' / 'kinova_gen3.yaml'
+COMMIT = 0.2  # [s]
+SLACK = 0.5  # [s] that a busy machine may be behind
+PERIOD = 1e-3  # [s]
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@pytest.fixture
+def node():
+    rclpy.init()
+    node = rclpy.create_node('measured_arm', namespace='left')
+    yield node
+    node.destroy_node()
+    rclpy.shutdown()
+
+
+def messages_in(folder):
+    """Topic, and message as its definition in the bag says, of everything in a bag."""
+    with Reader(folder) as reader:
+        store = get_typestore(Stores.EMPTY)
+        for conn in reader.connections:
+            store.register(get_types_from_msg(conn.msgdef.data, conn.msgtype))
+        return [
+            (conn.topic, store.deserialize_cdr(data, conn.msgtype), stamp)
+            for conn, stamp, data in reader.messages()
+        ]
+
+
+class Arm:
+    """Three topics at 1 kHz each, and one message that comes only once."""
+
+    def __init__(self, node):
+        publish = node.create_publisher
+        self._once = publish(String, 'once', LATCHED)
+        self._once.publish(String(data='said before anybody listened'))
+        self._states = [publish(JointState, f'joint_states_{i}', 100) for i in range(2)]
+        self._torques = publish(Float64MultiArray, 'torque_command', 100)
+        self.sent: list[int] = []  # [ns] when message i was published
+
+    def is_heard(self):
+        return all(p.get_subscription_count() for p in (*self._states, self._torques, self._once))
+
+    def publish(self, seconds):
+        begin = time.monotonic()
+        while (elapsed := time.monotonic() - begin) < seconds:
+            if elapsed < len(self.sent) * PERIOD:
+                time.sleep(PERIOD / 4)
+                continue
+            i = float(len(self.sent))
+            self.sent.append(time.time_ns())
+            for publisher in self._states:
+                publisher.publish(state_of(i))
+            self._torques.publish(Float64MultiArray(data=[i]))
+
+
+def state_of(number):
+    msg = JointState(name=['a', 'b'], position=[number, 0.0])
+    msg.velocity = msg.effort = [0.0, 0.0]
+    msg.header.stamp = Time(sec=int(number) // 1000, nanosec=int(number) % 1000 * 1_000_000)
+    return msg
+
+
+def numbers_of(found, topic):
+    values = [msg for name, msg, _ in found if name == topic]
+    return [int(getattr(msg, 'position', getattr(msg, 'data', None))[0]) for msg in values]
+
+
+STREAMS = ('/left/joint_states_0', '/left/joint_states_1', '/left/torque_command')
+
+
+def arguments(folder, storage='mcap', **more):
+    parameters = {'folder': folder, 'storage': storage, 'commit_interval': COMMIT, **more}
+    words = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+    return ['--params-file', str(LOOP), *words]
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_a_run_is_in_the_bag_without_a_gap(tmp_path, node, storage):
+    arm = Arm(node)
+    with running_node('recorder_node', *arguments(tmp_path / 'bag', storage)) as process:
+        wait_until(arm.is_heard, 'the recorder')
+        arm.publish(0.7)
+        time.sleep(0.1)  # for the last message to arrive
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    found = messages_in(tmp_path / 'bag')
+    for topic in STREAMS:
+        assert numbers_of(found, topic) == list(range(len(arm.sent)))
+    assert [m.data for t, m, _ in found if t == '/left/once'] == ['said before anybody listened']
+    stamps = np.array([stamp for _, _, stamp in found])
+    assert np.all(np.diff(stamps) >= 0)
+
+
+def test_a_killed_recorder_leaves_everything_but_its_last_moments(tmp_path, node):
+    arm = Arm(node)
+    with running_node('recorder_node', *arguments(tmp_path / 'bag', file_size=0.2)) as process:
+        wait_until(arm.is_heard, 'the recorder')
+        arm.publish(1.5)
+        killed = time.time_ns()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    found = messages_in(tmp_path / 'bag')
+    old = sum(sent < killed - (COMMIT + SLACK) * 1e9 for sent in arm.sent)
+    assert old > 100
+    for topic in STREAMS:
+        numbers = numbers_of(found, topic)
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) >= old
+    assert len(list((tmp_path / 'bag').glob('*.mcap'))) > 2
+    recording = read_rosbag(tmp_path / 'bag', ('b', 'a'), STREAMS[0])
+    assert len(recording) == len(numbers_of(found, STREAMS[0]))
+    np.testing.assert_array_equal(recording.position[:, 1], np.arange(len(recording)))
+
+
+def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
+    """Parameters, URDF and settings come out as they went in; a node takes the parameters."""
+    first = arguments(tmp_path / 'first', topics='/left/.*')
+    with running_node('recorder_node', *first):
+        wait_until(lambda: (tmp_path / 'first' / 'metadata.yaml').exists(), 'the bag')
+
+        def known():
+            said = ''.join(texts(tmp_path / 'first', 'parameters'))
+            return '/recorder:' in said and '/left/measured_arm:' in said
+
+        wait_until(
+            known, 'parameters of all nodes', lambda: rclpy.spin_once(node, timeout_sec=0.05)
+        )
+    config = facts_path('kinova_gen3')
+    assert texts(tmp_path / 'first', 'robot_settings') == [config.read_text()]
+    urdf = urdf_path(config, read_facts(config)).read_text()
+    assert texts(tmp_path / 'first', 'robot_description') == [urdf]
+    parameters = texts(tmp_path / 'first', 'parameters')
+    (own,) = (text for text in parameters if text.startswith('/recorder:'))
+    file = tmp_path / 'parameters.yaml'
+    file.write_text(own)
+    with running_node(
+        'recorder_node', '--params-file', str(file), '-p', f'folder:={tmp_path / "second"}'
+    ):
+        wait_until(lambda: texts(tmp_path / 'second', 'robot_settings'), 'the second bag')
+
+
+def texts(folder, name):
+    """Texts that are only in the bag."""
+    if not (folder / 'metadata.yaml').exists():
+        return []
+    found = messages_in(folder)
+    return [msg.data for topic, msg, _ in found if topic == f'/recorded/{name}']
+
+
+def test_parameters_of_every_type_survive_as_a_file(tmp_path):
+    values = {
+        'text': 'quote " back\\slash',
+        'whole': 3,
+        'real': 2.0,
+        'small': 5e-08,
+        'yes': True,
+        'reals': [1.0, -0.5],
+        'names': ['a', 'true', '1'],
+        'nested.value': 1.5,
+        'unlimited': float('inf'),
+    }
+    file = tmp_path / 'file.yaml'
+    file.write_text(parameter_file('/sometimes/reader', values))
+    rclpy.init(args=['--ros-args', '--params-file', str(file)])
+    try:
+        node = rclpy.create_node(
+            'reader',
+            namespace='sometimes',
+            automatically_declare_parameters_from_overrides=True,
+        )
+        for name, value in values.items():
+            found = node.get_parameter(name).value
+            assert (list(found) if isinstance(value, list) else found) == value
+            assert isinstance(found, type(value)) or isinstance(value, list)
+    finally:
+        rclpy.shutdown()
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        'sensor_msgs/msg/JointState',
+        'visualization_msgs/msg/MarkerArray',
+        'diagnostic_msgs/msg/DiagnosticArray',
+        'trajectory_msgs/msg/JointTrajectory',
+        'rcl_interfaces/msg/ParameterDescriptor',
+    ],
+)
+def test_definitions_have_the_hash_of_the_published_ones(name):
+    store = get_typestore(Stores.EMPTY)
+    store.register(get_types_from_msg(definition(name), name))
+    assert store.hash_rihs01(name) == get_typestore(Stores.ROS2_KILTED).hash_rihs01(name)

@@ -1,0 +1,123 @@
+"""A loop of real processes, started as a user would, and what is to be seen of it from outside."""
+
+from contextlib import contextmanager
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+import yaml
+
+from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
+from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.watch.health import heard_from
+from safe_sysid.share import share_directory
+
+LONG = 90.0  # [s] for everything to happen on a machine that is busy with other tests
+ANSWER = 10.0  # [s] after which a request or its answer got lost: its service began anew
+
+
+def changed_settings(tmp_path, robot, **changes):
+    """Copy of the settings of a loop; a change has the name node__key__key."""
+    blocks = yaml.safe_load((share_directory() / 'config/loop' / f'{robot}.yaml').read_text())
+    for name, value in changes.items():
+        node, *keys, last = name.split('__')
+        place = blocks.setdefault('/**' if node == 'all' else f'/**/{node}', {})
+        for key in ('ros__parameters', *keys):
+            place = place.setdefault(key, {})
+        place[last] = value
+    path = tmp_path / f'{robot}.yaml'
+    path.write_text(yaml.safe_dump(blocks))
+    return path
+
+
+class Observer(Node):
+    """Hears everything and calls services."""
+
+    def __init__(self):
+        super().__init__('observer')
+        self.samples, self.torques, self.modes, self.plans = [], [], [], []
+        self.conditions = {}
+        self._requests = {}
+        subscribe = self.create_subscription
+        subscribe(JointState, 'joint_states', self.samples.append, EVERY_SAMPLE)
+        subscribe(Float64MultiArray, 'torque_command', self.torques.append, EVERY_SAMPLE)
+        subscribe(JointTrajectory, 'plan_in_force', self.plans.append, STATE)
+        subscribe(String, 'mode', self._on_mode, STATE)
+        subscribe(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
+        self._executor = single_threaded_executor()
+        self._executor.add_node(self)
+
+    def _on_mode(self, msg):
+        if not self.modes or self.modes[-1] != msg.data:
+            self.modes.append(msg.data)
+
+    def _on_health(self, msg):
+        for status in msg.status:
+            heard = heard_from(status)
+            self.conditions[heard.name.removeprefix('/')] = heard
+
+    @property
+    def mode(self):
+        return self.modes[-1] if self.modes else None
+
+    def wait(self, condition, what, seconds=LONG):
+        """Until a condition holds; what it is, in case it does not."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f'{what}; modes {self.modes}, {self.conditions}'
+            self._executor.spin_once(timeout_sec=0.1)
+
+    def call(self, service):
+        """Answer of a service, such as supervisor/start."""
+        if service not in self._requests:
+            self._requests[service] = self.create_client(Trigger, service)
+        client = self._requests[service]
+        deadline = time.monotonic() + LONG
+        while True:
+            self.wait(client.service_is_ready, f'{service} is there')
+            future = client.call_async(Trigger.Request())
+            again = min(deadline, time.monotonic() + ANSWER)
+            while not future.done() and time.monotonic() < again:
+                self._executor.spin_once(timeout_sec=0.1)
+            if future.done():
+                return future.result()
+            assert time.monotonic() < deadline, f'{service} answers; modes {self.modes}'
+
+
+@contextmanager
+def observed():
+    """An observer on the domain of this test run."""
+    rclpy.init()
+    try:
+        observer = Observer()
+        yield observer
+    finally:
+        rclpy.try_shutdown()
+
+
+@contextmanager
+def running(*arguments):
+    """`safe-sysid run` with these arguments."""
+    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'run', *map(str, arguments)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.communicate(timeout=30.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise

@@ -1,0 +1,33 @@
+"""A node of ours in a process of its own, for tests."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import signal
+import subprocess
+import sys
+import time
+
+GIVE_UP = 60.0  # [s]
+
+
+@contextmanager
+def running_node(module: str, *arguments: str) -> Iterator[subprocess.Popen]:
+    """Process of a node or bridge with ROS arguments; ended with SIGINT, then killed."""
+    folder = 'bridges' if module.endswith('_bridge') else 'nodes'
+    command = [sys.executable, '-m', f'safe_sysid.ros.{folder}.{module}', '--ros-args', *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                process.wait(GIVE_UP)
+        finally:
+            process.kill()
+
+
+def wait_until(condition, what: str, step=lambda: time.sleep(0.01)) -> None:
+    """Wait for something that has to come true; `step` is done in between."""
+    end = time.monotonic() + GIVE_UP
+    while not condition():
+        assert time.monotonic() < end, f'waited {GIVE_UP} s for {what}'
+        step()

@@ -1,0 +1,107 @@
+"""What nodes keep an eye on: who publishes, who is there, which cycle was late, what has come."""
+
+import pytest
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
+from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
+from safe_sysid.ros.watch.health import Heard
+from safe_sysid.ros.watch.heartbeats import RollCall
+from safe_sysid.ros.watch.sample_gate import SampleGate
+from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.track.supervisor import Cause
+
+
+def heard(name, pid='1', faults=(), **figures):
+    return Heard(name, pid, 'trouble' if faults else '', frozenset(faults), figures)
+
+
+def test_a_second_source_is_not_listened_to_and_is_named():
+    watch = SourceWatch()
+    assert watch.accepts('bridge 1', 0.0)
+    assert not watch.accepts('foreign', 0.1)
+    assert watch.accepts('bridge 1', 0.2)
+    assert watch.intruder(0.3) == "'foreign' publishes as well as 'bridge 1'"
+    assert watch.intruder(0.7) == ''
+
+
+def test_a_source_that_is_silent_is_followed_by_another():
+    watch = SourceWatch()
+    assert watch.accepts('bridge 1', 0.0)
+    assert not watch.accepts('bridge 2', 0.4)
+    assert watch.accepts('bridge 2', 0.6)
+    assert not watch.accepts('bridge 1', 0.7)
+
+
+def test_faults_are_those_of_the_last_word_of_every_node():
+    nodes = RollCall('/arm', silence=2.0)
+    nodes.hear(heard('/arm/controller', faults=[Cause.TRACKING]), 0.0)
+    nodes.hear(heard('/arm/identifier', faults=[Cause.CONTRADICTION]), 0.0)
+    nodes.hear(heard('/other/controller', faults=[Cause.BAD_MEASUREMENT]), 0.0)
+    nodes.hear(heard('/arm/identifier'), 0.1)
+    assert nodes.faults() == {Cause.TRACKING}
+    assert nodes.sentence(Cause.TRACKING) == 'controller: trouble'
+
+
+def test_two_processes_of_one_name_are_a_fault_a_restart_is_none():
+    nodes = RollCall('/', silence=2.0)
+    nodes.hear(heard('/controller', '1'), 0.0)
+    nodes.hear(heard('/controller', '2'), 1.5)  # the first one was killed
+    assert nodes.faults() == frozenset()
+    nodes.hear(heard('/controller', '1'), 1.6)
+    assert nodes.faults() == {Cause.SECOND_PUBLISHER}
+    assert nodes.sentence(Cause.SECOND_PUBLISHER) == 'controller runs more than once'
+    nodes.hear(heard('/controller', '1'), 3.0)
+    assert nodes.faults() == frozenset()
+
+
+def test_nodes_that_fall_silent_are_named_and_their_figures_stay():
+    nodes = RollCall('/', silence=2.0)
+    nodes.hear(heard('/planner', found='x'), 0.0)
+    assert nodes.silent(1.9) == []
+    assert nodes.silent(2.1) == ['planner']
+    assert nodes.figure('planner', 'found') == 'x'
+    assert nodes.figure('planner', 'nothing') is None
+    assert nodes.any_figure('found') == 'x'
+
+
+def test_late_and_missed_cycles_are_counted():
+    monitor = CycleMonitor(CycleSettings(period=0.001, deadline=0.002))
+    for stamp_ms, arrived, left in (
+        (0, 0.000, 0.0002),
+        (1, 0.001, 0.0035),  # the torque left late
+        (2, 0.0041, 0.0042),  # the sample came 3.1 ms after the one before
+        (5, 0.0052, 0.0053),  # two samples are missing
+    ):
+        monitor.step(stamp_ms * 1_000_000, arrived, left)
+    assert (monitor.cycles, monitor.late, monitor.waits, monitor.missed) == (4, 1, 1, 2)
+    assert monitor.figures()['cycle longest [us]'] == 2500
+
+
+def test_cycles_without_a_period_are_refused():
+    with pytest.raises(ConfigError, match='period is 0.0, it has to be above 0 and less than 10'):
+        CycleSettings(period=0.0)
+
+
+def test_in_real_time_nothing_is_waited_for():
+    gate = SampleGate.of(False, ('estimate', 'plan'))
+    assert gate.is_open(5)
+
+
+def test_in_lockstep_a_sample_waits_for_every_answer_to_it():
+    gate = SampleGate.of(True, ('estimate', 'plan'))
+    gate.note('estimate', 5)
+    assert not gate.is_open(5)
+    gate.note('plan', 4)
+    assert not gate.is_open(5)
+    gate.note('plan', 5)
+    assert gate.is_open(5)
+    assert not gate.is_open(6)
+    gate.forget('plan')
+    assert not gate.is_open(5)
+
+
+def test_a_process_without_wishes_stays_as_it_is():
+    assert prepare_process(RealTimeSettings()) == []
+    with pytest.raises(ConfigError, match='priority is 100, .* at least 0 and at most 99'):
+        RealTimeSettings(priority=100)
