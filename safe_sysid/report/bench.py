@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 import importlib
-import json
 from pathlib import Path
 import sys
-from typing import Any
-
-import numpy as np
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.report.bench_members import MEMBERS
+from safe_sysid.report.figures_text import as_json, as_table
 from safe_sysid.report.output import print_to_error
 from safe_sysid.versions import cpu_count, versions
 
@@ -68,52 +65,3 @@ def command(options: argparse.Namespace) -> int:
 
 def _to_standard_error(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
-
-
-def as_json(figures: Mapping[str, object]) -> str:
-    """One JSON object; a figure that is not finite becomes null, which JSON can say."""
-    return json.dumps(_plain(figures), allow_nan=False)
-
-
-def as_table(figures: Mapping[str, object]) -> str:
-    """One row per figure; lists and groups of figures are indented below their name."""
-    return '\n'.join(_rows(_plain(figures), ''))
-
-
-def _plain(value: Any) -> Any:
-    """Value as the types JSON knows."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
-
-
-def _rows(group: dict[str, Any], indent: str) -> list[str]:
-    width = max((len(name) for name in group), default=0)
-    rows = []
-    for name, value in group.items():
-        if isinstance(value, dict):
-            rows += [f'{indent}{name}', *_rows(value, indent + '  ')]
-        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
-            rows.append(f'{indent}{name}')
-            rows += [f'{indent}  {_line(item)}' for item in value]
-        else:
-            rows.append(f'{indent}{name:<{width}}  {_line(value)}')
-    return rows
-
-
-def _line(value: Any) -> str:
-    if isinstance(value, dict):
-        return '  '.join(f'{name} {_line(item)}' for name, item in value.items())
-    if isinstance(value, list):
-        return '  '.join(_line(item) for item in value)
-    if isinstance(value, float):
-        return f'{value:.4g}'
-    return '-' if value is None else str(value)

@@ -20,10 +20,10 @@ from safe_sysid.calibrate.torque_rows import joined
 from safe_sysid.calibrate.validation import TorqueError, torque_error
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.report.bench import as_json
 from safe_sysid.report.calibrate_input import recorded
 from safe_sysid.report.calibrate_settings import write_settings
 from safe_sysid.report.calibrate_urdf import write_dynamics
+from safe_sysid.report.figures_text import as_json
 from safe_sysid.report.progress import ProgressBar
 
 HELD_OUT = 0.4  # share of a recording that judges the fit, when no other one is named

@@ -11,8 +11,9 @@ import pytest
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.report import bench
-from safe_sysid.report.bench import BenchSettings, as_json, as_table
+from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.cli import main
+from safe_sysid.report.figures_text import as_json, as_table
 
 SETTINGS = BenchSettings(trials=None, seed=1, quick=True, plots=None)
 
