@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.audit.ledger import Ledger
+from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.demo_belief import Claim
 from safe_sysid.report.demo_runs import DemoChoices
-from safe_sysid.report.loop_ledger import Ledger
-from safe_sysid.report.loop_of_bag import RecordedLoop
 
 
 @dataclass(frozen=True, eq=False)

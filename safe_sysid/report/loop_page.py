@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.audit.loop_record import LoopRecord
 from safe_sysid.report.html_page import Band, Line, Page, Plot, Scene, Section, Table
-from safe_sysid.report.loop_record import LoopRecord
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
 from safe_sysid.sets.interval import Interval
 

@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from report.browser import Browser, chromium
 
+from safe_sysid.audit.ledger import ledger_of
+from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -22,8 +24,6 @@ from safe_sysid.report import demo
 from safe_sysid.report.cli import main
 from safe_sysid.report.demo_narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
 from safe_sysid.report.demo_runs import DemoChoices, believing_empty, follow, mission
-from safe_sysid.report.loop_ledger import ledger_of
-from safe_sysid.report.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.report.processes import Choices, processes_of
 
 PROMISES = 10

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.audit.bag_settings import RecordedSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
@@ -17,7 +18,6 @@ from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.bag_settings import RecordedSettings
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.audit.loop_of_bag import RecordedLoop
+from safe_sysid.audit.loop_record import LoopRecord
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.model.collision.contact import Clearance, ContactGauge
 from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE
-from safe_sysid.report.loop_of_bag import RecordedLoop
-from safe_sysid.report.loop_record import LoopRecord
 
 LOOKS = 4000  # positions at most at which distances are measured
 UNCHANGED = 1e-4  # [m]

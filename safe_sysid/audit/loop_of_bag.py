@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.audit.bag_plans import RecordedPlans, digest, estimate_in, stamp_in, stamp_of
+from safe_sysid.audit.bag_settings import PARAMETERS, RecordedSettings, recorded_settings
+from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder, PlanningEntry
 from safe_sysid.closed_loop import Moment
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.messages import BagMessage, bag_messages
@@ -21,9 +24,6 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.plan.result import Finding, Outcome, PlanResult
-from safe_sysid.report.bag_plans import RecordedPlans, digest, estimate_in, stamp_in, stamp_of
-from safe_sysid.report.bag_settings import PARAMETERS, RecordedSettings, recorded_settings
-from safe_sysid.report.loop_record import LoopRecord, LoopRecorder, PlanningEntry
 from safe_sysid.trajectory.plan import Plan
 
 SAMPLES, TORQUES, ESTIMATES, CERTIFIED, FOLLOWED, MODES, HEALTH = TOPICS = (

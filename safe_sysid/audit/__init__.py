@@ -1,0 +1,1 @@
+"""AUDIT: a recorded run, proven once more from its bag."""
