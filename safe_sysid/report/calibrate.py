@@ -11,19 +11,19 @@ from safe_sysid.calibrate.calibration import Calibration, calibrate
 from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.errors import ConfigError
+from safe_sysid.export.arm_mjcf import write_mjcf
+from safe_sysid.export.arm_settings import write_settings
+from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.calibrate_input import Recorded, arm_of_options, recorded, settings_of
 from safe_sysid.report.calibrate_loops import calibrate_loops
-from safe_sysid.report.calibrate_mjcf import write_mjcf
 from safe_sysid.report.calibrate_page import (
     as_mapping,
     as_page,
     refusal_mapping,
     refusal_page,
 )
-from safe_sysid.report.calibrate_settings import write_settings
-from safe_sysid.report.calibrate_urdf import write_dynamics
 from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.report.figures_text import as_json
 from safe_sysid.report.output import print_to_error

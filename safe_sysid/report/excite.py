@@ -15,11 +15,11 @@ from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import Design, Effort, Progress, design
 from safe_sysid.excite.observed_columns import random_states
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.export.motion import SampledMotion, write_motion
 from safe_sysid.model.arm import STOPS_WITHIN, Arm, arm_of
 from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.excite_files import SampledMotion, write_motion
 from safe_sysid.report.figures_text import as_json, as_table
 from safe_sysid.report.output import print_to_error
 from safe_sysid.report.progress import ProgressBar

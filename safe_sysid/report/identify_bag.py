@@ -14,6 +14,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.export.payload import write_export
 from safe_sysid.identify.effort_plausibility import implausible
 from safe_sysid.identify.held_out import Validation, thinned, validate
 from safe_sysid.identify.identification import Identification, as_mapping, as_table
@@ -34,7 +35,6 @@ from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_scene import arm_scene
-from safe_sysid.report.exports import write_export
 from safe_sysid.report.html_page import write_page
 from safe_sysid.report.identification_page import Evidence, identification_page
 from safe_sysid.report.output import print_to_error

@@ -4,7 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
-from safe_sysid.report.export_formats import FORMATS
+from safe_sysid.export.formats import FORMATS
 
 
 def count(text: str) -> int:

@@ -7,15 +7,15 @@ import pydrake.all as drake
 import pytest
 
 from safe_sysid.errors import BoundError
+from safe_sysid.export.arm_mjcf import quaternion, write_mjcf
+from safe_sysid.export.arm_settings import write_settings
+from safe_sysid.export.arm_urdf import roll_pitch_yaw, write_dynamics, write_geometry
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.bench_calibrate import misbuilt
-from safe_sysid.report.calibrate_mjcf import quaternion, write_mjcf
-from safe_sysid.report.calibrate_settings import write_settings
 from safe_sysid.report.calibrate_trials import altered
-from safe_sysid.report.calibrate_urdf import roll_pitch_yaw, write_dynamics, write_geometry
 
 ROBOTS = ('two_link', 'lbr_med7', 'kinova_gen3')
 

@@ -10,14 +10,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.export.formats import FORMATS
+from safe_sysid.export.payload import exported
+from safe_sysid.export.payload_controllers import abb, franka, kuka, principal, universal_robots
+from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.payload_in_frame import Body, payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.export_controllers import abb, franka, kuka, principal, universal_robots
-from safe_sysid.report.export_formats import FORMATS
-from safe_sysid.report.export_simulators import mjcf, urdf
-from safe_sysid.report.exports import exported
 from safe_sysid.sets.interval import Interval
 
 NUMBER = r'-?\d+\.\d+'

@@ -8,11 +8,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.export.payload_controllers import comments
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.report.export_controllers import comments
 from safe_sysid.sets.interval import Interval
 
 ENTRIES = {

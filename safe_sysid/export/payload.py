@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.export.formats import FORMATS
+from safe_sysid.export.payload_controllers import abb, franka, kuka, universal_robots
+from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model.arm import Arm
-from safe_sysid.report.export_controllers import abb, franka, kuka, universal_robots
-from safe_sysid.report.export_formats import FORMATS
-from safe_sysid.report.export_simulators import mjcf, urdf
 
 CONTROLLERS: dict[str, Callable[[Body], str]] = {
     'mjcf': mjcf,

@@ -1,0 +1,1 @@
+"""Identified arms, payloads and motions as files for robots and simulators."""
