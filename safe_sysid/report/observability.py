@@ -34,7 +34,8 @@ from safe_sysid.model.identifiability.urdf_kinematics import (
     urdf_kinematics,
 )
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report import observability_page, observability_text
+from safe_sysid.report import identifiability_page as observability_page
+from safe_sysid.report import identifiability_text as observability_text
 from safe_sysid.report.output import print_to_error
 from safe_sysid.share import robot_names
 

@@ -8,7 +8,7 @@ from html import escape
 from safe_sysid.model.identifiability.links import Observability, written
 from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS
 from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
-from safe_sysid.report.observability_text import kind_of, row_labels, summary
+from safe_sysid.report.identifiability_text import kind_of, row_labels, summary
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto;
