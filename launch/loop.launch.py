@@ -8,7 +8,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from safe_sysid.report.processes import WAYS, Choices, processes_of, write_choices
+from safe_sysid.bringup.processes import WAYS, Choices, processes_of, write_choices
 
 ARGUMENTS = {
     'way': ('loop', f'on what the loop runs: {", ".join(WAYS)}'),

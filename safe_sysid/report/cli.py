@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         # Loaded only now: --help needs none of the numeric libraries.
-        carrier = importlib.import_module(declaration(options.subcommand).CARRIED_OUT_BY)
+        carrier = _carrier(declaration(options.subcommand))
         return int(carrier.command(options))
     except SafeSysidError as error:
         print(f'safe-sysid: {error}', file=sys.stderr)
@@ -46,6 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_READ
+
+
+def _carrier(declared: ModuleType) -> ModuleType:
+    """The file that carries out a subcommand: the declaring one, or one that loads slowly."""
+    name = getattr(declared, 'CARRIED_OUT_BY', None)
+    return declared if name is None else importlib.import_module(name)
 
 
 def declaration(name: str) -> ModuleType:

@@ -11,6 +11,7 @@ import time
 
 from safe_sysid.audit.ledger import ledger_of
 from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
+from safe_sysid.bringup.run import SETTINGS_REFUSED
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.demo_belief import claim_of, empty_gripper
@@ -27,7 +28,6 @@ from safe_sysid.report.demo_runs import (
     mission,
 )
 from safe_sysid.report.demo_tables import tables
-from safe_sysid.report.run import SETTINGS_REFUSED
 
 PROMISE_BROKEN = 1
 HOW_TO_GET_ROS = (

@@ -16,10 +16,10 @@ import sys
 from types import FrameType
 from typing import Any
 
+from safe_sysid.bringup.run import die_with_parent
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.run import die_with_parent
 
 BRIDGES = {'builtin_sim': 'builtin_sim_bridge', 'drake_sim': 'drake_bridge'}
 ROBOT, WORLD = 'kinova_gen3', 'shelf'

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from safe_sysid.report.processes import WAYS, Choices, processes_of
+from safe_sysid.bringup.processes import WAYS, Choices, processes_of
 
 NOT_HERE = 'launch_ros comes with a ROS installation and is on no package index'
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from safe_sysid.report.cli import commands, declaration, main
+from safe_sysid.report.cli import _carrier, commands, declaration, main
 
 
 def run_python(code):
@@ -37,7 +37,7 @@ def test_help_loads_no_numeric_library_and_no_ros():
 
 @pytest.mark.parametrize('command', list(commands()))
 def test_no_command_loads_ros(command):
-    module = declaration(command).CARRIED_OUT_BY
+    module = _carrier(declaration(command)).__name__
     loaded = run_python(f'import sys, {module}; print(sorted(sys.modules))')
     assert f"'{module}'" in loaded
     assert "'rclpy'" not in loaded

@@ -17,6 +17,7 @@ from report.browser import Browser, chromium
 
 from safe_sysid.audit.ledger import ledger_of
 from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
+from safe_sysid.bringup.processes import Choices, processes_of
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -24,7 +25,6 @@ from safe_sysid.report import demo
 from safe_sysid.report.cli import main
 from safe_sysid.report.demo_narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
 from safe_sysid.report.demo_runs import DemoChoices, believing_empty, follow, mission
-from safe_sysid.report.processes import Choices, processes_of
 
 PROMISES = 10
 BUDGET = 3.9  # [s] of a search

@@ -15,8 +15,8 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from safe_sysid.report.processes import Choices, processes_of, write_choices
-from safe_sysid.report.run import command_line, die_with_parent, ended
+from safe_sysid.bringup.processes import Choices, processes_of, write_choices
+from safe_sysid.bringup.run import command_line, die_with_parent, ended
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.watch.health import heard_from
 

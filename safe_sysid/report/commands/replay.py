@@ -2,11 +2,12 @@
 
 import argparse
 
+from safe_sysid.bringup.processes import Choices
+from safe_sysid.bringup.run import run
 from safe_sysid.report.commands.run import add_parameter
 from safe_sysid.report.commands.values import positive
 
 HELP = 'a recorded bag through the identifier node, at its own pace or as fast as it goes'
-CARRIED_OUT_BY = 'safe_sysid.report.replay_nodes'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,3 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'another parameter of a node, for a bag of 500 Hz say '
         'identifier:identifier.observation.longest_step:=0.003',
     )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid replay`: `safe-sysid run replay` with a bag, until its end."""
+    choices = Choices(
+        robot=options.robot,
+        config=options.config,
+        bag=options.bag,
+        is_lockstep=options.lockstep,
+        once=True,
+        extra=(f'replay_bridge:speed:={options.speed}', *options.extra),
+    )
+    return run('replay', choices)

@@ -2,10 +2,10 @@
 
 import argparse
 
-from safe_sysid.report.processes import ROBOT, WAYS
+from safe_sysid.bringup.processes import ROBOT, WAYS, Choices
+from safe_sysid.bringup.run import run
 
 HELP = 'the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
-CARRIED_OUT_BY = 'safe_sysid.report.run'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,3 +39,19 @@ def add_parameter(parser: argparse.ArgumentParser, meaning: str) -> None:
     parser.add_argument(
         '-p', dest='extra', metavar='NODE:NAME:=VALUE', action='append', default=[], help=meaning
     )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid run`."""
+    choices = Choices(
+        options.robot,
+        options.config,
+        options.world,
+        options.payload,
+        options.record,
+        options.bag,
+        options.lockstep,
+        options.once,
+        tuple(options.extra),
+    )
+    return run(options.name, choices)

@@ -8,7 +8,7 @@ import yaml
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
 
-FOLDER = Path(__file__).parent.parent / 'config' / 'gz'
+FOLDER = Path(__file__).parents[2] / 'config' / 'gz'
 JOINTS = list(RobotModel.named('kinova_gen3').layout.joint_names)
 
 

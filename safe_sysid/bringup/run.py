@@ -6,7 +6,6 @@ fault. One that refuses its settings, or comes to its end, ends all of them.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 from pathlib import Path
 import signal
@@ -17,7 +16,7 @@ import time
 from types import FrameType
 from typing import Any
 
-from safe_sysid.report.processes import Choices, Process, processes_of, write_choices
+from safe_sysid.bringup.processes import Choices, Process, processes_of, write_choices
 
 CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
@@ -28,20 +27,9 @@ DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 SETTINGS_REFUSED, FAULT = 2, 3  # exit status of a node
 
 
-def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid run`; the status is that of the process that came to its end."""
-    choices = Choices(
-        options.robot,
-        options.config,
-        options.world,
-        options.payload,
-        options.record,
-        options.bag,
-        options.lockstep,
-        options.once,
-        tuple(options.extra),
-    )
-    processes = processes_of(options.name, choices)
+def run(name: str, choices: Choices) -> int:
+    """Start the processes of a way of running; the status is that of the one that ended."""
+    processes = processes_of(name, choices)
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
         return Supervised({p.node: command_line(p, chosen) for p in processes}).run()

@@ -9,18 +9,18 @@ import sys
 import pytest
 import yaml
 
-from safe_sysid.config import from_mapping
-from safe_sysid.errors import ConfigError
-from safe_sysid.report.processes import (
+from safe_sysid.bringup.processes import (
     WAYS,
     Choices,
     nodes,
     processes_of,
     write_choices,
 )
-from safe_sysid.report.run import command_line
+from safe_sysid.bringup.run import command_line
+from safe_sysid.config import from_mapping
+from safe_sysid.errors import ConfigError
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ROOT / 'launch'
 
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from safe_sysid.report import run
-from safe_sysid.report.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
+from safe_sysid.bringup import run
+from safe_sysid.bringup.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
 
 FOREVER = [sys.executable, '-c', 'import time; time.sleep(100)']
 
@@ -70,7 +70,7 @@ def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
         'log.write("ready\\n")\ntime.sleep(100)'
     )
     code = (
-        'import sys\nfrom safe_sysid.report.run import Supervised\n'
+        'import sys\nfrom safe_sysid.bringup.run import Supervised\n'
         f'node = [sys.executable, "-c", {node!r}]\n'
         'sys.exit(Supervised({"a": node, "b": node}).run())'
     )

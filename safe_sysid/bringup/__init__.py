@@ -1,0 +1,1 @@
+"""Starts the processes of the loop, keeps them alive and ends them."""
