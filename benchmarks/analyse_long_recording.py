@@ -12,7 +12,7 @@ import numpy as np
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from safe_sysid.report.kinova_trials import TORQUE_RATIO, kinova_trial
+from safe_sysid.bench.experiments.kinova_dumbbell import TORQUE_RATIO, kinova_trial
 from safe_sysid.simulate.excited_motion import fourier_motion, true_torque
 
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 600.0

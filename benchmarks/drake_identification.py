@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate, consistency
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
@@ -19,7 +20,6 @@ from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import altered, motion_in_limits
 from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.simulate.drake import DrakeBody
 

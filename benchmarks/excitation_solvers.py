@@ -10,10 +10,10 @@ import time
 import cyipopt
 import numpy as np
 
+from safe_sysid.bench.experiments.excitation import tool_problem
 from safe_sysid.excite.barrier_descent import Descent
 from safe_sysid.excite.criteria import STAGES
 from safe_sysid.excite.design import random_start
-from safe_sysid.report.excite_trials import tool_problem
 
 
 class Program:

@@ -11,6 +11,13 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.calibration import (
+    Trial,
+    altered,
+    motion_in_limits,
+    simulated_log,
+    trial,
+)
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate, consistency
 from safe_sysid.calibrate.compressed import compress
 from safe_sysid.calibrate.kinematic_fit import (
@@ -28,13 +35,6 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.calibrate_input import recorded
-from safe_sysid.report.calibrate_trials import (
-    Trial,
-    altered,
-    motion_in_limits,
-    simulated_log,
-    trial,
-)
 from safe_sysid.report.figures import Axes, line_plot
 
 ROBOTS = ('lbr_med7', 'kinova_gen3')

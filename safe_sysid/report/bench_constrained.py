@@ -7,6 +7,17 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.bench.experiments.closed_chain_validation import (
+    free_motion,
+    inverse_dynamics_rms,
+    tracking_errors,
+)
+from safe_sysid.bench.experiments.closed_chains import (
+    Recording,
+    exciting_motion,
+    recording,
+    true_chain,
+)
 from safe_sysid.calibrate.closed_chain_fit import (
     ClosedChainFit,
     ClosedChainSettings,
@@ -17,17 +28,6 @@ from safe_sysid.calibrate.torque_rows import MOTION, Motion, filtered_rows, moti
 from safe_sysid.model.closed_chain.assembly_modes import other_closures
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.closed_chain_trials import (
-    Recording,
-    exciting_motion,
-    recording,
-    true_chain,
-)
-from safe_sysid.report.closed_chain_validation import (
-    free_motion,
-    inverse_dynamics_rms,
-    tracking_errors,
-)
 
 ROBOT = 'digit_left_leg'
 CONFIGURATIONS = 1000

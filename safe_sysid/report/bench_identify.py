@@ -7,6 +7,15 @@ import time
 
 import numpy as np
 
+from safe_sysid.bench.experiments.condition_correlation import condition_correlation
+from safe_sysid.bench.experiments.identification import Trial, random_trial
+from safe_sysid.bench.experiments.kinova_dumbbell import (
+    PERIOD,
+    SETTINGS,
+    WRONG_CASES,
+    kinova_trial,
+    wrong_trial,
+)
 from safe_sysid.errors import BoundError
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
 from safe_sysid.identify.momentum_observation import MomentumObserver
@@ -22,16 +31,7 @@ from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import LABELS
 from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.condition_correlation import condition_correlation
 from safe_sysid.report.figures import Axes, line_plot
-from safe_sysid.report.identification_trials import Trial, random_trial
-from safe_sysid.report.kinova_trials import (
-    PERIOD,
-    SETTINGS,
-    WRONG_CASES,
-    kinova_trial,
-    wrong_trial,
-)
 
 BASE_FREQUENCIES = (0.1, 1.0, 2.0)  # [Hz] of the motions of Table IV
 FORMS = {

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from safe_sysid.bench.experiments.identifiability import trial
 from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
 from safe_sysid.model.identifiability.parameter_nullspace import (
@@ -18,7 +19,6 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.figures import Axes, line_plot
-from safe_sysid.report.identifiability_trials import trial
 
 ROBOT = 'kinova_gen3'
 TRIALS, QUICK_TRIALS = 1000, 100

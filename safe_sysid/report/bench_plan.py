@@ -8,6 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.excitation_episodes import (
+    Arm,
+    Episode,
+    RandomPlans,
+    Trial,
+    episode,
+)
+from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
+from safe_sysid.bench.experiments.planning import at_rest, random_start
+from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.inertia import LABELS
 from safe_sysid.model.robot_model import RobotModel
@@ -16,11 +26,7 @@ from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.excitation_episodes import Arm, Episode, RandomPlans, Trial, episode
 from safe_sysid.report.figures import Axes, line_plot
-from safe_sysid.report.kinova_trials import DUMBBELLS, kinova_prior
-from safe_sysid.report.plan_trials import at_rest, random_start
-from safe_sysid.report.reach_trials import kinova_with_dumbbell
 from safe_sysid.report.search_cases import (
     BOXES,
     BUDGET,

@@ -8,13 +8,8 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import SimulationError
-from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.baseline_trials import baselines
-from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.figures import Axes, line_plot
-from safe_sysid.report.track_trials import (
+from safe_sysid.bench.experiments.baselines import baselines
+from safe_sysid.bench.experiments.tracking import (
     CLOCK,
     MILLISECOND,
     Recording,
@@ -24,9 +19,14 @@ from safe_sysid.report.track_trials import (
     shares,
     torque_share,
 )
-from safe_sysid.report.track_trials import (
+from safe_sysid.bench.experiments.tracking import (
     run as closed_loop,
 )
+from safe_sysid.errors import SimulationError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.bench import BenchSettings, Progress
+from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.simulate.drake import DrakeBody
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import Dynamics

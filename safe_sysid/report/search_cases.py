@@ -9,6 +9,18 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.excitation_episodes import MOVES
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
+from safe_sysid.bench.experiments.planning import (
+    GAINS,
+    at_rest,
+    bare_estimate,
+    boxes_beside,
+    random_start,
+    violations,
+)
+from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
+from safe_sysid.bench.experiments.static_torque import static_share
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
@@ -18,18 +30,6 @@ from safe_sysid.plan.result import Finding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.report.bench import Progress
-from safe_sysid.report.excitation_episodes import MOVES
-from safe_sysid.report.kinova_trials import kinova_prior
-from safe_sysid.report.plan_trials import (
-    GAINS,
-    at_rest,
-    bare_estimate,
-    boxes_beside,
-    random_start,
-    violations,
-)
-from safe_sysid.report.reach_trials import kinova_with_dumbbell
-from safe_sysid.report.static_torque import static_share
 from safe_sysid.track.gains import Gains
 
 BOXES = (0, 4, 10)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.audit.loop_record import LoopRecorder
+from safe_sysid.bench.experiments.planning import GAINS, at_rest, bare_estimate
 from safe_sysid.closed_loop import LoopFault, run
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
@@ -15,7 +16,6 @@ from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPla
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.tracking_error import tracking_error
-from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController
 

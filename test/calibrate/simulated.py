@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate.excitation_quality import arm_base_parameters
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
 
 CUTOFF = 10.0
 

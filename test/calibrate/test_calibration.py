@@ -5,6 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.calibration import (
+    altered,
+    motion_in_limits,
+    simulated_log,
+    trial,
+)
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
 from safe_sysid.calibrate.consistency import ellipsoids_of
 from safe_sysid.calibrate.even_log import EvenLog
@@ -14,12 +20,6 @@ from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.inertia import pseudo_inertia
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import (
-    altered,
-    motion_in_limits,
-    simulated_log,
-    trial,
-)
 
 SETTINGS = CalibrationSettings()
 MODEL = RobotModel.named('two_link')

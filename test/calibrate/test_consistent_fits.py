@@ -4,6 +4,7 @@ from calibrate.simulated import relative, rows_of, whitened
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.calibration import altered
 from safe_sysid.calibrate.compressed import compress
 from safe_sysid.calibrate.consistency import Consistency, consistency_of, ellipsoid
 from safe_sysid.calibrate.fit_columns import FitColumns
@@ -12,7 +13,6 @@ from safe_sysid.calibrate.sdp_fit import sdp_fit
 from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.model.inertia import from_pseudo_inertia, is_consistent, pseudo_inertia
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import altered
 
 MODEL = RobotModel.named('two_link')
 COLUMNS = FitColumns(MODEL.layout, 0.003)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate.drive_gain import drive_gains
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.excitation_quality import arm_base_parameters
@@ -11,7 +12,6 @@ from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
 
 LOAD = inertia.from_mass_com_inertia(np.array(3.0), np.array([0.02, 0.01, 0.1]), 0.01 * np.eye(3))
 

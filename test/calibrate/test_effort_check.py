@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
 from safe_sysid.calibrate.effort_check import EffortError, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
 
 ARMS = ('two_link', 'lbr_med7', 'kinova_gen3')
 CUTOFF = 10.0

@@ -4,6 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.external_torque import (
     AdmittanceSettings,
@@ -18,7 +19,6 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import MOTION, motion_of
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import altered, motion_in_limits, simulated_log
 from safe_sysid.simulate.excited_motion import Motion
 
 MED = RobotModel.named('lbr_med7')

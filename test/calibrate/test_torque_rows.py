@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.calibration import motion_in_limits
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import joined, periodic_motion_of, torque_rows
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_trials import motion_in_limits
 from safe_sysid.simulate.excited_motion import true_torque
 
 MODEL = RobotModel.named('two_link')

@@ -16,12 +16,12 @@ from identify.known_recordings import (
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.identification import ERRORS, random_trial
 from safe_sysid.identify.momentum_observation import (
     observe,
 )
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.dynamics.regressors import momentum_regressors
-from safe_sysid.report.identification_trials import ERRORS, random_trial
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 from safe_sysid.simulate.random_arm import random_tree

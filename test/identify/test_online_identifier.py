@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial, wrong_trial
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import (
@@ -18,7 +19,6 @@ from safe_sysid.identify.online_identifier import (
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.model.inertia import is_consistent
-from safe_sysid.report.kinova_trials import kinova_trial, wrong_trial
 
 SETTINGS = IdentifierSettings(
     ObservationSettings(window=100, longest_step=0.0015), SolveSettings(seconds=20.0)

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from safe_sysid.bench.experiments.identification import random_trial
 from safe_sysid.identify.contradiction import ContradictionError
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership, set_membership
 from safe_sysid.model.inertia import is_consistent
-from safe_sysid.report.identification_trials import random_trial
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_body
 

@@ -6,6 +6,8 @@ from threading import Event
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.excitation_episodes import Arm, Watched
+from safe_sysid.bench.experiments.planning import GAINS, at_rest, bare_estimate
 from safe_sysid.closed_loop import LoopFault, run
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
@@ -14,8 +16,6 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import NoPlanError
 from safe_sysid.plan.search.best_plan import SearchSettings
-from safe_sysid.report.excitation_episodes import Arm, Watched
-from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController
 

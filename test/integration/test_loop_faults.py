@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.audit.loop_record import LoopRecorder
+from safe_sysid.bench.experiments.planning import GAINS, at_rest, bare_estimate
 from safe_sysid.closed_loop import LoopFault, run
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.momentum_observation import ObservationSettings
@@ -24,7 +25,6 @@ from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPla
 from safe_sysid.plan.result import NoPlanError
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.plan.watch import TrackingFault
-from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder
+from safe_sysid.bench.experiments.excitation_episodes import UPRIGHT
+from safe_sysid.bench.experiments.identification import PARAMETER_RATIO, TORQUE_RATIO
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
+from safe_sysid.bench.experiments.planning import GAINS, at_rest
 from safe_sysid.closed_loop import run
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
@@ -22,10 +26,6 @@ from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import SearchSettings
-from safe_sysid.report.excitation_episodes import UPRIGHT
-from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO
-from safe_sysid.report.kinova_trials import kinova_prior
-from safe_sysid.report.plan_trials import GAINS, at_rest
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm

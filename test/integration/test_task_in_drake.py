@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from safe_sysid.audit.loop_record import LoopRecorder
+from safe_sysid.bench.experiments.identification import PARAMETER_RATIO
+from safe_sysid.bench.experiments.planning import GAINS, at_rest, bare_estimate
 from safe_sysid.closed_loop import run
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
@@ -13,8 +15,6 @@ from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import SearchSettings
-from safe_sysid.report.identification_trials import PARAMETER_RATIO
-from safe_sysid.report.plan_trials import GAINS, at_rest, bare_estimate
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController
 

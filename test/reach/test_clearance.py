@@ -3,6 +3,16 @@
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.reach import (
+    KINOVA_RANGE,
+    box_errors,
+    kinova_with_dumbbell,
+    placed_points,
+    random_arm,
+    random_curve,
+    random_obstacles,
+    sample_motion,
+)
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.reach.clearance import (
@@ -17,16 +27,6 @@ from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.forward_occupancy import ball_radius, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.report.reach_trials import (
-    KINOVA_RANGE,
-    box_errors,
-    kinova_with_dumbbell,
-    placed_points,
-    random_arm,
-    random_curve,
-    random_obstacles,
-    sample_motion,
-)
 from safe_sysid.sets.box import Box
 
 MIXTURES = np.linspace(0.0, 1.0, 21)

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from safe_sysid.reach.error_balls import ErrorSet, error_balls, error_set, levers
-from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.report.reach_trials import (
+from safe_sysid.bench.experiments.reach import (
     box_errors,
     energy_errors,
     kinova_with_dumbbell,
     placed_points,
     random_arm,
 )
+from safe_sysid.reach.error_balls import ErrorSet, error_balls, error_set, levers
+from safe_sysid.reach.tracking_error import TrackingError
 
 V_M = 0.02  # [J]
 

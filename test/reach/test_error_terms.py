@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from reach.reach_samples import BOUNDS, random_horizon
 
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
+from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.reach.error_balls import ErrorSet, error_set
@@ -14,8 +16,6 @@ from safe_sysid.reach.forward_occupancy import without_error
 from safe_sysid.reach.joint_reach import COS, KINDS, Horizon, joint_reach
 from safe_sysid.reach.torque_reach import torque_reach
 from safe_sysid.reach.tracking_error import tracking_error
-from safe_sysid.report.kinova_trials import kinova_prior
-from safe_sysid.report.reach_trials import kinova_with_dumbbell
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier

@@ -6,13 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from safe_sysid.errors import BoundError
-from safe_sysid.reach import forward_occupancy as module
-from safe_sysid.reach.error_balls import ErrorSet
-from safe_sysid.reach.forward_occupancy import forward_occupancy, without_error
-from safe_sysid.reach.joint_reach import Horizon, joint_reach
-from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.report.reach_trials import (
+from safe_sysid.bench.experiments.reach import (
     KINOVA_RANGE,
     box_errors,
     kinova_with_dumbbell,
@@ -22,6 +16,12 @@ from safe_sysid.report.reach_trials import (
     random_horizon,
     sample_motion,
 )
+from safe_sysid.errors import BoundError
+from safe_sysid.reach import forward_occupancy as module
+from safe_sysid.reach.error_balls import ErrorSet
+from safe_sysid.reach.forward_occupancy import forward_occupancy, without_error
+from safe_sysid.reach.joint_reach import Horizon, joint_reach
+from safe_sysid.reach.tracking_error import TrackingError
 
 FLOAT_ERROR = 1e-12  # [m] of the sampled positions themselves
 

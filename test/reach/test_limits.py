@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.reach import random_curve
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.limits import position_margins, velocity_margins
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.report.reach_trials import random_curve
 
 MARGINS = {'position': position_margins, 'velocity': velocity_margins}
 

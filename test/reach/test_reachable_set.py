@@ -5,17 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safe_sysid.errors import BoundError
-from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
-from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
-from safe_sysid.reach import margin
-from safe_sysid.reach.clearance import clearance_rows, whole_range
-from safe_sysid.reach.error_balls import error_set
-from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.reach.torque_limits import every_row
-from safe_sysid.report.reach_escapes import excess
-from safe_sysid.report.reach_trials import (
+from safe_sysid.bench.experiments.reach import (
     KINOVA_RANGE,
     energy_errors,
     kinova_with_dumbbell,
@@ -25,6 +15,16 @@ from safe_sysid.report.reach_trials import (
     random_obstacles,
     sample_motion,
 )
+from safe_sysid.bench.experiments.reach_escapes import excess
+from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.reach import margin
+from safe_sysid.reach.clearance import clearance_rows, whole_range
+from safe_sysid.reach.error_balls import error_set
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.reach.torque_limits import every_row
 from safe_sysid.sets.box import Box
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier

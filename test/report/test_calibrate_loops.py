@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.closed_chains import recording, true_chain
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.cli import main
-from safe_sysid.report.closed_chain_trials import recording, true_chain
 
 
 @pytest.fixture(scope='module')

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.excitation import feature_point_figures
 from safe_sysid.config import read_yaml
 from safe_sysid.excite.certificate import Certificate
 from safe_sysid.excite.criteria import STAGES
@@ -20,7 +21,6 @@ from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.bench_excite import run
 from safe_sysid.report.cli import main
 from safe_sysid.report.commands.excite import CRITERIA
-from safe_sysid.report.excite_trials import feature_point_figures
 from safe_sysid.share import share_directory
 from safe_sysid.trajectory.bspline import SplineBasis
 from safe_sysid.trajectory.motion_basis import Motion

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.reach import random_obstacles
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles, obstacle_distance
-from safe_sysid.report.reach_trials import random_obstacles
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.zonotope import Zonotope
 

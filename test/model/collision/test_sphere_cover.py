@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.collision.sphere_cover import EXCESS, sphere_cover
-from safe_sysid.report.reach_trials import kinova_with_dumbbell
 
 
 def surface_points(rng, a, b, radius, count):

@@ -5,6 +5,8 @@ from model.identifiability.reference_mechanisms import LEG, PUMA, SCARA
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments import identifiability as identifiability_trials
+from safe_sysid.bench.experiments.identifiability import mechanism, trial
 from safe_sysid.model.identifiability.base_parameters import base_parameters
 from safe_sysid.model.identifiability.joint_conditions import Torques
 from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
@@ -16,8 +18,6 @@ from safe_sysid.model.identifiability.undetectable_changes import (
     labels,
     transfers,
 )
-from safe_sysid.report import identifiability_trials
-from safe_sysid.report.identifiability_trials import mechanism, trial
 
 FEW, MANY = 60, 1000
 RATIO = 5.0

@@ -4,6 +4,7 @@ import numpy as np
 from plan.cost.derivatives import numerical_gradient
 import pytest
 
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.errors import BoundError
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
@@ -19,7 +20,6 @@ from safe_sysid.plan.cost.terms import (
     shortest_way,
 )
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.report.kinova_trials import kinova_prior
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 

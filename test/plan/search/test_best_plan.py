@@ -13,6 +13,8 @@ from plan.kinova_problem import (
 )
 import pytest
 
+from safe_sysid.bench.experiments.excitation_episodes import UPRIGHT
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -26,8 +28,6 @@ from safe_sysid.plan.search.best_plan import (
     stand_still,
 )
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.excitation_episodes import UPRIGHT
-from safe_sysid.report.kinova_trials import kinova_prior
 from safe_sysid.sets.box import Box
 
 PLENTY = 60.0  # [s]

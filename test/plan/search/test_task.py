@@ -8,6 +8,7 @@ import numpy as np
 from plan.kinova_problem import START, kinova_problem, without_armature
 import pytest
 
+from safe_sysid.bench.experiments.planning import violations
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.path.route import Follow, Route
@@ -15,7 +16,6 @@ from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.reach.margin import VELOCITY
-from safe_sysid.report.plan_trials import violations
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece

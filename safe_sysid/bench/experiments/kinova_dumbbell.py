@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.identification import PARAMETER_RATIO, TORQUE_RATIO, Trial
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO, Trial
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
+from safe_sysid.bench.experiments.identification import PARAMETER_RATIO
+from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.dynamics.regressors import momentum_regressors
@@ -18,8 +20,6 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.torque_reach import torque_reach
 from safe_sysid.reach.tracking_error import TrackingError, tracking_error
-from safe_sysid.report.identification_trials import PARAMETER_RATIO
-from safe_sysid.report.kinova_trials import DUMBBELLS, kinova_prior
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.simulate.simulated_arm import Dynamics

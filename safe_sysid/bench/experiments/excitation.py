@@ -10,18 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import SafeSysidError
-from safe_sysid.excite.certificate import certify
-from safe_sysid.excite.criteria import GOALS, log_condition
-from safe_sysid.excite.design import Candidate, design_problem, search
-from safe_sysid.excite.design_problem import DesignProblem
-from safe_sysid.excite.ellipsoids import (
+from safe_sysid.bench.experiments.ellipsoids import (
     Ellipsoid,
     around_capsule,
     best_mixture,
     capsule_corners,
     covering_radius,
 )
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.excite.certificate import certify
+from safe_sysid.excite.criteria import GOALS, log_condition
+from safe_sysid.excite.design import Candidate, design_problem, search
+from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.information import Summary
 from safe_sysid.excite.multi_start import Progress
 from safe_sysid.excite.settings import ExcitationSettings, read_settings

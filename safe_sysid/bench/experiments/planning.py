@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.identification import PARAMETER_RATIO
+from safe_sysid.bench.experiments.reach import DURATION, energy_errors, sample_motion
+from safe_sysid.bench.experiments.reach_escapes import controller_torque, torques
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
@@ -13,9 +16,6 @@ from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
-from safe_sysid.report.identification_trials import PARAMETER_RATIO
-from safe_sysid.report.reach_escapes import controller_torque, torques
-from safe_sysid.report.reach_trials import DURATION, energy_errors, sample_motion
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.random_arm import random_rotation
 from safe_sysid.track.gains import Gains

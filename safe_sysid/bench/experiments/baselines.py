@@ -9,13 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.tracking import CLOCK, DURATION, MILLISECOND
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.figures import Axes, line_plot
-from safe_sysid.report.track_trials import CLOCK, DURATION, MILLISECOND
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.track.baselines.adaptation import Adaptation, rates_of_end_effector, unbounded

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safe_sysid.report.track_trials import (
+from safe_sysid.bench.experiments.tracking import (
     ARMS,
     CLOCK,
     MILLISECOND,

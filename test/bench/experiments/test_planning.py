@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safe_sysid.model.collision.contact import ContactGauge
-from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import Certificate
-from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.plan_trials import (
+from safe_sysid.bench.experiments.planning import (
     at_rest,
     bare_estimate,
     boxes_beside,
     random_start,
     violations,
 )
+from safe_sysid.model.collision.contact import ContactGauge
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.reachable_set import ReachableSet
 
 START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.reach import MotionSamples, placed_points
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.reach_trials import MotionSamples, placed_points
 
 FLOAT_ERROR = 1e-9  # of the sampled torques [N m] and positions [m] themselves
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.random_mechanisms import random_mechanism
 from safe_sysid.model.identifiability.base_parameters import (
     BaseParameters,
     base_parameters_in_order,
@@ -21,7 +22,6 @@ from safe_sysid.model.identifiability.parameter_nullspace import (
     floating_nullspace,
 )
 from safe_sysid.model.identifiability.undetectable_changes import base_parameters_of, preference
-from safe_sysid.report.random_mechanisms import random_mechanism
 
 LARGEST = 8  # joints
 STATIC = 0.2  # share of trials that measure at rest

@@ -6,9 +6,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from safe_sysid.report.kinova_trials import kinova_prior
-from safe_sysid.report.reach_trials import kinova_with_dumbbell
-from safe_sysid.report.static_torque import static_share
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
+from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
+from safe_sysid.bench.experiments.static_torque import static_share
 from safe_sysid.sets.interval import Interval
 
 STRETCHED = np.array([0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0, 0.0])

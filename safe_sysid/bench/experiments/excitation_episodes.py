@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.identification import PARAMETER_RATIO, TORQUE_RATIO
+from safe_sysid.bench.experiments.kinova_dumbbell import PERIOD, SETTINGS, kinova_prior
+from safe_sysid.bench.experiments.planning import GAINS, at_rest
 from safe_sysid.closed_loop import run
 from safe_sysid.identify.momentum_observation import observe
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
@@ -25,9 +28,6 @@ from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.report.identification_trials import PARAMETER_RATIO, TORQUE_RATIO
-from safe_sysid.report.kinova_trials import PERIOD, SETTINGS, kinova_prior
-from safe_sysid.report.plan_trials import GAINS, at_rest
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.controller import Controller

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from safe_sysid.errors import BoundError
-from safe_sysid.excite.ellipsoids import (
+from safe_sysid.bench.experiments.ellipsoids import (
     Ellipsoid,
     _improved,
     around_capsule,
@@ -13,6 +12,7 @@ from safe_sysid.excite.ellipsoids import (
     covering_radius,
     fit_mixture,
 )
+from safe_sysid.errors import BoundError
 
 
 def directions(rng, count):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.closed_chains import RATE, Recording, track
 from safe_sysid.calibrate.closed_chain_rows import Selection, closed_chain_rows
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.report.closed_chain_trials import RATE, Recording, track
 from safe_sysid.simulate.closed_chain import ClosedChainBody
 
 SEGMENT = 0.5  # [s] of free motion under recorded torques

@@ -1,0 +1,1 @@
+"""The experiments behind the figures of `safe-sysid bench`."""
