@@ -47,7 +47,7 @@ ONLY_IN = {  # library: the folders or files that may know it
     ),
     'clarabel': ('calibrate/sdp_fit.py',),
     'matplotlib': ('report/figures.py',),
-    'argparse': ('report/',),
+    'argparse': ('report/', 'bench/calibrate.py'),
     'yaml': ('config.py',),
 }
 

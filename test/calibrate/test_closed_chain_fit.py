@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safe_sysid.bench.constrained import rows_in_bursts
 from safe_sysid.bench.experiments.closed_chains import recording, true_chain
 from safe_sysid.calibrate.closed_chain_fit import (
     ClosedChainSettings,
@@ -27,7 +28,6 @@ from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.closed_chain.chain import ClosedChain, ClosureError
-from safe_sysid.report.bench_constrained import rows_in_bursts
 
 
 @pytest.fixture(scope='module')

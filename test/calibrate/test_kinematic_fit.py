@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.calibrate import kinematic_fit as kinematics
 from safe_sysid.calibrate.kinematic_fit import (
     Marker,
@@ -15,7 +16,6 @@ from safe_sysid.calibrate.kinematic_fit import (
 )
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.bench_calibrate import misbuilt
 
 MED = RobotModel.named('lbr_med7')
 START = Marker(np.eye(3), np.array([0.05, 0.02, 0.1]))

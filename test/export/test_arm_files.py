@@ -6,6 +6,7 @@ import numpy as np
 import pydrake.all as drake
 import pytest
 
+from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.bench.experiments.calibration import altered
 from safe_sysid.errors import BoundError
 from safe_sysid.export.arm_mjcf import quaternion, write_mjcf
@@ -15,7 +16,6 @@ from safe_sysid.model.arm import arm_of
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.bench_calibrate import misbuilt
 
 ROBOTS = ('two_link', 'lbr_med7', 'kinova_gen3')
 

@@ -8,7 +8,11 @@ import pytest
 from report.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 from scipy.spatial.transform import Rotation
 
+from safe_sysid.bench import calibrate as bench_calibrate
+from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
+from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.bench.runner import run as run_bench
 from safe_sysid.calibrate.calibration import CalibrationSettings
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.kinematic_fit import tip_poses
@@ -16,10 +20,6 @@ from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report import bench_calibrate
-from safe_sysid.report.bench import BenchSettings
-from safe_sysid.report.bench import run as run_bench
-from safe_sysid.report.bench_calibrate import misbuilt
 from safe_sysid.report.cli import main
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque

@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from report.browser import Browser, chromium
 
+from safe_sysid.bench import observability as bench_observability
+from safe_sysid.bench.observability import chain
+from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.errors import ModelError
 from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
@@ -20,9 +23,6 @@ from safe_sysid.model.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.report import bench_observability
-from safe_sysid.report.bench import BenchSettings
-from safe_sysid.report.bench_observability import chain
 from safe_sysid.report.cli import main
 from safe_sysid.report.observability import of_structure
 

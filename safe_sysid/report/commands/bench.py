@@ -2,12 +2,12 @@
 
 import argparse
 from pathlib import Path
+import sys
 
-from safe_sysid.report.bench_members import MEMBERS
+from safe_sysid.bench.members import MEMBERS
 from safe_sysid.report.commands.values import count
 
 HELP = 'figures of one part: speed, scaling, tightness, with the seed that reproduces them'
-CARRIED_OUT_BY = 'safe_sysid.report.bench'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,3 +21,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--plots', metavar='DIR', type=Path, help='draw the plots into DIR')
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid bench`."""
+    from safe_sysid.bench.runner import BenchSettings, run
+    from safe_sysid.report.figures_text import as_json, as_table
+    from safe_sysid.report.output import print_to_error
+
+    settings = BenchSettings(
+        options.trials, options.seed, options.quick, options.plots, options.table4
+    )
+    with print_to_error():
+        figures = run(options.name, settings, _to_standard_error)
+    print(as_json(figures) if options.json else as_table(figures))
+    return 0
+
+
+def _to_standard_error(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

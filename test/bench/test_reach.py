@@ -2,8 +2,9 @@
 
 import pytest
 
-from safe_sysid.report import bench, bench_reach
-from safe_sysid.report.bench import BenchSettings
+from safe_sysid.bench import reach as bench_reach
+from safe_sysid.bench import runner as bench
+from safe_sysid.bench.runner import BenchSettings
 
 KEYS = {'samples', 'escapes', 'sets_ms', 'evaluate_ms', 'certify_ms', 'width_ratio', 'scaling'}
 

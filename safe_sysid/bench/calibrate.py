@@ -18,6 +18,8 @@ from safe_sysid.bench.experiments.calibration import (
     simulated_log,
     trial,
 )
+from safe_sysid.bench.model import median_seconds
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate, consistency
 from safe_sysid.calibrate.compressed import compress
 from safe_sysid.calibrate.kinematic_fit import (
@@ -32,8 +34,6 @@ from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
 from safe_sysid.calibrate.sdp_fit import sdp_fit
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.calibrate_input import recorded
 from safe_sysid.report.figures import Axes, line_plot
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from safe_sysid.report.bench import BenchSettings
-from safe_sysid.report.bench_plan import run
+from safe_sysid.bench.plan import run
+from safe_sysid.bench.runner import BenchSettings
 
 KEYS = {
     'starts',

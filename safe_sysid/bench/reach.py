@@ -22,14 +22,14 @@ from safe_sysid.bench.experiments.reach import (
     sample_motion,
 )
 from safe_sysid.bench.experiments.reach_escapes import controller_torque, excess, torques
+from safe_sysid.bench.model import median_seconds
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier

@@ -18,16 +18,8 @@ from safe_sysid.bench.experiments.excitation_episodes import (
 from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
 from safe_sysid.bench.experiments.planning import at_rest, random_start
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
-from safe_sysid.model.collision.obstacles import NO_OBSTACLES
-from safe_sysid.model.inertia import LABELS
-from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.receding_horizon import PlannerSettings
-from safe_sysid.plan.result import Outcome
-from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
-from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.figures import Axes, line_plot
-from safe_sysid.report.search_cases import (
+from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.search_cases import (
     BOXES,
     BUDGET,
     CLOSE,
@@ -37,6 +29,14 @@ from safe_sysid.report.search_cases import (
     log_condition,
     searches,
 )
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.inertia import LABELS
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
+from safe_sysid.report.figures import Axes, line_plot
 
 SECONDS = 9.0  # 1.5 s at rest, four plans of 1.5 s, and the braking half of the last one
 PACE = 4.0  # simulated time waits for searches, so that a busy computer does not plan less well

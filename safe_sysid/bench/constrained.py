@@ -18,6 +18,7 @@ from safe_sysid.bench.experiments.closed_chains import (
     recording,
     true_chain,
 )
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.calibrate.closed_chain_fit import (
     ClosedChainFit,
     ClosedChainSettings,
@@ -27,7 +28,6 @@ from safe_sysid.calibrate.closed_chain_rows import random_closures
 from safe_sysid.calibrate.torque_rows import MOTION, Motion, filtered_rows, motion_of
 from safe_sysid.model.closed_chain.assembly_modes import other_closures
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.report.bench import BenchSettings, Progress
 
 ROBOT = 'digit_left_leg'
 CONFIGURATIONS = 1000

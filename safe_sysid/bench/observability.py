@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from safe_sysid.bench.experiments.identifiability import trial
+from safe_sysid.bench.model import median_seconds
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
 from safe_sysid.model.identifiability.parameter_nullspace import (
@@ -16,8 +18,6 @@ from safe_sysid.model.identifiability.parameter_nullspace import (
 )
 from safe_sysid.model.identifiability.urdf_kinematics import robot_kinematics
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.bench import BenchSettings, Progress
-from safe_sysid.report.bench_model import median_seconds
 from safe_sysid.report.figures import Axes, line_plot
 
 ROBOT = 'kinova_gen3'

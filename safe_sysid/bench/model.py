@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.model.dynamics.regressors import (
     momentum_chunks,
     momentum_regressors,
@@ -18,7 +19,6 @@ from safe_sysid.model.dynamics.regressors import (
     standard_regressor,
 )
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.figures import Axes, line_plot
 
 ROBOT = 'kinova_gen3'

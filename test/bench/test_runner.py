@@ -9,11 +9,10 @@ import types
 import numpy as np
 import pytest
 
+from safe_sysid.bench import runner as bench
+from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.errors import ConfigError
-from safe_sysid.report import bench
-from safe_sysid.report.bench import BenchSettings
 from safe_sysid.report.cli import main
-from safe_sysid.report.figures_text import as_json, as_table
 
 SETTINGS = BenchSettings(trials=None, seed=1, quick=True, plots=None)
 
@@ -59,30 +58,6 @@ def test_the_member_gets_what_the_command_line_says(dice, tmp_path, capfd):
     assert dice.asked == [BenchSettings(7, 5, False, tmp_path / 'new')]
     assert (tmp_path / 'new').is_dir()
     assert 'mean' in capfd.readouterr().out
-
-
-def test_table_shows_groups_and_lists_below_their_name():
-    table = as_table(
-        {
-            'law_us': 12.34567,
-            'scaling': [{'samples': 10, 'seconds': 0.5}, {'samples': 20, 'seconds': 1.0}],
-            'half_widths': {'linear': np.array([1.0, 2.0])},
-            'worst': float('inf'),
-        }
-    )
-    assert table.splitlines() == [
-        'law_us       12.35',
-        'scaling',
-        '  samples 10  seconds 0.5',
-        '  samples 20  seconds 1',
-        'half_widths',
-        '  linear  1  2',
-        'worst        -',
-    ]
-
-
-def test_json_keeps_full_precision():
-    assert json.loads(as_json({'x': np.float64(0.1) + 0.2}))['x'] == 0.1 + 0.2
 
 
 def test_an_unknown_member_is_refused_with_the_known_ones():

@@ -16,6 +16,7 @@ from safe_sysid.bench.experiments.kinova_dumbbell import (
     kinova_trial,
     wrong_trial,
 )
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.errors import BoundError
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
 from safe_sysid.identify.momentum_observation import MomentumObserver
@@ -30,7 +31,6 @@ from safe_sysid.identify.set_membership import set_membership
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import LABELS
-from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.figures import Axes, line_plot
 
 BASE_FREQUENCIES = (0.1, 1.0, 2.0)  # [Hz] of the motions of Table IV

@@ -22,10 +22,10 @@ from safe_sysid.bench.experiments.tracking import (
 from safe_sysid.bench.experiments.tracking import (
     run as closed_loop,
 )
+from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.errors import SimulationError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.bench import BenchSettings, Progress
 from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.simulate.drake import DrakeBody
 from safe_sysid.simulate.rigid_body import RigidBody

@@ -1,18 +1,14 @@
-"""`safe-sysid bench`: runs one member and prints its figures as a table or as JSON."""
+"""Runs one member of `safe-sysid bench`, with what is needed to judge and repeat its figures."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 import importlib
 from pathlib import Path
-import sys
 
+from safe_sysid.bench.members import MEMBERS
 from safe_sysid.errors import ConfigError
-from safe_sysid.report.bench_members import MEMBERS
-from safe_sysid.report.figures_text import as_json, as_table
-from safe_sysid.report.output import print_to_error
 from safe_sysid.versions import cpu_count, versions
 
 Progress = Callable[[str], None]
@@ -50,18 +46,3 @@ def run(name: str, settings: BenchSettings, progress: Progress) -> dict[str, obj
         'versions': versions(),
     }
     return {**circumstances, **figures}
-
-
-def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid bench`."""
-    settings = BenchSettings(
-        options.trials, options.seed, options.quick, options.plots, options.table4
-    )
-    with print_to_error():
-        figures = run(options.name, settings, _to_standard_error)
-    print(as_json(figures) if options.json else as_table(figures))
-    return 0
-
-
-def _to_standard_error(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)

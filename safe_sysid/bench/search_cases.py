@@ -21,6 +21,7 @@ from safe_sysid.bench.experiments.planning import (
 )
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.bench.experiments.static_torque import static_share
+from safe_sysid.bench.runner import Progress
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
@@ -29,7 +30,6 @@ from safe_sysid.plan.cost.terms import Conditioning
 from safe_sysid.plan.result import Finding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.reach.certificate import Certificate
-from safe_sysid.report.bench import Progress
 from safe_sysid.track.gains import Gains
 
 BOXES = (0, 4, 10)

@@ -1,0 +1,1 @@
+"""Figures of every part: speed, scaling, tightness (`safe-sysid bench`)."""
