@@ -27,7 +27,7 @@ environment:
 	@PYTHON='$(PYTHON)' tools/setup_environment.sh
 
 demo: environment
-	@$(run) -m safe_sysid.report.cli demo $(ARGS)
+	@$(run) -m safe_sysid.cli.main demo $(ARGS)
 
 test: environment
 	@echo 'test: pytest'
@@ -42,7 +42,7 @@ lint: environment
 	@$(run) -m mypy --no-error-summary
 
 bench: environment
-	@$(run) -m safe_sysid.report.cli bench $(BENCH) $(ARGS)
+	@$(run) -m safe_sysid.cli.main bench $(BENCH) $(ARGS)
 
 lock: environment
 	@echo 'lock: newest versions that fit together on Python 3.10 and later'

@@ -100,7 +100,7 @@ setup(
     extras_require={'ros': ROS, 'drake': DRAKE, 'test': TEST},
     entry_points={
         'console_scripts': [
-            'safe-sysid = safe_sysid.report.cli:main',
+            'safe-sysid = safe_sysid.cli.main:main',
             *(f'{name} = {module}:main' for name, module in executables().items()),
         ]
     },

@@ -54,7 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
     bag = Path(folder) / 'long'
     truth = write_bag(bag)
     begin = time.monotonic()
-    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'identify', str(bag)]
+    command = [sys.executable, '-m', 'safe_sysid.cli.main', 'identify', str(bag)]
     done = subprocess.run(
         [*command, '--robot', 'kinova_gen3', '--json'], stdout=subprocess.PIPE, check=False
     )

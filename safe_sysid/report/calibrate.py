@@ -10,6 +10,8 @@ import numpy as np
 from safe_sysid.calibrate.calibration import Calibration, calibrate
 from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.torque_rows import torque_rows
+from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.arm_mjcf import write_mjcf
 from safe_sysid.export.arm_settings import write_settings
@@ -26,8 +28,6 @@ from safe_sysid.report.calibrate_page import (
 )
 from safe_sysid.report.figures import Axes, line_plot
 from safe_sysid.report.figures_text import as_json
-from safe_sysid.report.output import print_to_error
-from safe_sysid.report.progress import ProgressBar
 
 REFUSED = 1
 DRAWN = 1000  # instants of a plot

@@ -10,11 +10,11 @@ import numpy as np
 from safe_sysid.calibrate.external_torque import AdmittanceSettings, Drift, drift_of
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import MOTION, motion_of
+from safe_sysid.cli.output import print_to_error
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.calibrate_input import Recorded, arm_of_options, recorded
 from safe_sysid.report.figures_text import as_json, as_table
-from safe_sysid.report.output import print_to_error
 
 LARGEST_DRIFT = 1e-3  # [m in 60 s]
 

@@ -10,10 +10,10 @@ from safe_sysid.calibrate.drive_gain import drive_gains
 from safe_sysid.calibrate.excitation_quality import arm_base_parameters
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import joined, torque_rows
+from safe_sysid.cli.output import print_to_error
 from safe_sysid.model.payload import read_payload
 from safe_sysid.report.calibrate_input import arm_of_options, recorded
 from safe_sysid.report.figures_text import as_json, as_table
-from safe_sysid.report.output import print_to_error
 
 CREEP = 0.003  # [rad/s]
 

@@ -18,12 +18,12 @@ from safe_sysid.calibrate.kinematic_fit import (
     logarithm,
     tip_poses,
 )
+from safe_sysid.cli.output import print_to_error
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.export.arm_urdf import roll_pitch_yaw, write_geometry
 from safe_sysid.model.arm import Arm, arm_of
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.figures_text import as_json, as_table
-from safe_sysid.report.output import print_to_error
 
 POINT = ('x', 'y', 'z')
 ROTATION = ('qx', 'qy', 'qz', 'qw')

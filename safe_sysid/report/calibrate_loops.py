@@ -18,13 +18,13 @@ from safe_sysid.calibrate.closed_chain_rows import closed_chain_rows
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import joined
 from safe_sysid.calibrate.validation import TorqueError, torque_error
+from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.export.arm_settings import write_settings
 from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.report.calibrate_input import recorded
 from safe_sysid.report.figures_text import as_json
-from safe_sysid.report.progress import ProgressBar
 
 HELD_OUT = 0.4  # share of a recording that judges the fit, when no other one is named
 

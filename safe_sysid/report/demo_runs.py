@@ -138,7 +138,7 @@ class _Interruption:
 @contextmanager
 def _running(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """`safe-sysid run`, asked to end when we do."""
-    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'run', *arguments]
+    command = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', *arguments]
     with log.open('ab') as file:
         process = subprocess.Popen(
             command,

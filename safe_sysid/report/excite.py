@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.errors import ConfigError
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
@@ -21,8 +23,6 @@ from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.figures_text import as_json, as_table
-from safe_sysid.report.output import print_to_error
-from safe_sysid.report.progress import ProgressBar
 from safe_sysid.versions import cpu_count
 
 MESH_POSES = 50  # random poses; meshes that overlap in all of them are joined there

@@ -12,6 +12,8 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.export.payload import write_export
@@ -37,9 +39,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import write_page
 from safe_sysid.report.identification_page import Evidence, identification_page
-from safe_sysid.report.output import print_to_error
 from safe_sysid.report.page_figures import write_figures
-from safe_sysid.report.progress import ProgressBar
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
+from safe_sysid.cli.output import print_to_error
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.facts import facts_path, read_facts
@@ -36,7 +37,6 @@ from safe_sysid.model.identifiability.urdf_kinematics import (
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report import identifiability_page as observability_page
 from safe_sysid.report import identifiability_text as observability_text
-from safe_sysid.report.output import print_to_error
 from safe_sysid.share import robot_names
 
 OPEN_CHAINS = (

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.mark.slow
 def test_bench_ros_prints_what_it_measured():
-    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'bench', 'ros', '--quick', '--json']
+    command = [sys.executable, '-m', 'safe_sysid.cli.main', 'bench', 'ros', '--quick', '--json']
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)

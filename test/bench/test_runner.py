@@ -11,8 +11,8 @@ import pytest
 
 from safe_sysid.bench import runner as bench
 from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError
-from safe_sysid.report.cli import main
 
 SETTINGS = BenchSettings(trials=None, seed=1, quick=True, plots=None)
 

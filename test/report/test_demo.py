@@ -18,11 +18,11 @@ from report.browser import Browser, chromium
 from safe_sysid.audit.ledger import ledger_of
 from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.bringup.processes import Choices, processes_of
+from safe_sysid.cli.main import main
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report import demo
-from safe_sysid.report.cli import main
 from safe_sysid.report.demo_narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
 from safe_sysid.report.demo_runs import DemoChoices, believing_empty, follow, mission
 
@@ -167,7 +167,7 @@ def test_a_folder_that_exists_is_left_alone(capsys, tmp_path):
 
 def test_ctrl_c_leaves_no_process(tmp_path):
     folder = tmp_path / 'demo'
-    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'demo', '--folder', str(folder)]
+    command = [sys.executable, '-m', 'safe_sysid.cli.main', 'demo', '--folder', str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         deadline = time.monotonic() + 60.0
         while not children_of(process.pid) or not (folder / 'bag').exists():

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from safe_sysid.cli.main import main
 from safe_sysid.report import machine_checks, robot_checks
-from safe_sysid.report.cli import main
 from safe_sysid.report.findings import Verdict
 from safe_sysid.share import share_directory
 

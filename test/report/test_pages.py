@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+from cli.recorded_arm import as_bag, trial
 import numpy as np
 import pytest
 from report.browser import Browser, chromium
-from report.recorded_arm import as_bag, trial
 
 from safe_sysid.audit.loop_record import LoopRecord, PlanningEntry
+from safe_sysid.cli.main import main
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
@@ -16,7 +17,6 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.arm_scene import arm_scene, plan_occupancy
-from safe_sysid.report.cli import main
 from safe_sysid.report.html_page import PlanOccupancy, html_of, write_page
 from safe_sysid.report.loop_page import LoopStory, loop_page
 from safe_sysid.report.page_figures import write_figures

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from safe_sysid.report.cli import main
+from safe_sysid.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 TUTORIAL = ROOT / 'docs' / 'tutorial.md'

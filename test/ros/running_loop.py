@@ -107,7 +107,7 @@ def observed():
 @contextmanager
 def running(*arguments):
     """`safe-sysid run` with these arguments."""
-    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'run', *map(str, arguments)]
+    command = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', *map(str, arguments)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ
     )

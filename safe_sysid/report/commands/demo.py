@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.values import count
+from safe_sysid.cli.values import count
 
 HELP = 'the whole mission in about a minute: learn what an arm holds, then do a task with it'
 CARRIED_OUT_BY = 'safe_sysid.report.demo'

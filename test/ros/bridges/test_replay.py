@@ -7,18 +7,18 @@ import subprocess
 import sys
 import time
 
+from cli.recorded_arm import as_bag, scaled, trial
 import numpy as np
 import pytest
 import rclpy
 from rclpy.node import Node
-from report.recorded_arm import as_bag, scaled, trial
 from ros.running_node import running_node, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
 
+from safe_sysid.cli.main import parser
 from safe_sysid.identify.payload_prior import prior_of
-from safe_sysid.report.cli import parser
 from safe_sysid.report.identify_bag import SOLVE_SECONDS, SOLVES, identified
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
@@ -93,7 +93,7 @@ class Listener(Node):
 @contextmanager
 def replaying(*arguments):
     """`safe-sysid replay` with these arguments."""
-    command = [sys.executable, '-m', 'safe_sysid.report.cli', 'replay', *map(str, arguments)]
+    command = [sys.executable, '-m', 'safe_sysid.cli.main', 'replay', *map(str, arguments)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process

@@ -4,10 +4,10 @@ import contextlib
 import io
 import json
 
+from cli.known_data import med7_table, recorded, tx40_table
 import pytest
-from report.known_data import med7_table, recorded, tx40_table
 
-from safe_sysid.report.cli import main
+from safe_sysid.cli.main import main
 
 
 def identify(*arguments):

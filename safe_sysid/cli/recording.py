@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.report.commands.values import column, positive, signs
+from safe_sysid.cli.values import column, positive, signs
 
 
 def add_recording(group: argparse._ArgumentGroup) -> None:

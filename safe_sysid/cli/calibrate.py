@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.recording import add_recording
-from safe_sysid.report.commands.values import positive
+from safe_sysid.cli.recording import add_recording
+from safe_sysid.cli.values import positive
 
 HELP = 'dynamics of a whole arm from recordings: inertias, friction, rotor inertia, offsets'
 CARRIED_OUT_BY = 'safe_sysid.report.calibrate'

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.calibrate import add_arm
-from safe_sysid.report.commands.values import positive, share
+from safe_sysid.cli.calibrate import add_arm
+from safe_sysid.cli.values import positive, share
 
 HELP = 'geometry of an arm from measured poses or points of its tip'
 CARRIED_OUT_BY = 'safe_sysid.report.calibrate_kinematics'

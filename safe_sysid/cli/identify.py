@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.export.formats import FORMATS
-from safe_sysid.report.commands.recording import add_recording
-from safe_sysid.report.commands.values import (
+from safe_sysid.cli.recording import add_recording
+from safe_sysid.cli.values import (
     export,
     known_friction,
     known_links,
@@ -14,6 +13,7 @@ from safe_sysid.report.commands.values import (
     share,
     shares,
 )
+from safe_sysid.export.formats import FORMATS
 
 HELP = 'bounds on what an arm holds, from a recording: rosbag2 (sqlite3, mcap) or CSV'
 CARRIED_OUT_BY = 'safe_sysid.report.identify_bag'

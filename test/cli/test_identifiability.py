@@ -14,6 +14,7 @@ from report.browser import Browser, chromium
 from safe_sysid.bench import observability as bench_observability
 from safe_sysid.bench.observability import chain
 from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.cli.main import main
 from safe_sysid.errors import ModelError
 from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
@@ -23,7 +24,6 @@ from safe_sysid.model.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.report.cli import main
 from safe_sysid.report.observability import of_structure
 
 DH = [

@@ -5,7 +5,7 @@ from pathlib import Path
 import sys
 
 from safe_sysid.bench.members import MEMBERS
-from safe_sysid.report.commands.values import count
+from safe_sysid.cli.values import count
 
 HELP = 'figures of one part: speed, scaling, tightness, with the seed that reproduces them'
 
@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid bench`."""
     from safe_sysid.bench.runner import BenchSettings, run
+    from safe_sysid.cli.output import print_to_error
     from safe_sysid.report.figures_text import as_json, as_table
-    from safe_sysid.report.output import print_to_error
 
     settings = BenchSettings(
         options.trials, options.seed, options.quick, options.plots, options.table4

@@ -7,15 +7,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import shlex
 
-from safe_sysid.report.cli import commands, declaration
 from safe_sysid.share import robot_names
 
+HELP = 'a script that lets a shell complete commands and options: bash, zsh or fish'
 PROGRAM = 'safe-sysid'
+SHELLS = ('bash', 'zsh', 'fish')
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which shell."""
+    parser.add_argument('shell', choices=SHELLS, help='the shell that reads the script')
+    parser.epilog = (
+        'In bash and zsh: eval "$(safe-sysid completion bash)", in a start-up file to keep it. '
+        'In fish: safe-sysid completion fish | source'
+    )
 
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid completion`."""
-    print({'bash': _bash, 'zsh': _zsh, 'fish': _fish}[options.shell](), end='')
+    script = {'bash': _bash, 'zsh': _zsh, 'fish': _fish}[options.shell]
+    print(script(list(completed(options.command_line))), end='')
     return 0
 
 
@@ -30,16 +41,14 @@ class Completed:
     values: dict[str, tuple[str, ...]]  # option: its values, where they can be listed
 
 
-def completed() -> Iterator[Completed]:
+def completed(command_line: argparse.ArgumentParser) -> Iterator[Completed]:
     """Every subcommand."""
-    for name in commands():
-        declared = declaration(name)
-        parser = argparse.ArgumentParser(prog=PROGRAM)
-        declared.add_arguments(parser)
+    (choices,) = (a for a in command_line._actions if isinstance(a, argparse._SubParsersAction))
+    for name, parser in choices.choices.items():
         actions = parser._actions
         yield Completed(
             name,
-            declared.HELP,
+            parser.description,
             tuple(option for a in actions for option in a.option_strings if option != '-h'),
             tuple(
                 str(c) for a in actions if not a.option_strings and a.choices for c in a.choices
@@ -59,16 +68,16 @@ def _values(action: argparse.Action) -> tuple[str, ...]:
     return tuple(robot_names()) if '--robot' in action.option_strings else ()
 
 
-def _bash() -> str:
+def _bash(commands: list[Completed]) -> str:
     cases = []
-    for each in completed():
+    for each in commands:
         lines = [
             f'        {each.name}/{option}) words={shlex.quote(" ".join(values))} ;;'
             for option, values in each.values.items()
         ]
         every = shlex.quote(' '.join((*each.words, *each.options)))
         cases += [*lines, f'        {each.name}/*) words={every} ;;']
-    names = shlex.quote(' '.join(commands()))
+    names = shlex.quote(' '.join(each.name for each in commands))
     return (
         '_safe_sysid() {\n'
         '    local words now=${COMP_WORDS[COMP_CWORD]}\n'
@@ -82,15 +91,15 @@ def _bash() -> str:
     )
 
 
-def _zsh() -> str:
+def _zsh(commands: list[Completed]) -> str:
     """zsh reads scripts of bash."""
     load = (f'autoload -U +X {name} && {name}' for name in ('compinit', 'bashcompinit'))
-    return '\n'.join([*load, _bash()])
+    return '\n'.join([*load, _bash(commands)])
 
 
-def _fish() -> str:
+def _fish(commands: list[Completed]) -> str:
     lines = []
-    for each in completed():
+    for each in commands:
         head = f'complete -c {PROGRAM} -n '
         purpose = shlex.quote(each.purpose)
         lines.append(f'{head}__fish_use_subcommand -f -a {each.name} -d {purpose}')

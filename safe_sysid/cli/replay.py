@@ -4,8 +4,8 @@ import argparse
 
 from safe_sysid.bringup.processes import Choices
 from safe_sysid.bringup.run import run
-from safe_sysid.report.commands.run import add_parameter
-from safe_sysid.report.commands.values import positive
+from safe_sysid.cli.run import add_parameter
+from safe_sysid.cli.values import positive
 
 HELP = 'a recorded bag through the identifier node, at its own pace or as fast as it goes'
 

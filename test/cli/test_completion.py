@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from safe_sysid.report.cli import commands, main
+from safe_sysid.cli.main import COMMANDS, main, parser
 from safe_sysid.report.completion import completed
 
 
@@ -38,7 +38,7 @@ def script(shell, capsys):
 
 
 def test_every_command_is_offered(shell, script):
-    assert set(commands()) <= completions(shell, script, ['safe-sysid', ''])
+    assert set(COMMANDS) <= completions(shell, script, ['safe-sysid', ''])
     assert completions(shell, script, ['safe-sysid', 'ide']) == {'identify'}
 
 
@@ -51,8 +51,8 @@ def test_options_of_a_command_and_their_values(shell, script):
 
 
 def test_nothing_that_is_declared_is_missing():
-    found = {each.name: each for each in completed()}
-    assert list(found) == list(commands())
+    found = {each.name: each for each in completed(parser())}
+    assert list(found) == list(COMMANDS)
     assert {'--json', '--html', '--export'} <= set(found['identify'].options)
     assert set(found['completion'].words) == {'bash', 'zsh', 'fish'}
 

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.calibrate import add_arm
-from safe_sysid.report.commands.recording import add_recording
-from safe_sysid.report.commands.values import positive
+from safe_sysid.cli.calibrate import add_arm
+from safe_sysid.cli.recording import add_recording
+from safe_sysid.cli.values import positive
 
 HELP = 'N m per unit of effort, and its sign, from recordings without and with a known payload'
 CARRIED_OUT_BY = 'safe_sysid.report.calibrate_gains'

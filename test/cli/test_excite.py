@@ -11,6 +11,8 @@ import pytest
 from safe_sysid.bench.excite import run
 from safe_sysid.bench.experiments.excitation import feature_point_figures
 from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.cli.excite import CRITERIA
+from safe_sysid.cli.main import main
 from safe_sysid.config import read_yaml
 from safe_sysid.excite.certificate import Certificate
 from safe_sysid.excite.criteria import STAGES
@@ -19,8 +21,6 @@ from safe_sysid.excite.multi_start import Design
 from safe_sysid.excite.settings import read_settings
 from safe_sysid.model.arm import arm_of
 from safe_sysid.report import excite as excite_command
-from safe_sysid.report.cli import main
-from safe_sysid.report.commands.excite import CRITERIA
 from safe_sysid.share import share_directory
 from safe_sysid.trajectory.bspline import SplineBasis
 from safe_sysid.trajectory.motion_basis import Motion

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from safe_sysid.report.commands.values import count, positive
+from safe_sysid.cli.values import count, positive
 
 HELP = 'a motion worth recording: informative, inside every limit, without contact'
 CARRIED_OUT_BY = 'safe_sysid.report.excite'

@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 import importlib
 import os
 import sys
 from types import ModuleType
 
+from safe_sysid.cli import (
+    bench,
+    calibrate,
+    calibrate_drift,
+    calibrate_gains,
+    calibrate_kinematics,
+    completion,
+    excite,
+    identifiability,
+    identify,
+    replay,
+    run,
+)
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.report.commands import demo, doctor
 
 WRONG_USE = 2
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 
-GROUPS = {  # heading of --help: subcommands, each with a file in report/commands/
-    'to start with': ('demo', 'doctor'),
-    'before a recording': ('observability', 'excite'),
-    'recordings': (
-        'identify',
-        'calibrate',
-        'calibrate-kinematics',
-        'calibrate-gains',
-        'calibrate-drift',
-    ),
-    'on a robot or a simulator': ('run', 'replay'),
-    'figures': ('bench',),
-    'for the shell': ('completion',),
+GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands and their files
+    'to start with': {'demo': demo, 'doctor': doctor},
+    'before a recording': {'observability': identifiability, 'excite': excite},
+    'recordings': {
+        'identify': identify,
+        'calibrate': calibrate,
+        'calibrate-kinematics': calibrate_kinematics,
+        'calibrate-gains': calibrate_gains,
+        'calibrate-drift': calibrate_drift,
+    },
+    'on a robot or a simulator': {'run': run, 'replay': replay},
+    'figures': {'bench': bench},
+    'for the shell': {'completion': completion},
 }
+COMMANDS = {name: file for files in GROUPS.values() for name, file in files.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command line; the status is 0, 1 for a bad finding, 2 for misuse."""
-    options = parser().parse_args(arguments)
+    whole = parser()
+    options = whole.parse_args(arguments)
+    options.command_line = whole  # what a shell can complete
     try:
         # Loaded only now: --help needs none of the numeric libraries.
-        carrier = _carrier(declaration(options.subcommand))
+        carrier = _carrier(COMMANDS[options.subcommand])
         return int(carrier.command(options))
     except SafeSysidError as error:
         print(f'safe-sysid: {error}', file=sys.stderr)
@@ -54,17 +71,6 @@ def _carrier(declared: ModuleType) -> ModuleType:
     return declared if name is None else importlib.import_module(name)
 
 
-def declaration(name: str) -> ModuleType:
-    """The file that declares a subcommand: HELP, CARRIED_OUT_BY and add_arguments."""
-    return importlib.import_module(f'safe_sysid.report.commands.{name.replace("-", "_")}')
-
-
-def commands() -> Iterator[str]:
-    """Names of all subcommands, in the order of --help."""
-    for names in GROUPS.values():
-        yield from names
-
-
 def parser() -> argparse.ArgumentParser:
     """What the command line may say."""
     whole = argparse.ArgumentParser(
@@ -76,18 +82,20 @@ def parser() -> argparse.ArgumentParser:
     )
     choices = whole.add_subparsers(metavar='COMMAND', dest='subcommand', required=True)
     choices.help = 'one of those above'
-    for name in commands():
-        declared = declaration(name)
+    for name, declared in COMMANDS.items():
         declared.add_arguments(choices.add_parser(name, description=declared.HELP))
     return whole
 
 
 def _contents() -> str:
     """All subcommands by their purpose, a line each."""
-    width = max(len(name) for name in commands())
+    width = max(map(len, COMMANDS))
     groups = (
-        '\n'.join([f'  {heading}'] + [f'    {n:<{width}}  {declaration(n).HELP}' for n in names])
-        for heading, names in GROUPS.items()
+        '\n'.join(
+            [f'  {heading}']
+            + [f'    {name:<{width}}  {file.HELP}' for name, file in files.items()]
+        )
+        for heading, files in GROUPS.items()
     )
     return '\n\n'.join(groups)
 

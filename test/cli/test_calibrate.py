@@ -3,9 +3,9 @@
 from dataclasses import fields
 import json
 
+from cli.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 import numpy as np
 import pytest
-from report.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 from scipy.spatial.transform import Rotation
 
 from safe_sysid.bench import calibrate as bench_calibrate
@@ -16,11 +16,11 @@ from safe_sysid.bench.runner import run as run_bench
 from safe_sysid.calibrate.calibration import CalibrationSettings
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.kinematic_fit import tip_poses
+from safe_sysid.cli.main import main
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.cli import main
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 

@@ -5,18 +5,18 @@ import io
 import json
 from xml.etree import ElementTree
 
+from cli.recorded_arm import PAYLOAD, Trial, as_bag, as_table, scaled, trial
 import numpy as np
 import pinocchio as pin
 import pytest
-from report.recorded_arm import PAYLOAD, Trial, as_bag, as_table, scaled, trial
 import yaml
 
+from safe_sysid.cli.main import main
 from safe_sysid.export.arm_settings import write_settings
 from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.identify.payload_in_frame import payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
-from safe_sysid.report.cli import main
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from safe_sysid.report.cli import _carrier, commands, declaration, main
+from safe_sysid.cli.main import COMMANDS, _carrier, main
 
 
 def run_python(code):
@@ -19,14 +19,14 @@ def test_help_lists_every_command(capsys):
         main(['--help'])
     assert ending.value.code == 0
     text = capsys.readouterr().out
-    for command in commands():
+    for command in COMMANDS:
         assert f'\n    {command} ' in text
 
 
 def test_help_loads_no_numeric_library_and_no_ros():
     loaded = run_python(
         'import sys\n'
-        'from safe_sysid.report.cli import main\n'
+        'from safe_sysid.cli.main import main\n'
         'try:\n    main(["--help"])\nexcept SystemExit:\n    pass\n'
         'print(sorted({name.split(".")[0] for name in sys.modules}))'
     ).splitlines()[-1]
@@ -35,9 +35,9 @@ def test_help_loads_no_numeric_library_and_no_ros():
         assert f"'{library}'" not in loaded
 
 
-@pytest.mark.parametrize('command', list(commands()))
+@pytest.mark.parametrize('command', list(COMMANDS))
 def test_no_command_loads_ros(command):
-    module = _carrier(declaration(command)).__name__
+    module = _carrier(COMMANDS[command]).__name__
     loaded = run_python(f'import sys, {module}; print(sorted(sys.modules))')
     assert f"'{module}'" in loaded
     assert "'rclpy'" not in loaded

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from safe_sysid.bench.experiments.closed_chains import recording, true_chain
+from safe_sysid.cli.main import main
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.cli import main
 
 
 @pytest.fixture(scope='module')

@@ -1,0 +1,1 @@
+"""The `safe-sysid` command: one file for each subcommand."""
