@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from safe_sysid.cli.completion import completed
 from safe_sysid.cli.main import COMMANDS, main, parser
-from safe_sysid.report.completion import completed
 
 
 def completions(shell, script, words):

@@ -15,8 +15,8 @@ import signal
 import subprocess
 import sys
 
+from safe_sysid.cli.doctor.findings import Finding, failed, passed, warning
 from safe_sysid.plan.search import linear_solvers
-from safe_sysid.report.findings import Finding, failed, passed, warning
 from safe_sysid.versions import cpu_count, version
 
 OLDEST, NEWEST = (3, 10), (3, 13)
@@ -34,7 +34,7 @@ IMPORT_SECONDS = 60.0
 MIDDLEWARE_SECONDS = 45.0
 NUMBA_PROBE = """
 import numba
-from safe_sysid.report import numba_cache
+from safe_sysid.cli.doctor import numba_cache
 print(numba.njit(cache=True)(numba_cache.doubled).stats.cache_path)
 """
 

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from safe_sysid.cli.doctor.findings import Finding, failed, passed, warning
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.urdf_tree import read_urdf
-from safe_sysid.report.findings import Finding, failed, passed, warning
 from safe_sysid.share import robot_names, share_directory
 
 

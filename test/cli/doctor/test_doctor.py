@@ -5,9 +5,9 @@ import shutil
 
 import pytest
 
+from safe_sysid.cli.doctor import machine_checks, robot_checks
+from safe_sysid.cli.doctor.findings import Verdict
 from safe_sysid.cli.main import main
-from safe_sysid.report import machine_checks, robot_checks
-from safe_sysid.report.findings import Verdict
 from safe_sysid.share import share_directory
 
 ROBOTS = ['kinova_gen3', 'lbr_med7', 'two_link']

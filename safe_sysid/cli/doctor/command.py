@@ -1,0 +1,56 @@
+"""`safe-sysid doctor`: looks at the machine, and at an arm, and names a remedy for what fails."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+import json
+from pathlib import Path
+
+from safe_sysid.cli.doctor.findings import Finding, Verdict, failed
+
+HELP = 'is this machine ready? libraries, Ipopt solvers, ROS 2, and the files of an arm'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which arm to check, and how to answer."""
+    parser.add_argument(
+        '--robot',
+        metavar='NAME|URDF',
+        help='also check an arm: a name such as kinova_gen3, or a URDF',
+    )
+    parser.add_argument(
+        '--config', metavar='YAML', type=Path, help='the facts of the arm, when --robot is a URDF'
+    )
+    parser.add_argument('--json', action='store_true', help='one JSON object instead of a list')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid doctor`; the exit status is 1 when something failed."""
+    findings = []
+    for finding in examine(options.robot, options.config):
+        findings.append(finding)
+        if not options.json:
+            print(finding, flush=True)
+    count = Counter(finding.verdict for finding in findings)
+    if options.json:
+        print(json.dumps({'findings': [finding.as_dict() for finding in findings]}))
+    else:
+        print(', '.join(f'{count[verdict]} {verdict.value}' for verdict in Verdict))
+    return 1 if count[Verdict.FAIL] else 0
+
+
+def examine(robot: str | None, config: Path | None) -> Iterator[Finding]:
+    """Findings about the machine, then about the arm if one is given."""
+    from safe_sysid.cli.doctor import machine_checks
+
+    yield from machine_checks.findings()
+    if robot is None:
+        return
+    try:
+        from safe_sysid.cli.doctor import robot_checks
+    except ImportError as error:
+        yield failed('arm', f'not looked at: {error}', 'mend the libraries above first')
+        return
+    yield from robot_checks.findings(robot, config)
