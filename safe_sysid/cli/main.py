@@ -22,9 +22,9 @@ from safe_sysid.cli import (
     replay,
     run,
 )
+from safe_sysid.cli.demo import command as demo
 from safe_sysid.cli.doctor import command as doctor
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.report.commands import demo
 
 WRONG_USE = 2
 INTERRUPTED = 130  # what a shell reports for Ctrl-C

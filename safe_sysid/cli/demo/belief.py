@@ -10,9 +10,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.audit.bag_plans import certified_plan
 from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.audit.loop_record import promised
+from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.demo_runs import LINK_RATIO, ROBOT
 from safe_sysid.report.html_page import Band, Line, Plot, Section, Table
 
 SHOWN = 3  # joints, those whose torque left the claim most

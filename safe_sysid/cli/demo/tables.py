@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from safe_sysid.audit.ledger import Ledger
+from safe_sysid.cli.demo.belief import Claim
+from safe_sysid.cli.demo.outcome import Outcome
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.report.demo_belief import Claim
-from safe_sysid.report.demo_outcome import Outcome
 
 
 def tables(outcome: Outcome) -> str:

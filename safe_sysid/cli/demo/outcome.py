@@ -10,9 +10,9 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.audit.ledger import Ledger
 from safe_sysid.audit.loop_of_bag import RecordedLoop
+from safe_sysid.cli.demo.belief import Claim
+from safe_sysid.cli.demo.runs import DemoChoices
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.report.demo_belief import Claim
-from safe_sysid.report.demo_runs import DemoChoices
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from safe_sysid.audit.ledger import Ledger
+from safe_sysid.cli.demo.belief import belief_section
+from safe_sysid.cli.demo.outcome import Outcome
+from safe_sysid.cli.demo.runs import ROBOT, WORLD, DemoChoices, mission
 from safe_sysid.report.arm_scene import arm_scene
-from safe_sysid.report.demo_belief import belief_section
-from safe_sysid.report.demo_outcome import Outcome
-from safe_sysid.report.demo_runs import ROBOT, WORLD, DemoChoices, mission
 from safe_sysid.report.html_page import Section, Table, write_page
 from safe_sysid.report.loop_page import LoopStory, loop_page
 from safe_sysid.report.page_figures import write_figures

@@ -18,13 +18,13 @@ from report.browser import Browser, chromium
 from safe_sysid.audit.ledger import ledger_of
 from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.bringup.processes import Choices, processes_of
+from safe_sysid.cli.demo import demonstration
+from safe_sysid.cli.demo.narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
+from safe_sysid.cli.demo.runs import DemoChoices, believing_empty, follow, mission
 from safe_sysid.cli.main import main
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report import demo
-from safe_sysid.report.demo_narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
-from safe_sysid.report.demo_runs import DemoChoices, believing_empty, follow, mission
 
 PROMISES = 10
 BUDGET = 3.9  # [s] of a search
@@ -151,7 +151,7 @@ def test_the_scale_shows_an_interval_where_it_is():
 
 
 def test_without_ros_the_demo_says_how_to_get_it(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(demo.importlib.util, 'find_spec', lambda _: None)
+    monkeypatch.setattr(demonstration.importlib.util, 'find_spec', lambda _: None)
     assert main(['demo', '--folder', str(tmp_path / 'new')]) == 2
     said = capsys.readouterr().err
     assert 'rclpy is not installed' in said

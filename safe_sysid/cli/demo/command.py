@@ -1,0 +1,65 @@
+"""`safe-sysid demo`: an arm learns what it holds and does a task with it, as real ROS 2 nodes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+import time
+
+from safe_sysid.cli.values import count
+
+HELP = 'the whole mission in about a minute: learn what an arm holds, then do a task with it'
+PROMISE_BROKEN = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the arm holds, how long it learns, and where the results go."""
+    parser.add_argument(
+        '--payload',
+        metavar='NAME|YAML',
+        default='dumbbell_8lb',
+        help='what the arm holds, which nobody tells it; default: %(default)s',
+    )
+    parser.add_argument(
+        '--plans',
+        metavar='N',
+        type=count,
+        default=4,
+        help='motions that teach, before the task; default: %(default)s',
+    )
+    parser.add_argument('--drake', action='store_true', help='simulate with Drake, if installed')
+    parser.add_argument(
+        '--folder',
+        metavar='DIR',
+        type=Path,
+        help='for report, figures and bags, a new one; default: demo_<date>_<time>',
+    )
+    parser.add_argument('--json', action='store_true', help='print the result as JSON')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid demo`; the exit status is 1 when a promise was broken."""
+    from safe_sysid.cli.demo.demonstration import choices_of, demonstrate
+    from safe_sysid.cli.demo.narrator import LEARNING, Narrator, for_person
+    from safe_sysid.cli.demo.outcome import figures
+    from safe_sysid.cli.demo.report import write_report
+    from safe_sysid.cli.demo.tables import tables
+
+    begin = time.monotonic()
+    way = 'drake_sim' if options.drake else 'builtin_sim'
+    choices = choices_of(options.payload, options.plans, way, options.folder)
+    narrator = Narrator(for_person(options.json), LEARNING)
+    outcome = demonstrate(choices, narrator)
+    report = choices.folder / 'report.html'
+    narrator.work('drawing the report')
+    write_report(outcome, choices, report)
+    seconds = time.monotonic() - begin
+    if options.json:
+        print(json.dumps(figures(outcome, choices, seconds), indent=2))
+    else:
+        narrator.say(tables(outcome))
+        narrator.say(f'\n  report  {report}\n  bag     {choices.bag}')
+        verdict = 'Every promise held.' if outcome.ledger.is_kept else 'A promise was broken.'
+        narrator.say(f'\n{verdict} ({seconds:.0f} s)')
+    return 0 if outcome.ledger.is_kept else PROMISE_BROKEN
