@@ -1,9 +1,16 @@
-"""Command line of `safe-sysid identify`."""
+"""`safe-sysid identify`: a recording in, bounds on the payload or the reason for none out."""
+
+from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
+import sys
+from typing import TYPE_CHECKING
 
-from safe_sysid.cli.recording import add_recording
+from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.progress import ProgressBar
+from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import (
     export,
     known_friction,
@@ -15,8 +22,11 @@ from safe_sysid.cli.values import (
 )
 from safe_sysid.export.formats import FORMATS
 
+if TYPE_CHECKING:
+    from safe_sysid.identify.from_recording import IdentifiedRecording, RecordingSettings
+
 HELP = 'bounds on what an arm holds, from a recording: rosbag2 (sqlite3, mcap) or CSV'
-CARRIED_OUT_BY = 'safe_sysid.report.identify_bag'
+REFUSED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -111,3 +121,76 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
     form = group.add_mutually_exclusive_group()
     form.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     form.add_argument('--yaml', action='store_true', help='the same as YAML')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid identify`; the exit status is 1 after a refusal."""
+    from safe_sysid.config import yaml_text
+    from safe_sysid.identify.from_recording import identify_recording
+    from safe_sysid.identify.identification import as_mapping, as_table
+
+    with print_to_error():
+        arm = arm_of_options(options)
+        choice = recording_choice(options, options.recording)
+        bar = ProgressBar('identifying')
+        result = identify_recording(arm, choice, settings_of(options), bar.show)
+        bar.end()
+        _write_exports(options.export, result)
+        _write_pictures(options.html, options.plots, result)
+    found = result.found
+    if options.json:
+        print(json.dumps(as_mapping(found), allow_nan=False))
+    elif options.yaml:
+        print(yaml_text(as_mapping(found)), end='')
+    else:
+        print(as_table(found))
+    return 0 if found.refused is None else REFUSED
+
+
+def settings_of(options: argparse.Namespace) -> RecordingSettings:
+    """What the command line says of the part, of what is known, and of the answer."""
+    from safe_sysid.identify.from_recording import RecordingSettings
+
+    return RecordingSettings(
+        begin=options.payload_from,
+        end=options.to,
+        known_links=options.known_links,
+        known_friction=options.known_friction,
+        payload_mass=options.payload_mass,
+        payload_reach=options.payload_reach,
+        torque_ratio=options.torque_ratio,
+        torque_error=options.torque_noise,
+        position_error=options.position_error,
+        velocity_error=options.velocity_error,
+        torque_signal=options.torque_signal,
+        window=options.window,
+        flange=options.flange,
+        hold_out=options.hold_out,
+        filter_hz=options.filter,
+    )
+
+
+def _write_exports(wanted: list[tuple[str, Path]] | None, result: IdentifiedRecording) -> None:
+    """Exports that were asked for."""
+    from safe_sysid.export.payload import write_export
+
+    if wanted and result.found.refused is not None:
+        print('refused, so nothing is exported', file=sys.stderr)
+        return
+    for form, path in wanted or ():
+        write_export(form, path, result.found, result.problem.arm)
+
+
+def _write_pictures(html: Path | None, plots: Path | None, result: IdentifiedRecording) -> None:
+    """The page and the figures that were asked for."""
+    if html is None and plots is None:
+        return
+    from safe_sysid.report.html_page import write_page
+    from safe_sysid.report.identification_page import evidence_of, identification_page
+    from safe_sysid.report.page_figures import write_figures
+
+    page = identification_page(result.found, evidence_of(result))
+    if html is not None:
+        write_page(html, page)
+    if plots is not None:
+        write_figures(plots, page)

@@ -1,8 +1,18 @@
-"""Options of every command that reads a recording."""
+"""Options of every command that reads a recording, and the values they stand for."""
+
+from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from safe_sysid.cli.values import column, positive, signs
+from safe_sysid.errors import ConfigError
+
+if TYPE_CHECKING:
+    from safe_sysid.measure.recording_choice import RecordingChoice
+    from safe_sysid.model.arm import Arm
 
 
 def add_recording(group: argparse._ArgumentGroup) -> None:
@@ -24,3 +34,28 @@ def add_recording(group: argparse._ArgumentGroup) -> None:
         help='-1 where the driver counts torque against the joint axes; one for all joints or '
         'one each, as in --torque-sign=-1,1,1 (instead of what the settings say)',
     )  # fmt: skip
+
+
+def recording_choice(options: argparse.Namespace, path: Path) -> RecordingChoice:
+    """A recording, with joints and columns as the command line calls them."""
+    from safe_sysid.measure.csv_log import Columns
+    from safe_sysid.measure.recording_choice import RecordingChoice
+
+    columns = Columns(rate=options.rate, **dict(options.columns or ()))
+    return RecordingChoice(path, options.topic, options.joint_names, columns)
+
+
+def arm_of_options(options: argparse.Namespace) -> Arm:
+    """The arm, with the sign of its effort signal as the command line says."""
+    import numpy as np
+
+    from safe_sysid.model.arm import arm_of
+
+    arm = arm_of(options.robot, options.config)
+    sign, n = options.torque_sign, arm.model.n
+    if sign is None:
+        return arm
+    if len(sign) not in (1, n):
+        raise ConfigError(f'--torque-sign has {len(sign)} entries; 1 or {n} are needed')
+    sensors = replace(arm.model.sensors, effort_sign=np.broadcast_to(np.array(sign), n).copy())
+    return replace(arm, model=replace(arm.model, sensors=sensors))

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.identify.held_out import TorquePrediction, Validation
+from safe_sysid.identify.from_recording import IdentifiedRecording
+from safe_sysid.identify.held_out import TorquePrediction, Validation, thinned
 from safe_sysid.identify.identification import PREDICTIONS, Identification, caution
 from safe_sysid.measure.smooth_log import SmoothLog
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import Line, Page, Plot, Scene, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
 
@@ -22,6 +26,16 @@ class Evidence:
     predicted: Array  # (N, n) [N m] with what was identified before the held-out part
     fitted: Array  # (N, n) [N m] with all parameters fitted to that part
     scene: Scene | None
+
+
+def evidence_of(result: IdentifiedRecording) -> Evidence:
+    """What pictures show of a recording."""
+    problem, validation = result.problem, result.found.validation
+    model, part = problem.arm.model, thinned(problem.smoothed)
+    W = standard_regressor(model, part.q, part.qd, part.qdd)
+    fitted = model.theta if validation is None else validation.fitted
+    scene = arm_scene(model, part.seconds, part.q, NO_OBSTACLES)
+    return Evidence(part, W @ result.replay.at_split.theta, W @ fitted, scene)
 
 
 def identification_page(found: Identification, evidence: Evidence) -> Page:

@@ -17,9 +17,15 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
 
-from safe_sysid.cli.main import parser
+from safe_sysid.identify.from_recording import (
+    SOLVE_SECONDS,
+    SOLVES,
+    RecordingSettings,
+    identify_recording,
+)
 from safe_sysid.identify.payload_prior import prior_of
-from safe_sysid.report.identify_bag import SOLVE_SECONDS, SOLVES, identified
+from safe_sysid.measure.recording_choice import RecordingChoice
+from safe_sysid.model.arm import arm_of
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.process.main import single_threaded_executor
@@ -40,8 +46,9 @@ def bag(arm, tmp_path_factory):
 @pytest.fixture(scope='module')
 def found(bag):
     """What identify finds and knew in between, and the run that has its settings."""
-    outcome, run, _ = identified(parser().parse_args(['identify', str(bag), '--robot=two_link']))
-    return outcome, run
+    arm = arm_of('two_link', None)
+    result = identify_recording(arm, RecordingChoice(bag), RecordingSettings(), lambda *_: None)
+    return result.found, result.problem
 
 
 def settings_of(run, path):

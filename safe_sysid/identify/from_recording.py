@@ -1,0 +1,254 @@
+"""From a recording to bounds on the payload, or to the reason why there are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+import time
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.effort_plausibility import implausible
+from safe_sysid.identify.held_out import Validation, thinned, validate
+from safe_sysid.identify.identification import Identification
+from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.online_identifier import IdentifierSettings
+from safe_sysid.identify.payload_estimator import SolveSettings
+from safe_sysid.identify.payload_in_frame import Body, payload_of
+from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
+from safe_sysid.identify.replay import Progress, Replay, refused, replay
+from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.measure.recording import Recording
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
+from safe_sysid.measure.smooth_log import SmoothLog, smooth
+from safe_sysid.model.arm import Arm
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+
+WINDOW = 0.1  # [s] of measurements become rows together
+WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
+FREQUENCY_LIMIT = 10.0  # [Hz] cut-off where none is given, or a fifth of the sample rate
+SOLVES = 10  # over the whole recording
+SOLVE_SECONDS = 60.0  # at most for one of them
+STEP_ALLOWED = 2.5  # sample times between two samples, before it is a gap
+FEWEST = 5  # samples in a window
+
+
+@dataclass(frozen=True)
+class RecordingSettings:
+    """What is known before, and which part of a recording tells more."""
+
+    begin: float = 0.0  # [s] into the recording, from which on the payload is held
+    end: float | None = None  # [s] into the recording; None: its end
+    known_links: tuple[float, float] = (0.05, 0.0)  # share, and centres of mass [m]
+    known_friction: float | str | None = None  # share or unknown; None: as links, if described
+    payload_mass: float = 10.0  # [kg] most that the last joint may move
+    payload_reach: float = 0.5  # [m] farthest that any of it is from that joint
+    torque_ratio: tuple[float, ...] = (0.025,)  # error of a torque, as a share of it
+    torque_error: tuple[float, ...] = (0.0,)  # [N m] on top of that
+    position_error: tuple[float, ...] | None = None  # [rad]; None: half a step of the encoder
+    velocity_error: tuple[float, ...] | None = None  # [rad/s]; None: 0, or what differences show
+    torque_signal: str = 'sampled'  # or held, held_until
+    window: float | None = None  # [s] that become one row per joint
+    flange: str | None = None  # frame of the payload; None: the tip of the arm
+    hold_out: float = 0.4  # share of the recording that judges what came before
+    filter_hz: float | None = None  # low-pass of that comparison
+
+
+@dataclass(frozen=True, eq=False)
+class IdentificationProblem:
+    """A recording and everything that is assumed about it."""
+
+    arm: Arm
+    log: JointLog
+    known: PriorSettings
+    observation: ObservationSettings
+    split: float  # [s] where the held-out part begins
+    filter_hz: float
+
+    @property
+    def seconds(self) -> float:
+        """Length of the recording."""
+        return float((self.log.stamp[-1] - self.log.stamp[0]) * 1e-9)
+
+    @cached_property
+    def smoothed(self) -> SmoothLog:
+        """The recording as predictions are compared with it."""
+        return smooth(self.log, self.filter_hz)
+
+    def replayed(self, progress: Progress) -> Replay:
+        """Through the identifier, unless the effort signal is implausible."""
+        model, prior = self.arm.model, prior_of(self.arm.model, self.known)
+        refusal = implausible(model, thinned(self.smoothed))
+        if refusal is not None:
+            return refused(prior, refusal)
+        solve = SolveSettings(seconds=SOLVE_SECONDS, reach=self.known.reach)
+        settings = IdentifierSettings(self.observation, solve, max(0.5, self.seconds / SOLVES))
+        return replay(model, prior, settings, self.log, self.split, progress)
+
+    def validation(self, theta: Array) -> Validation | None:
+        """Of these parameters, if anything was held out."""
+        if self.split >= self.seconds:
+            return None
+        return validate(self.arm.model, self.smoothed, self.split, self.filter_hz, theta)
+
+    def payload(self, flange: str | None, estimate: ParameterEstimate) -> Body:
+        """Without the arm's own last link, in the frame of the flange."""
+        return payload_of(
+            self.arm,
+            estimate.end_effector,
+            estimate.end_effector_bounds,
+            flange or self.arm.facts.tip,
+            self.known.links,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedRecording:
+    """What a recording says, and from what that follows."""
+
+    found: Identification
+    problem: IdentificationProblem
+    replay: Replay
+
+
+def identify_recording(
+    arm: Arm, choice: RecordingChoice, settings: RecordingSettings, progress: Progress
+) -> IdentifiedRecording:
+    """Bounds on what an arm holds, from a recording of its motion."""
+    begin = time.monotonic()
+    if not arm.facts.effort.gravity_included:
+        raise ConfigError(
+            f'{arm.model.name}: its effort signal does not contain gravity; record the torque '
+            'with gravity in it'
+        )
+    recording = recording_of_choice(choice, arm.model.layout.joint_names)
+    if settings.begin > 0.0 or settings.end is not None:
+        end = np.inf if settings.end is None else settings.end
+        recording = recording.between(settings.begin, end)
+    problem = identification_problem(arm, recording, settings)
+    replayed = problem.replayed(progress)
+    estimate = replayed.estimate
+    found = Identification(
+        robot=arm.model.name,
+        source=str(choice.path),
+        joint_names=arm.model.layout.joint_names,
+        recording=(*recording.timing.sentences(), *recording.remarks, *_effort_sentences(arm)),
+        part=(settings.begin, settings.begin + problem.seconds),
+        nominal=estimate.end_effector,
+        bounds=estimate.end_effector_bounds,
+        payload=None if replayed.refused else problem.payload(settings.flange, estimate),
+        assumptions=(
+            *_assumptions(problem.observation, recording),
+            *sentences(arm.model, problem.known),
+        ),
+        refused=replayed.refused,
+        validation=problem.validation(replayed.at_split.theta),
+        series=replayed.series,
+        seconds=time.monotonic() - begin,
+    )
+    return IdentifiedRecording(found, problem, replayed)
+
+
+def identification_problem(
+    arm: Arm, recording: Recording, settings: RecordingSettings
+) -> IdentificationProblem:
+    """The recording with assumptions in the place of settings that leave them open."""
+    sensors = arm.model.sensors
+    log = recording.log(sensors.effort_sign, sensors.effort_scale)
+    return IdentificationProblem(
+        arm,
+        log,
+        _prior_settings(settings, arm),
+        _observation(settings, arm.model, recording, log),
+        float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
+        settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
+    )
+
+
+def _prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
+    share, com = settings.known_links
+    friction: float | None = share if arm.is_described else None
+    if settings.known_friction == 'unknown':
+        friction = None
+    elif settings.known_friction is not None:
+        friction = float(settings.known_friction)
+    return PriorSettings(share, com, friction, settings.payload_mass, settings.payload_reach)
+
+
+def _observation(
+    settings: RecordingSettings, model: RobotModel, recording: Recording, log: JointLog
+) -> ObservationSettings:
+    period = recording.timing.period
+    position = settings.position_error or tuple(0.5 * model.sensors.encoder_resolution)
+    velocity = settings.velocity_error
+    if velocity is None:
+        velocity = (
+            (0.0,) if recording.velocity is not None else _difference_error(log, recording.stride)
+        )
+    usual = WINDOW if recording.velocity is not None else WINDOW_OF_DIFFERENCES
+    return ObservationSettings(
+        window=max(FEWEST, round((settings.window or usual) / period)),
+        torque_signal=settings.torque_signal,
+        torque_ratio=settings.torque_ratio,
+        torque_error=settings.torque_error,
+        position_error=position,
+        velocity_error=velocity,
+        longest_step=STEP_ALLOWED * period,
+    )
+
+
+def _difference_error(log: JointLog, stride: int) -> tuple[float, ...]:
+    """How far central differences may be from the truth [rad/s], by how much they bend.
+
+    The error of a difference over a time h to each side is h^2 / 6 times the jerk, and the
+    second difference of velocities h^2 times the jerk: twice that, for noise.
+    """
+    v = log.velocity
+    bend = np.abs(v[2 * stride :] - 2.0 * v[stride:-stride] + v[: -2 * stride])
+    if not len(bend):
+        raise MeasurementError(
+            f'{len(log)} samples are too few to see how wrong velocities from positions are; '
+            'give --velocity-error'
+        )
+    return tuple(float(x) for x in bend.max(axis=0) / 3.0)
+
+
+def _effort_sentences(arm: Arm) -> list[str]:
+    sign = arm.model.sensors.effort_sign
+    if (sign == sign[0]).all():
+        counted = 'in the sense of the joint axes' if sign[0] > 0 else 'against the joint axes'
+    else:
+        counted = f'with the signs {[int(s) for s in sign]}'
+    scale = arm.model.sensors.effort_scale
+    unit = '' if (scale == 1.0).all() else f', times {[float(f"{s:.4g}") for s in scale]}'
+    return [f'effort is read as {arm.facts.effort.kind}, counted {counted}{unit}']
+
+
+def _assumptions(settings: ObservationSettings, recording: Recording) -> list[str]:
+    """A1 and A3 to A6 of the identifier with their figures; A2 is the prior."""
+    source = '' if recording.velocity is not None else ' (central differences of the positions)'
+    return [
+        'A1: the arm is a chain of rigid bodies with the kinematics of the URDF, and friction is '
+        'Coulomb, viscous, rotor inertia and offset; nothing touches it',
+        f'A3: every torque is within {_shares(settings.torque_ratio)} of its value and '
+        f'{_figures(settings.torque_error)} N m, every position within '
+        f'{_figures(settings.position_error)} rad, every velocity within '
+        f'{_figures(settings.velocity_error)} rad/s of the truth at its stamp{source}',
+        f'A4: between samples nothing bends more than {settings.safety_factor:g} times what the '
+        'neighbouring samples show',
+        f'A5: torque is {settings.torque_signal} between samples',
+        'A6: no joint reverses twice between two samples',
+        'A2: theta is inside what is known before:',
+    ]
+
+
+def _shares(values: tuple[float, ...]) -> str:
+    return ', '.join(f'{100 * x:g} %' for x in values)
+
+
+def _figures(values: tuple[float, ...]) -> str:
+    distinct = values if len(set(values)) > 1 else values[:1]
+    return ', '.join(f'{x:.3g}' for x in distinct)
