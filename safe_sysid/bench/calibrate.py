@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 import tempfile
@@ -31,10 +30,11 @@ from safe_sysid.calibrate.kinematic_fit import (
     tip_poses,
 )
 from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
+from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.sdp_fit import sdp_fit
+from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.calibrate_input import recorded
 from safe_sysid.report.figures import Axes, line_plot
 
 ROBOTS = ('lbr_med7', 'kinova_gen3')
@@ -127,9 +127,8 @@ def _recording_seconds(seed: int) -> float:
         table = np.hstack([time_column, log.q, effort])
         np.savetxt(path, table, fmt='%.9g', delimiter=',', header=','.join(['t', *header]),
                    comments='')  # fmt: skip
-        options = argparse.Namespace(rate=None, columns=None, topic=None, joint_names='{joint}')
         begin = time.perf_counter()
-        calibrate(model, recorded(options, [path], arm).logs, [], CalibrationSettings())
+        calibrate(model, recorded([RecordingChoice(path)], arm).logs, [], CalibrationSettings())
         return time.perf_counter() - begin
 
 

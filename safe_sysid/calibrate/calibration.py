@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -29,9 +30,11 @@ from safe_sysid.calibrate.torque_rows import (
 )
 from safe_sysid.calibrate.uncertainty import Uncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
+from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.share import share_directory
 
 FAR = 4.0  # times what explains it, from which on an error of held-out torque is a caution
 
@@ -75,6 +78,13 @@ class CalibrationSettings:
             )
         if not 0.0 <= self.prior_weight < np.inf:
             raise ConfigError(f'prior_weight is {self.prior_weight}, it has to be 0 or more')
+
+
+def calibration_settings(path: Path | None, cutoff: float | None) -> CalibrationSettings:
+    """Choices of a file, or of config/calibration.yaml, with another cut-off [Hz] if given."""
+    path = path or share_directory() / 'config' / 'calibration.yaml'
+    settings = from_mapping(CalibrationSettings, read_yaml(path), str(path))
+    return replace(settings, cutoff=cutoff) if cutoff else settings
 
 
 @dataclass(frozen=True, eq=False)

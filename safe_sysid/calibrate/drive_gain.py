@@ -15,13 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.calibrate.torque_rows import TorqueRows
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.excitation_quality import arm_base_parameters
+from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.torque_rows import TorqueRows, joined, torque_rows
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.model.payload import Payload
+from safe_sysid.model.robot_model import RobotModel
 
 STEPS = 50
 DECIDED = 3.0  # standard deviations that a gain has to be away from 0
 LAGS = 20  # rows; noise behind a filter is not correlated over more
+CREEP = 0.003  # [rad/s] below, a joint counts as standing
 SETTLED = 1e-10  # relative change of every gain
 
 
@@ -42,6 +48,24 @@ class DriveGains:
         """Joints whose sign the data leave open, (n,) bool."""
         open_signs: AnyArray = np.abs(self.gain) < DECIDED * self.deviation
         return open_signs
+
+
+def gains_of_logs(
+    model: RobotModel,
+    without: list[EvenLog],
+    loaded: list[EvenLog],
+    payload: Payload,
+    cutoff: float,
+) -> DriveGains:
+    """Gains from recordings without and with a known payload, behind a low-pass [Hz]."""
+    columns = FitColumns(model.layout, CREEP)
+    rows, rows_loaded = (
+        joined([torque_rows(model, columns, log, cutoff) for log in logs])
+        for logs in (without, loaded)
+    )
+    load = columns.nominal(model.with_payload(payload).theta - model.theta)
+    base = arm_base_parameters(model, columns, np.random.default_rng(0))
+    return drive_gains(base, rows, rows_loaded, load)
 
 
 def drive_gains(

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.calibrate.torque_rows import ENDS, Motion
+from safe_sysid.calibrate.torque_rows import ENDS, MOTION, Motion, motion_of
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.filters import zero_phase
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
@@ -139,3 +140,15 @@ def drift_of(
     seen = slice(ends, len(tau) - ends, step)
     F = wrench(model, motion.q[seen], tau[seen], settings.damping)
     return drift(F, motion.rate / step, settings)
+
+
+def worst_drift(
+    model: RobotModel, logs: list[EvenLog], cutoff: float, settings: AdmittanceSettings
+) -> Drift:
+    """Drift of the piece of some recordings that has the largest."""
+    columns = FitColumns(model.layout, settings.standing)
+    found = [
+        drift_of(model, motion_of(log, MOTION * cutoff), columns, model.theta, cutoff, settings)
+        for log in logs
+    ]
+    return max(found, key=lambda one: one.per_minute)

@@ -1,14 +1,23 @@
-"""Command line of `safe-sysid calibrate-drift`."""
+"""`safe-sysid calibrate-drift`: external torque nobody exerts, and the drift it would cause."""
+
+from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from safe_sysid.cli.calibrate import add_arm
-from safe_sysid.cli.recording import add_recording
+from safe_sysid.cli.calibrate import add_arm, recorded_of
+from safe_sysid.cli.output import print_to_error
+from safe_sysid.cli.recording import add_recording, arm_of_options
 from safe_sysid.cli.values import positive
 
+if TYPE_CHECKING:
+    from safe_sysid.calibrate.external_torque import Drift
+
 HELP = 'would hand guiding drift? external torque of a recording in which nobody touches the arm'
-CARRIED_OUT_BY = 'safe_sysid.report.calibrate_drift'
+LARGEST_DRIFT = 1e-3  # [m in 60 s]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,3 +40,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     add_recording(parser.add_argument_group('the recordings'))
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid calibrate-drift`; status 1 if the arm would drift."""
+    from safe_sysid.calibrate.external_torque import AdmittanceSettings, worst_drift
+    from safe_sysid.model.arm import arm_of
+    from safe_sysid.report.figures_text import as_json, as_table
+
+    with print_to_error():
+        arm = arm_of_options(options)
+        logs = recorded_of(options, options.recordings, arm).logs
+        settings = AdmittanceSettings()
+        if options.dead_zone is not None:
+            settings = replace(settings, dead_zone=tuple(options.dead_zone))
+        figures: dict[str, object] = {
+            'robot': arm.model.name,
+            'cutoff_hz': options.cutoff,
+            'dead_zone': settings.dead_zone,
+            'mobility': settings.mobility,
+        }
+        found = worst_drift(arm.model, logs, options.cutoff, settings)
+        figures |= _figures(found)
+        if options.against is not None:
+            other = arm_of(options.against, None).model
+            compared = worst_drift(other, logs, options.cutoff, settings)
+            figures['against'] = {'robot': other.name, **_figures(compared)}
+    print(as_json(figures) if options.json else as_table(figures))
+    return 0 if found.per_minute <= LARGEST_DRIFT else 1
+
+
+def _figures(found: Drift) -> dict[str, object]:
+    return {
+        'drift_mm_per_minute': 1e3 * found.per_minute,
+        'passed': found.per_minute <= LARGEST_DRIFT,
+        'share_of_samples_active': found.active,
+        'turned_degrees': math.degrees(found.turned),
+        'seconds': found.seconds,
+        'smallest_dead_zone_without_drift': found.smallest_dead_zone.tolist(),
+        'wrench_rms': found.wrench_rms.tolist(),
+    }

@@ -1,0 +1,51 @@
+"""Recordings as even pieces of motion in joint torque, which is what a fit takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
+from safe_sysid.errors import ConfigError
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
+from safe_sysid.model.arm import Arm
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Even pieces of some recordings, and what their readers remarked."""
+
+    logs: list[EvenLog]
+    remarks: tuple[str, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Length of all pieces [s]."""
+        return sum(log.seconds for log in self.logs)
+
+
+def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
+    """Logs of several recordings in joint torque [N m], joints in the order of the arm.
+
+    Joints without a motor need not be in a recording, and are left out of the logs.
+    """
+    if not arm.facts.effort.gravity_included:
+        raise ConfigError(
+            f'{arm.model.name}: its effort signal does not contain gravity; a calibration needs '
+            'the whole torque'
+        )
+    driven = np.flatnonzero(arm.model.limits.torque > 0.0)
+    names = tuple(arm.model.layout.joint_names[i] for i in driven)
+    sensors = arm.model.sensors
+    logs: list[EvenLog] = []
+    remarks = []
+    for choice in choices:
+        recording = recording_of_choice(choice, names)
+        log = recording.log(sensors.effort_sign[driven], sensors.effort_scale[driven])
+        logs += even_logs(unwrapped(log, arm.model.limits.is_continuous[driven]))
+        remarks += [
+            f'{choice.path.name}: {x}' for x in (*recording.timing.sentences(), *recording.remarks)
+        ]
+    return Recorded(logs, tuple(remarks))
