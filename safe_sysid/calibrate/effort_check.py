@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import itertools
 
 import numpy as np
+import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.fit_columns import FitColumns
@@ -183,12 +184,17 @@ def _left(others: Array, column: Array) -> Array:
 
 
 def _basis(columns: Array) -> Array:
-    """Orthonormal columns with the same span."""
+    """Orthonormal columns with the same span.
+
+    By QR iteration: the faster divide and conquer of numpy.linalg.svd ends without a result on
+    some finite columns that depend on each other, on some processors.
+    """
     norms = np.linalg.norm(columns, axis=0)
     used = columns[:, norms > 1e-9 * norms.max(initial=1e-300)]
     if not used.size:
         return np.zeros((len(columns), 0))
-    U, singular, _ = np.linalg.svd(used / np.linalg.norm(used, axis=0), full_matrices=False)
+    unit = used / np.linalg.norm(used, axis=0)
+    U, singular, _ = scipy.linalg.svd(unit, full_matrices=False, lapack_driver='gesvd')
     basis: Array = U[:, singular > RANK * singular[0]]
     return basis
 

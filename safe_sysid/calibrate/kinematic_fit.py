@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.linalg
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
@@ -90,7 +91,7 @@ def kinematic_fit(
     for _step in range(STEPS):
         count += 1
         e, J = _linearised(model, poses, marker, (chain, noise))
-        U, singular, Vt = np.linalg.svd(J, full_matrices=False)
+        U, singular, Vt = scipy.linalg.svd(J, full_matrices=False, lapack_driver='gesvd')
         shown = singular > GAP * singular[0]
         step = -Vt[shown].T @ ((U[:, shown].T @ e) / singular[shown])
         model, marker = _moved(model, marker, chain, step)
@@ -295,7 +296,7 @@ def _with_tree(model: RobotModel, R: Array, p: Array, axis: Array) -> RobotModel
 
 def _tip_deviation(J: Array, e: Array, rank: int, N: int, noise: PoseNoise) -> Array:
     """Standard deviation of the fitted tip at every measured pose, from the residuals."""
-    U, _, _ = np.linalg.svd(J, full_matrices=False)
+    U, _, _ = scipy.linalg.svd(J, full_matrices=False, lapack_driver='gesvd')
     variance = float(e @ e) / max(len(e) - rank, 1)
     leverage = np.sum(U[:, :rank] ** 2, axis=1).reshape(N, -1)[:, :3]
     spread: Array = np.sqrt(variance * leverage) * noise.position

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.compressed import Compressed
@@ -37,7 +38,9 @@ def separability(data: Compressed, base: BaseParameters, labels: tuple[str, ...]
     rows = data.R[:, base.columns]
     norms = np.linalg.norm(rows, axis=0)
     norms[norms == 0.0] = 1.0
-    _, singular, directions = np.linalg.svd(rows / norms, full_matrices=False)
+    _, singular, directions = scipy.linalg.svd(
+        rows / norms, full_matrices=False, lapack_driver='gesvd'
+    )
     weak = singular < LEAST * singular[0]
     vague: AnyArray = np.abs(base.undetectable).max(axis=1, initial=0.0) > UNDETECTABLE
     groups = [_named(direction, base, labels) for direction in directions[weak]]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
+from safe_sysid.calibrate import effort_check as effort_check_file
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
 from safe_sysid.calibrate.effort_check import EffortError, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
@@ -142,3 +143,18 @@ def test_calibrate_refuses_before_it_fits_and_cautions_about_what_it_can_not_exp
     (said,) = calibrate(model, [log], [heavier], settings).cautions()
     assert 'off by more than 4 times what the fit explains' in said
     assert 'joint_1' in said and 'N m' in said
+
+
+def test_columns_that_depend_on_each_other_have_a_basis_whatever_numpy_svd_does(rng, monkeypatch):
+    """Divide and conquer has ended without a result on columns of a real recording."""
+
+    def without_result(*_, **__):
+        raise np.linalg.LinAlgError('SVD did not converge')
+
+    few = rng.normal(size=(50, 3))
+    columns = few @ rng.normal(size=(3, 8))
+    monkeypatch.setattr(np.linalg, 'svd', without_result)
+    basis = effort_check_file._basis(columns)
+    assert basis.shape == (50, 3)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(basis @ (basis.T @ few), few, atol=1e-10)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ModelError
@@ -81,7 +82,7 @@ def _constant_torques(tree: KinematicTree, gravity: float) -> tuple[Array, Array
     torque = (gravity / GRAVITY * Y @ R).reshape(samples, n, -1)
     mean = torque.mean(axis=0)
     varying = np.linalg.qr((torque - mean).reshape(samples * n, -1))[1]
-    _, sizes, V = np.linalg.svd(varying)
+    _, sizes, V = scipy.linalg.svd(varying, lapack_driver='gesvd')
     constant = V[np.sum(sizes > TOLERANCE) :].T
     return R @ constant, mean @ constant
 
