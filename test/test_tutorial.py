@@ -15,7 +15,7 @@ import pytest
 
 from safe_sysid.cli.main import main
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parent.parent
 TUTORIAL = ROOT / 'docs' / 'tutorial.md'
 BLOCK = re.compile(r'^```(\w+)\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
