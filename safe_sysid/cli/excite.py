@@ -1,12 +1,21 @@
 """Command line of `safe-sysid excite`."""
 
-import argparse
-from pathlib import Path
+from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator
+import contextlib
+from pathlib import Path
+import sys
+from typing import TYPE_CHECKING
+
+from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.values import count, positive
 
+if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
+    from safe_sysid.excite.multi_start import Effort, Progress, Watch
+
 HELP = 'a motion worth recording: informative, inside every limit, without contact'
-CARRIED_OUT_BY = 'safe_sysid.report.excite'
 
 CRITERIA = ('kappa', 'rho', 'D', 'A', 'E', 'r_c', 'kappa-direct')
 
@@ -49,3 +58,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write excitation.csv, excitation.yaml (JointTrajectory) and excitation.svg there',
     )  # fmt: skip
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid excite`; the exit status is 1 when the excitation is poor."""
+    from safe_sysid.cli.output import print_to_error
+    from safe_sysid.excite.motion_to_record import Aim, motion_to_record
+    from safe_sysid.excite.multi_start import Effort
+    from safe_sysid.excite.settings import read_settings
+    from safe_sysid.export.motion import SampledMotion, write_motion
+    from safe_sysid.model.arm import arm_of
+    from safe_sysid.model.payload import read_payload
+    from safe_sysid.report.figures_text import as_json, as_table
+    from safe_sysid.versions import cpu_count
+
+    processes = options.processes or cpu_count()
+    effort = Effort(options.seconds, options.starts, processes, options.seed)
+    settings = read_settings(options.settings)
+    arm = arm_of(options.robot, options.config)
+    payload = None if options.payload is None else read_payload(options.payload)
+    aim = Aim(options.criterion, options.payload_only)
+    with print_to_error():
+        with _searching(effort) as watch:
+            found = motion_to_record(arm, payload, aim, effort, settings, watch)
+        figures = dict(found.figures)
+        if options.out is not None:
+            motion = SampledMotion(found.joint_names, found.t, found.states)
+            paths = write_motion(options.out, motion, found.about)
+            figures['files'] = [str(path) for path in paths]
+    figures['warnings'] = found.warnings
+    print(as_json(figures) if options.json else as_table(figures))
+    for warning in found.warnings:
+        print(f'warning: {warning}', file=sys.stderr)
+    return 1 if found.warnings else 0
+
+
+@contextlib.contextmanager
+def _searching(effort: Effort) -> Iterator[Watch]:
+    """What shows how far a search is, as a bar on standard error."""
+    bar = ProgressBar('searching')
+
+    def watch(progress: Progress) -> None:
+        share = progress.elapsed / effort.seconds
+        if effort.starts is not None:
+            share = max(share, progress.finished / effort.starts)
+        best = progress.best
+        so_far = 'nothing yet' if best is None else f'condition {best.condition:.1f}'
+        bar.show(share, f'{so_far}, {progress.finished} starts done')
+
+    try:
+        yield watch
+    finally:
+        bar.end()

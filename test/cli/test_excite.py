@@ -1,7 +1,6 @@
 """`safe-sysid excite` writes files that can be read, and says when a motion is poor."""
 
 import contextlib
-from dataclasses import replace
 import io
 import json
 
@@ -14,16 +13,8 @@ from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.cli.excite import CRITERIA
 from safe_sysid.cli.main import main
 from safe_sysid.config import read_yaml
-from safe_sysid.excite.certificate import Certificate
 from safe_sysid.excite.criteria import STAGES
-from safe_sysid.excite.design import design_problem, random_start
-from safe_sysid.excite.multi_start import Design
-from safe_sysid.excite.settings import read_settings
-from safe_sysid.model.arm import arm_of
-from safe_sysid.report import excite as excite_command
 from safe_sysid.share import share_directory
-from safe_sysid.trajectory.bspline import SplineBasis
-from safe_sysid.trajectory.motion_basis import Motion
 
 EFFORT = ('--seconds', '300', '--starts', '1', '--processes', '1')
 
@@ -74,39 +65,6 @@ def test_a_trajectory_is_a_ros_message(written):
         message.points.append(messages.JointTrajectoryPoint(**point))
     assert not read
     assert message.points[-1].time_from_start.sec == 10
-
-
-def test_poor_excitation_is_said():
-    arm = arm_of('two_link', None).model
-    settings = replace(read_settings(), floor=None)
-    problem = design_problem(arm, arm, settings)
-    x = random_start(problem, np.random.default_rng(0))
-    proof = Certificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
-    good = Design(problem.motion(x), 20.0, 1.0, proof, 0, ())
-    assert excite_command.warnings_of(problem, good, settings) == []
-    (poor,) = excite_command.warnings_of(problem, replace(good, condition=200.0), settings)
-    assert poor.startswith('poor excitation: the condition number is 200, above 100')
-    x[1, 1:] *= 1e-3
-    (still,) = excite_command.warnings_of(
-        problem, replace(good, motion=problem.motion(x)), settings
-    )
-    assert still.startswith('poor excitation: joint joint_2 moves by 0.0')
-
-
-def test_meshes_that_come_too_near_are_named(monkeypatch):
-    """The shapes of the two-link arm stand for meshes; its second link folds into the mount."""
-    monkeypatch.setattr(excite_command, 'has_meshes', lambda _: True)
-    arm = arm_of('two_link', None)
-    basis = SplineBasis(1.0, 3)
-    there = np.zeros((2, basis.count))
-    there[:, 0] = -0.5583, -2.998
-    proof = Certificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
-    settings = replace(read_settings(), floor=None, duration=1.0)
-    for x, words in ((there, 'come within -2'), (np.zeros((2, basis.count)), None)):
-        found = Design(Motion(basis, x), 10.0, 1.0, proof, 0, ())
-        sentences = excite_command.mesh_warnings(arm, arm.model, found, settings)
-        assert len(sentences) == (words is not None)
-        assert words is None or words in sentences[0]
 
 
 def test_a_urdf_alone_is_said_to_lack_facts(capsys):

@@ -1,90 +1,74 @@
-"""`safe-sysid excite`: designs a motion, says what it is worth and what is proven, writes it."""
+"""A motion worth recording: designed, measured once more, with what a user should be warned of."""
 
 from __future__ import annotations
 
-import argparse
-import sys
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.cli.output import print_to_error
-from safe_sysid.cli.progress import ProgressBar
-from safe_sysid.errors import ConfigError
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
-from safe_sysid.excite.multi_start import Design, Effort, Progress, design
+from safe_sysid.excite.multi_start import Design, Effort, Watch, design
 from safe_sysid.excite.observed_columns import random_states
-from safe_sysid.excite.settings import ExcitationSettings, read_settings
-from safe_sysid.export.motion import SampledMotion, write_motion
-from safe_sysid.model.arm import STOPS_WITHIN, Arm, arm_of
+from safe_sysid.excite.settings import ExcitationSettings
+from safe_sysid.model.arm import STOPS_WITHIN, Arm
 from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
-from safe_sysid.model.payload import read_payload
+from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report.figures_text import as_json, as_table
-from safe_sysid.versions import cpu_count
 
 MESH_POSES = 50  # random poses; meshes that overlap in all of them are joined there
 CHECK_RATE = 1000.0  # [Hz] of the poses that are measured once more
 WORST = 5  # base parameters that are named as determined worst
 
 
-def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid excite`; the exit status is 1 when the excitation is poor."""
-    if options.seed < 0:
-        raise ConfigError(f'seed is {options.seed}, it has to be 0 or more')
-    settings = read_settings(options.settings)
-    arm = arm_of(options.robot, options.config)
-    model = arm.model
-    if options.payload is not None:
-        model = model.with_payload(read_payload(options.payload))
-    effort = Effort(
-        options.seconds, options.starts, options.processes or cpu_count(), options.seed
-    )
-    with print_to_error():
-        make = payload_problem if options.payload_only else design_problem
-        problem = make(arm.model, model, settings)
-        warm_up(problem)
-        found = searched(problem, options.criterion, effort)
-        figures = figures_of(problem, found, settings)
-        warnings = [
+@dataclass(frozen=True)
+class Aim:
+    """What a motion has to be good for."""
+
+    criterion: str
+    payload_only: bool  # judged by the ten parameters of the last body alone
+
+
+@dataclass(frozen=True, eq=False)
+class MotionToRecord:
+    """A motion at the rate at which it is commanded, what it is worth, and what is doubtful."""
+
+    joint_names: tuple[str, ...]
+    t: Array  # (N,) [s], the end included
+    states: Array  # (3, N, n) q, qd, qdd
+    figures: dict[str, Any]
+    about: tuple[str, ...]  # sentences for the head of a file
+    warnings: tuple[str, ...]
+
+
+def motion_to_record(
+    arm: Arm,
+    payload: Payload | None,
+    aim: Aim,
+    effort: Effort,
+    settings: ExcitationSettings,
+    watch: Watch,
+) -> MotionToRecord:
+    """The best motion that an effort finds for an arm and what it holds."""
+    model = arm.model if payload is None else arm.model.with_payload(payload)
+    make = payload_problem if aim.payload_only else design_problem
+    problem = make(arm.model, model, settings)
+    warm_up(problem)
+    found = design(problem, aim.criterion, effort, watch)
+    figures = figures_of(problem, found, settings)
+    return MotionToRecord(
+        model.layout.joint_names,
+        *sampled(found, settings.command_rate),
+        {'robot': model.name, 'criterion': aim.criterion, **figures},
+        about(arm, found, figures),
+        (
             *warnings_of(problem, found, settings),
             *mesh_warnings(arm, model, found, settings),
-        ]
-        if not arm.is_described:
-            warnings.append(
-                f'{arm.urdf} stands alone: accelerations are limited to the velocity limit in '
-                f'{STOPS_WITHIN} s, and rotors weigh nothing; give its settings with --config'
-            )
-        if options.out is not None:
-            motion = sampled(model, found, settings.command_rate)
-            paths = write_motion(options.out, motion, about(arm, found, figures))
-            figures['files'] = [str(path) for path in paths]
-    figures = {'robot': model.name, 'criterion': options.criterion, **figures}
-    figures['warnings'] = warnings
-    print(as_json(figures) if options.json else as_table(figures))
-    for warning in warnings:
-        print(f'warning: {warning}', file=sys.stderr)
-    return 1 if warnings else 0
-
-
-def searched(problem: DesignProblem, criterion: str, effort: Effort) -> Design:
-    """The best motion, with a progress bar on standard error."""
-    bar = ProgressBar('searching')
-
-    def watch(progress: Progress) -> None:
-        share = progress.elapsed / effort.seconds
-        if effort.starts is not None:
-            share = max(share, progress.finished / effort.starts)
-        best = progress.best
-        so_far = 'nothing yet' if best is None else f'condition {best.condition:.1f}'
-        bar.show(share, f'{so_far}, {progress.finished} starts done')
-
-    try:
-        return design(problem, criterion, effort, watch)
-    finally:
-        bar.end()
+            *description_warnings(arm),
+        ),
+    )
 
 
 def figures_of(
@@ -167,17 +151,27 @@ def mesh_warnings(
     ]
 
 
-def sampled(model: RobotModel, found: Design, rate: float) -> SampledMotion:
-    """The motion at the rate at which it is commanded."""
+def description_warnings(arm: Arm) -> list[str]:
+    """What nobody says about an arm of which only the URDF is known."""
+    if arm.is_described:
+        return []
+    return [
+        f'{arm.urdf} stands alone: accelerations are limited to the velocity limit in '
+        f'{STOPS_WITHIN} s, and rotors weigh nothing; give its settings with --config'
+    ]
+
+
+def sampled(found: Design, rate: float) -> tuple[Array, Array]:
+    """Times (N,) and states (3, N, n) at the rate at which the motion is commanded."""
     count = int(np.ceil(found.motion.basis.duration * rate))
     t: Array = np.minimum(np.arange(count + 1) / rate, found.motion.basis.duration)
-    return SampledMotion(model.layout.joint_names, t, found.motion.states(t))
+    return t, found.motion.states(t)
 
 
-def about(arm: Arm, found: Design, figures: dict[str, Any]) -> list[str]:
+def about(arm: Arm, found: Design, figures: dict[str, Any]) -> tuple[str, ...]:
     """Sentences for the head of a file."""
     proven = found.certificate
-    return [
+    return (
         f'Excitation motion of {arm.model.name}, condition number {found.condition:.1f} of '
         f'{figures["columns"]} columns ({figures["column_choice"]}).',
         f'Proven at all times, for an arm that follows it exactly: nothing nearer than '
@@ -186,4 +180,4 @@ def about(arm: Arm, found: Design, figures: dict[str, Any]) -> list[str]:
         f'the acceleration and, with the nominal model, {100 * proven.torque:.1f} % of the '
         'torque limits.',
         'Starts and ends at rest in the same pose. Bring the arm there slowly before.',
-    ]
+    )
