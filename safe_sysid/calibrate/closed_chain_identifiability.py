@@ -13,13 +13,22 @@ from safe_sysid.calibrate.closed_chain_rows import (
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.facts import facts_path, read_facts
 from safe_sysid.model.identifiability.base_parameters import BaseParameters, base_parameters
+from safe_sysid.share import robot_names
 
 ALONE = 1e-6  # part of a change that no torque shows; a parameter with less is known alone
 NAMED = 12  # parameters that are named one by one
 
 
-def loop_sentences(chain: ClosedChain) -> tuple[str, ...]:
+def loop_sentences(robot: str) -> tuple[str, ...]:
+    """What the loops of a robot that comes with the package hide; nothing where it has none."""
+    if robot not in robot_names() or read_facts(facts_path(robot)).closed_chain is None:
+        return ()
+    return chain_sentences(ClosedChain.named(robot))
+
+
+def chain_sentences(chain: ClosedChain) -> tuple[str, ...]:
     """Found numerically from random closed configurations; the structural result is for trees."""
     model, rng = chain.model, np.random.default_rng(0)
     inertial = Selection(np.arange(10 * model.n), tuple(range(model.n)))

@@ -1,12 +1,13 @@
 """Command line of `safe-sysid observability`."""
 
 import argparse
+from dataclasses import replace
 from fractions import Fraction
+import json
 
 HELP = (
     'which inertial parameters of an arm can be known at all, exactly, before anything is fitted'
 )
-CARRIED_OUT_BY = 'safe_sysid.report.observability'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +52,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     answer = parser.add_mutually_exclusive_group()
     answer.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     answer.add_argument('--html', action='store_true', help='one page with a picture of the arm')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid observability`."""
+    from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
+    from safe_sysid.cli.output import print_to_error
+    from safe_sysid.model.identifiability.examination import Question, examine
+    from safe_sysid.model.identifiability.joint_conditions import Torques
+    from safe_sysid.report import identifiability_page, identifiability_text
+
+    question = Question(
+        torques=Torques.OF_GRAVITY if options.static else Torques.OF_MOTION,
+        is_floating=options.floating,
+        is_weightless=options.no_gravity,
+        gravity=None if options.gravity is None else tuple(options.gravity),
+        rotors=options.rotors,
+        has_armature=options.armature,
+        known=tuple(options.known),
+        tolerance=options.tolerance,
+    )
+    with print_to_error():
+        answer = examine(options.urdf, question)
+        answer = replace(answer, notes=(*answer.notes, *loop_sentences(options.urdf)))
+    if options.json:
+        print(json.dumps(identifiability_text.as_plain(answer), ensure_ascii=False))
+    elif options.html:
+        print(identifiability_page.page(answer))
+    else:
+        print(identifiability_text.as_text(answer))
+    return 0
 
 
 def ratio(text: str) -> Fraction:

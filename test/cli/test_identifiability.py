@@ -1,6 +1,5 @@
 """`safe-sysid observability`: table, sentences, JSON and page of arms as users have them."""
 
-from fractions import Fraction
 from html.parser import HTMLParser
 import json
 import re
@@ -15,16 +14,12 @@ from safe_sysid.bench import observability as bench_observability
 from safe_sysid.bench.observability import chain
 from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.cli.main import main
-from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
-from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
 from safe_sysid.model.identifiability.links import written
 from safe_sysid.model.identifiability.parameter_classes import ParameterClass
 from safe_sysid.model.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.report.observability import of_structure
 
 DH = [
     ('0 0 0', 0),
@@ -308,21 +303,6 @@ def test_work_grows_with_the_length_of_a_chain_and_no_faster():
     assert counts[1] - counts[0] == 70
     assert counts[2] - counts[1] == 140
     assert floating_nullspace(chain(40)).base_count == counts[2]
-
-
-def test_notes_warn_where_floats_would_have_counted_fewer():
-    joints = list(reference.PARALLEL.joints)
-    tilted = Placement(
-        (Turn(0, ExactAngle(0, Fraction(1, 20_000))),), joints[1].placement.position
-    )
-    tilted = (joints[0], Joint('j', 'l', 0, tilted, revolute()))
-    tree = KinematicTree(tilted, reference.DOWN)
-    answer = of_structure(exact_nullspace(tree), 'tilted')
-    assert any('floats alone would have counted fewer' in note for note in answer.notes)
-    with pytest.raises(ModelError, match='so nearly special that floats lose it'):
-        exact_nullspace(tree.without_gravity())
-    plain = of_structure(exact_nullspace(reference.PARALLEL), 'parallel')
-    assert not any('floats alone' in note for note in plain.notes)
 
 
 def test_loops_are_said_to_hide_more_than_the_table_tells(capsys):

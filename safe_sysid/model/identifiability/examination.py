@@ -1,19 +1,14 @@
-"""`safe-sysid observability`: what can be known of an arm, as a table, as JSON or as a page."""
+"""What can be known of an arm: the structure of its open chain under what is asked of it."""
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import replace
-import json
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
-from safe_sysid.cli.output import print_to_error
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.model.facts import facts_path, read_facts
 from safe_sysid.model.identifiability.arm import with_known
 from safe_sysid.model.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.identifiability.exact_geometry import exact_direction
@@ -35,9 +30,6 @@ from safe_sysid.model.identifiability.urdf_kinematics import (
     urdf_kinematics,
 )
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.report import identifiability_page as observability_page
-from safe_sysid.report import identifiability_text as observability_text
-from safe_sysid.share import robot_names
 
 OPEN_CHAINS = (
     'The result is structural and holds for open chains only: a loop of links, or a tip that is '
@@ -60,45 +52,44 @@ NEARLY = (
 )
 
 
-def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid observability`."""
-    with print_to_error():
-        answer = examine(options)
-    if options.json:
-        print(json.dumps(observability_text.as_plain(answer), ensure_ascii=False))
-    elif options.html:
-        print(observability_page.page(answer))
-    else:
-        print(observability_text.as_text(answer))
-    return 0
+@dataclass(frozen=True)
+class Question:
+    """What is asked of an arm: on which base, from which torques, with which motors and links."""
+
+    torques: Torques = Torques.OF_MOTION
+    is_floating: bool = False  # the base moves freely
+    is_weightless: bool = False  # nothing falls, whatever `gravity` says
+    gravity: tuple[float, ...] | None = None  # direction in the frame of the base; None: the arm's
+    rotors: Fraction | None = None  # speed of symmetric rotors on the axes, of that of the joints
+    has_armature: bool = False  # each joint has a reflected inertia
+    known: tuple[str, ...] = ()  # links
+    tolerance: float | None = None  # of ranks in floats; None: decided without rounding
+
+    def __post_init__(self) -> None:
+        if self.gravity is not None and not np.any(self.gravity):
+            raise ConfigError(
+                'gravity 0 0 0 has no direction; use --no-gravity where nothing falls'
+            )
+        if self.tolerance is not None and not 0.0 < self.tolerance < 1.0:
+            raise ConfigError(f'the tolerance is {self.tolerance}; between 0 and 1 is allowed')
 
 
-def examine(options: argparse.Namespace) -> Observability:
-    """What the command line asks about."""
-    _check(options)
-    kinematics = _kinematics(options)
-    tree = _tree(kinematics, options)
-    torques = Torques.OF_GRAVITY if options.static else Torques.OF_MOTION
-    if options.tolerance is None:
-        nullspace = exact_nullspace(tree, torques)
+def examine(name: str, question: Question) -> Observability:
+    """What can be known of a URDF, or of a robot that comes with the package, as an open chain."""
+    kinematics = _kinematics(name, question.gravity)
+    tree = _tree(kinematics, question)
+    if question.tolerance is None:
+        nullspace = exact_nullspace(tree, question.torques)
     else:
-        nullspace = floating_nullspace(tree, torques, options.tolerance)
-    known = _known(tree, options.known)
+        nullspace = floating_nullspace(tree, question.torques, question.tolerance)
+    known = _known(tree, question.known)
     notes = list(_notes(nullspace))
     if known:
-        notes.append(f'Known: {", ".join(options.known)}.')
+        notes.append(f'Known: {", ".join(question.known)}.')
     if kinematics.doubts:
         notes.append(DOUBT.format('; '.join(kinematics.doubts)))
-    notes += _loops(options.urdf)
-    answer = of_structure(nullspace, options.urdf, known)
+    answer = of_structure(nullspace, name, known)
     return replace(answer, snapped=kinematics.snapped, notes=tuple(notes))
-
-
-def _loops(name: str) -> tuple[str, ...]:
-    """What is different where a robot that comes with the package has loops."""
-    if name not in robot_names() or read_facts(facts_path(name)).closed_chain is None:
-        return ()
-    return loop_sentences(ClosedChain.named(name))
 
 
 def of_structure(
@@ -165,37 +156,28 @@ def _notes(nullspace: ParameterNullspace) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _check(options: argparse.Namespace) -> None:
-    if options.gravity is not None and not np.any(options.gravity):
-        raise ConfigError('gravity 0 0 0 has no direction; use --no-gravity where nothing falls')
-    if options.tolerance is not None and not 0.0 < options.tolerance < 1.0:
-        raise ConfigError(f'the tolerance is {options.tolerance}; between 0 and 1 is allowed')
-
-
-def _kinematics(options: argparse.Namespace) -> Kinematics:
-    path = Path(options.urdf)
+def _kinematics(name: str, gravity: tuple[float, ...] | None) -> Kinematics:
+    path = Path(name)
     if path.suffix == '.urdf' or path.exists():
-        gravity = DOWN if options.gravity is None else np.array(options.gravity)
-        return urdf_kinematics(path, gravity)
-    found = robot_kinematics(RobotModel.named(options.urdf))
-    if options.gravity is None:
+        return urdf_kinematics(path, DOWN if gravity is None else np.array(gravity))
+    found = robot_kinematics(RobotModel.named(name))
+    if gravity is None:
         return found
-    turned = replace(found.tree, gravity=exact_direction(np.array(options.gravity)))
-    return replace(found, tree=turned)
+    return replace(found, tree=replace(found.tree, gravity=exact_direction(np.array(gravity))))
 
 
-def _tree(kinematics: Kinematics, options: argparse.Namespace) -> KinematicTree:
+def _tree(kinematics: Kinematics, question: Question) -> KinematicTree:
     tree = kinematics.tree
-    if options.floating:
+    if question.is_floating:
         tree = tree.on_floating_base(kinematics.base)
-    if options.no_gravity:
+    if question.is_weightless:
         tree = tree.without_gravity()
-    if options.rotors is not None:
-        tree = tree.with_symmetric_rotors(options.rotors)
-    return tree.with_armature() if options.armature else tree
+    if question.rotors is not None:
+        tree = tree.with_symmetric_rotors(question.rotors)
+    return tree.with_armature() if question.has_armature else tree
 
 
-def _known(tree: KinematicTree, names: list[str]) -> frozenset[int]:
+def _known(tree: KinematicTree, names: tuple[str, ...]) -> frozenset[int]:
     links = [joint.link for joint in tree.joints]
     for name in names:
         if name not in links:
