@@ -7,7 +7,6 @@ from safe_sysid.cli.calibrate import add_arm
 from safe_sysid.cli.values import positive, share
 
 HELP = 'geometry of an arm from measured poses or points of its tip'
-CARRIED_OUT_BY = 'safe_sysid.report.calibrate_kinematics'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,3 +33,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument('--out', metavar='DIR', type=Path, help='write the URDF into DIR')
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid calibrate-kinematics`; status 1 if poses determine too little."""
+    from safe_sysid.calibrate.fitted_geometry import fitted_geometry
+    from safe_sysid.calibrate.kinematic_fit import PoseNoise
+    from safe_sysid.calibrate.pose_table import read_poses
+    from safe_sysid.cli.output import print_to_error
+    from safe_sysid.export.arm_urdf import write_geometry
+    from safe_sysid.model.arm import arm_of
+    from safe_sysid.report.figures_text import as_json, as_table
+
+    noise = PoseNoise(options.position_noise, options.rotation_noise)
+    with print_to_error():
+        arm = arm_of(options.robot, options.config)
+        poses = read_poses(options.poses, arm.model.layout.joint_names)
+        found = fitted_geometry(arm, poses, noise, options.marker, options.hold_out)
+        if options.out is not None:
+            options.out.mkdir(parents=True, exist_ok=True)
+            write_geometry(found.model, arm.urdf, options.out / f'{arm.model.name}.urdf')
+    print(as_json(found.figures) if options.json else as_table(found.figures))
+    return 0 if found.warning is None else 1

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
-
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import roll_pitch_yaw
 from safe_sysid.model.urdf_tree import read_urdf
 
 AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten parameters
@@ -67,15 +66,6 @@ def write_geometry(model: RobotModel, source: Path, target: Path) -> None:
         ElementTree.SubElement(joint, 'origin', {'xyz': _row(p), 'rpy': _row(roll_pitch_yaw(R))})
         ElementTree.SubElement(joint, 'axis', {'xyz': _row(model.tree.axis[i])})
     _write(root, target)
-
-
-def roll_pitch_yaw(R: Array) -> Array:
-    """Angles about the fixed axes x, y, z, as a URDF has them [rad]."""
-    cosine = float(np.hypot(R[0, 0], R[1, 0]))
-    pitch = np.arctan2(-R[2, 0], cosine)
-    if cosine < 1e-9:  # x and z turn about one line: all of it is roll
-        return np.array([np.arctan2(-R[1, 2], R[1, 1]), pitch, 0.0])
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
 
 
 def _inertial(phi: Array, joint: str) -> ElementTree.Element:

@@ -11,11 +11,12 @@ from safe_sysid.bench.experiments.calibration import altered
 from safe_sysid.errors import BoundError
 from safe_sysid.export.arm_mjcf import quaternion, write_mjcf
 from safe_sysid.export.arm_settings import write_settings
-from safe_sysid.export.arm_urdf import roll_pitch_yaw, write_dynamics, write_geometry
+from safe_sysid.export.arm_urdf import write_dynamics, write_geometry
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import roll_pitch_yaw
 
 ROBOTS = ('two_link', 'lbr_med7', 'kinova_gen3')
 

@@ -1,0 +1,132 @@
+"""Geometry of an arm, fitted to most of the poses of its tip and judged by the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import IntArray
+from safe_sysid.calibrate.kinematic_fit import (
+    KinematicFit,
+    Marker,
+    PoseNoise,
+    TipPoses,
+    chain_to,
+    kinematic_fit,
+    logarithm,
+    tip_poses,
+)
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.arm import Arm
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import roll_pitch_yaw
+
+SMALLEST_GAP = 100.0  # between singular values, below which a rank means little
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGeometry:
+    """The arm with its geometry, how well poses determine it, and what it is worth."""
+
+    model: RobotModel
+    figures: dict[str, Any]
+    warning: str | None  # where the poses determine too little
+
+
+def fitted_geometry(
+    arm: Arm, poses: TipPoses, noise: PoseNoise, marked: str | None, held_out: float
+) -> FittedGeometry:
+    """Fit of an arm whose marker is near the link `marked`; a share of the poses is held out."""
+    marker = _marker(arm, marked)
+    fitted, held = _split(poses, held_out)
+    found = kinematic_fit(arm.model, fitted, noise, marker)
+    figures = _figures(arm.model, found, fitted, held)
+    return FittedGeometry(found.model, figures, figures['warning'])
+
+
+def _marker(arm: Arm, link: str | None) -> Marker:
+    model = arm.model
+    name = link or arm.facts.tip
+    if name not in model.frames:
+        raise ConfigError(f"no link '{name}' for the marker, links are {list(model.frames)}")
+    frame = model.frames[name]
+    if frame.joint != model.layout.tip:
+        raise ConfigError(f"the link '{name}' is not moved by the last joint of the tip")
+    return Marker(frame.R, frame.p)
+
+
+def _split(poses: TipPoses, share: float) -> tuple[TipPoses, TipPoses]:
+    """Poses for the fit and every so many for judging it."""
+    N = len(poses.q)
+    order = np.random.default_rng(0).permutation(N)
+    held = np.sort(order[: round(share * N)])
+    fitted = np.sort(order[round(share * N) :])
+
+    def chosen(rows: IntArray) -> TipPoses:
+        return TipPoses(poses.q[rows], poses.p[rows], None if poses.R is None else poses.R[rows])
+
+    return chosen(fitted), chosen(held)
+
+
+def _figures(
+    model: RobotModel, found: KinematicFit, fitted: TipPoses, held: TipPoses
+) -> dict[str, Any]:
+    """How well the poses determine the geometry, what it is worth, and how far it is changed."""
+    chain = chain_to(model.tree, model.layout.tip)
+    sliders = int(np.sum(model.tree.is_prismatic[chain]))
+    shown = 4 * len(chain) - 2 * sliders + 6 - (3 if fitted.R is None else 0)
+    warning = None
+    if found.rank < shown or found.gap < SMALLEST_GAP:
+        warning = (
+            f'{found.rank} combinations are determined (gap {found.gap:.3g}), an arm like this '
+            f'can show {shown}: move all joints over their whole range; a marker on the axis of '
+            'the last joint hides its angle'
+        )
+    figures: dict[str, Any] = {
+        'robot': model.name,
+        'measured': 'points' if fitted.R is None else 'poses',
+        'fitted_poses': len(fitted.q),
+        'unknowns': found.unknowns,
+        'determined': found.rank,
+        'singular_value_gap': found.gap,
+        'warning': warning,
+        'steps': found.steps,
+        'residual_position_rms_mm': 1e3 * found.position_rms,
+        'residual_rotation_rms_deg': float(np.degrees(found.rotation_rms)),
+        'tip_deviation_largest_mm': 1e3 * float(np.linalg.norm(found.deviation, axis=1).max()),
+    }
+    if len(held.q):
+        figures |= _held_out(found, held)
+    figures['joints'] = [_joint(found.model, model, i) for i in chain]
+    figures['marker_xyz_m'] = found.marker.p.tolist()
+    figures['marker_rpy_rad'] = roll_pitch_yaw(found.marker.R).tolist()
+    return figures
+
+
+def _held_out(found: KinematicFit, held: TipPoses) -> dict[str, Any]:
+    """How near the fit comes to poses that had no part in it."""
+    R, p = tip_poses(found.model, held.q, found.marker)
+    off = np.linalg.norm(p - held.p, axis=1)
+    figures: dict[str, Any] = {
+        'held_out_poses': len(held.q),
+        'held_out_position_rms_mm': 1e3 * float(np.sqrt(np.mean(off**2))),
+        'held_out_position_largest_mm': 1e3 * float(off.max()),
+    }
+    if held.R is not None:
+        turned = [np.linalg.norm(logarithm(a.T @ b)) for a, b in zip(held.R, R, strict=True)]
+        figures['held_out_rotation_largest_deg'] = float(np.degrees(max(turned)))
+    return figures
+
+
+def _joint(now: RobotModel, before: RobotModel, i: int) -> dict[str, Any]:
+    shift = now.tree.p_parent_joint[i] - before.tree.p_parent_joint[i]
+    turn = logarithm(before.tree.R_parent_joint[i].T @ now.tree.R_parent_joint[i])
+    tilt = np.arccos(np.clip(now.tree.axis[i] @ before.tree.axis[i], -1.0, 1.0))
+    return {
+        'joint': before.layout.joint_names[i],
+        'shift_mm': 1e3 * float(np.linalg.norm(shift)),
+        'turn_deg': float(np.degrees(np.linalg.norm(turn))),
+        'axis_deg': float(np.degrees(tilt)),
+    }
