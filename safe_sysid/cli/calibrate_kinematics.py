@@ -1,4 +1,4 @@
-"""Command line of `safe-sysid calibrate-kinematics`."""
+"""`safe-sysid calibrate-kinematics`: poses of the tip in, geometry of the arm as URDF out."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Command line of `safe-sysid excite`."""
+"""`safe-sysid excite`: asks for a motion, says what it is worth and what is proven, writes it."""
 
 from __future__ import annotations
 

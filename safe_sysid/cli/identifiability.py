@@ -1,4 +1,4 @@
-"""Command line of `safe-sysid observability`."""
+"""`safe-sysid observability`: what can be known of an arm, as a table, as JSON or as a page."""
 
 import argparse
 from dataclasses import replace

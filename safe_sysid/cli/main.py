@@ -1,10 +1,13 @@
-"""The `safe-sysid` command: which subcommand does what, and how errors reach a terminal."""
+"""The `safe-sysid` command: which subcommand does what, and how errors reach a terminal.
+
+Every subcommand is a file with HELP, add_arguments and command. Only `command` imports numeric
+libraries, as --help needs none of them.
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-import importlib
 import os
 import sys
 from types import ModuleType
@@ -53,9 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = whole.parse_args(arguments)
     options.command_line = whole  # what a shell can complete
     try:
-        # Loaded only now: --help needs none of the numeric libraries.
-        carrier = _carrier(COMMANDS[options.subcommand])
-        return int(carrier.command(options))
+        return int(COMMANDS[options.subcommand].command(options))
     except SafeSysidError as error:
         print(f'safe-sysid: {error}', file=sys.stderr)
         return WRONG_USE
@@ -64,12 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_READ
-
-
-def _carrier(declared: ModuleType) -> ModuleType:
-    """The file that carries out a subcommand: the declaring one, or one that loads slowly."""
-    name = getattr(declared, 'CARRIED_OUT_BY', None)
-    return declared if name is None else importlib.import_module(name)
 
 
 def parser() -> argparse.ArgumentParser:
