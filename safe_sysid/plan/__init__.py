@@ -1,1 +1,1 @@
-"""PLAN     an informative move that is provably safe."""
+"""PLAN: an informative move that is provably safe."""

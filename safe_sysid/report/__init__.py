@@ -1,1 +1,1 @@
-"""REPORT  what a person reads: the safe-sysid command, figures and plots (no ROS)."""
+"""REPORT: what a person reads: text, pages and figures of a result."""
