@@ -24,6 +24,7 @@ from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.agreement import Agreement, Followed
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import Outcome, PlanResult
@@ -100,8 +101,8 @@ class PlannerNode(Node):
         self._planner: RecedingHorizonPlanner | None = None
         self._result: PlanResult | None = None
         self._missions = self._new_missions()
-        self._in_force: tuple[int, int] | None = None  # start and end of the plan followed [ns]
-        self._disagrees_since: float | None = None
+        self._followed: Followed | None = None
+        self._agreement = Agreement(AGREEMENT)
         self._sample: JointMeasurement | None = None
         self._published: list[str] = []
         self._answered: tuple[int, Mode | None] | None = None  # sample looked at last
@@ -210,7 +211,7 @@ class PlannerNode(Node):
         if self._planner is not None and not self._has_agreed():
             self._planner = self._result = None
         if self._planner is None:
-            if self._in_force is not None and measurement.stamp < self._in_force[1]:
+            if self._followed is not None and measurement.stamp < self._followed.end:
                 return  # the arm is still in motion
             self._planner = self._new_planner(mission, clock)
         result = self._planner.step(measurement, self._estimate)
@@ -230,7 +231,7 @@ class PlannerNode(Node):
         settings = self._settings.planner
         if not self._settings.is_lockstep:
             settings = replace(settings, late=max(LATE, settings.late))
-        self._disagrees_since = None
+        self._agreement = Agreement(AGREEMENT)
         return RecedingHorizonPlanner(problem, mission, clock, settings)
 
     def _has_agreed(self) -> bool:
@@ -238,13 +239,8 @@ class PlannerNode(Node):
         plan = None if self._result is None else self._result.plan
         if plan is None or self._plan_clock is None or self._settings.is_lockstep:
             return True
-        ours, theirs = self._plan_clock.stamp(plan.start_time), self._in_force
-        if theirs is not None and theirs[0] == ours:
-            self._disagrees_since = None
-            return True
-        now = time.monotonic()
-        self._disagrees_since = self._disagrees_since or now
-        return now - self._disagrees_since < AGREEMENT
+        ours = self._plan_clock.stamp(plan.start_time)
+        return self._agreement.holds(ours, self._followed, time.monotonic())
 
     def _count_failures(self, result: PlanResult) -> None:
         if result.outcome in FAILED:
@@ -291,14 +287,15 @@ class PlannerNode(Node):
 
     def _on_plan_in_force(self, msg: JointTrajectory) -> None:
         if not msg.points:
-            self._in_force = None
+            self._followed = None
             return
         try:
             notice = plan_notice(msg, self._arm.model.layout.joint_names)
         except MessageError as error:
             self._trouble = str(error)
             return
-        self._in_force = notice.start, notice.start + round(notice.motion.duration * 1e9)
+        end = notice.start + round(notice.motion.duration * 1e9)
+        self._followed = Followed(notice.start, end)
 
     def _on_obstacles(self, msg: MarkerArray) -> None:
         """Avoid what RViz shows, from the next time on that the arm is at rest."""
