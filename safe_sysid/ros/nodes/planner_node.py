@@ -25,6 +25,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
+from safe_sysid.plan.announced import Announced
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import Outcome, PlanResult
@@ -104,9 +105,8 @@ class PlannerNode(Node):
         self._followed: Followed | None = None
         self._agreement = Agreement(AGREEMENT)
         self._sample: JointMeasurement | None = None
-        self._published: list[str] = []
+        self._announced = Announced()
         self._answered: tuple[int, Mode | None] | None = None  # sample looked at last
-        self._newest = ''  # start of the plan published last [ns]
         self._failures = 0
         self._is_warm = False
         self._trouble = self._bad_sample = ''
@@ -185,7 +185,7 @@ class PlannerNode(Node):
         """In lockstep the controller waits for this; plans are for one mode."""
         self._answered = stamp, self._mode
         if self._settings.is_lockstep and self._mode is not None:
-            said = f'{self._mode.value} {self._newest}'
+            said = f'{self._mode.value} {self._announced.newest}'
             self._planned.publish(Header(stamp=time_of(stamp), frame_id=said))
 
     def _is_asked_again(self, stamp: int) -> bool:
@@ -250,12 +250,7 @@ class PlannerNode(Node):
 
     def _publish(self, result: PlanResult, clock: Clock) -> None:
         """Tell plans that are new, each once, and what they were certified for."""
-        for plan in (result.plan, result.successor):
-            start = '' if plan is None else str(clock.stamp(plan.start_time))
-            if plan is None or start in self._published:
-                continue
-            self._published = [*self._published, start][-4:]
-            self._newest = start
+        for plan in self._announced.new(result, clock):
             estimate = certified_estimate(self._arm.prior, plan)
             self._certified.publish(estimate_message(estimate, clock.stamp(result.time)))
             notice = notice_of(plan, clock, name_of(estimate))
