@@ -26,6 +26,7 @@ from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
 from safe_sysid.plan.announced import Announced
+from safe_sysid.plan.answers import Answers
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import Outcome, PlanResult
@@ -106,7 +107,7 @@ class PlannerNode(Node):
         self._agreement = Agreement(AGREEMENT)
         self._sample: JointMeasurement | None = None
         self._announced = Announced()
-        self._answered: tuple[int, Mode | None] | None = None  # sample looked at last
+        self._answers = Answers()
         self._failures = 0
         self._is_warm = False
         self._trouble = self._bad_sample = ''
@@ -183,19 +184,22 @@ class PlannerNode(Node):
 
     def _answer(self, stamp: int) -> None:
         """In lockstep the controller waits for this; plans are for one mode."""
-        self._answered = stamp, self._mode
+        self._answers.note(stamp, self._mode_name)
         if self._settings.is_lockstep and self._mode is not None:
-            said = f'{self._mode.value} {self._announced.newest}'
+            said = f'{self._mode_name} {self._announced.newest}'
             self._planned.publish(Header(stamp=time_of(stamp), frame_id=said))
 
     def _is_asked_again(self, stamp: int) -> bool:
         """Whether a sample still wants to be looked at; an answer that got lost is given again."""
         if not self._settings.is_lockstep:
             return False
-        if self._answered == (stamp, self._mode):
+        if self._answers.has(stamp, self._mode_name):
             self._answer(stamp)
-            return False
-        return self._answered is None or stamp >= self._answered[0]
+        return self._answers.lacks(stamp, self._mode_name)
+
+    @property
+    def _mode_name(self) -> str:
+        return '' if self._mode is None else self._mode.value
 
     def _warm_up(self, measurement: JointMeasurement) -> None:
         """Have everything compiled while the arm does not move."""
