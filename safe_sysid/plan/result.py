@@ -25,6 +25,17 @@ class Outcome(Enum):
     MISSED = 'the time to switch to the next plan was missed'
 
 
+# After these another search may find something.
+FAILED = (Outcome.INFEASIBLE, Outcome.NONE_CERTIFIED, Outcome.OUT_OF_TIME, Outcome.UNUSABLE)
+
+
+def failed_in_a_row(before: int, outcome: Outcome) -> int:
+    """Searches in a row that failed, with the last one; where none was due the row goes on."""
+    if outcome in FAILED:
+        return before + 1
+    return 0 if outcome is Outcome.FOUND else before
+
+
 class NoPlanError(SafeSysidError):
     """There is no certified plan, so no torque may be applied."""
 

@@ -24,12 +24,13 @@ from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.agreement import Agreement, Followed
+from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.announced import Announced
 from safe_sysid.plan.answers import Answers
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import Outcome, PlanResult
+from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.result import PlanResult
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.codec import (
@@ -57,13 +58,8 @@ from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
-# The controller takes a plan over on time, however late the planner notices: see `_has_agreed`.
-LATE = 0.5  # [s]
 LOOK = 0.005  # [s] between two looks for a sample
-AGREEMENT = 0.5  # [s] until the controller has said that it follows a plan
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
-# Outcomes after which another search may find something.
-FAILED = (Outcome.INFEASIBLE, Outcome.NONE_CERTIFIED, Outcome.OUT_OF_TIME, Outcome.UNUSABLE)
 
 
 @dataclass(frozen=True)
@@ -99,17 +95,11 @@ class PlannerNode(Node):
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
         self._mode: Mode | None = None
         self._estimate = arm.prior
-        self._plan_clock: Clock | None = None
-        self._planner: RecedingHorizonPlanner | None = None
-        self._result: PlanResult | None = None
+        self._planner = self._new_planner()
         self._missions = self._new_missions()
-        self._followed: Followed | None = None
-        self._agreement = Agreement(AGREEMENT)
         self._sample: JointMeasurement | None = None
         self._announced = Announced()
         self._answers = Answers()
-        self._failures = 0
-        self._is_warm = False
         self._trouble = self._bad_sample = ''
         self._connect()
 
@@ -166,7 +156,7 @@ class PlannerNode(Node):
         if arrival is Arrival.OLD and not self._is_asked_again(measurement.stamp):
             return
         if arrival is Arrival.JUMPED:
-            self._planner = None
+            self._planner.begin_again()
         self._sample = measurement
         self._go_on()
 
@@ -175,11 +165,10 @@ class PlannerNode(Node):
         if self._sample is None or not self._gate.is_open(self._sample.stamp):
             return
         measurement, self._sample = self._sample, None
-        self._plan_clock = self._plan_clock or Clock(measurement.stamp)
-        if not self._is_warm:
+        if not self._planner.is_warm:
             self._warm_up(measurement)
         if self._mode in self._missions:
-            self._plan(self._missions[self._mode], measurement, self._plan_clock)
+            self._plan(self._missions[self._mode], measurement)
         self._answer(measurement.stamp)
 
     def _answer(self, stamp: int) -> None:
@@ -205,52 +194,28 @@ class PlannerNode(Node):
         """Have everything compiled while the arm does not move."""
         self._trouble = 'compiling; until it is done there are no plans'
         self._health.announce()
-        for mission in self._missions.values():
-            planner = self._new_planner(mission, Clock(measurement.stamp))
-            planner.warm_up(measurement.position, self._estimate)
-        self._is_warm = True
+        self._planner.warm_up(self._missions.values(), measurement, self._estimate)
         self._trouble = ''
 
-    def _plan(self, mission: Mission, measurement: JointMeasurement, clock: Clock) -> None:
-        if self._planner is not None and not self._has_agreed():
-            self._planner = self._result = None
-        if self._planner is None:
-            if self._followed is not None and measurement.stamp < self._followed.end:
-                return  # the arm is still in motion
-            self._planner = self._new_planner(mission, clock)
-        result = self._planner.step(measurement, self._estimate)
-        if result is not self._result:
-            self._result = result
-            self._count_failures(result)
-            self._publish(result, clock)
+    def _plan(self, mission: Mission, measurement: JointMeasurement) -> None:
+        result = self._planner.step(mission, measurement, self._estimate, time.monotonic())
+        if result is not None:
+            self._publish(result, self._planner.clock)
             self._health.announce()  # every result, so that a recording has all of them
 
-    def _new_planner(self, mission: Mission, clock: Clock) -> RecedingHorizonPlanner:
-        model, arm = self._arm.model, self._arm
-        rest = np.zeros(model.n)
+    def _new_planner(self) -> RestartingPlanner:
+        """In lockstep planner and controller look at the same samples, so they agree."""
+        settings = self._settings
+        if settings.is_lockstep:
+            return RestartingPlanner(self._problem, settings.planner)
+        return RestartingPlanner.in_real_time(self._problem, settings.planner)
+
+    def _problem(self) -> Problem:
+        """For this arm, among the obstacles that are known now; any curve will do."""
+        arm, rest = self._arm, np.zeros(self._arm.model.n)
         any_curve = Bezier(rest, rest, rest, self._settings.planner.duration)
-        problem = Problem(
-            model, arm.prior, Horizon(any_curve, rest, rest), arm.gains, Obstacles.of(self._boxes)
-        )
-        settings = self._settings.planner
-        if not self._settings.is_lockstep:
-            settings = replace(settings, late=max(LATE, settings.late))
-        self._agreement = Agreement(AGREEMENT)
-        return RecedingHorizonPlanner(problem, mission, clock, settings)
-
-    def _has_agreed(self) -> bool:
-        """Whether the controller follows what this planner takes for the plan in force."""
-        plan = None if self._result is None else self._result.plan
-        if plan is None or self._plan_clock is None or self._settings.is_lockstep:
-            return True
-        ours = self._plan_clock.stamp(plan.start_time)
-        return self._agreement.holds(ours, self._followed, time.monotonic())
-
-    def _count_failures(self, result: PlanResult) -> None:
-        if result.outcome in FAILED:
-            self._failures += 1
-        elif result.outcome is Outcome.FOUND:
-            self._failures = 0
+        horizon = Horizon(any_curve, rest, rest)
+        return Problem(arm.model, arm.prior, horizon, arm.gains, Obstacles.of(self._boxes))
 
     def _publish(self, result: PlanResult, clock: Clock) -> None:
         """Tell plans that are new, each once, and what they were certified for."""
@@ -270,8 +235,7 @@ class PlannerNode(Node):
     def _on_mode(self, msg: String) -> None:
         mode = Mode(msg.data) if msg.data in Mode._value2member_map_ else None
         if mode is not self._mode:
-            self._planner = self._result = None
-            self._failures = 0
+            self._planner.forget()
         self._mode = mode
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
@@ -286,7 +250,7 @@ class PlannerNode(Node):
 
     def _on_plan_in_force(self, msg: JointTrajectory) -> None:
         if not msg.points:
-            self._followed = None
+            self._planner.followed = None
             return
         try:
             notice = plan_notice(msg, self._arm.model.layout.joint_names)
@@ -294,7 +258,7 @@ class PlannerNode(Node):
             self._trouble = str(error)
             return
         end = notice.start + round(notice.motion.duration * 1e9)
-        self._followed = Followed(notice.start, end)
+        self._planner.followed = Followed(notice.start, end)
 
     def _on_obstacles(self, msg: MarkerArray) -> None:
         """Avoid what RViz shows, from the next time on that the arm is at rest."""
@@ -304,38 +268,22 @@ class PlannerNode(Node):
             self._trouble = str(error)
             return
         self._boxes = {**read_world(self._settings.world), **boxes}
-        self._planner = None
+        self._planner.begin_again()
         self._avoided.publish(obstacle_markers(self._boxes, self._frame, 0))
 
     def _condition(self) -> Condition:
-        result = self._result
-        failed = self._failures >= self._settings.failures
-        is_done = result is not None and result.outcome is Outcome.NOTHING_DUE
-        mode = 'unknown' if self._mode is None else self._mode.value
+        planner = self._planner
+        failed = planner.failures >= self._settings.failures
         figures = {
-            'is warm': self._is_warm,
-            **self._search_figures(),
-            'nothing left to do in': mode if is_done else '',
-            'failed searches in a row': self._failures,
+            'is warm': planner.is_warm,
+            **planner.figures(),
+            'nothing left to do in': self._mode_name if planner.is_done else '',
+            'failed searches in a row': planner.failures,
             'obstacles': len(self._boxes),
         }
-        trouble = str(result) if failed and result is not None else self._trouble
-        trouble = trouble or self._bad_sample
+        has_words = failed and planner.result is not None
+        trouble = (str(planner.result) if has_words else self._trouble) or self._bad_sample
         return Condition(trouble, frozenset({Cause.NO_PLAN} if failed else ()), figures)
-
-    def _search_figures(self) -> dict[str, object]:
-        """What the last search came to, when the planner said so, and how long it took."""
-        result, clock = self._result, self._plan_clock
-        if result is None or clock is None:
-            return {'found': 'nothing yet'}
-        finding = result.finding
-        seconds = 0.0 if finding.seconds is None else finding.seconds['total']
-        return {
-            'found': str(result),
-            'said at [ns]': clock.stamp(result.time),
-            'searched [s]': f'{seconds:.4g}',
-            'cost': f'{finding.cost:.6g}',
-        }
 
 
 def certified_estimate(prior: ParameterEstimate, plan: Plan) -> ParameterEstimate:
