@@ -16,7 +16,7 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
 from safe_sysid.ros.nodes.identifier_node import IdentifierNodeSettings
-from safe_sysid.ros.nodes.planner_node import PlannerNodeSettings
+from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.track.guarded_torque import Command, Seen

@@ -1,0 +1,49 @@
+"""PlannerNodeSettings: parameters of the planner, and what it plans for and among by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from safe_sysid.config import Count, Finite
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
+from safe_sysid.ros.process.loop_settings import Arm, LoopSettings
+from safe_sysid.sets.box import Box
+from safe_sysid.track.supervisor import Mode
+from safe_sysid.trajectory.bezier import Bezier
+
+
+@dataclass(frozen=True)
+class PlannerNodeSettings(LoopSettings):
+    """Parameters of the planner."""
+
+    planner: PlannerSettings = field(default_factory=PlannerSettings)
+    mission: MissionSettings = field(default_factory=MissionSettings)
+    goal: tuple[Finite, ...] = ()  # [rad] where the task leads to; empty: there is no task
+    world: str = 'empty'  # obstacles: of config/worlds, or a YAML file
+    failures: Count = 5  # searches in a row without a plan before that is a fault
+
+    def missions(self, model: RobotModel) -> dict[str, Mission]:
+        """What plans are for, in each mode that has any."""
+        if len(self.goal) not in (0, model.n):
+            raise ConfigError(f'goal has {len(self.goal)} entries, not {model.n}')
+        goal = np.array(self.goal) if self.goal else None
+        learned = replace(self.mission, exciting=0)
+        return {
+            Mode.EXCITING.value: Mission(model, None, self.mission),
+            Mode.TASK.value: Mission(model, goal, learned),
+        }
+
+    def problem(self, arm: Arm, boxes: Mapping[str, Box]) -> Problem:
+        """Plans of an arm among obstacles; their curves are any."""
+        rest = np.zeros(arm.model.n)
+        horizon = Horizon(Bezier(rest, rest, rest, self.planner.duration), rest, rest)
+        return Problem(arm.model, arm.prior, horizon, arm.gains, Obstacles.of(boxes))
