@@ -17,7 +17,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
 from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import Outcome, PlanResult, failed_in_a_row
+from safe_sysid.plan.result import PlanResult
 from safe_sysid.reach.problem import Problem
 
 LATE = 0.5  # [s] after the start of a plan up to which this may notice that it was taken over
@@ -25,9 +25,9 @@ PATIENCE = 0.5  # [s] until whoever follows plans has said that it follows one
 
 
 class RestartingPlanner:
-    """Plans from one rest to the next for as long as a process lives.
+    """Gives what a planner gives; all of its planners count on one clock.
 
-    Every beginning asks for `problem` anew, and all plans count on one clock.
+    `problem` is asked for at every beginning, as obstacles may be others than before.
     """
 
     def __init__(
@@ -39,11 +39,10 @@ class RestartingPlanner:
         self._problem, self._settings, self._patience = problem, settings, patience
         self._planner: RecedingHorizonPlanner | None = None
         self._agreement = Agreement(patience)
+        self._followed: Followed | None = None
         self.clock = Clock(0)  # until the warm-up
         self.is_warm = False
-        self.followed: Followed | None = None  # as whoever follows plans says
         self.result: PlanResult | None = None  # the last one
-        self.failures = 0  # searches in a row
 
     @staticmethod
     def in_real_time(
@@ -68,14 +67,17 @@ class RestartingPlanner:
             self._new_planner(mission).warm_up(measurement.position, estimate)
         self.is_warm = True
 
+    def note_followed(self, followed: Followed | None) -> None:
+        """Take what the arm follows, as whoever follows plans says; None where that is no plan."""
+        self._followed = followed
+
     def begin_again(self) -> None:
         """Go on with a new planner, once the arm is at rest."""
         self._planner = None
 
     def forget(self) -> None:
-        """Begin again for something else; what was found before counts no more."""
+        """Begin again, and what was found before counts no more."""
         self._planner = self.result = None
-        self.failures = 0
 
     def step(
         self,
@@ -86,42 +88,23 @@ class RestartingPlanner:
     ) -> PlanResult | None:
         """The result, if it is a new one; `now` is on a steady clock [s]."""
         if self._planner is not None and not self._is_followed(now):
-            self._planner = self.result = None
+            self.forget()
         if self._planner is None:
-            if self.followed is not None and measurement.stamp < self.followed.end:
+            if self._followed is not None and measurement.stamp < self._followed.end:
                 return None  # the arm is still in motion
             self._planner = self._new_planner(mission)
         result = self._planner.step(measurement, estimate)
         if result is self.result:
             return None
         self.result = result
-        self.failures = failed_in_a_row(self.failures, result.outcome)
         return result
-
-    @property
-    def is_done(self) -> bool:
-        """Whether nothing is left to do."""
-        return self.result is not None and self.result.outcome is Outcome.NOTHING_DUE
-
-    def figures(self) -> dict[str, object]:
-        """What the last search came to, when the planner said so, and how long it took."""
-        if self.result is None:
-            return {'found': 'nothing yet'}
-        finding = self.result.finding
-        seconds = 0.0 if finding.seconds is None else finding.seconds['total']
-        return {
-            'found': str(self.result),
-            'said at [ns]': self.clock.stamp(self.result.time),
-            'searched [s]': f'{seconds:.4g}',
-            'cost': f'{finding.cost:.6g}',
-        }
 
     def _is_followed(self, now: float) -> bool:
         """Whether the arm follows what this takes for the plan in force."""
         plan = None if self.result is None else self.result.plan
         if plan is None:
             return True
-        return self._agreement.holds(self.clock.stamp(plan.start_time), self.followed, now)
+        return self._agreement.holds(self.clock.stamp(plan.start_time), self._followed, now)
 
     def _new_planner(self, mission: Purpose) -> RecedingHorizonPlanner:
         self._agreement = Agreement(self._patience)

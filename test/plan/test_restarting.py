@@ -1,4 +1,4 @@
-"""The planner begins again at rest when it has to, and says what its searches came to."""
+"""The planner begins again when it has to, and always with an arm at rest."""
 
 from dataclasses import replace
 
@@ -6,13 +6,12 @@ import numpy as np
 from plan.kinova_problem import QUICK, START, kinova_problem, with_unknown_payload
 import pytest
 
-from safe_sysid.errors import BoundError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Outcome, failed_in_a_row
+from safe_sysid.plan.result import Outcome
 
 SETTINGS = PlannerSettings(pace=100.0, intervals=64, search=replace(QUICK, slow=0.01))
 ORIGIN = 5_000_000_000
@@ -27,14 +26,6 @@ class Nothing:
     def rehearsal(self, ahead):
         del ahead
         return iter(())
-
-
-class Unreachable(Nothing):
-    """A purpose that nothing can be planned for."""
-
-    def due(self, ahead):
-        del ahead
-        raise BoundError('no way leads there')
 
 
 IDLE = Nothing()
@@ -69,7 +60,7 @@ def real_time(problem):
 def follow(planner):
     """Say that the arm follows the plan in force."""
     plan, clock = planner.result.in_force, planner.clock
-    planner.followed = Followed(clock.stamp(plan.start_time), clock.stamp(plan.end_time))
+    planner.note_followed(Followed(clock.stamp(plan.start_time), clock.stamp(plan.end_time)))
 
 
 def test_time_begins_with_the_warm_up(problem):
@@ -119,14 +110,13 @@ def test_a_plan_that_is_not_followed_for_long_is_given_up(problem):
 
 def test_a_plan_that_is_not_followed_is_forgotten_while_the_arm_moves_on(problem):
     planner = real_time(problem)
-    planner.step(Unreachable(), at(0.0), problem.bounds, 10.0)
-    planner.followed = Followed(stamp(-1.0), stamp(2.0))
+    planner.step(IDLE, at(0.0), problem.bounds, 10.0)
+    planner.note_followed(Followed(stamp(-1.0), stamp(2.0)))
     for now in (10.1, 10.6):
-        assert planner.step(Unreachable(), at(now - 10.0), problem.bounds, now) is None
+        assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
     assert planner.result is None
-    assert planner.failures == 1
-    assert planner.step(Unreachable(), at(1.9), problem.bounds, 11.9) is None
-    assert planner.step(Unreachable(), at(2.0), problem.bounds, 12.0).plan.start_time == 2.0
+    assert planner.step(IDLE, at(1.9), problem.bounds, 11.9) is None
+    assert planner.step(IDLE, at(2.0), problem.bounds, 12.0).plan.start_time == 2.0
 
 
 def test_a_plan_that_is_followed_is_kept(problem):
@@ -154,58 +144,6 @@ def test_every_beginning_asks_for_the_problem_anew(problem):
     planner.begin_again()
     planner.step(IDLE, at(0.2), problem.bounds, 0.2)
     assert len(asked) == 3
-
-
-@pytest.mark.parametrize(
-    ('outcome', 'count'),
-    [
-        (Outcome.FOUND, 0),
-        (Outcome.INFEASIBLE, 4),
-        (Outcome.NONE_CERTIFIED, 4),
-        (Outcome.OUT_OF_TIME, 4),
-        (Outcome.UNUSABLE, 4),
-        (Outcome.CANCELLED, 3),
-        (Outcome.NOTHING_DUE, 3),
-        (Outcome.OUTDATED, 3),
-        (Outcome.MISSED, 3),
-    ],
-)
-def test_failures_end_with_a_plan_and_pause_where_nothing_was_searched(outcome, count):
-    assert failed_in_a_row(3, outcome) == count
-
-
-def test_every_result_without_a_plan_counts_until_all_is_forgotten(problem):
-    planner = lockstep(problem)
-    for count, t in enumerate((0.0, 1.5, 3.0), start=1):
-        assert planner.step(Unreachable(), at(t), problem.bounds, t) is not None
-        assert planner.failures == count
-    assert planner.step(Unreachable(), at(3.1), problem.bounds, 3.1) is None
-    assert planner.failures == 3
-    planner.forget()
-    assert (planner.failures, planner.result) == (0, None)
-
-
-def test_all_is_done_when_nothing_is_due(problem):
-    planner = lockstep(problem)
-    assert not planner.is_done
-    planner.step(IDLE, at(0.0), problem.bounds, 0.0)
-    assert planner.is_done
-    planner.forget()
-    assert not planner.is_done
-    planner.step(Unreachable(), at(0.1), problem.bounds, 0.1)
-    assert not planner.is_done
-
-
-def test_figures_are_those_of_the_last_search(problem):
-    planner = lockstep(problem)
-    assert planner.figures() == {'found': 'nothing yet'}
-    planner.step(Unreachable(), at(0.25), problem.bounds, 0.0)
-    assert planner.figures() == {
-        'found': 'nothing can be planned: no way leads there; braking, 3.00 s left',
-        'said at [ns]': stamp(0.25),
-        'searched [s]': '0',
-        'cost': 'inf',
-    }
 
 
 def test_only_in_real_time_a_successor_may_be_noticed_late(problem):

@@ -18,8 +18,8 @@ from safe_sysid.model.collision.world import read_world
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.announced import Announced
 from safe_sysid.plan.answers import Answers
-from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.session import Session
 from safe_sysid.ros.messages.codec import estimate_of, plan_notice, time_of
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers, obstacles_in
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
@@ -48,14 +48,14 @@ class PlannerNode(Node):
         os.nice(NICENESS)
         self._settings = settings = read_config(self, PlannerNodeSettings)
         self._arm = arm = settings.arm()
-        self._missions = settings.missions(arm.model)
+        missions = settings.missions(arm.model)
         self._frame = frame_of_base(arm.model)
         self._boxes = read_world(settings.world)
         planner = RestartingPlanner if settings.is_lockstep else RestartingPlanner.in_real_time
         self._planner = planner(lambda: settings.problem(arm, self._boxes), settings.planner)
+        self._session = Session(self._planner, missions, settings.failures)
         self._announced, self._answers = Announced(), Answers()
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
-        self._mode = ''  # as the supervisor says; empty: not known
         self._estimate = arm.prior
         self._sample: JointMeasurement | None = None
         self._trouble = ''
@@ -92,9 +92,9 @@ class PlannerNode(Node):
         """Whether a sample still wants to be looked at; an answer that got lost is given again."""
         if not self._settings.is_lockstep:
             return False
-        if self._answers.has(stamp, self._mode):
+        if self._answers.has(stamp, self._session.mode):
             self._answer(stamp)
-        return self._answers.lacks(stamp, self._mode)
+        return self._answers.lacks(stamp, self._session.mode)
 
     def _go_on(self) -> None:
         """Look at the sample, if all that it needs is there."""
@@ -103,18 +103,17 @@ class PlannerNode(Node):
         measurement, self._sample = self._sample, None
         if not self._planner.is_warm:
             self._warm_up(measurement)
-        if self._mode in self._missions:
-            self._plan(self._missions[self._mode], measurement)
+        self._plan(measurement)
         self._answer(measurement.stamp)
 
     def _warm_up(self, measurement: JointMeasurement) -> None:
         self._trouble = 'compiling; until it is done there are no plans'
         self._health.announce()
-        self._planner.warm_up(self._missions.values(), measurement, self._estimate)
+        self._session.warm_up(measurement, self._estimate)
         self._trouble = ''
 
-    def _plan(self, mission: Mission, measurement: JointMeasurement) -> None:
-        result = self._planner.step(mission, measurement, self._estimate, time.monotonic())
+    def _plan(self, measurement: JointMeasurement) -> None:
+        result = self._session.step(measurement, self._estimate, time.monotonic())
         if result is None:
             return
         clock = self._planner.clock
@@ -124,16 +123,13 @@ class PlannerNode(Node):
 
     def _answer(self, stamp: int) -> None:
         """In lockstep the controller waits for this; plans are for one mode."""
-        self._answers.note(stamp, self._mode)
-        if self._settings.is_lockstep and self._mode:
-            said = f'{self._mode} {self._announced.newest}'
+        self._answers.note(stamp, self._session.mode)
+        if self._settings.is_lockstep and self._session.mode:
+            said = f'{self._session.mode} {self._announced.newest}'
             self._planned.publish(Header(stamp=time_of(stamp), frame_id=said))
 
     def _on_mode(self, msg: String) -> None:
-        mode = msg.data if msg.data in Mode._value2member_map_ else ''
-        if mode != self._mode:
-            self._planner.forget()
-        self._mode = mode
+        self._session.turn_to(msg.data if msg.data in Mode._value2member_map_ else '')
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         try:
@@ -147,7 +143,7 @@ class PlannerNode(Node):
 
     def _on_plan_in_force(self, msg: JointTrajectory) -> None:
         if not msg.points:
-            self._planner.followed = None
+            self._planner.note_followed(None)
             return
         try:
             notice = plan_notice(msg, self._arm.model.layout.joint_names)
@@ -155,7 +151,7 @@ class PlannerNode(Node):
             self._trouble = str(error)
             return
         end = notice.start + round(notice.motion.duration * 1e9)
-        self._planner.followed = Followed(notice.start, end)
+        self._planner.note_followed(Followed(notice.start, end))
 
     def _on_obstacles(self, msg: MarkerArray) -> None:
         """Avoid what RViz shows, from the next time on that the arm is at rest."""
@@ -169,18 +165,11 @@ class PlannerNode(Node):
         self._avoided.publish(obstacle_markers(self._boxes, self._frame, 0))
 
     def _condition(self) -> Condition:
-        planner = self._planner
-        failed = planner.failures >= self._settings.failures
-        figures = {
-            'is warm': planner.is_warm,
-            **planner.figures(),
-            'nothing left to do in': self._mode if planner.is_done else '',
-            'failed searches in a row': planner.failures,
-            'obstacles': len(self._boxes),
-        }
-        has_words = failed and planner.result is not None
-        trouble = (str(planner.result) if has_words else self._trouble) or self._measured.trouble
-        return Condition(trouble, frozenset({Cause.NO_PLAN} if failed else ()), figures)
+        session = self._session
+        figures = {**session.figures(), 'obstacles': len(self._boxes)}
+        faults = frozenset({Cause.NO_PLAN} if session.has_failed else ())
+        trouble = session.complaint() or self._trouble or self._measured.trouble
+        return Condition(trouble, faults, figures)
 
 
 def main() -> int:

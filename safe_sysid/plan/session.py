@@ -1,0 +1,80 @@
+"""Session: plans for one mission after the other, as the mode says, and an account of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.purpose import Purpose
+from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.result import Outcome, PlanResult, failed_in_a_row
+
+
+class Session:
+    """Has a mission for some modes; `patience` is for searches in a row that fail."""
+
+    def __init__(
+        self, planner: RestartingPlanner, missions: Mapping[str, Purpose], patience: int
+    ) -> None:
+        self._planner, self._missions, self._patience = planner, missions, patience
+        self._failures = 0  # searches in a row
+        self.mode = ''  # empty: not known
+
+    def turn_to(self, mode: str) -> None:
+        """Go on in a mode; what was found in another one counts no more."""
+        if mode != self.mode:
+            self._planner.forget()
+            self._failures = 0
+        self.mode = mode
+
+    def warm_up(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> None:
+        """Have everything compiled that any mode needs."""
+        self._planner.warm_up(self._missions.values(), measurement, estimate)
+
+    def step(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
+    ) -> PlanResult | None:
+        """The result, if it is a new one; `now` is on a steady clock [s]."""
+        mission = self._missions.get(self.mode)
+        if mission is None:
+            return None
+        result = self._planner.step(mission, measurement, estimate, now)
+        if result is not None:
+            self._failures = failed_in_a_row(self._failures, result.outcome)
+        return result
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether so many searches failed that somebody has to know."""
+        return self._failures >= self._patience
+
+    def complaint(self) -> str:
+        """What the last search came to, if too many failed; else empty."""
+        result = self._planner.result
+        return str(result) if self.has_failed and result is not None else ''
+
+    def figures(self) -> dict[str, object]:
+        """How planning goes, for the operator."""
+        result = self._planner.result
+        is_done = result is not None and result.outcome is Outcome.NOTHING_DUE
+        return {
+            'is warm': self._planner.is_warm,
+            **self._search_figures(),
+            'nothing left to do in': self.mode if is_done else '',
+            'failed searches in a row': self._failures,
+        }
+
+    def _search_figures(self) -> dict[str, object]:
+        """What the last search came to, when the planner said so, and how long it took."""
+        result = self._planner.result
+        if result is None:
+            return {'found': 'nothing yet'}
+        finding = result.finding
+        seconds = 0.0 if finding.seconds is None else finding.seconds['total']
+        return {
+            'found': str(result),
+            'said at [ns]': self._planner.clock.stamp(result.time),
+            'searched [s]': f'{seconds:.4g}',
+            'cost': f'{finding.cost:.6g}',
+        }

@@ -1,0 +1,142 @@
+"""A session plans for the mission of the mode, and tells the operator how that goes."""
+
+import numpy as np
+from plan.kinova_problem import START, kinova_problem
+import pytest
+
+from safe_sysid.errors import BoundError
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.result import Outcome, failed_in_a_row
+from safe_sysid.plan.session import Session
+
+ORIGIN = 5_000_000_000
+
+
+class Nothing:
+    """A purpose without anything to plan for."""
+
+    def due(self, ahead):
+        del ahead
+
+    def rehearsal(self, ahead):
+        del ahead
+        return iter(())
+
+
+class Unreachable(Nothing):
+    """A purpose that nothing can be planned for."""
+
+    def due(self, ahead):
+        del ahead
+        raise BoundError('no way leads there')
+
+
+@pytest.fixture(scope='module')
+def problem():
+    return kinova_problem(intervals=32)
+
+
+@pytest.fixture
+def planner(problem):
+    return RestartingPlanner(lambda: problem, PlannerSettings(pace=100.0, intervals=32))
+
+
+@pytest.fixture
+def session(planner, problem):
+    session = Session(planner, {'calm': Nothing(), 'far': Unreachable()}, patience=2)
+    session.warm_up(at(0.0), problem.bounds)
+    return session
+
+
+def at(seconds):
+    stamp = ORIGIN + round(seconds * 1e9)
+    return JointMeasurement(stamp, START, np.zeros(7), np.zeros(7))
+
+
+def step(session, problem, seconds):
+    return session.step(at(seconds), problem.bounds, seconds)
+
+
+def test_only_modes_with_a_mission_have_plans(session, problem):
+    for mode in ('', 'idle'):
+        session.turn_to(mode)
+        assert step(session, problem, 0.0) is None
+    session.turn_to('calm')
+    assert step(session, problem, 0.0).outcome is Outcome.NOTHING_DUE
+
+
+def test_another_mode_begins_again_and_the_same_one_does_not(session, problem):
+    session.turn_to('calm')
+    step(session, problem, 0.0)
+    session.turn_to('calm')
+    assert step(session, problem, 0.1) is None
+    session.turn_to('far')
+    assert session.figures()['found'] == 'nothing yet'
+    result = step(session, problem, 0.2)
+    assert (result.plan.start_time, result.outcome) == (0.2, Outcome.UNUSABLE)
+
+
+def test_a_failure_is_told_once_patience_is_over_and_until_the_mode_changes(session, problem):
+    session.turn_to('far')
+    assert step(session, problem, 0.0) is not None
+    assert step(session, problem, 0.1) is None  # nothing new, so no failure
+    assert (session.has_failed, session.complaint()) == (False, '')
+    result = step(session, problem, 1.5)
+    assert (session.has_failed, session.complaint()) == (True, str(result))
+    assert session.figures()['failed searches in a row'] == 2
+    session.turn_to('calm')
+    assert (session.has_failed, session.complaint()) == (False, '')
+    assert session.figures()['failed searches in a row'] == 0
+
+
+def test_failures_are_remembered_when_the_last_result_is_not(session, planner, problem):
+    session.turn_to('far')
+    for t in (0.0, 1.5):
+        step(session, problem, t)
+    planner.forget()
+    assert (session.has_failed, session.complaint()) == (True, '')
+
+
+def test_the_mode_in_which_nothing_is_left_is_named(session, problem):
+    session.turn_to('calm')
+    assert session.figures()['nothing left to do in'] == ''
+    step(session, problem, 0.0)
+    assert session.figures()['nothing left to do in'] == 'calm'
+    session.turn_to('far')
+    assert session.figures()['nothing left to do in'] == ''
+    step(session, problem, 0.1)
+    assert session.figures()['nothing left to do in'] == ''
+
+
+def test_figures_are_those_of_the_last_search(session, problem):
+    session.turn_to('far')
+    step(session, problem, 0.25)
+    assert list(session.figures().items()) == [
+        ('is warm', True),
+        ('found', 'nothing can be planned: no way leads there; braking, 3.00 s left'),
+        ('said at [ns]', ORIGIN + 250_000_000),
+        ('searched [s]', '0'),
+        ('cost', 'inf'),
+        ('nothing left to do in', ''),
+        ('failed searches in a row', 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ('outcome', 'count'),
+    [
+        (Outcome.FOUND, 0),
+        (Outcome.INFEASIBLE, 4),
+        (Outcome.NONE_CERTIFIED, 4),
+        (Outcome.OUT_OF_TIME, 4),
+        (Outcome.UNUSABLE, 4),
+        (Outcome.CANCELLED, 3),
+        (Outcome.NOTHING_DUE, 3),
+        (Outcome.OUTDATED, 3),
+        (Outcome.MISSED, 3),
+    ],
+)
+def test_failures_end_with_a_plan_and_pause_where_nothing_was_searched(outcome, count):
+    assert failed_in_a_row(3, outcome) == count
