@@ -30,6 +30,7 @@ from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.plan.agreement import Followed
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.trajectory.bezier import Bezier
@@ -280,6 +281,14 @@ def plan_notice(msg: JointTrajectory, joint_names: Sequence[str]) -> PlanNotice:
     if np.any(qd) or np.any(qdd):
         raise MessageError('the plan does not end at rest')
     return PlanNotice(stamp_of(msg.header.stamp), TaskMotion(tuple(pieces)), msg.header.frame_id)
+
+
+def followed_of(msg: JointTrajectory, joint_names: Sequence[str]) -> Followed | None:
+    """What plan_in_force says that the arm follows; None if it has no points."""
+    if not msg.points:
+        return None
+    notice = plan_notice(msg, joint_names)
+    return Followed(notice.start, notice.start + round(notice.motion.duration * SECOND))
 
 
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:

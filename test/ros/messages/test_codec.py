@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
+from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout, ratio_bounds
+from safe_sysid.plan.agreement import Followed
 from safe_sysid.ros.messages.codec import (
     JointStateReader,
     JointStateWriter,
@@ -18,6 +20,7 @@ from safe_sysid.ros.messages.codec import (
     TorqueWriter,
     estimate_message,
     estimate_of,
+    followed_of,
     name_of,
     notice_of,
     plan_message,
@@ -156,6 +159,18 @@ def test_a_plan_is_the_same_motion_on_the_other_side(rng, motion_of):
     assert notice_of(plan, clock, 'name').start == STAMP
     assert np.array_equal(plan.theta_0, estimate.theta)
     assert plan.theta_bounds.contains(estimate.bounds)
+
+
+@pytest.mark.parametrize(('motion_of', 'lasts'), [(one_piece, 3.0), (random_motion, 4.5)])
+def test_a_plan_in_force_is_followed_until_its_last_piece_ends(rng, motion_of, lasts):
+    msg = wired(plan_message(PlanNotice(STAMP, motion_of(rng), 'name'), NAMES))
+    assert followed_of(msg, NAMES) == Followed(STAMP, STAMP + round(lasts * 1e9))
+    with pytest.raises(MessageError, match='plan is for'):
+        followed_of(msg, ('a', 'b', 'd'))
+
+
+def test_without_points_no_plan_is_followed():
+    assert followed_of(JointTrajectory(), NAMES) is None
 
 
 def test_a_plan_that_does_not_end_at_rest_or_is_for_others_is_refused(rng):
