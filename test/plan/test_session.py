@@ -8,7 +8,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Outcome, failed_in_a_row
+from safe_sysid.plan.result import Finding, Outcome, PlanResult, failed_in_a_row
 from safe_sysid.plan.session import Session
 
 ORIGIN = 5_000_000_000
@@ -122,6 +122,13 @@ def test_figures_are_those_of_the_last_search(session, problem):
         ('nothing left to do in', ''),
         ('failed searches in a row', 1),
     ]
+
+
+def test_time_and_cost_of_a_search_are_rounded(session, planner):
+    finding = Finding(Outcome.FOUND, cost=0.123456789, seconds={'total': 0.987654, 'sets': 0.5})
+    planner.result = PlanResult(None, None, finding, 2.0)
+    figures = session.figures()
+    assert (figures['searched [s]'], figures['cost']) == ('0.9877', '0.123457')
 
 
 @pytest.mark.parametrize(
