@@ -1,6 +1,7 @@
 """The import table of docs/architecture.md, enforced on the syntax trees of the package."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,27 @@ def test_imports_are_those_of_the_table(path):
 def test_the_table_refuses(file, source, complaint):
     (found,) = complaints(PACKAGE / file, source)
     assert complaint in found
+
+
+def test_the_table_has_no_circle():
+    rows = {folder.removesuffix('.py'): allowed for folder, allowed in MAY_IMPORT.items()}
+    assert len(list(TopologicalSorter(rows).static_order())) == len(rows)
+
+
+def modules_imported(path):
+    """Files of the package that a file imports, at any depth."""
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith('safe_sysid'):
+            folder = PACKAGE.parent.joinpath(*node.module.split('.'))
+            for name in node.names:
+                file = (folder / name.name).with_suffix('.py')
+                yield file if file.exists() else folder.with_suffix('.py')
+
+
+def test_files_do_not_import_each_other_in_circles():
+    files = {path: set(modules_imported(path)) & set(MODULES) for path in MODULES}
+    assert sum(map(len, files.values())) > len(files)
+    assert len(list(TopologicalSorter(files).static_order())) == len(files)
 
 
 def test_every_folder_is_in_the_table():
