@@ -23,7 +23,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.ros.messages.certified_plan_buffer import ToldPlans
+from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateWriter,
     PlanNotice,
@@ -49,7 +49,7 @@ class GuardedEdge:
         names = arm.model.layout.joint_names
         self._writer = JointStateWriter(names, f'{node.get_fully_qualified_name()} {os.getpid()}')
         self._reader = TorqueReader(names)
-        self._told = ToldPlans(names)
+        self._told = CertifiedPlanBuffer(names)
         self._estimate = arm.prior
         self._notice: PlanNotice | None = None
         self._plan: Plan | None = None

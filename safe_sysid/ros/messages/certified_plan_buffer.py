@@ -1,4 +1,4 @@
-"""ToldPlans: brings plans together with the estimates they were certified for."""
+"""CertifiedPlanBuffer: brings plans together with the estimates they were certified for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from safe_sysid.trajectory.plan import Plan
 KEPT = 8  # estimates; a plan in force, its successor, and what came between them
 
 
-class ToldPlans:
+class CertifiedPlanBuffer:
     """A plan names the estimate it was certified for, and either may come first."""
 
     def __init__(self, joint_names: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
-from safe_sysid.ros.messages.certified_plan_buffer import ToldPlans
+from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateReader,
     TorqueWriter,
@@ -35,7 +35,7 @@ from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, 
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.sample_gate import SampleGate
-from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
 from safe_sysid.track.robust_passivity import RobustPassivityController
@@ -67,10 +67,10 @@ class ControllerNode(Node):
         self._arm = arm = settings.arm()
         names = arm.model.layout.joint_names
         self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
-        self._told = ToldPlans(names)
+        self._told = CertifiedPlanBuffer(names)
         self._succession = PlanSuccession(arm.model, settings.succession)
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
-        self._order, self._sources = SampleOrder(), SourceWatch()
+        self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._cycles = CycleMonitor(settings.cycle)
         self._estimate = arm.prior
         self._mode: Mode | None = None

@@ -29,7 +29,7 @@ from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
 
@@ -56,7 +56,7 @@ class IdentifierNode(Node):
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
         self._reader = JointStateReader(arm.model.layout.joint_names)
-        self._order, self._sources = SampleOrder(), SourceWatch()
+        self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._fault = self._bad_sample = ''
         self._samples = self._refused = 0
         self._stamp = 0

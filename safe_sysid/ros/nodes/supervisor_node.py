@@ -25,8 +25,8 @@ from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health, Heard, heard_from
-from safe_sysid.ros.watch.heartbeats import RollCall
-from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import (
     Cause,
     Mode,
@@ -68,11 +68,11 @@ class SupervisorNode(Node):
         self._names, self._reader = names, JointStateReader(names)
         self._supervisor: Supervisor | None = None  # until the bridge has said how the robot is
         self._now = Supervision(Mode.IDLE)
-        self._nodes = RollCall(self.get_namespace(), settings.silence)
+        self._nodes = Heartbeats(self.get_namespace(), settings.silence)
         self._looks = 0  # since the newest sample
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
-        self._sources = SourceWatch()
+        self._sources = SinglePublisherCheck()
         self._stamp = 0
         self._ends = 0  # plan in force [ns]
         self._bad_sample = ''

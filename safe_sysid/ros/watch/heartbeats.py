@@ -1,4 +1,4 @@
-"""RollCall: what the nodes of a loop said last on /diagnostics, and who has fallen silent."""
+"""Heartbeats: what the nodes of a loop said last on /diagnostics, and who has fallen silent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from safe_sysid.track.supervisor import Cause
 OVERLAP = 1.0  # [s] in which two processes of one name must not both be heard
 
 
-class RollCall:
+class Heartbeats:
     """Keeps the newest status of every node in one namespace, except the supervisor's own."""
 
     def __init__(self, namespace: str, silence: float) -> None:

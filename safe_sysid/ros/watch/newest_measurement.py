@@ -19,7 +19,7 @@ from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import NEWEST_SAMPLE
-from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 
 LOOK = 0.005  # [s] between two looks for a sample
 
@@ -35,7 +35,7 @@ class NewestMeasurement:
         take: Callable[[JointMeasurement, Arrival], None],
     ) -> None:
         self._reader, self._take = JointStateReader(joint_names), take
-        self._order, self._sources = SampleOrder(), SourceWatch()
+        self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self.trouble = ''  # why the last sample could not be read
         self._newest = NewestSample(node)
         if is_lockstep:

@@ -1,11 +1,11 @@
-"""SourceWatch: notices when somebody else publishes on a topic that has one publisher."""
+"""SinglePublisherCheck: notices when somebody else publishes on a topic that has one publisher."""
 
 from __future__ import annotations
 
 SILENCE = 0.5  # [s] after which a source counts as gone, and after which an intruder does
 
 
-class SourceWatch:
+class SinglePublisherCheck:
     """Stays with the source it heard first, until that is silent."""
 
     def __init__(self) -> None:

@@ -6,9 +6,9 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import Heard
-from safe_sysid.ros.watch.heartbeats import RollCall
+from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.sample_gate import SampleGate
-from safe_sysid.ros.watch.single_publisher import SourceWatch
+from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause
 
 
@@ -17,7 +17,7 @@ def heard(name, pid='1', faults=(), **figures):
 
 
 def test_a_second_source_is_not_listened_to_and_is_named():
-    watch = SourceWatch()
+    watch = SinglePublisherCheck()
     assert watch.accepts('bridge 1', 0.0)
     assert not watch.accepts('foreign', 0.1)
     assert watch.accepts('bridge 1', 0.2)
@@ -26,7 +26,7 @@ def test_a_second_source_is_not_listened_to_and_is_named():
 
 
 def test_a_source_that_is_silent_is_followed_by_another():
-    watch = SourceWatch()
+    watch = SinglePublisherCheck()
     assert watch.accepts('bridge 1', 0.0)
     assert not watch.accepts('bridge 2', 0.4)
     assert watch.accepts('bridge 2', 0.6)
@@ -34,7 +34,7 @@ def test_a_source_that_is_silent_is_followed_by_another():
 
 
 def test_faults_are_those_of_the_last_word_of_every_node():
-    nodes = RollCall('/arm', silence=2.0)
+    nodes = Heartbeats('/arm', silence=2.0)
     nodes.hear(heard('/arm/controller', faults=[Cause.TRACKING]), 0.0)
     nodes.hear(heard('/arm/identifier', faults=[Cause.CONTRADICTION]), 0.0)
     nodes.hear(heard('/other/controller', faults=[Cause.BAD_MEASUREMENT]), 0.0)
@@ -44,7 +44,7 @@ def test_faults_are_those_of_the_last_word_of_every_node():
 
 
 def test_two_processes_of_one_name_are_a_fault_a_restart_is_none():
-    nodes = RollCall('/', silence=2.0)
+    nodes = Heartbeats('/', silence=2.0)
     nodes.hear(heard('/controller', '1'), 0.0)
     nodes.hear(heard('/controller', '2'), 1.5)  # the first one was killed
     assert nodes.faults() == frozenset()
@@ -56,7 +56,7 @@ def test_two_processes_of_one_name_are_a_fault_a_restart_is_none():
 
 
 def test_nodes_that_fall_silent_are_named_and_their_figures_stay():
-    nodes = RollCall('/', silence=2.0)
+    nodes = Heartbeats('/', silence=2.0)
     nodes.hear(heard('/planner', found='x'), 0.0)
     assert nodes.silent(1.9) == []
     assert nodes.silent(2.1) == ['planner']
