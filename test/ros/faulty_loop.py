@@ -24,6 +24,7 @@ NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridg
 CHANNEL = 'faulty_channel'
 COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
 REST = 60  # states in a row
+WHOLE_PLAN = 300  # states, as long as a plan lasts
 START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
 # In real time, since faults are about time, but with room for a machine that is busy: 100 Hz,
 # a guard that is patient, plans that are found long before they are due, and no word about
@@ -218,7 +219,15 @@ class FaultyLoop(Observer):
         return (self.figure('supervisor', 'causes') or '').split(', ')
 
     def expect_rest(self):
-        """The arm ends up at rest, and stays there."""
+        """The arm follows its plan to the end at most, is at rest then, and stays there.
+
+        Within its plan it may stand for a while and move on.
+        """
+        count = len(self.measured)
+        self.wait(
+            lambda: self.is_plan_over() or len(self.measured) > count + WHOLE_PLAN,
+            'the plan in force is over',
+        )
         self.wait(self.is_at_rest, 'the arm is at rest')
         place, count = self.place, len(self.measured)
         self.spin_for(REST)
