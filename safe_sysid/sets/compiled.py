@@ -27,7 +27,7 @@ import numba
 numba.config.THREADING_LAYER = 'threadsafe'
 
 ROOT = Path(__file__).parents[2]
-IMPORT = re.compile(r'^(?: *)from (safe_sysid\.[\w.]+) import', re.MULTILINE)
+IMPORT = re.compile(r'^ *from (safe_sysid[\w.]*) import (?:\(([^)]*)\)|(.*))$', re.MULTILINE)
 NO_PART = {'safe_sysid.arrays', 'safe_sysid.errors'}  # of any kernel
 COMPILED = 'safe_sysid.sets.compiled'
 
@@ -84,5 +84,15 @@ def _read(module: str) -> tuple[str, tuple[str, ...]]:
     loaded = getattr(sys.modules.get(module), '__file__', None)
     path = Path(loaded) if loaded else ROOT.joinpath(*module.split('.')).with_suffix('.py')
     text = path.read_bytes() if path.is_file() else b''
-    imported = tuple(dict.fromkeys(IMPORT.findall(text.decode())))
-    return hashlib.sha256(text).hexdigest(), imported
+    return hashlib.sha256(text).hexdigest(), _imported(text.decode())
+
+
+def _imported(text: str) -> tuple[str, ...]:
+    """Modules that a text imports, also as `from safe_sysid.sets import interval`."""
+    found: dict[str, None] = {}
+    for source, several, one in IMPORT.findall(text):
+        found[source] = None
+        for name in re.findall(r'(\w+)(?: as \w+)?', several or one.split('#')[0]):
+            if ROOT.joinpath(*source.split('.'), f'{name}.py').is_file():
+                found[f'{source}.{name}'] = None
+    return tuple(found)

@@ -8,6 +8,7 @@ import sys
 
 import numba
 import numpy as np
+import pytest
 from sets.exact_polynomials import random_model
 
 from safe_sysid.sets import compiled
@@ -24,13 +25,13 @@ def test_parallel_kernels_run_in_several_threads_at_once(rng):
 
 
 CALLER = """
-from safe_sysid.callee import inner
+{imported}
 from safe_sysid.sets.compiled import jit
 
 
 @jit
 def outer(x):
-    return inner(x)
+    return {inner}(x)
 """
 CALLEE = """
 from safe_sysid.sets.compiled import jit
@@ -46,13 +47,21 @@ print(outer(1.0), sum(outer.stats.cache_hits.values()))
 """
 
 
-def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path):
+@pytest.mark.parametrize(
+    ('imported', 'inner'),
+    [
+        ('from safe_sysid.callee import inner', 'inner'),
+        ('from safe_sysid import callee', 'callee.inner'),
+        ('from safe_sysid import (\n    callee as other,\n)', 'other.inner'),
+    ],
+)
+def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, imported, inner):
     package = tmp_path / 'safe_sysid'
     (package / 'sets').mkdir(parents=True)
     for folder in (package, package / 'sets'):
         (folder / '__init__.py').write_text('')
     shutil.copy(Path(compiled.__file__), package / 'sets' / 'compiled.py')
-    (package / 'caller.py').write_text(CALLER)
+    (package / 'caller.py').write_text(CALLER.format(imported=imported, inner=inner))
 
     def call(factor):
         (package / 'callee.py').write_text(CALLEE.format(factor))
