@@ -12,7 +12,7 @@ MODULES = sorted(PACKAGE.rglob('*.py'))
 EVERYONE = {'arrays', 'config', 'errors', 'share', 'versions'}  # files beside the folders
 STAGES = {'identify', 'track', 'reach', 'plan', 'calibrate', 'excite', 'simulate'}
 VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
-ABOVE = {'closed_loop', 'audit', 'report', 'export', 'bringup', 'bench'}
+ABOVE = {'closed_loop', 'loop_settings', 'audit', 'report', 'export', 'bringup', 'bench', 'api'}
 MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'sets': set(),
     'trajectory': {'sets'},
@@ -28,10 +28,12 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop'},
     'export': {'sets', 'model', 'identify', 'calibrate', 'report'},
     'bringup': set(),
-    'bench': VOCABULARY | STAGES | {'closed_loop', 'report', 'bringup'},
+    'bench': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bringup'},
+    'api': VOCABULARY | STAGES | ABOVE - {'bringup', 'bench', 'api'},
     'cli': VOCABULARY | STAGES | ABOVE,
-    'report': VOCABULARY | STAGES | {'closed_loop', 'audit'},
-    'ros': VOCABULARY | STAGES - {'calibrate', 'excite'},
+    'report': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'audit'},
+    'ros': VOCABULARY | STAGES - {'calibrate', 'excite'} | {'loop_settings'},
+    'loop_settings.py': {'sets', 'model', 'track'},
     'closed_loop.py': VOCABULARY | STAGES,
 }
 ONLY_IN = {  # library: the folders or files that may know it

@@ -21,6 +21,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError
+from safe_sysid.loop_settings import Arm
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
@@ -32,7 +33,6 @@ from safe_sysid.ros.messages.codec import (
     plan_notice,
 )
 from safe_sysid.ros.messages.qos import PLANS, SAMPLES, STATE
-from safe_sysid.ros.process.loop_settings import Arm
 from safe_sysid.ros.watch.health import Condition
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, Outcome, Seen
 from safe_sysid.track.robust_passivity import RobustPassivityController

@@ -15,11 +15,11 @@ from rclpy.qos import QoSProfile
 from safe_sysid.arrays import Array
 from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.bridges.fri_state import JOINTS, FriState, VelocityDifference, fri_state
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory

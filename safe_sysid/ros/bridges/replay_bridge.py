@@ -17,12 +17,12 @@ from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.reader import read_rosbag
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.messages.codec import JointStateWriter, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health, heard_from

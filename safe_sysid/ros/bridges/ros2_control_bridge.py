@@ -15,12 +15,12 @@ from std_msgs.msg import Float64MultiArray
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import JointStateReader, numbers
 from safe_sysid.ros.messages.qos import SAMPLES
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory

@@ -19,12 +19,12 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from safe_sysid.config import Finite, Natural, NotNegative, Range
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.messages.qos import CLOCK
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health

@@ -15,6 +15,7 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.arrays import Array
 from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
@@ -28,7 +29,6 @@ from safe_sysid.ros.messages.codec import (
     stamp_of,
 )
 from safe_sysid.ros.messages.qos import ANSWERS, PLANS, SAMPLES, STATE
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory

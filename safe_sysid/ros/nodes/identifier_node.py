@@ -19,13 +19,13 @@ from safe_sysid.identify.online_identifier import (
     OnlineIdentifier,
 )
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_message
 from safe_sysid.ros.messages.drawings import payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health

@@ -12,9 +12,9 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 
 from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.qos import HEALTH, STATE
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import heard_from

@@ -19,12 +19,12 @@ from std_msgs.msg import String
 
 from safe_sysid.config import Positive, Range
 from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.topic import BagTopic, Delivery
 from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey
 from safe_sysid.ros.process.parameters import read_config

@@ -9,13 +9,13 @@ import numpy as np
 
 from safe_sysid.config import Count, Finite
 from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import Arm, LoopSettings
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
-from safe_sysid.ros.process.loop_settings import Arm, LoopSettings
 from safe_sysid.sets.box import Box
 from safe_sysid.track.supervisor import Mode
 from safe_sysid.trajectory.bezier import Bezier

@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from safe_sysid import ros
 from safe_sysid.config import Positive, Range, Settings
 from safe_sysid.errors import ConfigError
-from safe_sysid.ros.process.loop_settings import LoopSettings
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.ros.process.parameters import leaves, read_config
 
 
