@@ -3,10 +3,91 @@
     measure -> identify -> plan -> track -> robot
 
 with reach/ answering "is this safe?" for plan, and model/ and sets/ as the common vocabulary.
+
+Names of the public API are imported when they are first used.
 """
 
+import importlib
 import os
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 # Threads of compiled loops sleep between loops. They would otherwise spin, which doubles the
 # processor time of a certificate and takes it from the controller. Read when the first loop runs.
 os.environ.setdefault('OMP_WAIT_POLICY', 'PASSIVE')
+
+if TYPE_CHECKING:
+    from safe_sysid.api.arms import load_arm
+    from safe_sysid.api.calibration import CalibrationResult, calibrate_arm
+    from safe_sysid.api.excitation import ExcitationResult, design_excitation
+    from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
+    from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
+    from safe_sysid.api.payload import PayloadResult, identify_payload
+    from safe_sysid.api.simulated_recording import simulate_recording
+    from safe_sysid.api.simulation import SimulatedRun, simulate
+    from safe_sysid.errors import SafeSysidError
+
+_HOMES = {  # name: module
+    'CalibrationResult': 'safe_sysid.api.calibration',
+    'CertifiedMotion': 'safe_sysid.api.motion',
+    'ExcitationResult': 'safe_sysid.api.excitation',
+    'IdentifiabilityResult': 'safe_sysid.api.identifiability',
+    'MotionProof': 'safe_sysid.api.motion',
+    'PayloadResult': 'safe_sysid.api.payload',
+    'SafeSysidError': 'safe_sysid.errors',
+    'SimulatedRun': 'safe_sysid.api.simulation',
+    'calibrate_arm': 'safe_sysid.api.calibration',
+    'certify': 'safe_sysid.api.motion',
+    'design_excitation': 'safe_sysid.api.excitation',
+    'identifiable_parameters': 'safe_sysid.api.identifiability',
+    'identify_payload': 'safe_sysid.api.payload',
+    'load_arm': 'safe_sysid.api.arms',
+    'plan': 'safe_sysid.api.motion',
+    'simulate': 'safe_sysid.api.simulation',
+    'simulate_recording': 'safe_sysid.api.simulated_recording',
+}
+
+__all__ = [
+    'CalibrationResult',
+    'CertifiedMotion',
+    'ExcitationResult',
+    'IdentifiabilityResult',
+    'MotionProof',
+    'PayloadResult',
+    'SafeSysidError',
+    'SimulatedRun',
+    'calibrate_arm',
+    'certify',
+    'design_excitation',
+    'identifiable_parameters',
+    'identify_payload',
+    'load_arm',
+    'plan',
+    'simulate',
+    'simulate_recording',
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the public API at its first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'safe_sysid' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
+
+
+class _Front(ModuleType):
+    """Type of this module, whose function `plan` its folder of that name must not hide."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Front

@@ -1,0 +1,31 @@
+"""load_arm: an arm by name, by settings, by URDF, or by a URDF with settings."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+from safe_sysid.model.arm import Arm, arm_of
+
+ArmLike = Arm | str | PathLike[str]
+
+
+def load_arm(robot: ArmLike, config: str | PathLike[str] | None = None) -> Arm:
+    """Load an arm.
+
+    Args:
+        robot: name of an arm that comes with the package (`kinova_gen3`), path of its settings
+            (YAML), or path of a URDF.
+        config: settings (YAML) beside a URDF. A URDF alone says nothing about friction, rotor
+            inertia and sensors: they count as unknown then.
+
+    Returns:
+        The arm: `arm.model` has its joints, limits and parameters, `arm.facts` its settings.
+
+    Raises:
+        ConfigError, ModelError: the files are missing or contradict themselves.
+
+    """
+    if isinstance(robot, Arm):
+        return robot
+    return arm_of(str(robot), None if config is None else Path(config))

@@ -1,0 +1,97 @@
+"""calibrate_arm: from recordings of an empty arm to its parameters, friction and offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.recordings import Recording, recording_choice
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.calibrate.calibration import (
+    Calibration,
+    CalibrationSettings,
+    calibrate,
+    calibration_settings,
+)
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.recorded_motion import recorded
+from safe_sysid.model.arm import Arm
+from safe_sysid.report.calibrate_page import as_mapping, as_page
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationResult(ShownAsText):
+    """Fitted parameters of an arm, and how well they predict what was held out."""
+
+    arm: Arm  # as it was described before
+    found: Calibration
+    judged: EvenLog  # recording, or its end, that judged the fit
+    remarks: tuple[str, ...]  # about the recordings
+
+    @property
+    def refused(self) -> str | None:
+        """Why these figures must not be used; None where they may."""
+        return self.found.refused
+
+    @property
+    def relative_error(self) -> float:
+        """Error of the predicted held-out torque (low-pass filtered) as a share of that torque."""
+        return float(self.found.validation.relative)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in the types of JSON."""
+        return as_mapping(self.arm.model, self.found)
+
+    def export(self, folder: str | PathLike[str]) -> None:
+        """Write settings (YAML), URDF and MJCF of the calibrated arm, unless it is refused."""
+        from safe_sysid.export.calibrated_arm import write_calibrated_arm
+
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_calibrated_arm(Path(folder), self.arm, self.found)
+
+    def report(self, folder: str | PathLike[str]) -> None:
+        """Write the report (Markdown) and a plot of held-out torques."""
+        from safe_sysid.report.torque_plots import draw_torques
+
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / 'report.md').write_text(str(self), encoding='utf-8')
+        draw_torques(place, self.arm.model, self.found, self.judged)
+
+    def __str__(self) -> str:
+        return as_page(self.arm.model, self.found, self.remarks)
+
+
+def calibrate_arm(
+    recordings: Sequence[Recording],
+    arm: ArmLike,
+    validate: Sequence[Recording] = (),
+    settings: CalibrationSettings | None = None,
+) -> CalibrationResult:
+    """Identify inertias, friction, rotor inertias and torque offsets of a whole arm.
+
+    Args:
+        recordings: motions of the arm with nothing in its hand, see `identify_payload`.
+        arm: what `load_arm` returns or takes; its kinematics count as known.
+        validate: recordings that judge the fit; without any, the end of each is held out.
+        settings: choices of the fit; default: `config/calibration.yaml`.
+
+    Returns:
+        Parameters with their uncertainty, physically consistent; print it for a report.
+
+    Raises:
+        EffortError: signs, order or scale of the torques contradict the arm's description.
+        MeasurementError, ConfigError: a recording cannot be read or does not fit the arm.
+
+    """
+    loaded = load_arm(arm)
+    fitted = recorded([recording_choice(each) for each in recordings], loaded)
+    judged = recorded([recording_choice(each) for each in validate], loaded)
+    chosen = settings or calibration_settings(None, None)
+    found = calibrate(loaded.model, fitted.logs, judged.logs, chosen)
+    remarks = fitted.remarks + judged.remarks
+    return CalibrationResult(loaded, found, (judged.logs or fitted.logs)[-1], remarks)

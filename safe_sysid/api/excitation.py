@@ -1,0 +1,105 @@
+"""design_excitation: a motion that makes the parameters of an arm identifiable, within limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.arrays import Array
+from safe_sysid.excite.motion_to_record import Aim, MotionToRecord, motion_to_record
+from safe_sysid.excite.multi_start import Effort, Watch
+from safe_sysid.excite.multi_start import Progress as SearchProgress
+from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.report.figures_text import as_table
+from safe_sysid.versions import cpu_count
+
+
+@dataclass(frozen=True, eq=False)
+class ExcitationResult(ShownAsText):
+    """A periodic motion at the rate at which it is commanded, and what is proven of it."""
+
+    motion: MotionToRecord
+
+    @property
+    def time(self) -> Array:
+        """Times of the samples [s], (N,)."""
+        return self.motion.t
+
+    @property
+    def position(self) -> Array:
+        """Joint positions [rad], (N, n)."""
+        return np.asarray(self.motion.states[0])
+
+    @property
+    def velocity(self) -> Array:
+        """Joint velocities [rad/s], (N, n)."""
+        return np.asarray(self.motion.states[1])
+
+    @property
+    def acceleration(self) -> Array:
+        """Joint accelerations [rad/s²], (N, n)."""
+        return np.asarray(self.motion.states[2])
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should not overlook."""
+        return self.motion.warnings
+
+    def export(self, folder: str | PathLike[str]) -> list[Path]:
+        """Write the motion as CSV, as JointTrajectory (YAML) and as a plot (SVG)."""
+        from safe_sysid.export.motion import SampledMotion, write_motion
+
+        sampled = SampledMotion(self.motion.joint_names, self.motion.t, self.motion.states)
+        return write_motion(Path(folder), sampled, self.motion.about)
+
+    def __str__(self) -> str:
+        return as_table({**self.motion.figures, 'warnings': self.motion.warnings})
+
+
+def design_excitation(
+    arm: ArmLike,
+    payload: Payload | str | None = None,
+    seconds: float = 20.0,
+    aim: Aim | None = None,
+    settings: ExcitationSettings | None = None,
+    effort: Effort | None = None,
+    watch: Watch | None = None,
+) -> ExcitationResult:
+    """Design an excitation trajectory: informative, within limits, collision-free.
+
+    Args:
+        arm: what `load_arm` returns or takes.
+        payload: what it holds meanwhile: a name such as `rod_tool`, a YAML file, or nothing.
+        seconds: of search [s]; the motion's own length is in `settings`.
+        aim: criterion (default: condition number), and whether only the last body counts.
+        settings: duration, harmonics, clearance and so on; default: `config/excitation.yaml`.
+        effort: starts, processes and seed of the search, in place of `seconds`.
+        watch: called with the progress of the search.
+
+    Returns:
+        The motion with its condition number and what is proven of it; print it for a table.
+
+    Raises:
+        NoMotionError: no start led to a motion that keeps every limit.
+
+    """
+    held = read_payload(payload) if isinstance(payload, str) else payload
+    found = motion_to_record(
+        load_arm(arm),
+        held,
+        aim or Aim('kappa', payload_only=False),
+        effort or Effort(seconds, None, cpu_count(), seed=1),
+        settings or read_settings(),
+        watch or _silent,
+    )
+    return ExcitationResult(found)
+
+
+def _silent(progress: SearchProgress) -> None:
+    """Say nothing."""

@@ -1,0 +1,60 @@
+"""identifiable_parameters: what can be known of an arm at all, before anything is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
+from safe_sysid.model.identifiability.examination import Question, examine
+from safe_sysid.model.identifiability.links import Observability
+from safe_sysid.report.identifiability_text import as_plain, as_text
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiabilityResult(ShownAsText):
+    """Class of every inertial parameter, link by link, and the base parameters."""
+
+    answer: Observability
+
+    @property
+    def base_parameters(self) -> int:
+        """Number of combinations that torques determine."""
+        return self.answer.base.count
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in the types of JSON."""
+        return as_plain(self.answer)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page (HTML) with the table and a drawing of the arm."""
+        from safe_sysid.report.identifiability_page import page
+
+        Path(path).write_text(page(self.answer), encoding='utf-8')
+
+    def __str__(self) -> str:
+        return as_text(self.answer)
+
+
+def identifiable_parameters(
+    robot: str | PathLike[str], question: Question | None = None
+) -> IdentifiabilityResult:
+    """Decide exactly which inertial parameters of an arm torques can determine.
+
+    Args:
+        robot: path of a URDF, or name of an arm that comes with the package.
+        question: fixed or floating base, torques in motion or at rest, rotors, known links.
+
+    Returns:
+        Every parameter as alone, in combination, or not at all; print it for a table.
+
+    Raises:
+        ConfigError, ModelError: the files are missing or contradict themselves.
+
+    """
+    name = str(robot)
+    answer = examine(name, question or Question())
+    return IdentifiabilityResult(replace(answer, notes=(*answer.notes, *loop_sentences(name))))

@@ -1,0 +1,120 @@
+"""LoopFile: the settings of a loop (config/loop/<arm>.yaml) as the API needs them, without ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.errors import ConfigError
+from safe_sysid.identify.online_identifier import IdentifierSettings
+from safe_sysid.loop_settings import LoopSettings, PriorSettings
+from safe_sysid.model.arm import Arm
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import MissionSettings
+from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.share import share_directory
+from safe_sysid.simulate.sensors import SensorSettings
+from safe_sysid.track.gains import Gains
+
+ALL_NODES = '/**'
+SIMULATOR = '/**/builtin_sim_bridge'
+
+
+@dataclass(frozen=True)
+class SimulatorSettings:
+    """Where a simulated arm starts, and what its sensors do."""
+
+    start: tuple[float, ...] = ()  # [rad]; empty: all joints at 0
+    period: float = 0.001  # [s] between two samples
+    sensors: SensorSettings = field(default_factory=SensorSettings)
+
+
+@dataclass(frozen=True, eq=False)
+class LoopFile:
+    """What a loop knows about its arm, and how it plans, identifies and controls."""
+
+    model: RobotModel  # with the shape of what the arm may hold
+    prior: ParameterEstimate
+    gains: Gains
+    planner: PlannerSettings
+    mission: MissionSettings
+    identifier: IdentifierSettings
+    simulator: SimulatorSettings
+
+    def position(self, given: Array | None) -> Array:
+        """Return joint positions (n,) [rad]: those given, or where the simulators start."""
+        start = self.simulator.start if given is None else given
+        q: Array = np.array(start, dtype=float) if len(start) else np.zeros(self.model.n)
+        if q.shape != (self.model.n,) or not np.isfinite(q).all():
+            raise ConfigError(
+                f'start is {q.tolist()}; {self.model.name} needs {self.model.n} finite numbers'
+            )
+        return q
+
+
+def read_loop(
+    arm: Arm, loop: str | PathLike[str] | None = None, payload: Payload | str | None = None
+) -> LoopFile:
+    """Read a loop file; without one, that of the package for this arm.
+
+    A `payload` that is given is known: the prior is then the arm with it, within the share that
+    the file states for links.
+    """
+    name = arm.model.name
+    path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
+    if not path.is_file():
+        raise ConfigError(
+            f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
+            'may hold, gains), see docs/robots.md'
+        )
+    sections = {key: _parameters(value) for key, value in read_yaml(path).items()}
+    every = {'robot': name, **sections.get(ALL_NODES, {})}
+    common = from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}')
+    held = read_payload(payload) if isinstance(payload, str) else payload
+    shape = held or (read_payload(common.payload) if common.payload else None)
+    model = arm.model if shape is None else arm.model.with_payload(shape)
+    planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
+    return LoopFile(
+        model,
+        _prior(common.prior, model, held),
+        common.gains.gains(model.n),
+        from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
+        from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
+        from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
+        _simulator(sections.get(SIMULATOR, {}), str(path)),
+    )
+
+
+def _parameters(section: Any) -> dict[str, Any]:
+    values = section.get('ros__parameters', {}) if isinstance(section, dict) else {}
+    return dict(values)
+
+
+def _prior(settings: PriorSettings, model: RobotModel, known: Payload | None) -> ParameterEstimate:
+    """What is known of theta: with a known payload, its figures in place of the prior's."""
+    if known is None:
+        return settings.estimate(model)
+    place = model.layout.end_effector
+    nominal = model.theta[place]
+    radius = settings.ratio * np.abs(nominal)
+    return replace(
+        settings,
+        lower=tuple((nominal - radius).tolist()),
+        nominal=tuple(nominal.tolist()),
+        upper=tuple((nominal + radius).tolist()),
+    ).estimate(model)
+
+
+def _simulator(values: dict[str, Any], source: str) -> SimulatorSettings:
+    chosen: dict[str, Any] = {
+        key: values[key] for key in ('start', 'period', 'sensors') if key in values
+    }
+    return from_mapping(SimulatorSettings, chosen, f'{source}, {SIMULATOR}')

@@ -1,0 +1,242 @@
+"""plan, certify: motions that are proven safe for everything that the arm may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+import time
+
+import numpy as np
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.loop_file import LoopFile, read_loop
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.arrays import Array
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.world import read_world
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.payload import Payload
+from safe_sysid.plan.mission import Mission
+from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
+from safe_sysid.plan.result import Outcome, PlanResult
+from safe_sysid.reach.certificate import ASSUMPTIONS, Certificate
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.margin import Margin
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.sets.box import Box
+from safe_sysid.sets.zonotope import Zonotope
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+World = str | PathLike[str] | Mapping[str, Box | Zonotope] | None
+TRIES = 3  # searches in a row that find nothing, before planning ends
+LOOK = 0.02  # [s] between two times at which the planner is asked
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedMotion(ShownAsText):
+    """Plans that follow each other, each certified until the arm is at rest again."""
+
+    loop: LoopFile
+    obstacles: Obstacles
+    plans: tuple[Plan, ...]
+    outcome: str  # whether the goal is reached, or why planning ended before
+    is_complete: bool
+
+    @property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """Proof of every plan, with the smallest margin of every kind."""
+        return tuple(p.certificate for p in self.plans if isinstance(p.certificate, Certificate))
+
+    @property
+    def duration(self) -> float:
+        """Time until the arm is at rest [s]."""
+        return self.plans[-1].end_time if self.plans else 0.0
+
+    def desired(self, t: float) -> tuple[Array, Array, Array]:
+        """Return position [rad], velocity and acceleration at a time [s], (n,) each."""
+        begun = [plan for plan in self.plans if plan.start_time <= t]
+        return (begun[-1] if begun else self.plans[0]).desired(max(t, self.plans[0].start_time))
+
+    def sampled(self, rate: float = 100.0) -> tuple[Array, Array]:
+        """Return times (N,) [s] and states (3, N, n) at a rate [Hz]."""
+        t = np.append(np.arange(0.0, self.duration, 1.0 / rate), self.duration)
+        return t, np.array([self.desired(x) for x in t]).transpose(1, 0, 2)
+
+    def export(self, folder: str | PathLike[str], rate: float = 100.0) -> list[Path]:
+        """Write the desired motion as CSV, as JointTrajectory (YAML) and as a plot (SVG)."""
+        from safe_sysid.export.motion import SampledMotion, write_motion
+
+        names = self.loop.model.layout.joint_names
+        about = (f'Certified motion of {self.loop.model.name}: {self.outcome}.', *ASSUMPTIONS)
+        return write_motion(Path(folder), SampledMotion(names, *self.sampled(rate)), about)
+
+    def __str__(self) -> str:
+        lines = [f'{self.loop.model.name}: {self.outcome}', f'{len(self.plans)} certified plans']
+        if self.plans:
+            smallest = min((c.smallest for c in self.certificates), key=_share)
+            lines += [f'{self.duration:.2f} s until rest', f'smallest margin: {smallest}']
+        return '\n  '.join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class MotionProof(ShownAsText):
+    """What could be proven of a motion in a world, for given bounds of the parameters."""
+
+    certificates: tuple[Certificate, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every plan of the motion is proven."""
+        return all(certificate.holds for certificate in self.certificates)
+
+    @property
+    def smallest(self) -> Margin:
+        """Margin that decides."""
+        failing = [c.smallest for c in self.certificates if not c.holds]
+        return min(failing or [c.smallest for c in self.certificates], key=_share)
+
+    def __str__(self) -> str:
+        verdict = 'certified' if self.holds else 'not certified'
+        return f'{verdict}, smallest margin: {self.smallest}'
+
+
+def plan(
+    arm: ArmLike,
+    start: Array | None = None,
+    goal: Array | None = None,
+    world: World = None,
+    payload: Payload | str | None = None,
+    loop: str | PathLike[str] | None = None,
+    seconds: float = 60.0,
+) -> CertifiedMotion:
+    """Plan a certified motion to a goal, or one that teaches what the arm holds.
+
+    Args:
+        arm: what `load_arm` returns or takes.
+        start: joint positions at rest [rad], (n,); default: where the simulators start.
+        goal: joint positions [rad], (n,); None: one motion that narrows the bounds most.
+        world: obstacles: a name (`shelf`), a YAML file, or boxes by name in the base frame [m].
+        payload: what is known to be held; None: anything within the prior of the loop file.
+        loop: settings of gains, prior and planner; default: `config/loop/<arm>.yaml`.
+        seconds: of wall time for all searches [s].
+
+    Returns:
+        Plans with their certificates, or why there are none; print it.
+
+    """
+    settings = read_loop(load_arm(arm), loop, payload)
+    obstacles = obstacles_of(world)
+    first = settings.position(start)
+    mission = _mission(settings, goal)
+    planner = RecedingHorizonPlanner(
+        resting_problem(settings, first, obstacles), mission, Clock(0), settings.planner
+    )
+    planner.warm_up(first, settings.prior)
+    walk = _Walk(planner, settings.prior, first)
+    walk.go(time.monotonic() + seconds)
+    complete = walk.result.outcome is Outcome.NOTHING_DUE
+    outcome = 'nothing is left to do' if complete and goal is None else 'the goal is reached'
+    return CertifiedMotion(
+        settings,
+        obstacles,
+        tuple(walk.plans),
+        outcome if complete else str(walk.result),
+        complete,
+    )
+
+
+def certify(
+    motion: CertifiedMotion, world: World = None, bounds: ParameterEstimate | None = None
+) -> MotionProof:
+    """Prove a motion once more, in another world or for other bounds of the parameters.
+
+    Args:
+        motion: what `plan` returned.
+        world: obstacles instead of those it was planned among; None: the same.
+        bounds: of all parameters of the arm (14 n); None: the same.
+
+    Returns:
+        Certificates of all plans; `holds` says whether every one is proven.
+
+    """
+    obstacles = motion.obstacles if world is None else obstacles_of(world)
+    proven = [
+        _again(piece, lambda problem: _changed(problem, obstacles, bounds))
+        for certificate in motion.certificates
+        for piece in (certificate, *certificate.then)
+    ]
+    return MotionProof(tuple(proven))
+
+
+def obstacles_of(world: World) -> Obstacles:
+    """Return obstacles by name in the base frame."""
+    if world is None:
+        return Obstacles.of({})
+    return Obstacles.of(world if isinstance(world, Mapping) else read_world(str(world)))
+
+
+def resting_problem(settings: LoopFile, position: Array, obstacles: Obstacles) -> Problem:
+    """Return what sets are made for, with curves that begin at rest."""
+    rest = np.zeros_like(position)
+    curve = Bezier(position, rest, rest, settings.planner.duration)
+    horizon = Horizon(curve, rest, rest)
+    return Problem(settings.model, settings.prior, horizon, settings.gains, obstacles)
+
+
+class _Walk:
+    """A planner asked again and again, as if the arm followed its plans exactly."""
+
+    def __init__(
+        self, planner: RecedingHorizonPlanner, estimate: ParameterEstimate, first: Array
+    ) -> None:
+        self._planner, self._estimate = planner, estimate
+        self._position = first
+        self.plans: list[Plan] = []
+        self.result: PlanResult = self._ask(0.0)
+
+    def go(self, until: float) -> None:
+        """Ask until all is done, nothing is found any more, or the time [s] is over."""
+        t, failures = 0.0, 0
+        while self.result.outcome is not Outcome.NOTHING_DUE and failures < TRIES:
+            before, t = self.result, t + LOOK
+            self.result = self._ask(t)
+            if self.result is not before:
+                failures = 0 if self.result.outcome is Outcome.FOUND else failures + 1
+                if time.monotonic() > until:
+                    break
+
+    def _ask(self, t: float) -> PlanResult:
+        rest = np.zeros_like(self._position)
+        stamp = round(t * 1e9)
+        sample = JointMeasurement(stamp, self._position, rest, rest)
+        result = self._planner.step(sample, self._estimate)
+        if result.plan is not None and (not self.plans or self.plans[-1] is not result.plan):
+            self.plans.append(result.plan)
+        if result.plan is not None:
+            self._position = result.plan.desired(max(t, result.plan.start_time))[0]
+        return result
+
+
+def _mission(settings: LoopFile, goal: Array | None) -> Mission:
+    exciting = 1 if goal is None else 0
+    chosen = replace(settings.mission, exciting=exciting)
+    where = None if goal is None else np.asarray(goal, dtype=float)
+    return Mission(settings.model, where, chosen)
+
+
+def _changed(problem: Problem, obstacles: Obstacles, bounds: ParameterEstimate | None) -> Problem:
+    return replace(problem, obstacles=obstacles, bounds=bounds or problem.bounds)
+
+
+def _again(certificate: Certificate, change: Callable[[Problem], Problem]) -> Certificate:
+    return ReachableSet.certify_center(change(certificate.problem))
+
+
+def _share(margin: Margin) -> float:
+    return margin.margin / abs(margin.limit) if margin.limit else margin.margin

@@ -1,0 +1,115 @@
+"""identify_payload: from a recording to guaranteed bounds on what the arm holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.recordings import Recording, recording_choice
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.arrays import Array
+from safe_sysid.identify.from_recording import (
+    IdentifiedRecording,
+    RecordingSettings,
+    identify_recording,
+)
+from safe_sysid.identify.identification import as_mapping, as_table
+from safe_sysid.identify.payload_in_frame import Body
+from safe_sysid.identify.replay import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadResult(ShownAsText):
+    """Inertial parameters with guaranteed bounds, or the reason why there are none.
+
+    Order and units of the ten parameters: m [kg], m c_x, m c_y, m c_z [kg m], Ixx, Ixy, Iyy, Ixz,
+    Iyz, Izz [kg m²] about the origin of the frame of the last joint, end effector included.
+    """
+
+    recorded: IdentifiedRecording
+
+    @property
+    def nominal(self) -> Array:
+        """Best estimate, (10,)."""
+        return self.recorded.found.nominal
+
+    @property
+    def lower(self) -> Array:
+        """Guaranteed lower bounds under `assumptions`, (10,)."""
+        return self.recorded.found.bounds.lower
+
+    @property
+    def upper(self) -> Array:
+        """Guaranteed upper bounds under `assumptions`, (10,)."""
+        return self.recorded.found.bounds.upper
+
+    @property
+    def payload(self) -> Body | None:
+        """The same without the arm's own last link, in the frame of the flange."""
+        return self.recorded.found.payload
+
+    @property
+    def refused(self) -> str | None:
+        """Why no bounds can be given; None where they are given."""
+        return self.recorded.found.refused
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Everything the bounds rest on, in sentences with figures."""
+        return self.recorded.found.assumptions
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in the types of JSON."""
+        return as_mapping(self.recorded.found)
+
+    def export(self, form: str, path: str | PathLike[str]) -> None:
+        """Write the payload for a controller or simulator: urdf, mjcf, ur, franka, kuka or abb."""
+        from safe_sysid.export.payload import write_export
+
+        write_export(form, Path(path), self.recorded.found, self.recorded.problem.arm)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page (HTML) with bounds over time, held-out torque and assumptions."""
+        from safe_sysid.report.html_page import write_page
+        from safe_sysid.report.identification_page import evidence_of, identification_page
+
+        page = identification_page(self.recorded.found, evidence_of(self.recorded))
+        write_page(Path(path), page)
+
+    def __str__(self) -> str:
+        return as_table(self.recorded.found)
+
+
+def identify_payload(
+    recording: Recording,
+    arm: ArmLike,
+    settings: RecordingSettings | None = None,
+    progress: Progress | None = None,
+) -> PayloadResult:
+    """Identify what an arm holds from a recording of its motion.
+
+    Args:
+        recording: folder of a bag, a `.db3`, `.mcap` or `.csv` file; a `RecordingChoice` says
+            how joints, topics and columns are called where their names differ from the URDF's.
+        arm: what `load_arm` returns or takes.
+        settings: what is known before and how wrong measurements may be; what is left open has
+            defaults that the result prints among its assumptions.
+        progress: called with the share done (0 to 1) and a sentence.
+
+    Returns:
+        Nominal values and guaranteed bounds, or why they are refused; print it for a table.
+
+    Raises:
+        MeasurementError, ConfigError: the recording cannot be read or does not fit the arm.
+
+    """
+    known = settings or RecordingSettings()
+    choice = recording_choice(recording)
+    return PayloadResult(identify_recording(load_arm(arm), choice, known, progress or _silent))
+
+
+def _silent(share: float, detail: str = '') -> None:
+    """Say nothing."""

@@ -1,0 +1,65 @@
+"""simulate_recording: a recording of an arm in motion, for who has none yet."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.excitation import ExcitationResult
+from safe_sysid.arrays import Array
+from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.simulate.excited_motion import Motion, fourier_motion, true_torque
+
+PERIOD = 0.002  # [s] between samples
+KINDS = ('position', 'velocity', 'effort')
+
+
+def simulate_recording(
+    path: str | PathLike[str],
+    arm: ArmLike,
+    payload: Payload | str | None = None,
+    motion: ExcitationResult | float = 10.0,
+    torque_error: float = 0.02,
+    seed: int = 1,
+) -> None:
+    """Write a recording (CSV) of an arm that follows a motion exactly.
+
+    Args:
+        path: of the file; columns `time`, `<joint>.position`, `.velocity`, `.effort`.
+        arm: what `load_arm` returns or takes.
+        payload: what it holds: a name such as `dumbbell_8lb`, a YAML file, or nothing.
+        motion: an excitation, or the length [s] of a random motion of all joints.
+        torque_error: errors of torques are random, and at most this share of the torque.
+        seed: of the random motion and errors.
+
+    """
+    model, rng = load_arm(arm).model, np.random.default_rng(seed)
+    held = read_payload(payload) if isinstance(payload, str) else payload
+    truth = model if held is None else model.with_payload(held)
+    if isinstance(motion, ExcitationResult):
+        moved = Motion(motion.time, motion.position, motion.velocity, motion.acceleration)
+    else:
+        moved = fourier_motion(rng, model.n, motion, PERIOD)
+    torque = true_torque(truth, moved)
+    errors = torque_error * rng.uniform(-1.0, 1.0, torque.shape)
+    write_recording(Path(path), truth, moved.t, (moved.q, moved.qd, torque / (1.0 + errors)))
+
+
+def write_recording(
+    path: Path, model: RobotModel, time: Array, states: tuple[Array, Array, Array]
+) -> None:
+    """Write times (N,) and positions, velocities and torques (N, n) as `identify` reads them."""
+    names = [f'{joint}.{kind}' for kind in KINDS for joint in model.layout.joint_names]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savetxt(
+        path,
+        np.column_stack([time, *states]),
+        '%.12g',
+        ',',
+        header=','.join(['time', *names]),
+        comments='',
+    )

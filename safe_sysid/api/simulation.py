@@ -1,0 +1,231 @@
+"""simulate: the whole closed loop in simulation, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.loop_file import LoopFile, read_loop
+from safe_sysid.api.motion import World, obstacles_of, resting_problem
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.api.simulated_recording import write_recording
+from safe_sysid.arrays import Array
+from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder
+from safe_sysid.closed_loop import LoopFault, Moment, run
+from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
+from safe_sysid.identify.solves import SolvesAtOnce
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import Mission
+from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
+from safe_sysid.plan.result import Outcome
+from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
+from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.trajectory.plan import Plan
+
+CLOCK = Clock(0)  # the simulated arm begins at stamp 0
+SEED = 1  # of the errors of its sensors
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRun(ShownAsText):
+    """A run of the loop: what was learned, what was promised, and what the arm did."""
+
+    loop: LoopFile
+    obstacles: Obstacles
+    record: LoopRecord
+    plans: tuple[Plan, ...]
+    truth: Array  # (10,) of what the last joint moves
+    measurements: JointLog
+    is_complete: bool  # nothing was left to do
+
+    @property
+    def nominal(self) -> Array:
+        """Best estimate of what the last joint moves at the end, (10,)."""
+        return np.asarray(self.record.estimates.nominal[-1])
+
+    @property
+    def lower(self) -> Array:
+        """Guaranteed lower bounds at the end, (10,)."""
+        return np.asarray(self.record.estimates.lower[-1])
+
+    @property
+    def upper(self) -> Array:
+        """Guaranteed upper bounds at the end, (10,)."""
+        return np.asarray(self.record.estimates.upper[-1])
+
+    @property
+    def fault(self) -> str:
+        """Why the arm braked; empty if it did not."""
+        return self.record.fault
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write what was measured as a recording (CSV), as `identify_payload` reads it."""
+        measured = self.measurements
+        states = (measured.position, measured.velocity, measured.torque)
+        write_recording(Path(path), self.loop.model, np.asarray(1e-9 * measured.stamp), states)
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page (HTML) with the moving arm, reachable sets, bounds and torques."""
+        from safe_sysid.report.arm_scene import arm_scene
+        from safe_sysid.report.html_page import write_page
+        from safe_sysid.report.loop_page import LoopStory, loop_page
+
+        model, record = self.loop.model, self.record
+        scene = arm_scene(model, record.time, record.q, self.obstacles, self.plans)
+        title = f'{model.name} learns what it holds'
+        story = LoopStory(title, str(self).splitlines()[0], record, scene, truth=self.truth)
+        write_page(Path(path), loop_page(story))
+
+    def __str__(self) -> str:
+        record = self.record
+        lines = [
+            f'{self.loop.model.name}: {record.time[-1]:.1f} s, {len(self.plans)} certified plans, '
+            + (f'fault: {self.fault}' if self.fault else 'no fault'),
+            f'  {"":4} {"lower":>10} {"nominal":>10} {"truth":>10} {"upper":>10}',
+        ]
+        rows = zip(LABELS, UNITS, self.lower, self.nominal, self.truth, self.upper, strict=True)
+        for name, unit, *values in rows:
+            lines.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
+        return '\n'.join(lines)
+
+
+def simulate(
+    arm: ArmLike,
+    payload: str | None = None,
+    seconds: float = 10.0,
+    goal: Array | None = None,
+    world: World = None,
+    loop: str | PathLike[str] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> SimulatedRun:
+    """Simulate the closed loop: identify, plan, track, until time is over or all is done.
+
+    Time stands still while plans are searched, so that a run does not depend on the machine.
+
+    Args:
+        arm: what `load_arm` returns or takes.
+        payload: what the arm holds (`dumbbell_8lb`, or a YAML file), which the loop is not told;
+            None: nothing.
+        seconds: of simulated time at most [s].
+        goal: joint positions [rad], (n,) of the task after learning; None: it only learns.
+        world: obstacles, as in `plan`.
+        loop: settings; default: `config/loop/<arm>.yaml`.
+        progress: called with the share done (0 to 1) and a sentence.
+
+    Returns:
+        What was learned, with the truth beside it, and everything that was measured.
+
+    """
+    loaded = load_arm(arm)
+    settings = read_loop(loaded, loop)
+    truth = loaded.model if payload is None else loaded.model.with_payload(read_payload(payload))
+    obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)
+    watch = _Watch(recorder, seconds, progress)
+    _drive(settings, truth, _planner(settings, obstacles, goal), watch)
+    moments = recorder.moments
+    plans = tuple(dict.fromkeys(moment.result.in_force for moment in moments))
+    return SimulatedRun(
+        settings,
+        obstacles,
+        recorder.record(),
+        plans,
+        truth.theta[truth.layout.end_effector],
+        measured(moments),
+        moments[-1].result.outcome is Outcome.NOTHING_DUE,
+    )
+
+
+def measured(moments: Sequence[Moment]) -> JointLog:
+    """Samples of a run, with the torque that was held until each."""
+    samples = [moment.measurement for moment in moments]
+    return JointLog(
+        np.array([sample.stamp for sample in samples]),
+        np.array([sample.position for sample in samples]),
+        np.array([sample.velocity for sample in samples]),
+        np.array([sample.torque for sample in samples]),
+    )
+
+
+def _planner(
+    settings: LoopFile, obstacles: Obstacles, goal: Array | None
+) -> RecedingHorizonPlanner:
+    first = settings.position(None)
+    where = None if goal is None else np.asarray(goal, dtype=float)
+    mission = Mission(settings.model, where, settings.mission)
+    problem = resting_problem(settings, first, obstacles)
+    planner = RecedingHorizonPlanner(problem, mission, CLOCK, settings.planner)
+    planner.warm_up(first, settings.prior)
+    return planner
+
+
+def _drive(
+    settings: LoopFile, truth: RobotModel, planner: RecedingHorizonPlanner, watch: _Watch
+) -> None:
+    """Run the loop until the watch ends it, or a fault, which the record tells."""
+    model, simulator = settings.model, settings.simulator
+    first, rng = settings.position(None), np.random.default_rng(SEED)
+    robot = SimulatedArm(truth, first, rng, ArmSettings(simulator.period, simulator.sensors))
+    identifier = OnlineIdentifier(model, settings.prior, _observing(settings), SolvesAtOnce)
+    controller = RobustPassivityController(model, settings.gains, CLOCK)
+    periods = watch.periods(simulator.period)
+    try:
+        while watch.goes_on():
+            run(robot, identifier, planner, controller, periods, watch.take)
+    except LoopFault as fault:
+        if fault.last is None:
+            raise
+    finally:
+        identifier.close()
+
+
+def _observing(settings: LoopFile) -> IdentifierSettings:
+    """Settings of the identifier for samples that come with the torque held until then."""
+    observation = replace(
+        settings.identifier.observation,
+        torque_signal='held_until',
+        longest_step=1.5 * settings.simulator.period,
+    )
+    return replace(settings.identifier, observation=observation)
+
+
+class _Watch:
+    """Whether a run goes on, and how far it is."""
+
+    STRETCH = 0.5  # [s] between two looks at whether all is done
+
+    def __init__(
+        self,
+        recorder: LoopRecorder,
+        seconds: float,
+        progress: Callable[[float, str], None] | None,
+    ) -> None:
+        self._recorder, self._seconds, self._progress = recorder, seconds, progress
+
+    def take(self, moment: Moment) -> None:
+        """Keep a control period."""
+        self._recorder.take(moment)
+
+    def periods(self, period: float) -> int:
+        """Return the number of control periods until the next look."""
+        return max(1, round(self.STRETCH / period))
+
+    def goes_on(self) -> bool:
+        """Whether time is left, and something to do or a motion to finish."""
+        if not self._recorder.moments:
+            return True
+        last = self._recorder.moments[-1]
+        now = last.measurement.stamp * 1e-9
+        if self._progress is not None:
+            self._progress(min(1.0, now / self._seconds), str(last.result))
+        done = last.result.outcome is Outcome.NOTHING_DUE
+        return now < self._seconds and not (done and now >= last.result.in_force.end_time)

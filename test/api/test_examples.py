@@ -1,0 +1,37 @@
+"""Every example and notebook runs as a reader has it, in a folder of its own."""
+
+import json
+from pathlib import Path
+import runpy
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
+NOTEBOOKS = sorted((ROOT / 'examples').glob('*.ipynb'))
+SHORT = 20  # lines, of the first five
+
+
+@pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name='__main__')
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize('path', NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(path.read_text(encoding='utf-8'))['cells']
+    namespace: dict[str, object] = {}
+    for cell in cells:
+        if cell['cell_type'] == 'code':
+            exec(compile(''.join(cell['source']), path.name, 'exec'), namespace)
+    assert namespace['result']._repr_html_().startswith('<pre>')
+
+
+def test_examples_are_numbered_and_the_first_five_are_short():
+    assert [path.stem[:2] for path in EXAMPLES] == [f'{i:02}' for i in range(1, 11)]
+    assert len(NOTEBOOKS) == 2
+    for path in EXAMPLES[:5]:
+        assert len(path.read_text(encoding='utf-8').splitlines()) < SHORT

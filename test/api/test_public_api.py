@@ -1,0 +1,162 @@
+"""The front door: names, how fast it opens, and results that show and keep themselves."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import safe_sysid as ss
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.from_recording import RecordingSettings
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+
+
+@pytest.fixture(scope='module')
+def recording(tmp_path_factory):
+    path = tmp_path_factory.mktemp('recording') / 'recording.csv'
+    ss.simulate_recording(path, 'kinova_gen3', payload='dumbbell_8lb', motion=4.0)
+    return path
+
+
+@pytest.fixture(scope='module')
+def identified(recording):
+    return ss.identify_payload(recording, 'kinova_gen3')
+
+
+def test_importing_the_package_loads_no_numerics():
+    words = (
+        'import sys, safe_sysid; print(sorted({"numpy", "numba", "rclpy"} & sys.modules.keys()))'
+    )
+    run = [sys.executable, '-c', words]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == '[]'
+
+
+def test_every_name_of_the_api_exists_and_is_documented():
+    for name in ss.__all__:
+        assert getattr(ss, name).__doc__, name
+    assert set(ss.__all__) <= set(dir(ss))
+    with pytest.raises(AttributeError, match='no attribute'):
+        _ = ss.identify_load
+
+
+def test_the_function_plan_is_not_hidden_by_its_folder():
+    words = (
+        'import safe_sysid as ss; import safe_sysid.plan.result; '
+        'from safe_sysid.plan.result import PlanResult; print(callable(ss.plan))'
+    )
+    run = [sys.executable, '-c', words]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == 'True'
+
+
+def test_a_recording_becomes_bounds_with_the_truth_inside(identified):
+    model = RobotModel.named('kinova_gen3').with_payload(read_payload('dumbbell_8lb'))
+    truth = model.theta[model.layout.end_effector]
+    assert identified.refused is None
+    assert np.all((identified.lower <= truth) & (truth <= identified.upper))
+    assert np.all(
+        (identified.lower <= identified.nominal) & (identified.nominal <= identified.upper)
+    )
+    assert any('2.5 %' in sentence for sentence in identified.assumptions)
+
+
+def test_the_result_shows_itself_and_writes_files(identified, tmp_path):
+    assert 'kg' in str(identified)
+    assert identified._repr_html_().startswith('<pre>')
+    assert identified.as_dict()['lower'] == identified.lower.tolist()
+    identified.report(tmp_path / 'page.html')
+    identified.export('mjcf', tmp_path / 'payload.xml')
+    assert (tmp_path / 'page.html').stat().st_size > 10_000
+    assert 'inertial' in (tmp_path / 'payload.xml').read_text()
+
+
+def test_settings_of_a_recording_are_heeded(recording):
+    narrow = RecordingSettings(payload_mass=6.0)
+    result = ss.identify_payload(recording, ss.load_arm('kinova_gen3'), narrow)
+    assert any('6 kg' in sentence for sentence in result.assumptions)
+
+
+def test_what_is_missing_is_named(tmp_path):
+    with pytest.raises(MeasurementError, match=r'nothing\.csv'):
+        ss.identify_payload(tmp_path / 'nothing.csv', 'kinova_gen3')
+    with pytest.raises(ConfigError, match='loop file'):
+        ss.plan('four_bar')
+
+
+GOAL = [0.4, 0.35, 0.2, 0.6, 2.8, 0.3, -1.0]
+
+
+@pytest.fixture(scope='module')
+def motion():
+    return ss.plan('kinova_gen3', goal=GOAL, world='shelf', payload='dumbbell_4lb')
+
+
+def test_a_motion_to_a_goal_is_certified_and_ends_there_at_rest(motion):
+    assert motion.is_complete
+    assert all(certificate.holds for certificate in motion.certificates)
+    q, qd, _ = motion.desired(motion.duration)
+    assert np.abs(np.angle(np.exp(1j * (q - GOAL)))).max() < 0.02
+    assert np.abs(qd).max() < 1e-9
+
+
+def test_one_plan_takes_over_where_the_last_one_hands_over(motion):
+    t, states = motion.sampled(rate=1000.0)
+    steps = np.abs(np.diff(states[0], axis=0)).max()
+    assert steps <= 1.05e-3 * np.abs(states[1]).max() + 1e-6
+    assert t[-1] == motion.duration
+
+
+def test_a_motion_is_not_certified_in_a_world_it_runs_into(motion):
+    again, none = ss.certify(motion), ss.certify(motion, world={})
+    assert again.holds
+    assert none.holds
+    model = motion.loop.model
+    middle = motion.desired(0.5 * motion.duration)[0]
+    from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+    from safe_sysid.sets.box import Box
+
+    place = joint_frames(model, middle)[1][-1]
+    in_the_way = {'box': Box(place, np.full(3, 0.1), np.eye(3))}
+    hit = ss.certify(motion, world=in_the_way)
+    assert not hit.holds
+    assert 'box' in str(hit)
+
+
+def test_a_motion_is_written_for_a_controller(motion, tmp_path):
+    files = motion.export(tmp_path)
+    assert all(path.stat().st_size > 100 for path in files)
+
+
+def test_planning_says_why_there_is_no_motion():
+    motion = ss.plan('kinova_gen3', goal=GOAL, seconds=5.0)  # for anything up to 5.2 kg
+    assert not motion.is_complete
+    assert 'could not hold itself' in str(motion)
+
+
+@pytest.fixture(scope='module')
+def run():
+    return ss.simulate('two_link', seconds=2.5)
+
+
+def test_a_simulated_run_learns_with_the_truth_inside(run):
+    assert run.fault == ''
+    assert np.all((run.lower <= run.truth) & (run.truth <= run.upper))
+    first = run.record.estimates
+    assert (run.upper[0] - run.lower[0]) < (first.upper[0, 0] - first.lower[0, 0])
+
+
+def test_what_was_measured_is_a_recording_again(run, tmp_path):
+    run.export(tmp_path / 'run.csv')
+    held = RecordingSettings(
+        torque_signal='held_until', torque_ratio=(0.02,), torque_error=(0.01,)
+    )
+    result = ss.identify_payload(tmp_path / 'run.csv', 'two_link', held)
+    assert result.refused is None
+    assert np.all((result.lower <= run.truth) & (run.truth <= result.upper))
+
+
+def test_identifiable_parameters_are_those_of_the_command():
+    result = ss.identifiable_parameters('kinova_gen3')
+    assert result.base_parameters == 43
+    assert '43 combinations' in str(result)
