@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.excitation import ExcitationResult, design_excitation
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
+    from safe_sysid.api.online import OnlineIdentifier
     from safe_sysid.api.payload import PayloadResult, identify_payload
     from safe_sysid.api.simulated_recording import simulate_recording
     from safe_sysid.api.simulation import SimulatedRun, simulate
@@ -34,6 +35,7 @@ _HOMES = {  # name: module
     'ExcitationResult': 'safe_sysid.api.excitation',
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
     'MotionProof': 'safe_sysid.api.motion',
+    'OnlineIdentifier': 'safe_sysid.api.online',
     'PayloadResult': 'safe_sysid.api.payload',
     'SafeSysidError': 'safe_sysid.errors',
     'SimulatedRun': 'safe_sysid.api.simulation',
@@ -54,6 +56,7 @@ __all__ = [
     'ExcitationResult',
     'IdentifiabilityResult',
     'MotionProof',
+    'OnlineIdentifier',
     'PayloadResult',
     'SafeSysidError',
     'SimulatedRun',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 import time
 
@@ -161,14 +161,15 @@ def identification_problem(
     return IdentificationProblem(
         arm,
         log,
-        _prior_settings(settings, arm),
+        prior_settings(settings, arm),
         _observation(settings, arm.model, recording, log),
         float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
         settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
     )
 
 
-def _prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
+def prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
+    """What is known of an arm and its payload by these settings."""
     share, com = settings.known_links
     friction: float | None = share if arm.is_described else None
     if settings.known_friction == 'unknown':
@@ -182,20 +183,30 @@ def _observation(
     settings: RecordingSettings, model: RobotModel, recording: Recording, log: JointLog
 ) -> ObservationSettings:
     period = recording.timing.period
-    position = settings.position_error or tuple(0.5 * model.sensors.encoder_resolution)
-    velocity = settings.velocity_error
-    if velocity is None:
-        velocity = (
-            (0.0,) if recording.velocity is not None else _difference_error(log, recording.stride)
-        )
-    usual = WINDOW if recording.velocity is not None else WINDOW_OF_DIFFERENCES
+    if recording.velocity is not None:
+        return live_observation(settings, model, period)
+    return live_observation(
+        replace(
+            settings,
+            velocity_error=settings.velocity_error or _difference_error(log, recording.stride),
+            window=settings.window or WINDOW_OF_DIFFERENCES,
+        ),
+        model,
+        period,
+    )
+
+
+def live_observation(
+    settings: RecordingSettings, model: RobotModel, period: float
+) -> ObservationSettings:
+    """How samples of a period [s] that come with velocities become rows."""
     return ObservationSettings(
-        window=max(FEWEST, round((settings.window or usual) / period)),
+        window=max(FEWEST, round((settings.window or WINDOW) / period)),
         torque_signal=settings.torque_signal,
         torque_ratio=settings.torque_ratio,
         torque_error=settings.torque_error,
-        position_error=position,
-        velocity_error=velocity,
+        position_error=settings.position_error or tuple(0.5 * model.sensors.encoder_resolution),
+        velocity_error=settings.velocity_error or (0.0,),
         longest_step=STEP_ALLOWED * period,
     )
 

@@ -13,6 +13,12 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 
 
+def dumbbell():
+    """What the last joint moves, (10,)."""
+    model = RobotModel.named('kinova_gen3').with_payload(read_payload('dumbbell_8lb'))
+    return model.theta[model.layout.end_effector]
+
+
 @pytest.fixture(scope='module')
 def recording(tmp_path_factory):
     path = tmp_path_factory.mktemp('recording') / 'recording.csv'
@@ -51,8 +57,7 @@ def test_the_function_plan_is_not_hidden_by_its_folder():
 
 
 def test_a_recording_becomes_bounds_with_the_truth_inside(identified):
-    model = RobotModel.named('kinova_gen3').with_payload(read_payload('dumbbell_8lb'))
-    truth = model.theta[model.layout.end_effector]
+    truth = dumbbell()
     assert identified.refused is None
     assert np.all((identified.lower <= truth) & (truth <= identified.upper))
     assert np.all(
@@ -69,6 +74,27 @@ def test_the_result_shows_itself_and_writes_files(identified, tmp_path):
     identified.export('mjcf', tmp_path / 'payload.xml')
     assert (tmp_path / 'page.html').stat().st_size > 10_000
     assert 'inertial' in (tmp_path / 'payload.xml').read_text()
+
+
+def test_samples_one_by_one_give_what_a_recording_gives(recording, identified):
+    table = np.loadtxt(recording, delimiter=',', skiprows=1)
+    with ss.OnlineIdentifier('kinova_gen3') as identifier:
+        for t, *row in table:
+            q, qd, tau = np.split(np.array(row), 3)
+            estimate = identifier.step(t, q, qd, tau)
+        estimate = identifier.finish()
+        assert np.all(identifier.lower <= identifier.nominal)
+    bounds, truth = estimate.end_effector_bounds, dumbbell()
+    assert np.all((bounds.lower <= truth) & (truth <= bounds.upper))
+    assert bounds.radius[0] <= 1.0 * (identified.upper[0] - identified.lower[0])
+
+
+def test_after_another_payload_was_taken_only_the_prior_is_known():
+    identifier = ss.OnlineIdentifier('two_link', period=0.001)
+    first = identifier.step(0.0, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    identifier.new_payload()
+    assert identifier.step(0.001, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]) is first
+    identifier.close()
 
 
 def test_settings_of_a_recording_are_heeded(recording):

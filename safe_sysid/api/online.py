@@ -1,0 +1,140 @@
+"""OnlineIdentifier: samples in, one after the other; bounds on what the arm holds out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import TracebackType
+
+import numpy as np
+import numpy.typing as npt
+
+from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.arrays import Array
+from safe_sysid.identify.from_recording import RecordingSettings, live_observation, prior_settings
+from safe_sysid.identify.online_identifier import IdentifierSettings
+from safe_sysid.identify.online_identifier import OnlineIdentifier as PayloadIdentifier
+from safe_sysid.identify.payload_estimator import SolveSettings
+from safe_sysid.identify.payload_prior import prior_of
+from safe_sysid.identify.solves import SolvesInBackground
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+
+FIRST = 20  # samples from which the period is learned, and kept until then
+SOLVE_PERIOD = 0.5  # [s] of measurements between two solves
+
+
+class OnlineIdentifier:
+    """Identify what an arm holds while it moves.
+
+    Use it as a context manager: bounds are computed in a process of its own, which ends with it.
+
+        with ss.OnlineIdentifier('kinova_gen3') as identifier:
+            for t, q, qd, tau in stream:
+                estimate = identifier.step(t, q, qd, tau)
+
+    Args:
+        arm: what `load_arm` returns or takes.
+        settings: what is known before and how wrong measurements may be, as for
+            `identify_payload`; what is left open has the same defaults.
+        period: of the samples [s]; None: learned from the first ones.
+
+    """
+
+    def __init__(
+        self,
+        arm: ArmLike,
+        settings: RecordingSettings | None = None,
+        period: float | None = None,
+    ) -> None:
+        self._arm = load_arm(arm)
+        self._known = settings or RecordingSettings()
+        self._prior = prior_of(self._arm.model, prior_settings(self._known, self._arm))
+        self._estimate = self._prior
+        self._first: list[JointMeasurement] = []
+        self._identifier = None if period is None else self._made(period)
+
+    def step(
+        self, t: float, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
+    ) -> ParameterEstimate:
+        """Take a sample and return the best estimate so far.
+
+        Args:
+            t: time of the sample [s], growing.
+            q: joint positions [rad], (n,).
+            qd: joint velocities [rad/s], (n,).
+            tau: measured joint torques [N m], gravity included, (n,).
+
+        Returns:
+            `end_effector` and `end_effector_bounds` are about everything the last joint moves;
+            the same object until the estimate improves.
+
+        Raises:
+            IdentificationFault: a promise about the measurements was broken; `new_payload` is
+                the way back.
+
+        """
+        rows = [np.array(x, dtype=float) for x in (q, qd, tau)]
+        sample = JointMeasurement(round(t * 1e9), *rows)
+        if self._identifier is None:
+            self._first.append(sample)
+            if len(self._first) < FIRST:
+                return self._estimate
+            steps = np.diff([first.stamp for first in self._first])
+            self._identifier = self._made(float(np.median(steps)) * 1e-9)
+            for first in self._first:
+                self._estimate = self._identifier.step(first)
+            self._first = []
+        else:
+            self._estimate = self._identifier.step(sample)
+        return self._estimate
+
+    @property
+    def nominal(self) -> Array:
+        """Best estimate of what the last joint moves, (10,)."""
+        return self._estimate.end_effector
+
+    @property
+    def lower(self) -> Array:
+        """Guaranteed lower bounds, (10,)."""
+        return self._estimate.end_effector_bounds.lower
+
+    @property
+    def upper(self) -> Array:
+        """Guaranteed upper bounds, (10,)."""
+        return self._estimate.end_effector_bounds.upper
+
+    def finish(self) -> ParameterEstimate:
+        """Return the estimate from everything taken so far, however long it takes to compute."""
+        if self._identifier is not None:
+            self._estimate = self._identifier.finish()
+        return self._estimate
+
+    def new_payload(self) -> None:
+        """Forget the payload: something else is held from the next sample on."""
+        self._first, self._estimate = [], self._prior
+        if self._identifier is not None:
+            self._identifier.new_payload()
+
+    def close(self) -> None:
+        """End the process that computes bounds."""
+        if self._identifier is not None:
+            self._identifier.close()
+            self._identifier = None
+
+    def __enter__(self) -> OnlineIdentifier:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _made(self, period: float) -> PayloadIdentifier:
+        """The identifier of the loop, for samples of this period [s]."""
+        observation = live_observation(self._known, self._arm.model, period)
+        solve = replace(SolveSettings(), reach=self._known.payload_reach)
+        settings = IdentifierSettings(observation, solve, SOLVE_PERIOD)
+        return PayloadIdentifier(self._arm.model, self._prior, settings, SolvesInBackground)
