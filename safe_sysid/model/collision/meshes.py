@@ -1,4 +1,9 @@
-"""Distances of the convex hulls of an arm's meshes, by coal: a second opinion on its capsules."""
+"""Distances of the convex hulls of an arm's meshes, by coal: a second opinion on its capsules.
+
+coal walks from vertex to neighbouring vertex towards the other body. On triangles that are not
+those of a convex body this stops too early, and distances are too large; so each mesh is replaced
+by the hull of its vertices, which contains it.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +23,29 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.urdf_tree import build, read_urdf
 
 APART = 2  # joints between two bodies that can touch at all
+THIN = 1e-6  # [m] half thickness of the hull of a flat mesh, which qhull could not compute
 FLOOR = 20.0  # [m] width of the block that stands for the floor
 
 
 def has_meshes(urdf: Path) -> bool:
     """Whether any collision shape of a URDF is a mesh."""
     return read_urdf(urdf).find('link/collision/geometry/mesh') is not None
+
+
+def convex_hull(vertices: Array, name: str) -> Any:
+    """Compute the convex hull of the vertices (N, 3) of a mesh as a shape of coal."""
+    if not (len(vertices) and np.isfinite(vertices).all()):
+        raise ModelError(
+            f'mesh {name} has no vertices, or some that are not finite; mend the file'
+        )
+    points = np.unique(vertices, axis=0)
+    spread = points - points.mean(axis=0)
+    axes = np.linalg.eigh(spread.T @ spread)[1].T
+    for axis in axes[np.ptp(points @ axes.T, axis=0) < THIN]:
+        points = np.concatenate([points - THIN * axis, points + THIN * axis])
+    found = coal.StdVec_Vec3s()
+    found.extend(list(points))
+    return coal.Convex.convexHull(found, True, 'Qt')
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +72,7 @@ class CollisionMeshes:
             raise ModelError(f'{urdf}: its meshes cannot be read: {error}') from error
         for shape in geometry.geometryObjects:
             if isinstance(shape.geometry, coal.BVHModelBase):
-                shape.geometry.buildConvexRepresentation(False)
-                shape.geometry = shape.geometry.convex
+                shape.geometry = convex_hull(np.array(shape.geometry.vertices()), shape.name)
         _add_held(geometry, bare, model)
         if floor is not None:
             block = coal.Box(FLOOR, FLOOR, FLOOR)

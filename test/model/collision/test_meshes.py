@@ -1,8 +1,18 @@
 """Hulls of meshes by coal: distances by hand, pairs, and what an arm holds."""
 
 from dataclasses import replace
-import struct
+import re
 
+from model.collision.hull_distance import (
+    box,
+    dented_sphere,
+    distance_to_hull,
+    flat_plate,
+    is_inside,
+    l_shape,
+    triangle_soup,
+    write_stl,
+)
 import numpy as np
 import pytest
 
@@ -20,31 +30,28 @@ LINK = """
   </link>"""
 JOINT = """
   <joint name="{name}" type="prismatic">
-    <parent link="{parent}"/><child link="{child}"/><axis xyz="1 0 0"/>
+    <parent link="{parent}"/><child link="{child}"/><axis xyz="{axis}"/>
     <limit lower="-5" upper="5" effort="100" velocity="1"/>
   </joint>"""
-
-
-def write_box(path, half):
-    """A binary STL of a box about the origin."""
-    corners = half * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    triangles = [t for a, b, c, d in faces for t in ((a, b, c), (a, c, d))]
-    body = b''.join(struct.pack('<12fH', 0, 0, 0, *corners[list(t)].ravel(), 0) for t in triangles)
-    path.write_bytes(bytes(80) + struct.pack('<I', len(triangles)) + body)
 
 
 @pytest.fixture
 def sliding_boxes(tmp_path):
     """Three boxes of half width 0.1 m that slide along x, each on the one before."""
-    write_box(tmp_path / 'box.stl', 0.1)
+    write_stl(tmp_path / 'box.stl', box(np.zeros(3), 0.1))
     names = ('base', 'first', 'second', 'third')
     links = ''.join(LINK.format(name=name, mesh='package://box.stl') for name in names)
     joints = ''.join(
-        JOINT.format(name=f'j{i}', parent=names[i], child=names[i + 1]) for i in range(3)
+        JOINT.format(name=f'j{i}', parent=names[i], child=names[i + 1], axis='1 0 0')
+        for i in range(3)
     )
-    urdf = tmp_path / 'boxes.urdf'
-    urdf.write_text(f'<robot name="boxes">{links}{joints}</robot>', encoding='utf-8')
+    return arm_of_text(tmp_path, 'boxes', f'{links}{joints}')
+
+
+def arm_of_text(folder, name, elements):
+    """URDF, facts and model of an arm with joints j0, j1, j2."""
+    urdf = folder / f'{name}.urdf'
+    urdf.write_text(f'<robot name="{name}">{elements}</robot>', encoding='utf-8')
     template = read_facts(facts_path('two_link'))
     joint = next(iter(template.joints.values()))
     facts = replace(
@@ -54,7 +61,7 @@ def sliding_boxes(tmp_path):
         joints={f'j{i}': joint for i in range(3)},
         collision=CollisionFacts({}, ()),
     )
-    return urdf, facts, RobotModel.from_files(urdf, facts, 'boxes')
+    return urdf, facts, RobotModel.from_files(urdf, facts, name)
 
 
 def test_distances_of_boxes_are_those_by_hand(sliding_boxes):
@@ -74,6 +81,39 @@ def test_distances_of_boxes_are_those_by_hand(sliding_boxes):
     assert (found[apart < 0.0] < 0.0).all()
 
 
+def ball_beside_mesh(folder, triangles):
+    """A ball of 2 cm that slides in x, y and z beside a mesh fixed to the base."""
+    write_stl(folder / 'part.stl', triangles)
+    ball = '<geometry><sphere radius="0.02"/></geometry>'
+    links = LINK.format(name='base', mesh='package://part.stl')
+    names, axes = ('base', 'first', 'second', 'third'), ('1 0 0', '0 1 0', '0 0 1')
+    for i in range(3):
+        link = LINK.format(name=names[i + 1], mesh='')
+        shape = f'<collision>{ball}</collision>' if i == 2 else ''
+        links += re.sub('<collision>.*</collision>', shape, link)
+        links += JOINT.format(name=f'j{i}', parent=names[i], child=names[i + 1], axis=axes[i])
+    return arm_of_text(folder, 'ball', links)
+
+
+@pytest.mark.parametrize('part', [l_shape, dented_sphere, triangle_soup, flat_plate])
+def test_distances_are_those_of_the_hull(part, tmp_path, rng):
+    """Against the nearest of all triangles between vertices; contact by a linear program."""
+    triangles = part()
+    urdf, facts, model = ball_beside_mesh(tmp_path, triangles)
+    meshes = CollisionMeshes.of(urdf, facts, model, model, None)
+    assert meshes.names == ['base_0 and third_0']
+    points = triangles.reshape(-1, 3).astype(np.float32).astype(np.float64)
+    places = rng.uniform(-0.5, 0.5, (60, 3))
+    places[:20] *= 0.3
+    found = meshes.distances(places)[:, 0]
+    inside = np.array([is_inside(points, place) for place in places])
+    expected = np.array([distance_to_hull(points, place) - 0.02 for place in places])
+    np.testing.assert_allclose(found[~inside], expected[~inside], atol=5e-6)
+    assert (found[inside] < 0.0).all()
+    nearest = np.linalg.norm(places[:, None] - points, axis=2).min(axis=1) - 0.02
+    assert (found <= nearest + 5e-6).all()
+
+
 def test_what_is_held_and_the_floor_are_in_it(sliding_boxes):
     urdf, facts, model = sliding_boxes
     rod = PayloadCapsule((0.0, 0.0, 0.3), (0.0, 0.0, 0.7), 0.05)
@@ -87,6 +127,15 @@ def test_what_is_held_and_the_floor_are_in_it(sliding_boxes):
     assert found['tool.rod and the floor'] == pytest.approx(0.75, abs=1e-6)
     assert found['base_0 and tool.rod'] == pytest.approx(0.15, abs=1e-6)
     assert 'base_0 and the floor' not in found
+
+
+def test_vertices_that_are_not_finite_are_refused(sliding_boxes):
+    urdf, facts, model = sliding_boxes
+    triangles = l_shape()
+    triangles[0, 0, 0] = np.nan
+    write_stl(urdf.parent / 'box.stl', triangles)
+    with pytest.raises(ModelError, match='base_0 has no vertices, or some that are not finite'):
+        CollisionMeshes.of(urdf, facts, model, model, None)
 
 
 def test_missing_meshes_are_named(sliding_boxes):
