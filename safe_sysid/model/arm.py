@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -32,10 +33,15 @@ class Arm:
     facts: RobotFacts
     urdf: Path
     is_described: bool  # by settings; a URDF alone says nothing about friction and the signal
+    package_paths: tuple[Path, ...] = ()  # folders with the packages of its meshes
 
 
-def arm_of(robot: str, config: Path | None) -> Arm:
-    """The arm that `--robot` and `--config` name."""
+def arm_of(robot: str, config: Path | None, package_paths: Sequence[Path] = ()) -> Arm:
+    """Load the arm that `--robot`, `--config` and `--package-path` name."""
+    return replace(_arm_of(robot, config), package_paths=tuple(package_paths))
+
+
+def _arm_of(robot: str, config: Path | None) -> Arm:
     if config is None and Path(robot).suffix in ('.yaml', '.yml'):
         return _described(Path(robot), None)
     if config is None and robot not in robot_names() and Path(robot).exists():

@@ -7,6 +7,7 @@ by the hull of its vertices, which contains it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pinocchio as pin
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import ModelError
+from safe_sysid.model.collision.mesh_files import with_mesh_files
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.urdf_tree import build, read_urdf
@@ -57,16 +59,21 @@ class CollisionMeshes:
 
     @staticmethod
     def of(
-        urdf: Path, facts: RobotFacts, bare: RobotModel, model: RobotModel, floor: float | None
+        urdf: Path,
+        facts: RobotFacts,
+        bare: RobotModel,
+        model: RobotModel,
+        floor: float | None,
+        package_paths: Sequence[Path] = (),
     ) -> CollisionMeshes:
-        """Of `bare` from its URDF, with what else is on `model`."""
+        """Read those of `bare` from its URDF, and add what else is on `model`."""
         arm = build(urdf, tuple(facts.joints), facts.held)
+        found = with_mesh_files(urdf, package_paths)
         try:
             geometry = pin.buildGeomFromUrdfString(
                 arm,
-                ElementTree.tostring(read_urdf(urdf), encoding='unicode'),
+                ElementTree.tostring(found, encoding='unicode'),
                 pin.GeometryType.COLLISION,
-                package_dirs=[str(folder) for folder in _package_folders(urdf)],
             )
         except (ValueError, RuntimeError) as error:
             raise ModelError(f'{urdf}: its meshes cannot be read: {error}') from error
@@ -107,11 +114,6 @@ class CollisionMeshes:
             if not out:
                 kept.addCollisionPair(pair)
         return CollisionMeshes(self.model, kept)
-
-
-def _package_folders(urdf: Path) -> list[Path]:
-    """Where package:// and relative names of meshes are looked for."""
-    return [urdf.parent, *urdf.resolve().parents[:4]]
 
 
 def _add_held(geometry: Any, bare: RobotModel, model: RobotModel) -> None:
