@@ -13,6 +13,7 @@ from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.values import count, positive
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
+    from safe_sysid.excite.contact_model import ContactModel
     from safe_sysid.excite.multi_start import Effort, Progress, Watch
 
 HELP = 'a motion worth recording: informative, inside every limit, without contact'
@@ -57,16 +58,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--out', metavar='DIR', type=Path,
         help='write excitation.csv, excitation.yaml (JointTrajectory) and excitation.svg there',
     )  # fmt: skip
+    parser.add_argument(
+        '--unproven-contact', action='store_true',
+        help='write these files also when nothing proves that the arm touches neither itself nor '
+        'the floor; they begin with that warning',
+    )  # fmt: skip
+    parser.add_argument(
+        '--package-path', metavar='DIR', type=Path, action='append', default=[],
+        help='a folder with the ROS packages that meshes of the URDF are in; repeatable. Then '
+        'AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the URDF are searched',
+    )  # fmt: skip
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
 
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid excite`; the exit status is 1 when the excitation is poor."""
     from safe_sysid.cli.output import print_to_error
+    from safe_sysid.errors import BoundError
     from safe_sysid.excite.motion_to_record import Aim, motion_to_record
     from safe_sysid.excite.multi_start import Effort
     from safe_sysid.excite.settings import read_settings
-    from safe_sysid.export.motion import SampledMotion, write_motion
+    from safe_sysid.export.motion import SampledMotion, refuse_unproven, write_motion
     from safe_sysid.model.arm import arm_of
     from safe_sysid.model.payload import read_payload
     from safe_sysid.report.figures_text import as_json, as_table
@@ -75,22 +87,33 @@ def command(options: argparse.Namespace) -> int:
     processes = options.processes or cpu_count()
     effort = Effort(options.seconds, options.starts, processes, options.seed)
     settings = read_settings(options.settings)
-    arm = arm_of(options.robot, options.config)
+    arm = arm_of(options.robot, options.config, options.package_path)
     payload = None if options.payload is None else read_payload(options.payload)
     aim = Aim(options.criterion, options.payload_only)
+
+    def look(contact: ContactModel) -> None:
+        if options.out is not None and not options.unproven_contact:
+            refuse_unproven(contact.missing)
+        for sentence in (*contact.missing, *contact.notes):
+            print(f'warning: {sentence}', file=sys.stderr)
+
     with print_to_error():
         with _searching(effort) as watch:
-            found = motion_to_record(arm, payload, aim, effort, settings, watch)
-        figures = dict(found.figures)
+            found = motion_to_record(arm, payload, aim, effort, settings, watch, look)
+        figures, warnings = dict(found.figures), list(found.warnings)
         if options.out is not None:
-            motion = SampledMotion(found.joint_names, found.t, found.states)
-            paths = write_motion(options.out, motion, found.about)
-            figures['files'] = [str(path) for path in paths]
-    figures['warnings'] = found.warnings
+            motion = SampledMotion(found.joint_names, found.t, found.states, found.contact_doubts)
+            allowed = options.unproven_contact
+            try:
+                paths = write_motion(options.out, motion, found.about, unproven_contact=allowed)
+                figures['files'] = [str(path) for path in paths]
+            except BoundError as error:
+                warnings.append(str(error))
+    figures['warnings'] = warnings
     print(as_json(figures) if options.json else as_table(figures))
-    for warning in found.warnings:
+    for warning in warnings:
         print(f'warning: {warning}', file=sys.stderr)
-    return 1 if found.warnings else 0
+    return 1 if warnings else 0
 
 
 @contextlib.contextmanager

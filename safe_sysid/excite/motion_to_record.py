@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import Array
+from safe_sysid.excite.contact_model import CHECK_RATE, ContactModel
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import Design, Effort, Watch, design
-from safe_sysid.excite.observed_columns import random_states
 from safe_sysid.excite.settings import ExcitationSettings
 from safe_sysid.model.arm import STOPS_WITHIN, Arm
-from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
 from safe_sysid.model.payload import Payload
-from safe_sysid.model.robot_model import RobotModel
 
-MESH_POSES = 50  # random poses; meshes that overlap in all of them are joined there
-CHECK_RATE = 1000.0  # [Hz] of the poses that are measured once more
 WORST = 5  # base parameters that are named as determined worst
+
+Look = Callable[[ContactModel], None]  # is shown what is known of shapes, before the search
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,7 @@ class MotionToRecord:
     figures: dict[str, Any]
     about: tuple[str, ...]  # sentences for the head of a file
     warnings: tuple[str, ...]
+    contact_doubts: tuple[str, ...]  # why it is not proven free of contact; empty if it is
 
 
 def motion_to_record(
@@ -50,24 +50,30 @@ def motion_to_record(
     effort: Effort,
     settings: ExcitationSettings,
     watch: Watch,
+    look: Look = lambda _: None,
 ) -> MotionToRecord:
-    """The best motion that an effort finds for an arm and what it holds."""
+    """Design the best motion that an effort finds for an arm and what it holds."""
     model = arm.model if payload is None else arm.model.with_payload(payload)
     make = payload_problem if aim.payload_only else design_problem
     problem = make(arm.model, model, settings)
+    contact = ContactModel.of(arm, problem, settings.floor)
+    look(contact)
     warm_up(problem)
     found = design(problem, aim.criterion, effort, watch)
     figures = figures_of(problem, found, settings)
+    doubts = (*contact.missing, *contact.too_near(found.motion, settings.clearance))
     return MotionToRecord(
         model.layout.joint_names,
         *sampled(found, settings.command_rate),
         {'robot': model.name, 'criterion': aim.criterion, **figures},
-        about(arm, found, figures),
+        about(arm, found, figures, doubts),
         (
             *warnings_of(problem, found, settings),
-            *mesh_warnings(arm, model, found, settings),
+            *doubts,
+            *contact.notes,
             *description_warnings(arm),
         ),
+        doubts,
     )
 
 
@@ -122,33 +128,7 @@ def warnings_of(problem: DesignProblem, found: Design, settings: ExcitationSetti
     for joint in np.flatnonzero(moved < 0.1):
         name = problem.model.layout.joint_names[joint]
         sentences.append(f'poor excitation: joint {name} moves by {moved[joint]:.3f} only')
-    sentences += [
-        f'{pair} overlap in every pose, so nothing is said about them'
-        for pair in problem.contacts.left_out
-    ]
-    if not problem.contacts.names:
-        sentences.append('the arm has no collision shapes, so nothing is said about contact')
     return sentences
-
-
-def mesh_warnings(
-    arm: Arm, model: RobotModel, found: Design, settings: ExcitationSettings
-) -> list[str]:
-    """What the hulls of the URDF's meshes say at 1 kHz, where it has meshes."""
-    if not has_meshes(arm.urdf):
-        return []
-    meshes = CollisionMeshes.of(arm.urdf, arm.facts, arm.model, model, settings.floor)
-    poses = random_states(model.limits, np.random.default_rng(0), MESH_POSES)[0]
-    always: AnyArray = np.all(meshes.distances(poses) < 0.0, axis=0)
-    meshes = meshes.without(always)
-    q = found.motion.states(np.arange(0.0, settings.duration, 1.0 / CHECK_RATE))[0]
-    gaps = meshes.distances(q)
-    broken = np.flatnonzero(gaps.min(axis=0) < settings.clearance)
-    return [
-        f'meshes: {meshes.names[pair]} come within {1e3 * gaps[:, pair].min():.1f} mm '
-        f'at {np.argmin(gaps[:, pair]) / CHECK_RATE:.3f} s'
-        for pair in broken
-    ]
 
 
 def description_warnings(arm: Arm) -> list[str]:
@@ -168,14 +148,22 @@ def sampled(found: Design, rate: float) -> tuple[Array, Array]:
     return t, found.motion.states(t)
 
 
-def about(arm: Arm, found: Design, figures: dict[str, Any]) -> tuple[str, ...]:
+def about(
+    arm: Arm, found: Design, figures: dict[str, Any], doubts: tuple[str, ...]
+) -> tuple[str, ...]:
     """Sentences for the head of a file."""
     proven = found.certificate
+    contact = (
+        f'Proven at all times, for an arm that follows it exactly and lies inside its capsules, '
+        f'if pairs of capsules that its settings leave out cannot touch: no other pair, and no '
+        f'capsule and the floor, come nearer than {1e3 * proven.distance:.1f} mm.'
+    )
     return (
         f'Excitation motion of {arm.model.name}, condition number {found.condition:.1f} of '
         f'{figures["columns"]} columns ({figures["column_choice"]}).',
-        f'Proven at all times, for an arm that follows it exactly: nothing nearer than '
-        f'{1e3 * proven.distance:.1f} mm; at most {100 * proven.position:.1f} % of the position, '
+        *(() if doubts else (contact,)),
+        'Proven at all times, for an arm that follows it exactly: at most '
+        f'{100 * proven.position:.1f} % of the position, '
         f'{100 * proven.velocity:.1f} % of the velocity, {100 * proven.acceleration:.1f} % of '
         f'the acceleration and, with the nominal model, {100 * proven.torque:.1f} % of the '
         'torque limits.',

@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
 from safe_sysid.report.figures import stacked_plot
 
+HEAD = 'WARNING, NOT proven free of contact, written because of --unproven-contact'
 CSV, TRAJECTORY, PICTURE = 'excitation.csv', 'excitation.yaml', 'excitation.svg'
 
 
@@ -21,14 +23,25 @@ class SampledMotion:
     joint_names: tuple[str, ...]
     t: Array  # (N,) [s]
     states: Array  # (3, N, n) q, qd, qdd
+    contact_doubts: tuple[str, ...]  # why it is not proven free of contact; empty if it is
 
 
-def write_motion(folder: Path, motion: SampledMotion, about: Sequence[str]) -> list[Path]:
-    """All three files in a folder; the sentences of `about` head the text files."""
+def write_motion(
+    folder: Path, motion: SampledMotion, about: Sequence[str], *, unproven_contact: bool
+) -> list[Path]:
+    """Write all three files to a folder; the sentences of `about` head the trajectory.
+
+    A motion that is not proven free of contact is written only if `unproven_contact` asks for it;
+    both text files then begin with why. CSV has no comments, so readers stumble over that on
+    purpose.
+    """
+    if not unproven_contact:
+        refuse_unproven(motion.contact_doubts)
+    warning = [f'{HEAD}: {doubt}' for doubt in motion.contact_doubts]
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / name for name in (CSV, TRAJECTORY, PICTURE)]
-    paths[0].write_text(_csv(motion), encoding='utf-8')
-    paths[1].write_text(_trajectory(motion, about), encoding='utf-8')
+    paths[0].write_text(_comments(warning) + _csv(motion), encoding='utf-8')
+    paths[1].write_text(_comments([*warning, *about]) + _trajectory(motion), encoding='utf-8')
     panels = {
         label: dict(zip(motion.joint_names, rows.T, strict=True))
         for label, rows in zip(
@@ -41,6 +54,19 @@ def write_motion(folder: Path, motion: SampledMotion, about: Sequence[str]) -> l
     return paths
 
 
+def refuse_unproven(doubts: Sequence[str]) -> None:
+    """Raise a BoundError when something speaks against a proof that nothing is touched."""
+    if doubts:
+        raise BoundError(
+            f'no file is written, as the motion is not proven free of contact: '
+            f'{"; ".join(doubts)}. With --unproven-contact it is written, and begins with this'
+        )
+
+
+def _comments(sentences: Sequence[str]) -> str:
+    return ''.join(f'# {sentence}\n' for sentence in sentences)
+
+
 def _csv(motion: SampledMotion) -> str:
     """Columns time, then position, velocity and acceleration of every joint."""
     kinds = ('position', 'velocity', 'acceleration')
@@ -51,10 +77,9 @@ def _csv(motion: SampledMotion) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _trajectory(motion: SampledMotion, about: Sequence[str]) -> str:
+def _trajectory(motion: SampledMotion) -> str:
     """A trajectory_msgs/JointTrajectory as `ros2 topic pub` takes it."""
-    lines = [f'# {sentence}' for sentence in about]
-    lines += [f'joint_names: [{", ".join(motion.joint_names)}]', 'points:']
+    lines = [f'joint_names: [{", ".join(motion.joint_names)}]', 'points:']
     for t, q, qd, qdd in zip(motion.t, *motion.states, strict=True):
         nanoseconds = round(t * 1e9)
         lines += [

@@ -13,6 +13,7 @@ from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.cli.excite import CRITERIA
 from safe_sysid.cli.main import main
 from safe_sysid.config import read_yaml
+from safe_sysid.excite import motion_to_record
 from safe_sysid.excite.criteria import STAGES
 from safe_sysid.share import share_directory
 
@@ -53,6 +54,9 @@ def test_files_hold_the_motion_that_was_proven(written):
     slope = np.gradient(table['position_joint_1'], table['time'])
     np.testing.assert_allclose(slope[1:-1], table['velocity_joint_1'][1:-1], atol=2e-3)
     assert (out / 'excitation.svg').stat().st_size > 1000
+    head = (out / 'excitation.yaml').read_text(encoding='utf-8').split('joint_names')[0]
+    distance = 1e3 * figures['proven']['distance_m']
+    assert f'come nearer than {distance:.1f} mm' in head and 'WARNING' not in head
 
 
 def test_a_trajectory_is_a_ros_message(written):
@@ -72,7 +76,33 @@ def test_a_urdf_alone_is_said_to_lack_facts(capsys):
     assert main(['excite', str(urdf), *EFFORT]) == 1
     said = capsys.readouterr().err
     assert 'stands alone: accelerations' in said
-    assert 'no collision shapes' in said
+    assert 'no collision capsules, so nothing is proven about contact' in said
+
+
+def test_no_file_claims_what_is_not_proven(tmp_path, capsys, monkeypatch):
+    """Without capsules nothing is written, and that is said before the search."""
+    urdf = share_directory() / 'urdf' / 'two_link.urdf'
+    out = tmp_path / 'out'
+    with monkeypatch.context() as patched:
+        patched.setattr(motion_to_record, 'design', lambda *_: pytest.fail('it searched'))
+        assert main(['excite', str(urdf), *EFFORT, '--out', str(out)]) == 2
+    said = capsys.readouterr().err
+    assert 'no file is written, as the motion is not proven free of contact' in said
+    assert 'no collision capsules' in said and '--unproven-contact' in said
+    assert not out.exists()
+
+
+def test_a_file_on_demand_begins_with_what_is_not_proven(tmp_path, capsys):
+    urdf = share_directory() / 'urdf' / 'two_link.urdf'
+    demanded = ['--out', str(tmp_path), '--unproven-contact']
+    assert main(['excite', str(urdf), *EFFORT, *demanded]) == 1
+    assert 'warning: two_link has no collision capsules' in capsys.readouterr().err
+    for name in ('excitation.csv', 'excitation.yaml'):
+        text = (tmp_path / name).read_text(encoding='utf-8')
+        assert text.startswith('# WARNING, NOT proven free of contact, written because of --unpr')
+        assert 'no collision capsules' in text.splitlines()[0]
+        assert 'inf mm' not in text and 'come nearer than' not in text
+    assert len(read_yaml(tmp_path / 'excitation.yaml')['points']) == 1001
 
 
 def test_misuse_is_a_sentence(capsys):

@@ -3,14 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from safe_sysid.excite import motion_to_record
+from safe_sysid.excite import contact_model
 from safe_sysid.excite.certificate import Certificate
+from safe_sysid.excite.contact_model import ContactModel
 from safe_sysid.excite.design import design_problem, random_start
-from safe_sysid.excite.motion_to_record import mesh_warnings, warnings_of
+from safe_sysid.excite.motion_to_record import warnings_of
 from safe_sysid.excite.multi_start import Design
 from safe_sysid.excite.settings import read_settings
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.trajectory.bspline import SplineBasis
 from safe_sysid.trajectory.motion_basis import Motion
 
@@ -32,15 +35,74 @@ def test_poor_excitation_is_said():
 
 def test_meshes_that_come_too_near_are_named(monkeypatch):
     """The shapes of the two-link arm stand for meshes; its second link folds into the mount."""
-    monkeypatch.setattr(motion_to_record, 'has_meshes', lambda _: True)
+    monkeypatch.setattr(contact_model, 'has_meshes', lambda _: True)
     arm = arm_of('two_link', None)
     basis = SplineBasis(1.0, 3)
     there = np.zeros((2, basis.count))
     there[:, 0] = -0.5583, -2.998
-    proof = Certificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
     settings = replace(read_settings(), floor=None, duration=1.0)
+    contact = ContactModel.of(arm, design_problem(arm.model, arm.model, settings), None)
+    assert contact.missing == contact.notes == ()
     for x, words in ((there, 'come within -2'), (np.zeros((2, basis.count)), None)):
-        found = Design(Motion(basis, x), 10.0, 1.0, proof, 0, ())
-        sentences = mesh_warnings(arm, arm.model, found, settings)
+        sentences = contact.too_near(Motion(basis, x), settings.clearance)
         assert len(sentences) == (words is not None)
         assert words is None or words in sentences[0]
+
+
+def with_capsules_on(arm, joints):
+    """The arm of which only some joints (-1: the base) have capsules."""
+    capsules = arm.model.capsules
+    kept = np.isin(capsules.joint, joints)
+    fewer = Capsules(
+        tuple(np.array(capsules.names)[kept]),
+        capsules.joint[kept],
+        capsules.a[kept],
+        capsules.b[kept],
+        capsules.radius[kept],
+        np.zeros((0, 2), dtype=np.int64),
+    )
+    return replace(arm, model=replace(arm.model, capsules=fewer))
+
+
+@pytest.mark.parametrize(
+    ('joints', 'words'),
+    [
+        ([], 'two_link has no collision capsules'),
+        ([-1], 'two_link has no collision capsules'),
+        ([-1, 0], 'no capsule contains what joint_2 of two_link moves'),
+        ([-1, 0, 1], None),
+    ],
+)
+def test_bodies_without_capsules_are_named(joints, words):
+    arm = with_capsules_on(arm_of('two_link', None), joints)
+    settings = replace(read_settings(), floor=None)
+    contact = ContactModel.of(arm, design_problem(arm.model, arm.model, settings), None)
+    assert len(contact.missing) == (words is not None)
+    assert words is None or contact.missing[0].startswith(words)
+
+
+def test_capsules_that_always_overlap_are_named():
+    """The base swallows the whole arm; nothing can be proven then."""
+    arm = arm_of('two_link', None)
+    capsules = arm.model.capsules
+    wide = replace(capsules, radius=np.where(capsules.joint < 0, 5.0, capsules.radius))
+    arm = replace(arm, model=replace(arm.model, capsules=wide))
+    settings = replace(read_settings(), floor=None)
+    (words,) = ContactModel.of(arm, design_problem(arm.model, arm.model, settings), None).missing
+    assert 'overlap in every pose, so nothing is said about them' in words
+
+
+def test_meshes_that_are_not_found_end_nothing(tmp_path):
+    """The proof rests on capsules; a search goes on without its second opinion, and says so."""
+    arm = arm_of('two_link', None)
+    text = arm.urdf.read_text(encoding='utf-8')
+    mesh = '<collision><geometry><mesh filename="package://gone/a.stl"/></geometry></collision>'
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text(text.replace('</link>', f'{mesh}</link>', 1), encoding='utf-8')
+    arm = replace(arm, urdf=urdf)
+    settings = replace(read_settings(), floor=None)
+    contact = ContactModel.of(arm, design_problem(arm.model, arm.model, settings), None)
+    assert contact.meshes is None and contact.missing == ()
+    (note,) = contact.notes
+    assert note.startswith('meshes are not looked at') and "'package://gone/a.stl'" in note
+    assert 'name the folder of its package with --package-path' in note
