@@ -93,7 +93,7 @@ def _drake() -> Any:
     except ImportError as error:
         raise SimulationError(
             'Drake is not installed, and only this simulator needs it: pip install '
-            f"'safe_sysid[drake]' ({error})"
+            f"'.[drake]' in the checkout ({error})"
         ) from error
     return pydrake.all
 

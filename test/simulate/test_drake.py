@@ -122,7 +122,7 @@ def test_without_drake_the_way_to_get_it_is_named():
     )
     assert run.returncode == 1
     assert 'SimulationError: Drake is not installed' in run.stderr
-    assert "pip install 'safe_sysid[drake]'" in run.stderr
+    assert "pip install '.[drake]'" in run.stderr
 
 
 def test_what_drake_cannot_simulate_says_why():

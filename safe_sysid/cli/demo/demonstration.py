@@ -25,7 +25,7 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 
 HOW_TO_GET_ROS = (
-    "pip install 'safe_sysid[ros]' brings a ROS 2 as wheels (Linux x86-64), or source the "
+    "pip install '.[ros]' in the checkout brings a ROS 2 as wheels (Linux x86-64), or source the "
     'setup.bash of an installed one'
 )
 OPENING = """\

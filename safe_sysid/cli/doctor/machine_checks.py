@@ -107,7 +107,7 @@ def _middleware() -> Finding:
         return warning(
             item,
             'rclpy is not installed; everything but the nodes works without it',
-            "source /opt/ros/<distribution>/setup.bash, or pip install 'safe_sysid[ros]'",
+            "source /opt/ros/<distribution>/setup.bash, or pip install '.[ros]' in the checkout",
         )
     process = _run_python(['-m', 'safe_sysid.ros.probes.middleware'], MIDDLEWARE_SECONDS)
     if process.returncode == 0:

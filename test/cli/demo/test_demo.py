@@ -155,7 +155,7 @@ def test_without_ros_the_demo_says_how_to_get_it(monkeypatch, capsys, tmp_path):
     assert main(['demo', '--folder', str(tmp_path / 'new')]) == 2
     said = capsys.readouterr().err
     assert 'rclpy is not installed' in said
-    assert "pip install 'safe_sysid[ros]'" in said
+    assert "pip install '.[ros]'" in said
     assert not (tmp_path / 'new').exists()
 
 

@@ -76,7 +76,7 @@ def test_absent_ros_is_a_warning_with_two_ways_to_get_it(monkeypatch):
     monkeypatch.setattr(machine_checks.importlib.util, 'find_spec', lambda _: None)
     finding = machine_checks._middleware()
     assert finding.verdict is Verdict.WARN
-    assert 'setup.bash' in finding.remedy and "pip install 'safe_sysid[ros]'" in finding.remedy
+    assert 'setup.bash' in finding.remedy and "pip install '.[ros]'" in finding.remedy
 
 
 def test_a_middleware_that_does_not_answer_in_time_is_a_failure(monkeypatch):
