@@ -25,6 +25,15 @@ T = TypeVar('T')
 COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*(?:\n    # .*)*)$', re.MULTILINE)
 
 
+class _Loader(yaml.SafeLoader):
+    """Leaves dates texts, which no setting is."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - declared so by its parent
+        first: [pair for pair in pairs if pair[0] != 'tag:yaml.org,2002:timestamp']
+        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
 @dataclasses.dataclass(frozen=True)
 class Range:
     """Finite numbers that are allowed."""
@@ -117,13 +126,18 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 def parsed_yaml(text: str, source: str) -> dict[str, Any]:
     """Mapping that a YAML text holds; `source` names the place in error messages."""
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f'{source}: is not YAML: {error}') from error
+    values = yaml_value(text, source)
     if not isinstance(values, dict):
         raise ConfigError(f'{source}: holds {type(values).__name__}, expected a mapping of keys')
     return values
+
+
+def yaml_value(text: str, source: str) -> Any:
+    """What a YAML text holds, a mapping or not."""
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ConfigError(f'{source}: is not YAML: {error}') from error
 
 
 def yaml_text(values: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import json
 from pathlib import Path
 
+from safe_sysid.config import read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.share import share_directory
 
@@ -116,6 +117,7 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
         raise ConfigError(f"no way to run '{name}', there are {list(WAYS)}")
     way = WAYS[name]
     settings = settings_file(way, choices)
+    _check_names(settings)
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'onlooker']
     return [
         Process(node, settings, _parameters(way, node, choices), way.namespace) for node in started
@@ -141,28 +143,42 @@ def settings_file(way: Way, choices: Choices) -> Path:
     return path
 
 
+def _check_names(settings: Path) -> None:
+    """Refuse blocks of a settings file that no node would read."""
+    for block in read_yaml(settings):
+        whom = str(block).rpartition('/')[2]
+        if whom not in ('*', '**', *nodes()):
+            raise ConfigError(f"{settings}: '{block}' means no node, there are {nodes()}")
+
+
 def _parameters(way: Way, node: str, choices: Choices) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
-    chosen: dict[str, object] = dict(way.parameters.get(node, {}))
+    said: dict[str, object] = {}
     for text in choices.extra:
         whom, name, value = _parsed(text)
         if whom in ('', node):
-            chosen[name] = value
-    if choices.robot:
-        chosen['robot'] = choices.robot
-    if choices.payload:
-        chosen['payload'] = choices.payload
-    if choices.world and node == 'planner':
-        chosen['world'] = choices.world
-    if choices.record and node == 'recorder':
-        chosen['folder'] = choices.record
-    if choices.bag and node == 'replay_bridge':
-        chosen['bag'] = choices.bag
-    if choices.is_lockstep:
-        chosen['timing'] = 'lockstep'
-    if choices.once and node == 'onlooker':
-        chosen['once'] = True
-    return chosen
+            said[name] = value
+    options = _options(node, choices)
+    for name in said.keys() & options.keys():
+        if said[name] != options[name]:
+            raise ConfigError(
+                f"'{name}' of node '{node}' is {options[name]!r} by an option of its own and "
+                f'{said[name]!r} by -p; give one of them'
+            )
+    return {**way.parameters.get(node, {}), **said, **options}
+
+
+def _options(node: str, choices: Choices) -> dict[str, object]:
+    """Parameters of a node that have an option of their own, where it was given."""
+    given: dict[str, object] = {'robot': choices.robot, 'payload': choices.payload}
+    given['timing'] = 'lockstep' if choices.is_lockstep else ''
+    own: Mapping[str, Parameters] = {
+        'planner': {'world': choices.world},
+        'recorder': {'folder': choices.record},
+        'replay_bridge': {'bag': choices.bag},
+        'onlooker': {'once': choices.once},
+    }
+    return {name: value for name, value in {**given, **own.get(node, {})}.items() if value}
 
 
 def _parsed(text: str) -> tuple[str, str, object]:

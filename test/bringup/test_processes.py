@@ -75,11 +75,33 @@ def test_a_parameter_can_be_given_to_one_node_or_to_all():
         (Choices(config='nowhere.yaml'), 'nowhere.yaml: there is no such settings file'),
         (Choices(extra=('a=1',)), "parameter 'a=1' is not NAME:=VALUE"),
         (Choices(extra=('plan:a:=1',)), "no node 'plan', there are"),
+        (
+            Choices(robot='two_link', extra=('robot:=mine.yaml',)),
+            "'robot' of node 'identifier' is 'two_link' by an option of its own and 'mine.yaml' "
+            'by -p; give one of them',
+        ),
+        (
+            Choices(world='shelf', extra=('planner:world:=empty',)),
+            "'world' of node 'planner' is 'shelf' by an option of its own and 'empty' by -p",
+        ),
     ],
 )
 def test_what_cannot_be_started_is_refused(choices, complaint):
     with pytest.raises(ConfigError, match=complaint):
         processes_of('loop', choices)
+
+
+def test_the_same_said_twice_is_accepted():
+    chosen = Choices(robot='two_link', extra=('robot:=two_link',))
+    assert {p.parameters['robot'] for p in processes_of('loop', chosen)} == {'two_link'}
+
+
+def test_a_block_of_a_settings_file_that_means_no_node_is_refused(tmp_path):
+    path = tmp_path / 'loop.yaml'
+    text = (ROOT / 'config' / 'loop' / 'two_link.yaml').read_text()
+    path.write_text(text.replace('/**/planner:', '/**/plannner:'))
+    with pytest.raises(ConfigError, match=r"'/\*\*/plannner' means no node, there are"):
+        processes_of('loop', Choices(config=str(path)))
 
 
 def test_a_way_that_does_not_exist_is_refused():

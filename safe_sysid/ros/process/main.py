@@ -8,6 +8,7 @@ import sys
 from types import FrameType
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -36,7 +37,11 @@ class End:
 def main_of(node_class: Callable[[], Node]) -> int:
     """Run a node until it is told to end; the exit status."""
     end = End()  # not the handlers of rclpy, which would interrupt a callback
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    except RCLError as error:
+        sys.stderr.write(f'{sys.argv[0]}: arguments of ROS refused: {error}\n')
+        return MISUSE
     node, status = None, 0
     try:
         node = node_class()

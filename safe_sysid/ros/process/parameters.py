@@ -17,6 +17,7 @@ from rclpy.node import Node
 
 from safe_sysid.config import Range, from_mapping, meanings, ranges
 from safe_sysid.errors import ConfigError
+from safe_sysid.ros.process.told_parameters import told_parameters
 
 T = TypeVar('T')
 
@@ -39,13 +40,17 @@ class Leaf(NamedTuple):
 
 
 def read_config(node: Node, cls: type[T]) -> T:
-    """Settings of a node that was made with automatically_declare_parameters_from_overrides."""
+    """Settings of a node that was made with automatically_declare_parameters_from_overrides.
+
+    What the arguments of the process say counts more than what ROS made of it.
+    """
     given = {
         name: list(parameter.value) if isinstance(parameter.value, array) else parameter.value
         for name, parameter in node.get_parameters_by_prefix('').items()
-        if name.partition('.')[0] not in OF_ROS
     }
-    config = from_mapping(cls, _nested(given), f"parameters of node '{node.get_name()}'")
+    given.update(told_parameters(sys.argv, node.get_fully_qualified_name()))
+    ours = {name: x for name, x in given.items() if name.partition('.')[0] not in OF_ROS}
+    config = from_mapping(cls, _nested(ours), f"parameters of node '{node.get_name()}'")
     for leaf in leaves(config):
         _declare(node, leaf)
     return config
@@ -68,14 +73,11 @@ def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
 
 
 def _declare(node: Node, leaf: Leaf) -> None:
-    """Declare a default, or describe what was given."""
-    descriptor = _descriptor(leaf)
+    """Declare a setting with its description, in place of what ROS made of it."""
     if node.has_parameter(leaf.name):
-        descriptor.type = node.get_parameter(leaf.name).type_.value
-        node.set_descriptor(leaf.name, descriptor)
-    else:
-        plain = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
-        node.declare_parameter(leaf.name, plain, descriptor)
+        node.undeclare_parameter(leaf.name)
+    plain = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
+    node.declare_parameter(leaf.name, plain, _descriptor(leaf), ignore_override=True)
 
 
 def _descriptor(leaf: Leaf) -> ParameterDescriptor:
@@ -114,5 +116,7 @@ def _nested(given: dict[str, Any]) -> dict[str, Any]:
             place = place.setdefault(folder, {})
             if not isinstance(place, dict):
                 raise ConfigError(f"parameter '{name}': '{folder}' is a value already")
+        if isinstance(place.get(last), dict):
+            raise ConfigError(f"parameter '{name}': {value!r} is not a mapping of keys")
         place[last] = value
     return nested
