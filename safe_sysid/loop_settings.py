@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.config import Finite, NotNegative, Positive, Settings, Share
+from safe_sysid.config import Finite, NotNegative, Positive, Range, Settings, Share
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import read_payload
@@ -17,6 +18,9 @@ from safe_sysid.track.gains import Gains
 
 TIMINGS = ('real_time', 'lockstep')
 BODY = 10  # numbers that describe a body
+Period = Annotated[
+    float, Range(at_least=1e-9, less_than=10.0)
+]  # [s]; stamps are whole nanoseconds
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class LoopSettings(Settings):
 
     robot: str  # an arm of config/robots, or the path of a YAML file
     prior: PriorSettings
+    period: Period = 0.001  # [s] between two samples
     gains: GainSettings = field(default_factory=GainSettings)
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
     timing: str = 'real_time'  # real_time | lockstep: every sample waits for all answers to it

@@ -51,7 +51,7 @@ def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
     period = 1.0 / rate
     fast = {'real_time.priority': PRIORITY}
     changed: dict[str, dict[str, object]] = {
-        'controller': {**fast, 'cycle.period': period},
+        'controller': {**fast},
         'planner': {
             'mission.exciting': 1000,
             'mission.shrinking': 0.0,
@@ -61,14 +61,13 @@ def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
         'supervisor': {'stale': 5.0},
         MEASURED: {
             **fast,
-            'period': period,
             'measured': seconds,
             'late': LATE,
             'seed': seed,
             'guard.max_age': 5.0,
         },
     }
-    parameters = {**process.parameters, **changed.get(process.node, {})}
+    parameters = {**process.parameters, 'period': period, **changed.get(process.node, {})}
     return Process(process.node, process.settings, parameters, process.namespace)
 
 

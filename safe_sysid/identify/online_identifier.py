@@ -24,6 +24,8 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 LEAST_WINDOW = 5  # samples
+ROUNDED = 1.0 + 1e-9  # room for how a decimal number is held
+LONGEST_HELD = 1.5  # periods; two are a sample lost
 
 SolvesFactory = Callable[[RobotModel, ParameterEstimate, SolveSettings], Solves]
 
@@ -42,6 +44,28 @@ class IdentifierSettings(Settings):
             raise ConfigError(
                 f'window is {self.observation.window}; online it has to be {LEAST_WINDOW} samples '
                 'or more, because the work on a window is spread over the samples of the next'
+            )
+
+    def check_period(self, period: float) -> None:
+        """Refuse samples so far apart [s] that nothing, or something false, would be learnt."""
+        observation = self.observation
+        longest, window = observation.longest_step, observation.window * period
+        if longest < period:
+            raise ConfigError(
+                f'period is {period} s, and steps above longest_step = {longest} s count as gaps, '
+                f'so that nothing could be learnt; 1.5 periods are {1.5 * period:g} s'
+            )
+        if observation.torque_signal != 'sampled' and longest > LONGEST_HELD * ROUNDED * period:
+            raise ConfigError(
+                f'longest_step is {longest} s, {longest / period:.3g} periods of {period} s; with '
+                f'torque_signal {observation.torque_signal} at most {LONGEST_HELD} are allowed, '
+                'because a lost sample would hide the torque that it carried'
+            )
+        if window > self.solve_period * ROUNDED:
+            raise ConfigError(
+                f'{observation.window} samples of window last {window:g} s at a period of '
+                f'{period} s, longer than solve_period = {self.solve_period} s; give a shorter '
+                'window or more time between two solves'
             )
 
 

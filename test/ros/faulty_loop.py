@@ -33,11 +33,10 @@ START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders 
 ROOMY = {
     'all__gains__V_M': 0.01,  # [J] room for torques that are held twice as long
     'builtin_sim_bridge__start': START,
-    'builtin_sim_bridge__period': 0.01,
+    'all__period': 0.01,
     'builtin_sim_bridge__guard__max_age': 1.0,
     'builtin_sim_bridge__guard__longest_step': 0.03,
     'builtin_sim_bridge__guard__patience': 1.0,
-    'controller__cycle__period': 0.01,
     'controller__energy_share': 1e6,
     'controller__succession__late': 0.1,
     'controller__silence': 2.0,

@@ -21,7 +21,6 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 
-BRIDGES = {'builtin_sim': 'builtin_sim_bridge', 'drake_sim': 'drake_bridge'}
 ROBOT, WORLD = 'kinova_gen3', 'shelf'
 PERIOD = 0.002  # [s] of control; in lockstep every period costs four messages
 WINDOW = 0.1  # [s] of the rows of the identifier
@@ -85,8 +84,7 @@ def believing_empty(choices: DemoChoices) -> list[str]:
 
 def _arguments(choices: DemoChoices, bag: Path) -> list[str]:
     changes = {
-        f'{BRIDGES[choices.way]}:period': PERIOD,
-        'controller:cycle.period': PERIOD,
+        'period': PERIOD,
         'identifier:identifier.observation.window': round(WINDOW / PERIOD),
         'identifier:identifier.observation.longest_step': 1.5 * PERIOD,
         'planner:planner.pace': PACE,

@@ -14,6 +14,7 @@ from safe_sysid.errors import MeasurementError
 JOINTS = 7
 SECOND = 1_000_000_000  # [ns]
 CYCLES = (0.002, 0.010)  # [s] between states: torques may be commanded at 100 to 500 Hz
+SAME = 1e-3  # share by which the cycle may differ from the period of the loop
 MOST_LOST = 5  # cycles without a state after which a velocity is unknown
 
 
@@ -87,8 +88,8 @@ class FriState:
         return not self.refusal
 
 
-def fri_state(msg: Any) -> FriState:
-    """State in a message; an error if its numbers are not finite."""
+def fri_state(msg: Any, period: float) -> FriState:
+    """State in a message, for a loop of this period [s]; an error if a number is not finite."""
     position = np.array(msg.measured_joint_position, dtype=np.float64)
     effort = np.array(msg.measured_torque, dtype=np.float64)
     for name, values in (('measured_joint_position', position), ('measured_torque', effort)):
@@ -99,10 +100,10 @@ def fri_state(msg: Any) -> FriState:
                 'finite'
             )
     stamp = int(msg.time_stamp_sec) * SECOND + int(msg.time_stamp_nano_sec)
-    return FriState(stamp, float(msg.sample_time), position, effort, _refusal(msg))
+    return FriState(stamp, float(msg.sample_time), position, effort, _refusal(msg, period))
 
 
-def _refusal(msg: Any) -> str:
+def _refusal(msg: Any, period: float) -> str:
     """The first thing that keeps the robot from taking torques."""
     wanted = (
         ('safety state', Safety, msg.safety_state, Safety.NORMAL_OPERATION),
@@ -125,6 +126,11 @@ def _refusal(msg: Any) -> str:
         return (
             f'the LBR has a cycle of {msg.sample_time} s; torques need {shortest} to {longest} s, '
             'which is set where the session is opened on the robot'
+        )
+    if abs(msg.sample_time - period) > SAME * period:
+        return (
+            f'the LBR has a cycle of {msg.sample_time} s and the settings of the loop a period of '
+            f'{period} s; make them the same'
         )
     return ''
 

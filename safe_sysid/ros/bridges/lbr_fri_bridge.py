@@ -88,7 +88,7 @@ class LbrFriBridge(Node):
     def _on_state(self, msg: Any) -> None:
         arrived = time.monotonic()
         try:
-            state = fri_state(msg)
+            state = fri_state(msg, self._settings.period)
         except MeasurementError as error:
             self._bad_state = str(error)
             self._health.announce()

@@ -13,7 +13,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -37,7 +36,6 @@ class Ros2ControlSettings(LoopSettings):
 
     states: str = '/joint_states'  # topic on which the driver reports
     commands: str = '/forward_effort_controller/commands'  # topic of its effort controller
-    period: Positive = 0.001  # [s] after which a command is repeated that nobody answered
     controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
     command: CommandSignal = field(default_factory=CommandSignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
@@ -112,7 +110,7 @@ class Ros2ControlBridge(Node):
         """Command what answers the newest sample, or the guard's word if there is no answer."""
         now, (answer, at) = time.monotonic(), self._commanded
         if self._edge.answered == answer and now - at < self._settings.period:
-            return
+            return  # what nobody answers is repeated every period
         self._commanded = self._edge.answered, now
         torque = self._edge.torque(self.get_clock().now().nanoseconds, self._measurement)
         if torque is not None and self._measurement is not None:

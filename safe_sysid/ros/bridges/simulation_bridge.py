@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 import time
-from typing import Annotated
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
-from safe_sysid.config import Finite, Natural, NotNegative, Range
+from safe_sysid.config import Finite, Natural, NotNegative
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
@@ -38,7 +37,6 @@ AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
 BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
 CATCH_UP = 200  # periods simulated at most to catch up with the clock
 NEARLY = 0.999  # of the bounds of theta_r that a random arm uses
-Period = Annotated[float, Range(at_least=1e-9)]  # [s]; stamps are whole nanoseconds
 START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in ROS
 
 
@@ -47,7 +45,6 @@ class SimulationSettings(LoopSettings):
     """Parameters of every simulator."""
 
     start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
-    period: Period = 0.001  # [s] between two samples
     seed: Natural = 1  # of the true parameters and of the errors of sensors
     seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds

@@ -71,7 +71,7 @@ class ControllerNode(Node):
         self._succession = PlanSuccession(arm.model, settings.succession)
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
-        self._cycles = CycleMonitor(settings.cycle)
+        self._cycles = CycleMonitor(settings.cycle, settings.period)
         self._estimate = arm.prior
         self._mode: Mode | None = None
         self._mode_heard = 0.0

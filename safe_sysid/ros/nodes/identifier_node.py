@@ -40,6 +40,10 @@ class IdentifierNodeSettings(LoopSettings):
     identifier: IdentifierSettings = field(default_factory=IdentifierSettings)
     waits_for_mode: bool = True  # whether samples count only under torque; brakes are in no model
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.identifier.check_period(self.period)
+
 
 class IdentifierNode(Node):
     """Feeds every joint measurement to the identifier and publishes what it learns."""

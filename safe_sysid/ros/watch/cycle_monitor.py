@@ -16,15 +16,15 @@ Short = Annotated[float, Range(above=0.0, less_than=10.0)]  # [s]
 class CycleSettings(Settings):
     """When a cycle is late."""
 
-    period: Short = 0.001  # [s] between samples
     deadline: Short = 0.002  # [s] from the arrival of a sample until its torque has left
 
 
 class CycleMonitor:
     """Counts cycles that took too long, came too late, or never came."""
 
-    def __init__(self, settings: CycleSettings) -> None:
+    def __init__(self, settings: CycleSettings, period: float) -> None:
         self._settings = settings
+        self._period = period  # [s] between two samples
         self._last_stamp: int | None = None
         self._last_arrival = 0.0
         self._recent: deque[float] = deque(maxlen=RECENT)
@@ -38,7 +38,7 @@ class CycleMonitor:
         deadline = self._settings.deadline
         if self._last_stamp is not None:
             elapsed = (stamp - self._last_stamp) * 1e-9
-            self.missed += max(0, round(elapsed / self._settings.period) - 1)
+            self.missed += max(0, round(elapsed / self._period) - 1)
             self.waits += arrived - self._last_arrival > elapsed + deadline
         self._last_stamp, self._last_arrival = stamp, arrived
         self.late += left - arrived > deadline

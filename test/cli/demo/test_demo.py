@@ -119,7 +119,9 @@ def test_every_setting_of_the_runs_is_one_of_their_nodes(tmp_path):
     for arguments in (mission(choices), believing_empty(choices)):
         extra = [value for flag, value in pairwise(arguments) if flag == '-p']
         nodes = {p.node for p in processes_of('builtin_sim', Choices(extra=tuple(extra)))}
-        assert {x.partition(':')[0] for x in extra if not x.startswith('prior')} <= nodes
+        assert {
+            x.partition(':')[0] for x in extra if not x.startswith(('prior', 'period'))
+        } <= nodes
 
 
 def test_the_narrator_shows_what_is_new_and_no_more():

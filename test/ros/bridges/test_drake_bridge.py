@@ -34,7 +34,7 @@ def test_in_lockstep_the_samples_are_those_of_drake_under_the_torques_told(tmp_p
         'two_link',
         all__timing='lockstep',
         drake_bridge__unknown_links=False,
-        drake_bridge__period=PERIOD,
+        all__period=PERIOD,
         drake_bridge__start=START,
         drake_bridge__sensors__torque_ratio=[0.0],
     )

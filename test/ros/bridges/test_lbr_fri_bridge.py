@@ -146,6 +146,7 @@ REFUSED = [
     ({'drive_state': 0}, 'drives of the LBR is off; active is needed'),
     ({'connection_quality': 1}, 'quality 1 of 0 to 3'),
     ({'sample_time': 0.02}, 'cycle of 0.02 s; torques need 0.002 to 0.01 s'),
+    ({'sample_time': 0.01}, 'cycle of 0.01 s and the settings of the loop a period of 0.005 s'),
     ({'session_state': 9}, 'session state of the LBR is 9, which is unknown'),
     ({'measured_torque': np.full(7, np.nan)}, 'measured_torque of A1'),
     ({'measured_joint_position': np.full(7, np.inf)}, 'measured_joint_position of A1'),

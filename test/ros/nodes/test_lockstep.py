@@ -15,7 +15,7 @@ SLOW = {
     'identifier__identifier__solve_period': 2.0,
     'identifier__identifier__observation__longest_step': 0.0075,
     'identifier__identifier__observation__torque_signal': 'held_until',  # as simulators are run
-    'builtin_sim_bridge__period': 0.005,
+    'all__period': 0.005,
 }
 SECONDS = 10.0  # standing still, a plan that teaches, and the beginning of its successor
 STEPS = 2000

@@ -1,0 +1,116 @@
+"""Every loop of config/loop runs with its own settings, in one process and simulated time."""
+
+import numpy as np
+import pytest
+from ros.reference_loop import moments, settings_of
+from ros.running_loop import changed_settings
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.identify.online_identifier import OnlineIdentifier
+from safe_sysid.identify.solves import SolvesAtOnce
+from safe_sysid.ros.nodes.identifier_node import IdentifierNodeSettings
+from safe_sysid.share import share_directory
+from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
+
+LOOPS = sorted(path.stem for path in (share_directory() / 'config' / 'loop').glob('*.yaml'))
+SECONDS = 20.0
+# What `safe-sysid run builtin_sim` says on top: a simulated sample carries the torque held before.
+SIMULATED = {'identifier__identifier__observation__torque_signal': 'held_until'}
+PATIENT = {'planner__planner__pace': 3.0}  # a search may take longer on a busy machine
+ARMATURE = 0.5  # [kg m^2] in place of the 0.0 of the LBR, with which nothing bounds its error
+
+
+def shipped(folder, robot, **changes):
+    """Settings of a loop; the LBR gets the armature that its file asks users to find."""
+    if robot == 'lbr_med7':
+        share = share_directory()
+        text = (share / 'config/robots/lbr_med7.yaml').read_text()
+        assert 'armature: 0.0' in text
+        text = text.replace('armature: 0.0', f'armature: {ARMATURE}')
+        arm = folder / 'arm' / 'lbr_med7.yaml'
+        arm.parent.mkdir()
+        arm.write_text(text.replace('urdf: ', f'urdf: {share}/urdf/'))
+        changes['all__robot'] = str(arm)
+    return changed_settings(folder, robot, **SIMULATED, **PATIENT, **changes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('robot', LOOPS)
+def test_a_shipped_loop_runs_and_learns(robot, tmp_path):
+    check(moments(shipped(tmp_path, robot), SECONDS), robot, SECONDS)
+
+
+def test_the_loop_of_slow_samples_runs_and_learns(tmp_path):
+    """Beyond the 200 samples after which one too far from the next is a fault."""
+    check(moments(shipped(tmp_path, 'lbr_med7'), 2.0), 'lbr_med7', 2.0)
+
+
+def check(seen, robot, seconds):
+    """No fault to the end, samples as far apart as the settings say, and something learnt."""
+    period = settings_of(loop_file(robot), 'identifier', IdentifierNodeSettings).period
+    stamps = np.array([moment.measurement.stamp for moment in seen])
+    assert np.ptp(stamps) * 1e-9 == pytest.approx(seconds - period)
+    assert set(np.diff(stamps)) == {round(period * 1e9)}
+    assert {moment.fault for moment in seen} == {''}
+    first, last = (seen[i].estimate.end_effector_bounds for i in (0, -1))
+    assert np.all(last.lower >= first.lower)
+    assert np.all(last.upper <= first.upper)
+    assert np.sum(last.upper - last.lower) < 0.99 * np.sum(first.upper - first.lower)
+
+
+@pytest.mark.parametrize('robot', LOOPS)
+def test_the_identifier_of_a_shipped_loop_takes_its_samples(robot, rng):
+    identifies(robot, rng, samples=1500)
+
+
+@pytest.mark.slow
+def test_the_identifier_takes_slow_samples_of_an_arm_without_armature(rng):
+    """The arm's own file, which no planner takes, for as long as the loops above run."""
+    identifies('lbr_med7', rng, samples=4000)
+
+
+def identifies(robot, rng, samples):
+    """The mass of what the arm is described to hold, along a motion that nobody planned."""
+    settings = settings_of(loop_file(robot), 'identifier', IdentifierNodeSettings)
+    arm = settings.arm()
+    motion = fourier_motion(rng, arm.model.n, SECONDS, settings.period, base=0.02)
+    log = recorded(motion, true_torque(arm.model, motion))
+    identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, SolvesAtOnce)
+    for i in range(samples):
+        identifier.step(log[i])
+    bounds = identifier.finish().end_effector_bounds
+    theta = arm.model.theta[arm.model.layout.end_effector]
+    assert np.all((bounds.lower <= theta) & (theta <= bounds.upper))
+    before = arm.prior.end_effector_bounds
+    assert bounds.upper[0] - bounds.lower[0] < 0.9 * (before.upper[0] - before.lower[0])
+
+
+@pytest.mark.parametrize(
+    ('changes', 'complaint'),
+    [
+        (
+            {'all__period': 0.005},
+            'period is 0.005 s, and steps above longest_step = 0.0015 s count as gaps, so that '
+            'nothing could be learnt; 1.5 periods are 0.0075 s',
+        ),
+        (
+            {'identifier__identifier__observation__longest_step': 0.003, **SIMULATED},
+            'longest_step is 0.003 s, 3 periods of 0.001 s; with torque_signal held_until at most '
+            '1.5 are allowed',
+        ),
+        (
+            {'identifier__identifier__observation__window': 501},
+            '501 samples of window last 0.501 s at a period of 0.001 s, longer than '
+            'solve_period = 0.5 s',
+        ),
+    ],
+)
+def test_a_period_that_contradicts_the_settings_is_refused(changes, complaint, tmp_path):
+    path = changed_settings(tmp_path, 'two_link', **changes)
+    with pytest.raises(ConfigError) as caught:
+        settings_of(path, 'identifier', IdentifierNodeSettings)
+    assert complaint in str(caught.value)
+
+
+def loop_file(robot):
+    return share_directory() / 'config' / 'loop' / f'{robot}.yaml'
