@@ -22,7 +22,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'identify': {'sets', 'model', 'measure'},
     'track': {'sets', 'model', 'measure', 'trajectory'},
     'reach': {'sets', 'model', 'trajectory', 'track'},
-    'plan': {'sets', 'model', 'measure', 'trajectory', 'reach'},
+    'plan': {'sets', 'model', 'measure', 'trajectory', 'track', 'reach'},
     'calibrate': {'sets', 'model', 'measure'},
     'excite': {'sets', 'model', 'trajectory'},
     'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop'},

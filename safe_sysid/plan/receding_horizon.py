@@ -6,7 +6,8 @@ and the bounds known by then are inside those it was certified for. If there is 
 force runs on and ends at rest, and from there the search begins again.
 
 The first plan stands still where the arm is, so that there is time for the first that moves. So
-does the one that follows when an arm at rest may hold more than its plan was certified for.
+does the one that follows when an arm at rest may hold more than its plan was certified for. Both
+begin only where the arm is slow enough for V <= V_M (`track/takeover.py`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
+from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
@@ -96,6 +98,7 @@ class RecedingHorizonPlanner:
         cancelled: Event | None = None,
     ) -> None:
         self._problem, self._mission, self._clock = problem, mission, clock
+        self._arm = TrackedArm(problem.model, problem.gains)
         self._settings = settings or PlannerSettings()
         self._cancelled = cancelled
         self._plan: Plan | None = None
@@ -151,10 +154,10 @@ class RecedingHorizonPlanner:
         if plan is None or (now >= plan.end_time and not _covers(plan, estimate)):
             return self._begin(measurement, estimate, now)
         if successor is not None:
-            refusal = self._refusal(successor, estimate, now)
+            refusal = self._refusal(successor, measurement, estimate, now)
             if refusal is not None:
                 self._next_horizon = max(plan.end_time, now)
-                return Finding(refusal)
+                return refusal
             self._plan = plan = successor
             return self._find_successor(plan, estimate, now, plan.switch_time)
         if now < plan.end_time:
@@ -177,15 +180,28 @@ class RecedingHorizonPlanner:
         finding = stand_still(problem, budget, settings.search)
         if finding.certificate is None:
             return finding
-        self._plan = self._plan_of(finding.certificate, now)
+        plan = self._plan_of(finding.certificate, now)
+        refusal = self._arm.refusal_to_begin(plan, now, measurement, estimate.bounds)
+        if refusal:
+            return Finding(Outcome.UNUSABLE, trouble=refusal)
+        self._plan = plan
         spent = (time.monotonic() - begin) / settings.pace
         return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
 
-    def _refusal(self, successor: Plan, estimate: ParameterEstimate, now: float) -> Outcome | None:
+    def _refusal(
+        self,
+        successor: Plan,
+        measurement: JointMeasurement,
+        estimate: ParameterEstimate,
+        now: float,
+    ) -> Finding | None:
         """Why a certified successor may not take over any more."""
         if now > successor.start_time + self._settings.late:
-            return Outcome.MISSED  # the arm went on along the other plan
-        return None if _covers(successor, estimate) else Outcome.OUTDATED
+            return Finding(Outcome.MISSED)  # the arm went on along the other plan
+        if not _covers(successor, estimate):
+            return Finding(Outcome.OUTDATED)
+        astray = self._arm.refusal_to_go_on(successor, now, measurement, estimate.bounds)
+        return Finding(Outcome.ASTRAY, trouble=astray) if astray else None
 
     def _find_successor(
         self, plan: Plan, estimate: ParameterEstimate, now: float, start: float

@@ -23,6 +23,7 @@ class Outcome(Enum):
     NOTHING_DUE = 'nothing is left to do'
     OUTDATED = 'the next plan was made for tighter bounds than are known now'
     MISSED = 'the time to switch to the next plan was missed'
+    ASTRAY = 'the arm is not where the next plan begins'
 
 
 # After these another search may find something.

@@ -3,7 +3,7 @@
 A plan is taken over at its start, if
 
     it goes on from the desired state of the plan in force, or, where no plan is in force or the
-    last one is over, stands still where the arm is,
+    last one is over, stands still so near to the arm that V <= V_M (`takeover`),
     it is not late: until `late` after its start the two differ by their jerk only; one that
     stands still is never late,
     the bounds it was certified for contain those that are known now,
@@ -19,12 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.tracking import shortest_turn
+from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
@@ -36,14 +34,13 @@ class SuccessionSettings(Settings):
     """How exact a plan has to be taken over."""
 
     late: Positive = 0.005  # [s] after its start up to which a plan may still take over
-    near: Positive = 0.02  # [rad] from the arm at which a plan that stands still has to be
 
 
 class PlanSuccession:
     """Keeps the plan in force and those that may follow it."""
 
-    def __init__(self, model: RobotModel, settings: SuccessionSettings) -> None:
-        self._model = model
+    def __init__(self, arm: TrackedArm, settings: SuccessionSettings) -> None:
+        self._arm = arm
         self._settings = settings
         self._waiting: list[Plan] = []
         self.in_force: Plan | None = None
@@ -86,32 +83,22 @@ class PlanSuccession:
         certified = plan.theta_bounds
         if certified is None or not certified.contains(estimate.bounds):
             return 'the next plan was made for tighter bounds than are known now'
-        if self.in_force is None or plan.start_time >= self.in_force.end_time:
-            return self._refusal_at_rest(plan, t, measurement)
-        before = np.array(self.in_force.desired(plan.start_time))
-        return self._refusal_to_go_on(plan, t, before)
+        reason = self._refusal_to_go_on(plan, t)
+        if not reason:
+            return self._arm.refusal_to_go_on(plan, t, measurement, estimate.bounds)
+        is_over = self.in_force is None or plan.start_time >= self.in_force.end_time
+        if is_over and _stands_still(plan):
+            return self._arm.refusal_to_begin(plan, t, measurement, estimate.bounds)
+        return reason
 
-    def _refusal_at_rest(self, plan: Plan, t: float, measurement: JointMeasurement) -> str:
-        curve = plan.curve
-        if _stands_still(plan):
-            way = shortest_turn(curve.q0 - measurement.position, self._model.limits.is_continuous)
-            if np.abs(way).max() <= self._settings.near:
-                return ''
-            j = int(np.argmax(np.abs(way)))
-            return (
-                f'the plan stands still {abs(way[j]):.3g} rad from where '
-                f'{self._model.layout.joint_names[j]} is; {self._settings.near} rad are allowed'
-            )
+    def _refusal_to_go_on(self, plan: Plan, t: float) -> str:
+        """Why a plan does not follow the desired state of the one in force, or too late."""
         if self.in_force is None:
             return 'the first plan has to stand still where the arm is'
-        return self._refusal_to_go_on(plan, t, np.array(self.in_force.desired(plan.start_time)))
-
-    def _refusal_to_go_on(self, plan: Plan, t: float, before: Array) -> str:
-        """Before: desired position, velocity, acceleration of the plan in force at its start."""
         late = t - plan.start_time
         if late > self._settings.late:
             return f'the next plan came {late:.3f} s late; {self._settings.late} s are allowed'
-        curve = plan.curve
+        before, curve = np.array(self.in_force.desired(plan.start_time)), plan.curve
         gap = np.abs(before - np.array([curve.q0, curve.qd0, curve.qdd0])).max()
         if gap > SAME:
             return f'the next plan does not go on from the one in force, it jumps by {gap:.3g}'

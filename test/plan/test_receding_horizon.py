@@ -40,6 +40,12 @@ def at(seconds, position=START):
     return JointMeasurement(ORIGIN + round(seconds * 1e9), position, np.zeros(7), np.zeros(7))
 
 
+def on(plan, seconds):
+    """An arm that is where its plan wants it."""
+    q, qd, _ = plan.desired(seconds)
+    return JointMeasurement(ORIGIN + round(seconds * 1e9), q, qd, np.zeros(7))
+
+
 def planner_of(
     problem, goal=None, settings=SETTINGS, cancelled=None, exciting=4, obstacles=NO_OBSTACLES
 ):
@@ -68,7 +74,7 @@ def test_plans_follow_each_other_without_a_gap_and_with_certificates(problem):
     planner = planner_of(problem)
     before = planner.step(at(0.0), problem.bounds)
     for t in (1.5, 3.0):
-        now = planner.step(at(t), problem.bounds)
+        now = planner.step(on(before.plan, t), problem.bounds)
         assert now.plan is before.successor
         assert now.plan.certificate.holds
         assert now.plan.theta_bounds is problem.bounds.bounds
@@ -96,7 +102,26 @@ def test_without_a_successor_the_arm_comes_to_rest_and_tries_again(problem):
     assert rest.successor.start_time == 6.0
     np.testing.assert_array_equal(rest.successor.curve.q0, moving.plan.end_position)
     assert not rest.successor.curve.qd0.any()
-    assert planner.step(at(6.0), problem.bounds).plan is rest.successor
+    assert planner.step(on(rest.plan, 6.0), problem.bounds).plan is rest.successor
+
+
+def test_no_plan_begins_on_an_arm_in_motion(problem):
+    """0.1 rad/s in joint 2 are 3 times V_M, of which no certificate speaks."""
+    planner = planner_of(problem, exciting=0)
+    moving = replace(at(0.0), velocity=0.1 * np.eye(7)[1])
+    refused = planner.step(moving, problem.bounds)
+    assert refused.plan is None
+    assert 'V_M = 0.02 J are certified; joint_2 is 0 rad and 0.1 rad/s off' in str(refused)
+    assert planner.step(at(1.5), problem.bounds).plan is not None
+
+
+def test_no_successor_takes_over_an_arm_that_is_not_on_its_plan(problem):
+    planner = planner_of(problem)
+    first = planner.step(at(0.0), problem.bounds)
+    now = planner.step(at(1.5, START + 0.02), problem.bounds)
+    assert now.plan is first.plan
+    assert now.outcome is Outcome.ASTRAY
+    assert str(now).startswith('the arm is not where the next plan begins: the tracking error has')
 
 
 def test_a_plan_made_for_tighter_bounds_never_takes_over(problem):
@@ -208,7 +233,7 @@ def test_a_task_motion_takes_over_after_its_first_piece(problem):
     assert len(first.plan.motion.pieces) == 2
     assert (first.plan.switch_time, first.plan.end_time) == (2.5, 3.5)
     assert np.any(first.plan.desired(2.5)[1])
-    second = planner.step(at(2.5), problem.bounds)
+    second = planner.step(on(first.plan, 2.5), problem.bounds)
     assert second.plan is first.successor
     for was, goes_on in zip(first.plan.desired(2.5), second.plan.desired(2.5), strict=True):
         np.testing.assert_allclose(goes_on, was, rtol=0, atol=1e-14)
@@ -218,7 +243,8 @@ def test_the_goal_behind_a_post_is_reached_and_nothing_is_touched_on_the_way(pro
     planner = planner_of(problem, goal=GOAL, exciting=0, obstacles=POST)
     t, result, plans = 0.0, None, []
     while t < 40.0 and (result is None or result.outcome is not Outcome.NOTHING_DUE):
-        result = planner.step(at(t), problem.bounds)
+        measured = at(t) if result is None else on(result.plan, t)
+        result = planner.step(measured, problem.bounds)
         plans.append(result.plan)
         t += 0.5
     assert result.outcome is Outcome.NOTHING_DUE

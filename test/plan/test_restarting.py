@@ -152,6 +152,8 @@ def test_only_in_real_time_a_successor_may_be_noticed_late(problem):
         planner, mission = make(teaching), Mission(teaching.model, None)
         first = planner.step(mission, at(0.0), teaching.bounds, 0.0)
         assert first.outcome is Outcome.FOUND
-        second = planner.step(mission, at(1.9), teaching.bounds, 0.4)
+        q, qd, _ = first.successor.desired(1.9)
+        moved = JointMeasurement(stamp(1.9), q, qd, np.zeros(7))
+        second = planner.step(mission, moved, teaching.bounds, 0.4)
         assert (second.plan is first.successor) == noticed
         assert (second.outcome is Outcome.MISSED) == (not noticed)

@@ -40,6 +40,7 @@ from safe_sysid.track.guarded_torque import Command
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
+from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -68,7 +69,8 @@ class ControllerNode(Node):
         names = arm.model.layout.joint_names
         self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
         self._told = CertifiedPlanBuffer(names)
-        self._succession = PlanSuccession(arm.model, settings.succession)
+        tracked = TrackedArm(arm.model, arm.gains)
+        self._succession = PlanSuccession(tracked, settings.succession)
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._cycles = CycleMonitor(settings.cycle, settings.period)

@@ -1,0 +1,77 @@
+"""Takeover: whether the arm is near enough to a plan for the promises of its certificate.
+
+A certificate is for an arm with V <= V_M, and with a position error that V <= V_M could have left
+behind. Where a plan goes on from the one in force both are so already, unless an assumption is
+false. Where one begins anew, nothing says so but the measurement: then
+
+    V(de/dt + K_r e) <= V_M   and   V(K_r e) <= V_M,   V(r) = 1/2 r' (H + diag(Ia)) r
+
+have to hold for every theta in its bounds. The second bounds the position error: where the arm
+swings back at the rate K_r, de/dt = -K_r e, the first is silent about it.
+
+Measured positions and velocities count as exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.gains import Gains
+from safe_sysid.track.tracking import checked_state, shortest_turn
+from safe_sysid.trajectory.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class TrackedArm:
+    """An arm, and the gains that its plans are certified for."""
+
+    model: RobotModel
+    gains: Gains
+
+    def refusal_to_begin(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why a plan may not begin anew at time t [s]; empty if it may."""
+        e, ed = self._errors(plan, t, measurement)
+        q = measurement.position
+        pull = self.gains.K_r * e
+        most = max(float(kinetic_energy(self.model, theta, q, r).upper) for r in (ed + pull, pull))
+        if most <= self.gains.V_M:
+            return ''
+        return (
+            f'the tracking error would begin with up to {most:.3g} J, V_M = {self.gains.V_M} J '
+            f'are certified; {self._farthest(e, ed)}'
+        )
+
+    def refusal_to_go_on(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why a plan may not go on from the one in force; empty if nothing speaks against it."""
+        e, ed = self._errors(plan, t, measurement)
+        r = ed + self.gains.K_r * e
+        least = float(kinetic_energy(self.model, theta, measurement.position, r).lower)
+        if least <= self.gains.V_M:
+            return ''
+        return (
+            f'the tracking error has at least {least:.3g} J, V_M = {self.gains.V_M} J are '
+            f'certified, so an assumption is false; {self._farthest(e, ed)}'
+        )
+
+    def _errors(self, plan: Plan, t: float, measurement: JointMeasurement) -> tuple[Array, Array]:
+        """Errors of position, without full turns, and of velocity."""
+        q, qd = checked_state(self.model, measurement)
+        q_d, qd_d, _ = plan.desired(t)
+        return shortest_turn(q_d - q, self.model.limits.is_continuous), qd_d - qd
+
+    def _farthest(self, e: Array, ed: Array) -> str:
+        """The joint with the largest share, in words."""
+        j = int(np.argmax(np.abs(e) * self.gains.K_r + np.abs(ed)))
+        name = self.model.layout.joint_names[j]
+        return f'{name} is {abs(e[j]):.3g} rad and {abs(ed[j]):.3g} rad/s off'
