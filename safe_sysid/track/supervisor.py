@@ -3,6 +3,9 @@
 `TABLE` is every transition there is. In idle, identified and holding the arm is at rest; in fault
 the guard brakes it and holds it. Only exciting and task take new plans, so leaving them is enough
 to brake: a plan without a successor ends at rest.
+
+Once the end was asked for, every mode leads to rest and from there to releasing, in which the bridge
+hands the arm to what holds it without us; nothing leads back.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ class Mode(Enum):
     BRAKING = 'braking'
     HOLDING = 'holding'
     FAULT = 'fault'
+    RELEASING = 'releasing'  # the guard holds the arm until something else does
+    ENDED = 'ended'  # the arm is in other hands, all processes leave
 
 
 class Signal(Enum):
@@ -33,9 +38,11 @@ class Signal(Enum):
     STOP = 'stop'
     NEW_PAYLOAD = 'new_payload'
     RESET_FAULT = 'reset_fault'
+    END = 'end'
     BOUNDS_SETTLED = 'bounds_settled'  # [theta] shrinks no further
     TASK_DONE = 'task_done'
     AT_REST = 'at_rest'
+    RELEASED = 'released'  # the robot gets no torque from us any more
     FAULT = 'fault'
 
 
@@ -101,6 +108,7 @@ class Supervision:
     mode: Mode
     cause: Cause | None = None  # only in fault
     refusal: str = ''
+    is_ending: bool = False  # asked for once, and not taken back
 
     @property
     def takes_plans(self) -> bool:
@@ -110,7 +118,7 @@ class Supervision:
     @property
     def gives_torque(self) -> bool:
         """Whether the robot gets any torque at all."""
-        return self.mode is not Mode.IDLE
+        return self.mode not in (Mode.IDLE, Mode.ENDED)
 
     def __str__(self) -> str:
         if self.cause is None:
@@ -124,12 +132,14 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
         Signal.EXCITE: Mode.EXCITING,
         Signal.STOP: Mode.IDLE,
         Signal.NEW_PAYLOAD: Mode.IDLE,
+        Signal.END: Mode.RELEASING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.EXCITING: {
         Signal.BOUNDS_SETTLED: Mode.IDENTIFIED,
         Signal.BRAKE: Mode.BRAKING,
         Signal.STOP: Mode.BRAKING,
+        Signal.END: Mode.BRAKING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.IDENTIFIED: {
@@ -138,18 +148,21 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
         Signal.BRAKE: Mode.HOLDING,
         Signal.STOP: Mode.IDLE,
         Signal.NEW_PAYLOAD: Mode.HOLDING,
+        Signal.END: Mode.RELEASING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.TASK: {
         Signal.TASK_DONE: Mode.IDENTIFIED,
         Signal.BRAKE: Mode.BRAKING,
         Signal.STOP: Mode.BRAKING,
+        Signal.END: Mode.BRAKING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.BRAKING: {
         Signal.AT_REST: Mode.HOLDING,
         Signal.BRAKE: Mode.BRAKING,
         Signal.STOP: Mode.BRAKING,
+        Signal.END: Mode.BRAKING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.HOLDING: {
@@ -157,11 +170,25 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
         Signal.BRAKE: Mode.HOLDING,
         Signal.STOP: Mode.IDLE,
         Signal.NEW_PAYLOAD: Mode.HOLDING,
+        Signal.END: Mode.RELEASING,
         Signal.FAULT: Mode.FAULT,
     },
-    Mode.FAULT: {Signal.RESET_FAULT: Mode.HOLDING, Signal.FAULT: Mode.FAULT},
+    Mode.FAULT: {
+        Signal.RESET_FAULT: Mode.HOLDING,
+        Signal.END: Mode.FAULT,
+        Signal.AT_REST: Mode.RELEASING,  # where the end was asked for
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.RELEASING: {
+        Signal.END: Mode.RELEASING,
+        Signal.RELEASED: Mode.ENDED,
+        Signal.FAULT: Mode.RELEASING,  # the guard acts alone already
+    },
+    Mode.ENDED: {Signal.END: Mode.ENDED, Signal.FAULT: Mode.ENDED},
 }
+GUARDED = (Mode.FAULT, Mode.RELEASING, Mode.ENDED)  # the guard acts, a fault changes nothing
 MOVING = (Mode.EXCITING, Mode.TASK, Mode.BRAKING)
+OBSERVED = (Signal.AT_REST, Signal.RELEASED, Signal.FAULT)
 # What has to wait until the arm is at rest.
 WAITS_FOR_REST = (Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, Signal.AT_REST)
 
@@ -171,23 +198,34 @@ def successor(now: Supervision, situation: Situation) -> Supervision:
     faults = situation.faults
     if situation.signal is Signal.NEW_PAYLOAD and now.mode in MOVING:
         faults = faults | {Cause.PAYLOAD_CHANGED}
-    if faults and now.mode is not Mode.FAULT:
+    is_ending = now.is_ending or situation.signal is Signal.END
+    if faults and now.mode not in GUARDED:
         first = next(cause for cause in Cause if cause in faults)
-        return Supervision(TABLE[now.mode][Signal.FAULT], first)
-    signal = situation.signal
-    if signal is None and situation.at_rest and now.mode is Mode.BRAKING:
-        signal = Signal.AT_REST
+        return Supervision(TABLE[now.mode][Signal.FAULT], first, '', is_ending)
+    signal = situation.signal or _observed(now, situation)
     refusal = '' if signal is None else _refusal(now, signal, situation)
     if signal is None or refusal:
-        return Supervision(now.mode, now.cause, refusal)
+        return Supervision(now.mode, now.cause, refusal, is_ending)
     mode = TABLE[now.mode][signal]
-    return Supervision(mode, now.cause if mode is Mode.FAULT else None)
+    return Supervision(mode, now.cause if mode is Mode.FAULT else None, '', is_ending)
+
+
+def _observed(now: Supervision, situation: Situation) -> Signal | None:
+    """What follows from rest alone."""
+    if not situation.at_rest:
+        return None
+    if now.mode is Mode.BRAKING or (now.mode is Mode.FAULT and now.is_ending):
+        return Signal.AT_REST
+    return Signal.END if now.mode is Mode.HOLDING and now.is_ending else None
 
 
 def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
     """Why a signal changes nothing; empty if it does."""
-    allowed = [s.value for s in TABLE[now.mode] if s is not Signal.FAULT]
-    if signal is Signal.FAULT or signal not in TABLE[now.mode]:
+    if now.is_ending and signal not in (*OBSERVED, Signal.END):
+        return f'{signal.value} has to wait for another run, as the end was asked for'
+    allowed = [s.value for s in TABLE[now.mode] if s not in OBSERVED]
+    is_unknown = signal is Signal.FAULT or signal not in TABLE[now.mode]
+    if is_unknown or (now.mode is Mode.FAULT and signal is Signal.AT_REST and not now.is_ending):
         return f'{signal.value} means nothing in mode {now.mode.value}; allowed are {allowed}'
     if signal is Signal.RESET_FAULT and situation.faults:  # which may hide whether it is at rest
         present = next(cause for cause in Cause if cause in situation.faults)

@@ -29,6 +29,14 @@ LIBRARIES = (
     'rosidl_typesupport_fastrtps_c',
     'rosidl_typesupport_fastrtps_cpp',
 )
+# Packages whose messages stand inside those that are made.
+INSIDE = ('builtin_interfaces', 'service_msgs')
+PARTS = (
+    'rosidl_generator_c',
+    'rosidl_generator_py',
+    'rosidl_typesupport_c',
+    'rosidl_typesupport_fastrtps_c',
+)
 GENERATE = """
 from pathlib import Path
 import sys
@@ -37,6 +45,7 @@ from rosidl_generator_py.cli import GeneratePython
 from rosidl_typesupport_c.cli import GenerateCTypesupport
 from rosidl_typesupport_fastrtps_c.cli import GenerateFastRTPSCTypesupport
 package, output, *files = sys.argv[1:]
+shares = sorted(str(path.parent) for path in Path(sys.prefix).glob('share/*/msg'))
 only = {'typesupport_implementations': ['rosidl_typesupport_fastrtps_c']}
 for generator in (
     GenerateC('c'),
@@ -44,7 +53,7 @@ for generator in (
     GenerateCTypesupport('typesupport', **only),
     GenerateFastRTPSCTypesupport('fastrtps'),
 ):
-    generator.generate(package, files, [], Path(output))
+    generator.generate(package, files, shares, Path(output))
 """
 
 
@@ -58,8 +67,8 @@ def missing_tool() -> str:
 
 
 def modules_of(package: str, folder: Path) -> Path:
-    """Folder for `sys.path` that has a package with the messages in `folder`/msg."""
-    files = sorted((folder / 'msg').glob('*.msg'))
+    """Folder for `sys.path` that has a package with what is in `folder`/msg and `folder`/srv."""
+    files = sorted([*folder.glob('msg/*.msg'), *folder.glob('srv/*.srv')])
     home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
     done = Path(home) / 'safe_sysid' / 'messages' / f'{package}-{_key(files)}'
     if done.exists():
@@ -86,7 +95,7 @@ def _key(files: list[Path]) -> str:
 
 
 def _generate(package: str, folder: Path, files: list[Path], code: Path) -> None:
-    interfaces = [f'{folder}:msg/{file.name}' for file in files]
+    interfaces = [f'{folder}:{file.parent.name}/{file.name}' for file in files]
     environment = {**os.environ, 'AMENT_PREFIX_PATH': str(PREFIX)}
     _run([sys.executable, '-c', GENERATE, package, code, *interfaces], environment)
     (code / '__init__.py').write_text('')
@@ -115,7 +124,8 @@ def _compile(package: str, code: Path) -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda command: _run(command, environment), commands))
     library = [code / f'{module}.so', f'-L{PREFIX}/lib', f'-Wl,-rpath,{PREFIX}/lib']
-    names = [f'-l{name}' for name in LIBRARIES]
+    inside = [f'{name}__{part}' for name in INSIDE for part in PARTS]
+    names = [f'-l{name}' for name in (*LIBRARIES, *inside)]
     _run(['g++', '-shared', *objects, '-o', *library, *names], environment)
 
 

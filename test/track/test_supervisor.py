@@ -17,13 +17,15 @@ from safe_sysid.track.supervisor import (
 
 # Written down a second time, mode by mode, so that the table can't change unnoticed.
 LEGAL = {
-    'idle': {'idle', 'exciting', 'fault'},
+    'idle': {'idle', 'exciting', 'fault', 'releasing'},
     'exciting': {'exciting', 'identified', 'braking', 'fault'},
-    'identified': {'identified', 'task', 'exciting', 'holding', 'idle', 'fault'},
+    'identified': {'identified', 'task', 'exciting', 'holding', 'idle', 'fault', 'releasing'},
     'task': {'task', 'identified', 'braking', 'fault'},
     'braking': {'braking', 'holding', 'fault'},
-    'holding': {'holding', 'exciting', 'idle', 'fault'},
-    'fault': {'fault', 'holding'},
+    'holding': {'holding', 'exciting', 'idle', 'fault', 'releasing'},
+    'fault': {'fault', 'holding', 'releasing'},
+    'releasing': {'releasing', 'ended'},
+    'ended': {'ended'},
 }
 MOVING = {Mode.EXCITING, Mode.TASK, Mode.BRAKING}
 SITUATIONS = st.builds(
@@ -71,12 +73,17 @@ def test_no_sequence_of_events_makes_an_illegal_transition(situations):
         assert now.mode.value in LEGAL[before.mode.value]
         assert (now.cause is not None) == (now.mode is Mode.FAULT)
         if situation.faults:
-            assert now.mode is Mode.FAULT
+            assert now.mode in (Mode.FAULT, Mode.RELEASING, Mode.ENDED)
         if before.mode is Mode.FAULT and now.mode is not Mode.FAULT:
-            assert situation.signal is Signal.RESET_FAULT
+            assert situation.signal is Signal.RESET_FAULT or now.is_ending
             assert situation.at_rest
         if before.mode in MOVING and now.mode not in MOVING | {Mode.FAULT}:
             assert situation.at_rest
+        if now.mode is Mode.ENDED and before.mode is not Mode.ENDED:
+            assert situation.signal is Signal.RELEASED
+        assert now.is_ending >= before.is_ending
+        if before.is_ending:
+            assert not now.takes_plans
         if now.takes_plans and not before.takes_plans:
             assert situation.signal in (Signal.EXCITE, Signal.DO_TASK)
         before = now
@@ -86,12 +93,36 @@ def test_no_sequence_of_events_makes_an_illegal_transition(situations):
 @given(st.lists(SITUATIONS, max_size=20))
 def test_from_everywhere_there_is_a_way_back(situations):
     """The operator clears the causes, waits, resets, stops: idle."""
+    situations = [s for s in situations if s.signal is not Signal.END]
     supervisor = Supervisor()
     for situation in situations:
         supervisor.step(situation)
     for signal in (Signal.BRAKE, None, Signal.RESET_FAULT, Signal.STOP):
         now = supervisor.step(Situation(signal, at_rest=True))
     assert now == Supervision(Mode.IDLE)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(SITUATIONS, max_size=20))
+def test_from_everywhere_the_end_leads_to_rest_and_into_other_hands(situations):
+    supervisor = Supervisor()
+    for situation in situations:
+        supervisor.step(situation)
+    now = supervisor.step(Situation(Signal.END))
+    if now.mode in MOVING | {Mode.FAULT}:
+        assert supervisor.step(Situation()).mode is now.mode  # as long as the arm moves
+        for _ in range(2):
+            now = supervisor.step(Situation(at_rest=True))
+    assert now.mode in (Mode.RELEASING, Mode.ENDED)
+    assert supervisor.step(Situation(Signal.RELEASED)).mode is Mode.ENDED
+
+
+def test_after_the_end_was_asked_for_nothing_else_is_granted():
+    now = after(*TASK, Situation(Signal.END), Situation(Signal.EXCITE))
+    assert now.mode is Mode.BRAKING
+    assert 'excite has to wait for another run' in now.refusal
+    fault = after(*TASK, Situation(Signal.END), Situation(faults=frozenset({Cause.TRACKING})))
+    assert (fault.mode, fault.is_ending) == (Mode.FAULT, True)
 
 
 @pytest.mark.parametrize('cause', Cause)
@@ -126,7 +157,8 @@ def test_a_request_that_means_nothing_is_refused_with_what_is_allowed():
     now = after(Situation(Signal.DO_TASK, at_rest=True))
     assert now.mode is Mode.IDLE
     assert now.refusal == (
-        "do_task means nothing in mode idle; allowed are ['excite', 'stop', 'new_payload']"
+        "do_task means nothing in mode idle; allowed are ['excite', 'stop', 'new_payload', "
+        "'end']"
     )
 
 
