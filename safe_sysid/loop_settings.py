@@ -10,9 +10,11 @@ import numpy as np
 
 from safe_sysid.config import Finite, NotNegative, Positive, Range, Settings, Share
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.arm_knowledge import ArmKnowledge
+from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
 
@@ -30,7 +32,8 @@ class PriorSettings(Settings):
     lower: tuple[Finite, ...]  # of theta_e with everything the arm may hold
     nominal: tuple[Finite, ...]  # theta_e to begin with
     upper: tuple[Finite, ...]  # of theta_e
-    ratio: Share = 0.05  # every entry of theta_r is within this share of its nominal value
+    ratio: Share = 0.05  # theta_r is within this share of its figures; of links: of their size
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)  # widths; instead of the arm's
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,10 +49,15 @@ class PriorSettings(Settings):
 
     def estimate(self, model: RobotModel) -> ParameterEstimate:
         """The same for all of theta."""
-        bounds, theta = ratio_bounds(model.theta, self.ratio), model.theta.copy()
+        bounds, theta = self.known(model).bounds(model), model.theta.copy()
         lower, upper, place = bounds.lower.copy(), bounds.upper.copy(), model.layout.end_effector
         lower[place], theta[place], upper[place] = self.lower, self.nominal, self.upper
         return ParameterEstimate(model.layout, theta, Interval(lower, upper))
+
+    def known(self, model: RobotModel) -> ArmKnowledge:
+        """What is known of theta_r: said here, or in the file of the arm; the rest is wide."""
+        stated = self.uncertainty.over(model.uncertainty)
+        return ArmKnowledge(self.ratio, 0.0, self.ratio, stated)
 
 
 @dataclass(frozen=True)

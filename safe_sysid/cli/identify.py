@@ -14,6 +14,7 @@ from safe_sysid.cli.recording import add_recording, arm_of_options, recording_ch
 from safe_sysid.cli.values import (
     export,
     known_friction,
+    known_kind,
     known_links,
     numbers,
     positive,
@@ -21,6 +22,7 @@ from safe_sysid.cli.values import (
     shares,
 )
 from safe_sysid.export.formats import FORMATS
+from safe_sysid.model.parameter_kinds import KINDS
 
 if TYPE_CHECKING:
     from safe_sysid.identify.from_recording import IdentifiedRecording, RecordingSettings
@@ -57,14 +59,20 @@ def _add_part(group: argparse._ArgumentGroup) -> None:
 
 def _add_known(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        '--known-links', metavar='SHARE[,M]', type=known_links, default=(0.05, 0.0),
-        help='how well links are known: 5%% of every parameter, which is the default; 5%%,0.01 '
-        'also lets every centre of mass be 0.01 m off',
+        '--known-links', metavar='SHARE[,M]', type=known_links,
+        help='how well links are known: 5%% of the size of every parameter, which is the default; '
+        '5%%,0.01 also lets every centre of mass be 0.01 m off',
     )  # fmt: skip
     group.add_argument(
         '--known-friction', metavar='SHARE|unknown', type=known_friction,
-        help='the same for friction, rotor inertia and offset; default: as links, or unknown '
-        'where a URDF stands alone',
+        help='the same for friction, rotor inertia and offset where their figure is not 0; '
+        'default: as links, or unknown where a URDF stands alone. What is 0 in a file is unknown',
+    )  # fmt: skip
+    group.add_argument(
+        '--known', metavar='KIND=WIDTH', type=known_kind, action='append', default=[],
+        help='how well one kind of parameter is known: 5%%, 0.5 in its SI unit, or both as in '
+        f'5%%+0.5; one for all joints or one each, after commas. Kinds: {", ".join(KINDS)}. '
+        'Instead of what the settings of the arm state',
     )  # fmt: skip
     group.add_argument(
         '--payload-mass', metavar='KG', type=positive, default=10.0,
@@ -150,12 +158,14 @@ def command(options: argparse.Namespace) -> int:
 def settings_of(options: argparse.Namespace) -> RecordingSettings:
     """What the command line says of the part, of what is known, and of the answer."""
     from safe_sysid.identify.from_recording import RecordingSettings
+    from safe_sysid.model.uncertainty import Uncertainty, Width
 
     return RecordingSettings(
         begin=options.payload_from,
         end=options.to,
         known_links=options.known_links,
         known_friction=options.known_friction,
+        known=Uncertainty(**{kind: Width(*widths) for kind, *widths in options.known}),
         payload_mass=options.payload_mass,
         payload_reach=options.payload_reach,
         torque_ratio=options.torque_ratio,

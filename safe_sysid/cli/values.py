@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 from safe_sysid.export.formats import FORMATS
+from safe_sysid.model.parameter_kinds import KINDS
 
 
 def count(text: str) -> int:
@@ -74,6 +75,29 @@ def known_links(text: str) -> tuple[float, float]:
 def known_friction(text: str) -> float | str:
     """A share, or the word unknown."""
     return text if text == 'unknown' else share(text)
+
+
+def known_kind(text: str) -> tuple[str, tuple[float, ...], tuple[float, ...]]:
+    """Kind of parameter, shares and absolute widths: coulomb=0.5, or armature=5%,5%+0.01."""
+    kind, mark, entries = text.partition('=')
+    if kind not in KINDS or not mark:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not KIND=WIDTH with one of {', '.join(KINDS)}"
+        )
+    ratio, absolute = zip(*(_width(entry) for entry in entries.split(',')), strict=True)
+    return kind, ratio, absolute
+
+
+def _width(text: str) -> tuple[float, float]:
+    """Share and absolute width of 5%, 0.5 or 5%+0.5."""
+    first, mark, second = text.partition('%')
+    if mark and not (second == '' or second.startswith('+')):
+        raise argparse.ArgumentTypeError(f"'{text}' is no width, such as 5%, 0.5 or 5%+0.5")
+    ratio, absolute = (number(first) / 100.0, second[1:]) if mark else (0.0, first)
+    value = 0.0 if mark and not second else number(absolute)
+    if ratio < 0.0 or value < 0.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is below 0")
+    return ratio, value
 
 
 COLUMNS = ('time', 'position', 'velocity', 'effort')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 import time
 
@@ -24,14 +24,17 @@ from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
 FREQUENCY_LIMIT = 10.0  # [Hz] cut-off where none is given, or a fifth of the sample rate
 SOLVES = 10  # over the whole recording
 SOLVE_SECONDS = 60.0  # at most for one of them
+KNOWN_LINKS = (0.05, 0.0)  # share, and centres of mass [m], where nobody says more
 STEP_ALLOWED = 2.5  # sample times between two samples, before it is a gap
 FEWEST = 5  # samples in a window
 
@@ -42,8 +45,9 @@ class RecordingSettings:
 
     begin: float = 0.0  # [s] into the recording, from which on the payload is held
     end: float | None = None  # [s] into the recording; None: its end
-    known_links: tuple[float, float] = (0.05, 0.0)  # share, and centres of mass [m]
+    known_links: tuple[float, float] | None = None  # share, and centres of mass [m]
     known_friction: float | str | None = None  # share or unknown; None: as links, if described
+    known: Uncertainty = field(default_factory=Uncertainty)  # widths of kinds of parameters
     payload_mass: float = 10.0  # [kg] most that the last joint may move
     payload_reach: float = 0.5  # [m] farthest that any of it is from that joint
     torque_ratio: tuple[float, ...] = (0.025,)  # error of a torque, as a share of it
@@ -101,7 +105,7 @@ class IdentificationProblem:
             estimate.end_effector,
             estimate.end_effector_bounds,
             flange or self.arm.facts.tip,
-            self.known.links,
+            self.known,
         )
 
 
@@ -169,14 +173,22 @@ def identification_problem(
 
 
 def prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
-    """What is known of an arm and its payload by these settings."""
-    share, com = settings.known_links
+    """What is said for this recording counts more than what the file of the arm states."""
+    of_file = arm.model.uncertainty
+    if settings.known_links is not None:
+        of_file = of_file.without(tuple(LINK_KINDS))
+    if settings.known_friction is not None:
+        of_file = of_file.without(tuple(JOINT_KINDS))
+    share, com = settings.known_links or KNOWN_LINKS
     friction: float | None = share if arm.is_described else None
     if settings.known_friction == 'unknown':
         friction = None
     elif settings.known_friction is not None:
         friction = float(settings.known_friction)
-    return PriorSettings(share, com, friction, settings.payload_mass, settings.payload_reach)
+    stated = settings.known.over(of_file)
+    return PriorSettings(
+        share, com, friction, stated, settings.payload_mass, settings.payload_reach
+    )
 
 
 def _observation(

@@ -11,6 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.urdf_tree import Frame, read_urdf
 from safe_sysid.sets.interval import Interval
 
@@ -74,17 +75,17 @@ class Body:
         return inertia.mass_com_inertia(self.nominal)
 
 
-def payload_of(arm: Arm, nominal: Array, bounds: Interval, flange: str, own: float) -> Body:
-    """What the last joint carries beyond the link `tip`, which is the arm's own.
-
-    `own` is how well the parameters of that link are known, as a share of each.
-    """
+def payload_of(
+    arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
+) -> Body:
+    """What the last joint carries beyond the link `tip`, which is the arm's own."""
     frames = arm.model.frames
     if flange not in frames or frames[flange].joint != arm.model.layout.tip:
         fixed = [name for name, frame in frames.items() if frame.joint == arm.model.layout.tip]
         raise ModelError(f"'{flange}' is not fixed to the last joint; these links are: {fixed}")
-    link = _link_body(arm, frames[arm.facts.tip])
-    spread = Interval.from_center_radius(link, own * np.abs(link))
+    link, n = _link_body(arm, frames[arm.facts.tip]), arm.model.n
+    width = known.body_widths(np.tile(link, (n, 1)))[arm.model.layout.tip]
+    spread = Interval.from_center_radius(link, width)
     matrix, payload = _into(frames[flange]), bounds - spread
     rounding = ROUNDING * np.abs(matrix) @ payload.magnitude  # of the entries of the matrix
     turned = matrix @ payload + Interval(-rounding, rounding)

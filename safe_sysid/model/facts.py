@@ -8,6 +8,7 @@ from pathlib import Path
 
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.share import robot_names, share_directory
 
 Vector3 = tuple[float, float, float]
@@ -128,6 +129,7 @@ class RobotFacts:
     held: dict[str, float]  # joints that do not move, and where they are [rad or m]
     collision: CollisionFacts
     closed_chain: ClosedChainFacts | None = None
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)  # of parameters; joints in order
 
     def __post_init__(self) -> None:
         if not self.joints:

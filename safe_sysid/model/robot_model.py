@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ from safe_sysid.model import inertia
 from safe_sysid.model.collision.capsules import Capsules, capsules_of
 from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterLayout
+from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class RobotModel:
     sensors: SensorFacts
     capsules: Capsules
     frames: dict[str, Frame]
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)  # that the arm's file states
 
     @property
     def n(self) -> int:
@@ -109,6 +111,7 @@ class RobotModel:
             ),
             capsules=capsules_of(facts.collision, frames, urdf),
             frames=frames,
+            uncertainty=facts.uncertainty.in_order([list(facts.joints).index(j) for j in names]),
         )
 
     def with_payload(self, payload: Payload) -> RobotModel:

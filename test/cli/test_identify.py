@@ -17,6 +17,7 @@ from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.identify.payload_in_frame import payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 
@@ -214,7 +215,7 @@ def test_the_own_link_is_taken_off_exactly():
     arm = arm_of('kinova_gen3', None)
     whole = arm.model.theta[arm.model.layout.end_effector]
     flange = 'gen3_robotiq_85_base_link'
-    body = payload_of(arm, whole, Interval.of(whole), flange, 0.0)
+    body = payload_of(arm, whole, Interval.of(whole), flange, ArmKnowledge(links=0.0))
     model = pin.buildModelFromUrdf(str(arm.urdf))
     frame = model.frames[model.getFrameId(flange)]
     tip = model.frames[model.getFrameId(arm.facts.tip)]
@@ -262,3 +263,22 @@ def test_exports_are_written_and_after_a_refusal_they_are_not(bag, arm, tmp_path
     assert identify(inverted, f'--export=abb={tmp_path}/never')[0] == 1
     assert 'nothing is exported' in capsys.readouterr().err
     assert not (tmp_path / 'never').exists()
+
+
+def test_widths_of_one_kind_can_be_stated(bag, answer):
+    said = ' '.join(answer[1]['assumptions'])
+    assert 'the offset of the joints is from -0.05 to 0.05 N m' in said
+    _, found = identify(bag, '--known', 'offset=0.2,0.3', '--known', 'coulomb=10%+1')
+    said = ' '.join(found['assumptions'])
+    assert 'the offset of the joints is from -0.2, -0.3 to 0.2, 0.3 N m' in said
+    assert 'Coulomb friction of the joints is from 0 to 1.55, 1.33 N m' in said
+    assert found['upper'][0] - found['lower'][0] > answer[1]['upper'][0] - answer[1]['lower'][0]
+
+
+@pytest.mark.parametrize(
+    'text', ['rust=5%', 'offset', 'offset=', 'offset=5%1', 'offset=-1', 'offset=x', 'coulomb=-5%']
+)
+def test_a_width_that_is_none_is_refused(bag, text, capsys):
+    with pytest.raises(SystemExit):
+        main(['identify', str(bag), '--robot', 'two_link', '--known', text])
+    assert 'argument --known' in capsys.readouterr().err

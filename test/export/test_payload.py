@@ -17,6 +17,7 @@ from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.payload_in_frame import Body, payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
@@ -181,7 +182,7 @@ def test_a_difference_that_is_no_body_becomes_one_within_its_bounds():
     arm = arm_of('two_link', None)
     whole = arm.model.theta[arm.model.layout.end_effector] + [1, 0.1, 0, 0, 0, 0, 0.02, 0, 0, 0.02]
     bounds = Interval.from_center_radius(whole, 0.05 * np.ones(10))
-    body = payload_of(arm, whole, bounds, 'link_2', 0.0)
+    body = payload_of(arm, whole, bounds, 'link_2', ArmKnowledge(links=0.0))
     assert inertia.is_consistent(body.nominal)
     assert body.bounds.contains(body.nominal)
     assert 'set_target_payload(' in universal_robots(body)

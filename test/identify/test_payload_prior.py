@@ -4,11 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty, Width, body_sizes
+from safe_sysid.simulate.random_arm import random_body
 
 
 def moved_centre(phi, offset):
@@ -60,14 +63,97 @@ def test_a_payload_may_be_any_body_of_that_mass_within_reach(rng):
 
 
 def test_unknown_friction_is_what_the_joints_can_overcome():
-    model = RobotModel.named('kinova_gen3')
+    model = RobotModel.named('two_link')
     bounds = prior_of(model, PriorSettings(friction=None)).bounds
     viscous = model.layout.joint_entries('Fv')
     assert (bounds.lower[viscous] == 0.0).all()
     np.testing.assert_allclose(
         bounds.upper[viscous] * model.limits.velocity, 0.3 * model.limits.torque
     )
-    assert 'at most 30 %' in ' '.join(sentences(model, PriorSettings(friction=None)))
+    assert '30 % of the torque limit' in ' '.join(sentences(model, PriorSettings(friction=None)))
+
+
+@pytest.mark.parametrize('robot', ['two_link', 'kinova_gen3', 'lbr_med7', 'digit_left_leg'])
+def test_unknown_friction_contains_twice_what_the_arm_is_described_with(robot):
+    model = RobotModel.named(robot)
+    bounds = prior_of(model, PriorSettings(friction=None)).bounds
+    for kind in ('Fc', 'Fv', 'Ia', 'beta'):
+        place = model.layout.joint_entries(kind)
+        assert (bounds.lower[place] <= 0.0).all()
+        assert (bounds.upper[place] >= 2.0 * np.abs(model.theta[place])).all()
+
+
+@pytest.mark.parametrize('robot', ['kinova_gen3', 'lbr_med7'])
+def test_a_figure_of_0_promises_nothing(robot):
+    """Neither friction, armature and offset of a joint, nor a product of inertia of a link."""
+    model = RobotModel.named(robot)
+    bounds = prior_of(model, PriorSettings(friction=0.01)).bounds
+    zeros = np.flatnonzero(model.theta == 0.0)
+    assert len(zeros) > 10
+    assert (bounds.upper[zeros] > 1e-5).all()
+    offset = model.layout.joint_entries('beta')
+    assert (bounds.lower[offset] < 0.0).all()
+
+
+def test_a_link_may_be_turned_and_moved_a_little(rng):
+    """A share of its size: of the radius of gyration, and of its axes of inertia."""
+    model = RobotModel.named('lbr_med7')
+    bounds = prior_of(model, PriorSettings(links=0.05)).bounds
+    for _ in range(200):
+        for joint in range(model.n - 1):
+            place = model.layout.inertial(joint)
+            body = model.theta[place]
+            R = Rotation.from_rotvec(0.005 * rng.uniform(-1.0, 1.0, 3)).as_matrix()
+            gyration = np.sqrt(0.5 * body[[4, 6, 9]].sum() / body[0])
+            turned = inertia.moved(body, R, 0.002 * gyration * rng.uniform(-1.0, 1.0, 3))
+            assert (bounds.lower[place] <= turned).all() and (turned <= bounds.upper[place]).all()
+
+
+def test_no_entry_of_a_body_is_larger_than_its_size(rng):
+    bodies = np.array([random_body(rng) for _ in range(500)])
+    sizes = body_sizes(bodies)
+    assert (np.abs(bodies) <= sizes).all()
+    np.testing.assert_array_equal(sizes[:, [0, 4, 6, 9]], bodies[:, [0, 4, 6, 9]])
+
+
+def test_stated_widths_count_for_their_kind_and_joint():
+    model = RobotModel.named('two_link')
+    stated = Uncertainty(
+        offset=Width(absolute=(0.2, 0.3)), coulomb=Width((0.1,), (1.0,)), mass=Width((0.0, 0.5))
+    )
+    known = PriorSettings(stated=stated)
+    bounds = prior_of(model, known).bounds
+    layout = model.layout
+    np.testing.assert_allclose(bounds.upper[layout.joint_entries('beta')], [0.2, 0.3])
+    np.testing.assert_allclose(bounds.lower[layout.joint_entries('beta')], [-0.2, -0.3])
+    coulomb = model.theta[layout.joint_entries('Fc')]
+    np.testing.assert_allclose(bounds.upper[layout.joint_entries('Fc')], 1.1 * coulomb + 1.0)
+    assert (bounds.lower[layout.joint_entries('Fc')] == 0.0).all()  # friction is not negative
+    assert bounds.upper[0] == pytest.approx(model.theta[0], rel=1e-12)
+    said = ' '.join(sentences(model, known))
+    assert 'the offset of the joints is from -0.2, -0.3 to 0.2, 0.3 N m' in said
+    assert 'mass of a link is within 0 %, 50 % of that and 0 kg' in said
+
+
+def test_a_width_for_another_number_of_joints_is_refused():
+    known = PriorSettings(stated=Uncertainty(armature=Width((0.1, 0.1, 0.1))))
+    with pytest.raises(ConfigError, match=r'armature\.ratio has 3 entries; 1, or 2'):
+        prior_of(RobotModel.named('two_link'), known)
+
+
+def test_friction_that_looks_like_a_placeholder_is_said_and_not_relied_on():
+    """What lbr_description has for simulators: the same on every joint."""
+    model = RobotModel.named('lbr_med7')
+    bounds = prior_of(model, PriorSettings(friction=0.01)).bounds
+    viscous = model.layout.joint_entries('Fv')
+    assert (bounds.lower[viscous] == 0.0).all() and (bounds.upper[viscous] >= 20.0).all()
+    assert 'viscous friction that lbr_med7 is described with looks like a placeholder' in ' '.join(
+        sentences(model, PriorSettings())
+    )
+    stated = PriorSettings(stated=Uncertainty(viscous=Width((0.1,))))
+    assert prior_of(model, stated).bounds.upper[viscous] == pytest.approx(11.0)
+    assert 'viscous friction that' not in ' '.join(sentences(model, stated))
+    assert 'placeholder' not in ' '.join(sentences(RobotModel.named('two_link'), PriorSettings()))
 
 
 @pytest.mark.parametrize(

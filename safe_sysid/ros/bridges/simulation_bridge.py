@@ -17,9 +17,11 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
+from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Natural, NotNegative
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
@@ -58,11 +60,24 @@ class SimulationSettings(LoopSettings):
         described = self.described()
         theta, rest = described.theta.copy(), described.layout.rest
         if self.unknown_links:
+            known = self.prior.known(described).bounds(described)[rest]
             place = rng.uniform(-1.0, 1.0, size=len(rest))
-            theta[rest] *= 1.0 + NEARLY * self.prior.ratio * place
+            theta[rest] = known.center + NEARLY * known.radius * place
+            theta = _of_bodies(described, theta)
         truth = described.with_parameters(theta)
         q = np.array(self.start) if self.start else np.zeros(truth.n)
         return SimulatedArm(truth, q, rng, ArmSettings(self.period, self.sensors), dynamics)
+
+
+def _of_bodies(described: RobotModel, theta: Array) -> Array:
+    """The parameters, with bodies that can't exist moved towards those of the description."""
+    theta = theta.copy()
+    for joint in range(described.n):
+        place = described.layout.inertial(joint)
+        figures = described.theta[place]
+        while is_consistent(figures) and not is_consistent(theta[place]):
+            theta[place] = 0.5 * (theta[place] + figures)
+    return theta
 
 
 class SimulationBridge(Node):

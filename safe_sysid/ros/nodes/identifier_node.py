@@ -57,6 +57,8 @@ class IdentifierNode(Node):
         arm = settings.arm()
         self._model = arm.model
         self._estimate = arm.prior
+        for assumed in settings.prior.known(arm.model).sentences(arm.model):
+            self.get_logger().info(f'assumed: {assumed}')
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
         self._reader = JointStateReader(arm.model.layout.joint_names)
