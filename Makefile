@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint bench lock clean
+.PHONY: help environment demo test lint docs bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -19,6 +19,7 @@ help:
 	@echo 'make demo    see what it does'
 	@echo 'make test    run the tests            (ARGS="-k interval" chooses, ARGS="-m slow" runs the slow ones)'
 	@echo 'make lint    ruff and mypy --strict'
+	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make bench   print figures            (BENCH=model, ARGS=--quick)'
 	@echo 'make lock    make requirements.lock anew from requirements.in'
 	@echo 'make clean   delete what was built    (.venv stays; rm -r .venv makes the next command set it up anew)'
@@ -40,6 +41,10 @@ lint: environment
 	@$(run) -m ruff check --quiet .
 	@echo 'lint: mypy --strict'
 	@$(run) -m mypy --no-error-summary
+
+docs: environment
+	@echo 'docs: mkdocs build --strict, into build/site'
+	@NO_MKDOCS_2_WARNING=1 $(run) -m mkdocs build --quiet --strict
 
 bench: environment
 	@$(run) -m safe_sysid.cli.main bench $(BENCH) $(ARGS)

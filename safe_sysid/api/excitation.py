@@ -52,11 +52,18 @@ class ExcitationResult(ShownAsText):
         return self.motion.warnings
 
     def export(self, folder: str | PathLike[str]) -> list[Path]:
-        """Write the motion as CSV, as JointTrajectory (YAML) and as a plot (SVG)."""
+        """Write the motion as CSV, as JointTrajectory (YAML) and as a plot (SVG).
+
+        Raises:
+            BoundError: the motion is not proven free of contact.
+
+        """
         from safe_sysid.export.motion import SampledMotion, write_motion
 
-        sampled = SampledMotion(self.motion.joint_names, self.motion.t, self.motion.states)
-        return write_motion(Path(folder), sampled, self.motion.about)
+        motion = self.motion
+        doubts = motion.contact_doubts
+        sampled = SampledMotion(motion.joint_names, motion.t, motion.states, doubts)
+        return write_motion(Path(folder), sampled, motion.about, unproven_contact=False)
 
     def __str__(self) -> str:
         return as_table({**self.motion.figures, 'warnings': self.motion.warnings})

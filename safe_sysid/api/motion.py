@@ -74,7 +74,8 @@ class CertifiedMotion(ShownAsText):
 
         names = self.loop.model.layout.joint_names
         about = (f'Certified motion of {self.loop.model.name}: {self.outcome}.', *ASSUMPTIONS)
-        return write_motion(Path(folder), SampledMotion(names, *self.sampled(rate)), about)
+        sampled = SampledMotion(names, *self.sampled(rate), contact_doubts=(), name='motion')
+        return write_motion(Path(folder), sampled, about, unproven_contact=False)
 
     def __str__(self) -> str:
         lines = [f'{self.loop.model.name}: {self.outcome}', f'{len(self.plans)} certified plans']

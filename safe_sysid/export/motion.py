@@ -13,7 +13,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.report.figures import stacked_plot
 
 HEAD = 'WARNING, NOT proven free of contact, written because of --unproven-contact'
-CSV, TRAJECTORY, PICTURE = 'excitation.csv', 'excitation.yaml', 'excitation.svg'
+SUFFIXES = ('.csv', '.yaml', '.svg')
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,7 @@ class SampledMotion:
     t: Array  # (N,) [s]
     states: Array  # (3, N, n) q, qd, qdd
     contact_doubts: tuple[str, ...]  # why it is not proven free of contact; empty if it is
+    name: str = 'excitation'  # of the files
 
 
 def write_motion(
@@ -39,7 +40,7 @@ def write_motion(
         refuse_unproven(motion.contact_doubts)
     warning = [f'{HEAD}: {doubt}' for doubt in motion.contact_doubts]
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / name for name in (CSV, TRAJECTORY, PICTURE)]
+    paths = [folder / f'{motion.name}{suffix}' for suffix in SUFFIXES]
     paths[0].write_text(_comments(warning) + _csv(motion), encoding='utf-8')
     paths[1].write_text(_comments([*warning, *about]) + _trajectory(motion), encoding='utf-8')
     panels = {

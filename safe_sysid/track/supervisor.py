@@ -4,8 +4,8 @@
 the guard brakes it and holds it. Only exciting and task take new plans, so leaving them is enough
 to brake: a plan without a successor ends at rest.
 
-Once the end was asked for, every mode leads to rest and from there to releasing, in which the bridge
-hands the arm to what holds it without us; nothing leads back.
+Once the end was asked for, every mode leads to rest and from there to releasing, in which the
+bridge hands the arm to what holds it without us; nothing leads back.
 """
 
 from __future__ import annotations

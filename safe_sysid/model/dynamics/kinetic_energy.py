@@ -22,4 +22,5 @@ def kinetic_energy(model: RobotModel, theta: Interval, q: Array, qd: Array) -> I
     at_middle, spread = float(rigid @ middle), float(np.abs(rigid) @ radius)
     rotors = 0.5 * np.asarray(qd) ** 2 * theta[model.layout.joint_entries('Ia')]
     turning = Interval(rotors.lower.sum(), rotors.upper.sum())
-    return Interval(max(0.0, at_middle - spread), max(0.0, at_middle + spread)) + turning
+    lower, upper = max(0.0, at_middle - spread), max(0.0, at_middle + spread)
+    return Interval(np.asarray(lower), np.asarray(upper)) + turning
