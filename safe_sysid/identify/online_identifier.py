@@ -100,6 +100,8 @@ class OnlineIdentifier:
         self._prior = prior
         self._estimate = prior
         self._fault: IdentificationFault | None = None
+        self._since = -1  # [ns] stamp after which samples are of the payload that there is
+        self.ignored = 0  # samples that came later and are of the payload before
         self._solves = solves(
             model,
             prior,
@@ -138,6 +140,9 @@ class OnlineIdentifier:
         """Take a measurement; the best estimate so far, or the fault that ended it."""
         if self._fault is not None:
             raise self._fault
+        if measurement.stamp <= self._since:
+            self.ignored += 1
+            return self._estimate
         try:
             rows = self._observer.add(measurement)
             if rows is not None:
@@ -175,9 +180,14 @@ class OnlineIdentifier:
             self._learn(self._solves.wait())
         return self._estimate
 
-    def new_payload(self) -> None:
-        """Forget everything about the payload; the way back from a fault as well."""
+    def new_payload(self, since: int = -1) -> None:
+        """Forget everything about the payload; the way back from a fault as well.
+
+        Samples stamped `since` [ns] or earlier, which may still be on their way, are of the
+        payload before and never count.
+        """
         self._fault = None
+        self._since = since
         self._estimate = self._prior
         self._solves.reset()
         self._start_episode()

@@ -99,6 +99,7 @@ class Situation:
     signal: Signal | None = None  # not FAULT: faults have causes
     faults: frozenset[Cause] = frozenset()  # all that are present now
     at_rest: bool = False
+    is_payload_pending: bool = False  # the identifier has not taken new_payload yet
 
 
 @dataclass(frozen=True)
@@ -231,6 +232,8 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
         present = next(cause for cause in Cause if cause in situation.faults)
         said, way_back = present.value
         return f'{signal.value} has to wait, as {said}: {way_back}'
+    if signal in (Signal.EXCITE, Signal.DO_TASK) and situation.is_payload_pending:
+        return f'{signal.value} has to wait until the identifier has taken new_payload'
     if signal in WAITS_FOR_REST and not situation.at_rest:
         return f'{signal.value} has to wait until the arm is at rest'
     return ''

@@ -19,6 +19,7 @@ from safe_sysid.identify.online_identifier import (
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 
 SETTINGS = IdentifierSettings(
     ObservationSettings(window=100, longest_step=0.0015), SolveSettings(seconds=20.0)
@@ -72,6 +73,37 @@ def test_a_new_payload_starts_from_the_prior(trial, identifier):
     again = estimates(identifier, trial.log, 400)
     assert all(estimate is trial.prior for estimate in again)
     assert identifier.finish() is not trial.prior
+
+
+def grasped_while_samples_wait(trial, since):
+    """Whether bounds hold for a body that is 1 kg heavier from sample 1200 on.
+
+    At 1250 somebody says so, when samples from 1000 on still wait for the identifier.
+    """
+    heavy = trial.model.theta.copy()
+    heavy[trial.prior.layout.end_effector.start] += 1.0
+    motion = fourier_motion(np.random.default_rng(5), trial.model.n, 3.0, 0.001)
+    log = recorded(motion, true_torque(trial.model, motion))
+    after = recorded(motion, true_torque(trial.model.with_parameters(heavy), motion))
+    identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesAtOnce)
+    estimates(identifier, log, 1000)
+    identifier.new_payload(since(log.stamp[1250]))
+    for i in range(1000, len(log)):
+        estimate = identifier.step(log[i] if i < 1200 else after[i])
+        assert i > 1250 + SETTINGS.observation.window or estimate is trial.prior
+    bounds = identifier.finish().end_effector_bounds
+    theta = heavy[trial.prior.layout.end_effector]
+    return np.all((bounds.lower <= theta) & (theta <= bounds.upper))
+
+
+def test_samples_from_before_the_grasp_never_count_for_the_new_payload(trial):
+    assert grasped_while_samples_wait(trial, int)
+
+
+def test_without_the_stamp_they_would(trial):
+    """So the test above can fail."""
+    with pytest.raises(IdentificationFault, match='contradict'):
+        grasped_while_samples_wait(trial, lambda _: -1)
 
 
 def test_a_contradiction_is_a_fault_at_every_step_until_the_next_payload():

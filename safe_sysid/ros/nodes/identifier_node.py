@@ -9,8 +9,7 @@ import time
 from geometry_msgs.msg import InertiaStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
-from std_srvs.srv import Trigger
+from std_msgs.msg import Float64MultiArray, Header, String
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.online_identifier import (
@@ -23,12 +22,13 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.ros.messages.codec import JointStateReader, estimate_message
+from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, stamp_of
 from safe_sysid.ros.messages.drawings import payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
@@ -56,9 +56,10 @@ class IdentifierNode(Node):
         self._not_counted: JointMeasurement | None = None  # the newest one
         arm = settings.arm()
         self._model = arm.model
-        self._estimate = arm.prior
         for assumed in settings.prior.known(arm.model).sentences(arm.model):
             self.get_logger().info(f'assumed: {assumed}')
+        self._prior = self._estimate = arm.prior
+        self._since = -1  # [ns] stamp up to which samples are of the payload before
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
         self._reader = JointStateReader(arm.model.layout.joint_names)
@@ -71,7 +72,7 @@ class IdentifierNode(Node):
         self._health = Health(self, self._condition)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
-        self.create_service(Trigger, '~/new_payload', self._on_new_payload)
+        self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
         if settings.waits_for_mode:
             self.create_subscription(String, 'mode', self._on_mode, STATE)
 
@@ -125,18 +126,24 @@ class IdentifierNode(Node):
         self._estimates.publish(estimate_message(estimate, self._stamp))
         self._payloads.publish(payload_message(self._model, estimate, self._stamp))
 
-    def _on_new_payload(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        """Forget everything about the payload."""
-        self._identifier.new_payload()
+    def _on_payload_since(self, msg: Header) -> None:
+        """Forget everything about the payload, tell everybody, and answer."""
+        since = stamp_of(msg.stamp)
+        if since == self._since:  # told again
+            return
+        self._since = since
+        self._identifier.new_payload(since)
         self._fault = ''
         self._order = SampleOrder()
-        response.success = True
-        response.message = 'bounds are the prior again'
-        return response
+        self._estimate = self._prior
+        self._publish(self._estimate)
+        self._health.announce()
 
     def _condition(self) -> Condition:
         bounds = self._estimate.end_effector_bounds
         figures = {
+            TAKEN: self._since,
+            'samples of the payload before': self._identifier.ignored,
             'samples': self._samples,
             'samples refused': self._refused,
             'samples twice or out of order': self._order.old,
@@ -146,8 +153,16 @@ class IdentifierNode(Node):
         }
         faults = {Cause.CONTRADICTION} if self._fault else set()
         intruder = self._sources.intruder(time.monotonic())
-        warning = self._bad_sample or (intruder and f'joint_states: {intruder}')
+        warning = self._bad_sample or (intruder and f'joint_states: {intruder}') or self._waiting()
         return Condition(self._fault or warning, frozenset(faults), figures)
+
+    def _waiting(self) -> str:
+        """Why samples do not count, by their stamps; they may have gone back for good."""
+        if self._stamp > self._since or not self._identifier.ignored:
+            return ''
+        return (
+            f'samples are of the payload before, up to {self._since} ns; now is {self._stamp} ns'
+        )
 
     def close(self) -> None:
         """End the process that computes bounds."""

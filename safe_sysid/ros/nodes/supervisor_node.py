@@ -26,6 +26,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health, Heard, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.ros.watch.payload_change import PayloadChange
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import (
     Cause,
@@ -53,6 +54,8 @@ class SupervisorNodeSettings(LoopSettings):
 
     stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
     rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
+    settling: Positive = 0.5  # [s] after new_payload of samples that count for no payload: they
+    # may have been on their way, and what was grasped may still swing
     silence: Positive = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
@@ -74,6 +77,7 @@ class SupervisorNode(Node):
         self._slow_since: float | None = None
         self._sources = SinglePublisherCheck()
         self._stamp = 0
+        self._arrived = 0.0  # [s] steady time of the sample with this stamp
         self._ends = 0  # plan in force [ns]
         self._bad_sample = ''
         self._has_started = False  # by itself
@@ -85,7 +89,7 @@ class SupervisorNode(Node):
         self._newest_sample = NewestSample(self)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(PERIOD, self._look, clock=steady)
-        self._new_payload = self.create_client(Trigger, 'identifier/new_payload')
+        self._payload = PayloadChange(self, self._nodes, settings.settling)
 
     def _serve(self) -> None:
         """One service for each thing that can be asked for."""
@@ -109,26 +113,28 @@ class SupervisorNode(Node):
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
+        self._take_sample()
         cause = self._now.cause
         present = self._faults()
         if signal is Signal.RESET_FAULT:
             present -= frozenset(LATCHED)
-        self._step(Situation(signal, present, self._at_rest()))
+        if signal is Signal.NEW_PAYLOAD and not self._stamp:
+            return (
+                False,
+                'no joint state was heard, so nobody knows from which on it is another one',
+            )
+        self._step(Situation(signal, present, self._at_rest(), self._payload.is_pending))
         granted = not self._now.refusal
         if granted and (signal is Signal.NEW_PAYLOAD or cause is Cause.CONTRADICTION):
-            self._tell_identifier()
+            waited = 0.0 if self._settings.is_lockstep else time.monotonic() - self._arrived
+            self._payload.begin(self._stamp, waited)
         return granted, self._now.refusal or str(self._now)
-
-    def _tell_identifier(self) -> None:
-        if self._new_payload.service_is_ready():
-            self._new_payload.call_async(Trigger.Request())
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
         self._looks += 1
-        msg = self._newest_sample.take()
-        if msg is not None:
-            self._on_sample(msg)
+        self._take_sample()
+        self._payload.remind()
         if self._supervisor is None:
             self._begin()
             return
@@ -144,9 +150,16 @@ class SupervisorNode(Node):
         if signal is Signal.BOUNDS_SETTLED and self._settings.task_follows:
             self._step(Situation(Signal.DO_TASK, self._faults(), self._at_rest()))
 
+    def _take_sample(self) -> None:
+        msg = self._newest_sample.take()
+        if msg is not None:
+            self._on_sample(msg)
+
     def _is_due_to_start(self) -> bool:
         """Once, when the loop is ready for the first time."""
         if not self._settings.autostart or self._has_started or self._now.mode is not Mode.IDLE:
+            return False
+        if self._payload.is_pending:
             return False
         self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
         return self._has_started
@@ -196,6 +209,8 @@ class SupervisorNode(Node):
     def _faults(self) -> frozenset[Cause]:
         """All that are present now."""
         faults = set(self._nodes.faults())
+        if self._payload.is_pending:  # that was said of the payload before
+            faults.discard(Cause.CONTRADICTION)
         if self._bad_sample:
             faults.add(Cause.BAD_MEASUREMENT)
         if self._is_stale() and self._now.gives_torque:
@@ -224,7 +239,7 @@ class SupervisorNode(Node):
         except MeasurementError as error:
             self._bad_sample, self._slow_since = str(error), None
             return
-        self._bad_sample, self._stamp = '', measurement.stamp
+        self._bad_sample, self._stamp, self._arrived = '', measurement.stamp, now
         is_slow = bool(np.abs(measurement.velocity).max() < self._settings.rest_speed)
         self._slow_since = (self._slow_since or now) if is_slow else None
 
@@ -251,6 +266,8 @@ class SupervisorNode(Node):
             trouble = self._sentence()
         elif self._supervisor is None:
             trouble = 'the bridge has not been heard yet'
+        elif self._payload.is_pending:
+            trouble = 'the identifier has not taken new_payload yet; it is told again'
         elif silent:
             trouble = f'not heard any more: {", ".join(silent)}'
         faults = frozenset() if self._now.cause is None else frozenset({self._now.cause})

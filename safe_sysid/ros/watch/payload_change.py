@@ -1,0 +1,45 @@
+"""PayloadChange: tells the identifier that there is another payload, until it has heard of it.
+
+What it tells is a stamp of joint states: those up to it are of the payload before. It is a state
+that is kept for who comes later, so nothing is lost with a message or with a process started
+again; the identifier answers on /diagnostics with the stamp it goes by.
+"""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+from std_msgs.msg import Header
+
+from safe_sysid.ros.messages.codec import SECOND, time_of
+from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+
+TOPIC = 'payload_since'
+TAKEN = 'payload since [ns]'  # figure of the identifier: the stamp it goes by
+
+
+class PayloadChange:
+    """The newest change of the payload, and whether the identifier goes by it."""
+
+    def __init__(self, node: Node, nodes: Heartbeats, settling: float) -> None:
+        self._nodes = nodes
+        self._settling = settling  # [s]
+        self._since: int | None = None  # [ns] no change yet: everybody begins with the prior
+        self._publisher = node.create_publisher(Header, TOPIC, STATE)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the identifier has yet to answer."""
+        if self._since is None:
+            return False
+        return self._nodes.figure('identifier', TAKEN) != str(self._since)
+
+    def begin(self, newest: int, age: float) -> None:
+        """Another payload is in place; the newest sample has this stamp [ns] and age [s]."""
+        self._since = newest + round((age + self._settling) * SECOND)
+        self.remind()
+
+    def remind(self) -> None:
+        """Tell it again, as long as nobody has answered."""
+        if self._since is not None and self.is_pending:
+            self._publisher.publish(Header(stamp=time_of(self._since)))
