@@ -1,4 +1,4 @@
-"""Rotations: the angles that stand for a matrix."""
+"""Rotations: the angles that stand for a matrix, and the matrix of a quaternion."""
 
 from __future__ import annotations
 
@@ -14,3 +14,15 @@ def roll_pitch_yaw(R: Array) -> Array:
     if cosine < 1e-9:  # x and z turn about one line: all of it is roll
         return np.array([np.arctan2(-R[1, 2], R[1, 1]), pitch, 0.0])
     return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+
+
+def rotation_of(quaternion: Array) -> Array:
+    """Rotation matrix of a unit quaternion (w, x, y, z)."""
+    w, x, y, z = quaternion.tolist()
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

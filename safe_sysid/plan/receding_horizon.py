@@ -23,6 +23,7 @@ from safe_sysid.config import Count, Natural, NotNegative, Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach
 from safe_sysid.plan.path.route import Follow
@@ -104,6 +105,7 @@ class RecedingHorizonPlanner:
         self._plan: Plan | None = None
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
+        self._is_withdrawn = False  # the successor
         self._searches = 0
         self._judged: ParameterEstimate | None = None
         self._result = PlanResult(None, None, Finding(Outcome.NOTHING_DUE), 0.0)
@@ -130,6 +132,17 @@ class RecedingHorizonPlanner:
                 if in_time == 2:
                     break
         self._searches = 0
+
+    def avoid(self, obstacles: Obstacles) -> None:
+        """Search among these obstacles from now on; plans there are stay as they are."""
+        self._problem = replace(self._problem, obstacles=obstacles)
+
+    def withdraw(self) -> PlanResult:
+        """Forget the successor, which nobody was told of; the next step looks for another one."""
+        self._successor, self._is_withdrawn, self._next_horizon = None, True, -np.inf
+        time_said = self._result.time
+        self._result = PlanResult(self._plan, None, Finding(Outcome.OBSTRUCTED), time_said)
+        return self._result
 
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
         """The plan in force at the stamp of the measurement; the same object until it changes."""
@@ -159,6 +172,9 @@ class RecedingHorizonPlanner:
                 self._next_horizon = max(plan.end_time, now)
                 return refusal
             self._plan = plan = successor
+            return self._find_successor(plan, estimate, now, plan.switch_time)
+        withdrawn, self._is_withdrawn = self._is_withdrawn, False
+        if withdrawn and now < plan.switch_time:
             return self._find_successor(plan, estimate, now, plan.switch_time)
         if now < plan.end_time:
             self._next_horizon = plan.end_time

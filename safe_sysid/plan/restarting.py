@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 import math
+from threading import Event
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
 from safe_sysid.plan.purpose import Purpose
@@ -40,6 +42,7 @@ class RestartingPlanner:
         self._planner: RecedingHorizonPlanner | None = None
         self._agreement = Agreement(patience)
         self._followed: Followed | None = None
+        self._cancelled = Event()
         self.clock = Clock(0)  # until the warm-up
         self.is_warm = False
         self.result: PlanResult | None = None  # the last one
@@ -70,6 +73,21 @@ class RestartingPlanner:
     def note_followed(self, followed: Followed | None) -> None:
         """Take what the arm follows, as whoever follows plans says; None where that is no plan."""
         self._followed = followed
+
+    def avoid(self, obstacles: Obstacles) -> None:
+        """Search among these obstacles from now on."""
+        if self._planner is not None:
+            self._planner.avoid(obstacles)
+
+    def withdraw(self) -> PlanResult | None:
+        """Forget a successor that nobody was told of."""
+        if self._planner is not None:
+            self.result = self._planner.withdraw()
+        return self.result
+
+    def cancel(self) -> None:
+        """End the search that goes on in another thread, if there is one; what comes is void."""
+        self._cancelled.set()
 
     def begin_again(self) -> None:
         """Go on with a new planner, once the arm is at rest."""
@@ -107,5 +125,7 @@ class RestartingPlanner:
         return self._agreement.holds(self.clock.stamp(plan.start_time), self._followed, now)
 
     def _new_planner(self, mission: Purpose) -> RecedingHorizonPlanner:
-        self._agreement = Agreement(self._patience)
-        return RecedingHorizonPlanner(self._problem(), mission, self.clock, self._settings)
+        self._agreement, self._cancelled = Agreement(self._patience), Event()
+        return RecedingHorizonPlanner(
+            self._problem(), mission, self.clock, self._settings, self._cancelled
+        )

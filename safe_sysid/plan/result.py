@@ -24,10 +24,17 @@ class Outcome(Enum):
     OUTDATED = 'the next plan was made for tighter bounds than are known now'
     MISSED = 'the time to switch to the next plan was missed'
     ASTRAY = 'the arm is not where the next plan begins'
+    OBSTRUCTED = 'an obstacle has appeared in the path of the next plan'
 
 
 # After these another search may find something.
-FAILED = (Outcome.INFEASIBLE, Outcome.NONE_CERTIFIED, Outcome.OUT_OF_TIME, Outcome.UNUSABLE)
+FAILED = (
+    Outcome.INFEASIBLE,
+    Outcome.NONE_CERTIFIED,
+    Outcome.OUT_OF_TIME,
+    Outcome.UNUSABLE,
+    Outcome.OBSTRUCTED,
+)
 
 
 def failed_in_a_row(before: int, outcome: Outcome) -> int:

@@ -18,7 +18,7 @@ class Session:
         self, planner: RestartingPlanner, missions: Mapping[str, Purpose], patience: int
     ) -> None:
         self._planner, self._missions, self._patience = planner, missions, patience
-        self._failures = 0  # searches in a row
+        self._failures = self._failures_before = 0  # searches in a row
         self.mode = ''  # empty: not known
 
     def turn_to(self, mode: str) -> None:
@@ -41,8 +41,15 @@ class Session:
             return None
         result = self._planner.step(mission, measurement, estimate, now)
         if result is not None:
+            self._failures_before = self._failures
             self._failures = failed_in_a_row(self._failures, result.outcome)
         return result
+
+    def withdraw(self) -> None:
+        """The last search found what is of no use any more, before anybody was told of it."""
+        result = self._planner.withdraw()
+        if result is not None:
+            self._failures = failed_in_a_row(self._failures_before, result.outcome)
 
     @property
     def has_failed(self) -> bool:

@@ -151,7 +151,7 @@ def _products(row: Array, columns: Array, v: int) -> tuple[float, float, float, 
 
 
 @jit
-def _obstacle_clearance(
+def obstacle_clearance(
     points: Points,
     shapes: Shapes,
     obstacles: PackedObstacles,
@@ -229,7 +229,7 @@ def _clearances_at(
     work = np.empty((6, 3))
     for r in range(rows.obstacle_start[t], rows.obstacle_start[t + 1]):
         sphere, o = rows.obstacle[r, 1], rows.obstacle[r, 2]
-        values[r] = _obstacle_clearance(points, shapes, obstacles, (t, sphere, o), work)
+        values[r] = obstacle_clearance(points, shapes, obstacles, (t, sphere, o), work)
         c, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
         _set_slope(points.slope, (t, c), s, work[5], jacobian[r])
     for r in range(rows.capsule_start[t], rows.capsule_start[t + 1]):

@@ -206,12 +206,23 @@ def _sets(
 ) -> tuple[ErrorSet, JointReach, TorqueReach, Occupancy]:
     """All that is reached with this tracking error."""
     model, bounds, gains = problem.model, problem.bounds, problem.gains
-    armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
-    errors = error_set(error, armature, gains.V_M)
+    errors = _errors(problem, error)
     desired = joint_reach(model, problem.horizon, without_error(model.n))
     joints = with_errors(model, problem.horizon, desired, error, errors)
     torque = torque_reach(model, bounds, joints, gains)
     return errors, joints, torque, forward_occupancy(model, desired, errors)
+
+
+def occupancy_of(problem: Problem, error: TrackingError) -> Occupancy:
+    """Where the end points of all capsules can be, as in the sets that `_sets` builds."""
+    desired = joint_reach(problem.model, problem.horizon, without_error(problem.model.n))
+    return forward_occupancy(problem.model, desired, _errors(problem, error))
+
+
+def _errors(problem: Problem, error: TrackingError) -> ErrorSet:
+    bounds = problem.bounds
+    armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
+    return error_set(error, armature, problem.gains.V_M)
 
 
 def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:

@@ -86,6 +86,14 @@ class Cause(Enum):
         'the supervisor was started while the robot was under torque',
         'see that all nodes are running, then reset_fault',
     )
+    SCENE_UNCLEAR = (
+        'what is shown as an obstacle is not understood, or nobody knows where it is',
+        'show it again as the sentence says, or delete it; then reset_fault',
+    )
+    OBSTACLE = (
+        'an obstacle has appeared in the path, and no stop was proven to avoid it',
+        'see that nothing is touched and make way; then reset_fault',
+    )
     NO_PLAN = (
         'no plan could be certified, again and again',
         'give it more room, time or smaller bounds; then reset_fault',

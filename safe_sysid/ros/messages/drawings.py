@@ -1,4 +1,4 @@
-"""What RViz shows: payload, plan, what it may reach and obstacles; and obstacles from others."""
+"""What RViz shows: payload, plan, what it may reach and obstacles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import MessageError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import time_of
@@ -61,56 +60,6 @@ def _frame_at(model: RobotModel, joint: int) -> str:
         name for name, f in frames if np.allclose(f.p, 0.0) and np.allclose(f.R, np.eye(3))
     ]
     return at_joint[0] if at_joint else frames[0][0]
-
-
-def obstacles_in(msg: MarkerArray, frame: str) -> dict[str, Box]:
-    """Cubes of a MarkerArray as boxes by name."""
-    boxes: dict[str, Box] = {}
-    for marker in msg.markers:
-        if marker.action == Marker.DELETEALL:
-            boxes.clear()
-            continue
-        name = f'{marker.ns}/{marker.id}'
-        if marker.action == Marker.DELETE:
-            boxes.pop(name, None)
-            continue
-        if marker.type != Marker.CUBE:
-            raise MessageError(
-                f'obstacle {name} is a marker of type {marker.type}; only cubes are understood'
-            )
-        if marker.header.frame_id != frame:
-            raise MessageError(
-                f"obstacle {name} is in frame '{marker.header.frame_id}'; '{frame}' is needed"
-            )
-        boxes[name] = _box_of(marker, name)
-    return boxes
-
-
-def _box_of(marker: Marker, name: str) -> Box:
-    p, o, s = marker.pose.position, marker.pose.orientation, marker.scale
-    x = np.array([o.w, o.x, o.y, o.z])
-    length = float(np.linalg.norm(x))
-    if not 0.5 < length < 2.0:
-        raise MessageError(f'obstacle {name} has the orientation {x.tolist()}, no quaternion')
-    center, sizes = np.array([p.x, p.y, p.z]), np.array([s.x, s.y, s.z])
-    if not (np.isfinite(center).all() and np.isfinite(sizes).all() and np.all(sizes > 0.0)):
-        raise MessageError(
-            f'obstacle {name} is at {center.tolist()} with sizes {sizes.tolist()}; finite '
-            'numbers and sizes above 0 are needed'
-        )
-    return Box(center, sizes / 2.0, rotation_of(x / length))
-
-
-def rotation_of(quaternion: Array) -> Array:
-    """Rotation matrix of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = quaternion.tolist()
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def quaternion_of(R: Array) -> Quaternion:

@@ -45,8 +45,15 @@ ANSWERS = _reliable(10, DurabilityPolicy.VOLATILE)
 # /diagnostics: what the tools that show it expect.
 HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 
-# obstacles: comes from elsewhere, often from publishers that keep nothing.
-OBSTACLES = _reliable(1, DurabilityPolicy.VOLATILE)
+# obstacles: each message changes some of them, so none may be lost. They come from elsewhere: from
+# publishers that keep nothing, and from some that keep the scene for whoever comes later, which
+# only the second profile gets.
+OBSTACLES = _reliable(1000, DurabilityPolicy.VOLATILE)
+LATCHED_OBSTACLES = _reliable(1000, DurabilityPolicy.TRANSIENT_LOCAL)
+
+# /tf and /tf_static, as tf2 has them.
+FRAMES = _reliable(100, DurabilityPolicy.VOLATILE)
+STATIC_FRAMES = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)
 
 # /clock in lockstep: the newest time counts.
 CLOCK = _reliable(1, DurabilityPolicy.VOLATILE)

@@ -2,141 +2,143 @@
 
 from __future__ import annotations
 
+from functools import partial
 import os
 import sys
-import time
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
-from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
-from safe_sysid.plan.announced import Announced
-from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.session import Session
+from safe_sysid.plan.result import PlanResult
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
 from safe_sysid.ros.messages.codec import estimate_of, followed_of
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
 from safe_sysid.ros.messages.planned_answers import PlannedAnswers
-from safe_sysid.ros.messages.qos import OBSTACLES, STATE
+from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.ros.watch.newest_measurement import NewestMeasurement
+from safe_sysid.ros.watch.newest_measurement import LOOK, NewestMeasurement
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.track.supervisor import Cause, Mode
 
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
+SWITCH = 0.001  # [s] after which the search lets the thread that listens go on
 
 
 class PlannerNode(Node):
     """Keeps a certified successor ready for the plan in force; answers before it is needed.
 
-    Its search blocks this process and nothing else; a queue depth of 1 hands it the newest sample
-    afterwards. What the arm follows is what the controller says, and where the two differ the
-    planner begins again, once the arm is at rest.
+    In real time it searches in a thread, so that obstacles are heard at once. What the arm follows
+    is what the controller says; where the two differ the planner begins again, once it rests.
     """
 
     def __init__(self) -> None:
         super().__init__('planner', automatically_declare_parameters_from_overrides=True)
         os.nice(NICENESS)
+        sys.setswitchinterval(SWITCH)
         self._settings = settings = read_config(self, PlannerNodeSettings)
         self._arm = arm = settings.arm()
-        missions = settings.missions(arm.model)
-        self._avoided = avoided = AvoidedObstacles(self, arm.model, settings.world)
-        planner = RestartingPlanner if settings.is_lockstep else RestartingPlanner.in_real_time
-        self._planner = planner(lambda: settings.problem(arm, avoided.boxes), settings.planner)
-        self._session = Session(self._planner, missions, settings.failures)
-        self._announced = Announced()
+        self._avoided = AvoidedObstacles(
+            self, arm.model, settings.world, settings.scene, self._on_scene
+        )
+        plans = PlanPublisher(self, arm.model)
+        self._planning = settings.planning(arm, self._avoided, plans.publish)
+        self._session, self._scene = self._planning.session, self._planning.response
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
         self._estimate = arm.prior
         self._sample: JointMeasurement | None = None
+        self._newest = 0  # stamp of the newest sample [ns]
         self._trouble = ''
         self._connect()
 
     def _connect(self) -> None:
-        model = self._arm.model
-        self._plans = PlanPublisher(self, model)
-        self._answers = PlannedAnswers(self, self._settings.is_lockstep, self._announced)
+        model, is_lockstep = self._arm.model, self._settings.is_lockstep
+        self._answers = PlannedAnswers(self, is_lockstep, self._planning.announced)
         self._health = Health(self, self._condition)
         subscribe = Subscriptions(self, self._complain).add
         subscribe(String, 'mode', self._on_mode, STATE)
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         subscribe(JointTrajectory, 'plan_in_force', self._on_plan_in_force, STATE)
-        subscribe(MarkerArray, 'obstacles', self._on_obstacles, OBSTACLES)
-        is_lockstep, names = self._settings.is_lockstep, model.layout.joint_names
+        names = model.layout.joint_names
         self._measured = NewestMeasurement(self, names, is_lockstep, self._on_measurement)
+        steady, search = Clock(clock_type=ClockType.STEADY_TIME), self._planning.search
+        self._polls = self.create_timer(LOOK, search.poll, clock=steady)
         self._avoided.publish()
 
     def _complain(self, sentence: str) -> None:
         self._trouble = sentence
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening and searching."""
+        self._planning.close()
         self._measured.close()
 
     def _on_measurement(self, measurement: JointMeasurement, arrival: Arrival) -> None:
-        stamp, mode = measurement.stamp, self._session.mode
-        if arrival is Arrival.OLD and not self._answers.is_missing(stamp, mode):
+        self._newest, mode = measurement.stamp, self._session.mode
+        if arrival is Arrival.OLD and not self._answers.is_missing(self._newest, mode):
             return
         if arrival is Arrival.JUMPED:
-            self._planner.begin_again()
+            self._planning.begin_again()
         self._sample = measurement
         self._go_on()
 
     def _go_on(self) -> None:
-        """Look at the sample, if all that it needs is there."""
-        if self._sample is None or not self._gate.is_open(self._sample.stamp):
+        """Look at the sample, if all that it needs is there and no search goes on."""
+        if self._sample is None or self._planning.search.is_busy:
             return
-        measurement, self._sample = self._sample, None
-        if not self._planner.is_warm:
-            self._warm_up(measurement)
-        self._plan(measurement)
-        self._answers.answer(measurement.stamp, self._session.mode)
-
-    def _warm_up(self, measurement: JointMeasurement) -> None:
-        self._trouble = 'compiling; until it is done there are no plans'
-        self._health.announce()
-        self._session.warm_up(measurement, self._estimate)
-        self._trouble = ''
-
-    def _plan(self, measurement: JointMeasurement) -> None:
-        result = self._session.step(measurement, self._estimate, time.monotonic())
-        if result is None:
+        if not self._gate.is_open(self._sample.stamp):
             return
-        clock = self._planner.clock
-        for plan in self._announced.new(result, clock):
-            self._plans.publish(plan, clock, clock.stamp(result.time))
-        self._health.announce()  # every result, so that a recording has all of them
+        sample, self._sample = self._sample, None
+        if not self._planning.is_warm:
+            self._health.announce()
+            self._planning.warm_up(sample, self._estimate, self._settings.problem(self._arm, {}))
+        self._planning.step(
+            sample, self._estimate, self._avoided, partial(self._done, sample.stamp)
+        )
+
+    def _done(self, stamp: int, result: PlanResult | None) -> None:
+        if result is not None:
+            self._health.announce()  # every result, so that a recording has all of them
+        self._answers.answer(stamp, self._session.mode)
 
     def _on_mode(self, msg: String) -> None:
-        self._session.turn_to(msg.data if msg.data in Mode._value2member_map_ else '')
+        self._planning.turn_to(msg.data if msg.data in Mode._value2member_map_ else '')
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         told = estimate_of(msg, self._arm.model.layout)
-        self._estimate = told.estimate
+        self._estimate = told.estimate  # a search goes on with the one it began with
         self._gate.note('parameter_estimate', told.stamp)
         self._go_on()
 
     def _on_plan_in_force(self, msg: JointTrajectory) -> None:
-        self._planner.note_followed(followed_of(msg, self._arm.model.layout.joint_names))
+        self._planning.note_followed(followed_of(msg, self._arm.model.layout.joint_names))
 
-    def _on_obstacles(self, msg: MarkerArray) -> None:
-        """Avoid what RViz shows, from the next time on that the arm is at rest."""
-        self._avoided.hear(msg)
-        self._planner.begin_again()
+    def _on_scene(self) -> None:
+        """Compare plans with obstacles that changed, at once; stop where they are in the way."""
+        if self._planning.look(self._avoided, self._newest):
+            self._health.announce()
         self._avoided.publish()
 
     def _condition(self) -> Condition:
-        session = self._session
-        figures = {**session.figures(), 'obstacles': len(self._avoided.boxes)}
-        faults = frozenset({Cause.NO_PLAN} if session.has_failed else ())
-        trouble = session.complaint() or self._trouble or self._measured.trouble
-        return Condition(trouble, faults, figures)
+        session, scene, unclear = self._session, self._scene, self._avoided.unclear
+        faults = {Cause.NO_PLAN: session.has_failed}
+        faults[Cause.OBSTACLE] = scene.is_obstructed(self._newest)
+        faults[Cause.SCENE_UNCLEAR] = bool(unclear) and not scene.is_stopping(self._newest)
+        sentences = (unclear, scene.complaint, session.complaint(), self._avoided.awaited)
+        said = '; '.join(sentence for sentence in sentences if sentence)
+        if self._newest and not self._planning.is_warm:
+            said = 'compiling; until it is done there are no plans'
+        trouble = said or self._trouble or self._measured.trouble
+        figures = {**session.figures(), 'obstacles': len(self._avoided.boxes), **scene.figures()}
+        present = frozenset(cause for cause, is_present in faults.items() if is_present)
+        return Condition(trouble, present, figures)
 
 
 def main() -> int:

@@ -44,6 +44,7 @@ LATCHED = (
     Cause.COMMAND_REFUSED,
     Cause.CONTRADICTION,
     Cause.TRACKING,
+    Cause.OBSTACLE,
     Cause.NO_PLAN,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,15 +10,24 @@ import numpy as np
 from safe_sysid.config import Count, Finite
 from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import Arm, LoopSettings
+from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.plan.planning import Planning, Scene
 from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.scene_response import SceneResponse
+from safe_sysid.plan.search_thread import AtOnce, Beside
+from safe_sysid.plan.session import Session
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
+from safe_sysid.ros.messages.avoided_obstacles import SceneSettings
 from safe_sysid.sets.box import Box
 from safe_sysid.track.supervisor import Mode
 from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,8 @@ class PlannerNodeSettings(LoopSettings):
     mission: MissionSettings = field(default_factory=MissionSettings)
     goal: tuple[Finite, ...] = ()  # [rad] where the task leads to; empty: there is no task
     world: str = 'empty'  # obstacles: of config/worlds, or a YAML file
+    scene: SceneSettings = field(default_factory=SceneSettings)
+    stop: StopSettings = field(default_factory=StopSettings)
     failures: Count = 5  # searches in a row without a plan before that is a fault
 
     def missions(self, model: RobotModel) -> dict[str, Mission]:
@@ -41,6 +52,16 @@ class PlannerNodeSettings(LoopSettings):
             Mode.EXCITING.value: Mission(model, None, self.mission),
             Mode.TASK.value: Mission(model, goal, learned),
         }
+
+    def planning(
+        self, arm: Arm, scene: Scene, tell: Callable[[Plan, Clock, int], None]
+    ) -> Planning:
+        """Searches among the obstacles of a scene; in real time beside whoever listens."""
+        begin = RestartingPlanner if self.is_lockstep else RestartingPlanner.in_real_time
+        planner = begin(lambda: self.problem(arm, scene.boxes), self.planner)
+        session = Session(planner, self.missions(arm.model), self.failures)
+        search = AtOnce() if self.is_lockstep else Beside()
+        return Planning(planner, session, SceneResponse(planner, self.stop), search, tell)
 
     def problem(self, arm: Arm, boxes: Mapping[str, Box]) -> Problem:
         """Plans of an arm among obstacles; their curves are any."""

@@ -1,23 +1,19 @@
-"""What RViz shows is what is avoided and reached; what others draw is understood or refused."""
+"""What RViz shows is what is avoided and reached."""
 
 import numpy as np
 import pytest
-from visualization_msgs.msg import Marker, MarkerArray
 
-from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.world import read_world, world_names
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import rotation_of
 from safe_sysid.ros.messages.drawings import (
     frame_of_base,
     frame_of_tip,
-    obstacle_markers,
-    obstacles_in,
     payload_message,
     quaternion_of,
-    rotation_of,
 )
-from safe_sysid.sets.box import Box
 from safe_sysid.simulate.random_arm import random_rotation
 
 
@@ -27,51 +23,6 @@ def test_a_quaternion_is_the_rotation_it_was_made_of(rng):
     for R in turns:
         q = quaternion_of(R)
         assert np.allclose(rotation_of(np.array([q.w, q.x, q.y, q.z])), R, rtol=0.0, atol=1e-12)
-
-
-def test_boxes_that_were_drawn_are_the_boxes_that_are_avoided(rng):
-    boxes = {
-        f'box_{i}': Box(rng.normal(size=3), rng.uniform(0.1, 1.0, 3), random_rotation(rng))
-        for i in range(5)
-    }
-    msg = obstacle_markers(boxes, 'base', 0)
-    for box, other in zip(boxes.values(), obstacles_in(msg, 'base').values(), strict=True):
-        assert np.allclose(box.center, other.center)
-        assert np.allclose(box.half_sizes, other.half_sizes)
-        assert np.allclose(box.rotation, other.rotation, rtol=0.0, atol=1e-12)
-
-
-def cube():
-    marker = Marker(type=Marker.CUBE, ns='table', id=3)
-    marker.header.frame_id = 'base'
-    marker.pose.orientation.w = 1.0
-    marker.scale.x = marker.scale.y = marker.scale.z = 0.5
-    return marker
-
-
-def test_obstacles_have_names_and_can_be_taken_away():
-    gone = Marker(action=Marker.DELETE, ns='table', id=3)
-    assert list(obstacles_in(MarkerArray(markers=[cube()]), 'base')) == ['table/3']
-    assert obstacles_in(MarkerArray(markers=[cube(), gone]), 'base') == {}
-    every = Marker(action=Marker.DELETEALL)
-    assert obstacles_in(MarkerArray(markers=[cube(), every]), 'base') == {}
-
-
-@pytest.mark.parametrize(
-    ('change', 'complaint'),
-    [
-        (lambda m: setattr(m, 'type', Marker.SPHERE), 'of type 2; only cubes are understood'),
-        (lambda m: setattr(m.header, 'frame_id', 'camera'), "in frame 'camera'; 'base' is needed"),
-        (lambda m: setattr(m.pose.orientation, 'w', 0.0), 'no quaternion'),
-        (lambda m: setattr(m.scale, 'y', 0.0), 'sizes above 0 are needed'),
-        (lambda m: setattr(m.pose.position, 'x', float('nan')), 'finite numbers'),
-    ],
-)
-def test_what_cannot_be_avoided_is_refused(change, complaint):
-    marker = cube()
-    change(marker)
-    with pytest.raises(MessageError, match=complaint):
-        obstacles_in(MarkerArray(markers=[marker]), 'base')
 
 
 def test_the_payload_message_has_the_inertia_about_the_centre_of_mass():

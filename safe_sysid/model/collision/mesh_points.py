@@ -1,0 +1,83 @@
+"""Vertices of a mesh that a name or its bytes stand for, in metres as RViz shows them.
+
+A mesh lies inside the box of its vertices. Files of COLLADA say how long their unit is; whoever
+shows them multiplies by it, and the library that reads them does not.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import tempfile
+from urllib.parse import unquote, urlparse
+from xml.etree import ElementTree
+
+import coal
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ModelError
+
+
+def mesh_points(resource: str, content: bytes) -> Array:
+    """Vertices (N, 3) [m] of the mesh at a package:// or file:// name, or of its bytes."""
+    if not content:
+        return _read(_found(resource))
+    suffix = Path(urlparse(resource).path).suffix
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f'mesh{suffix}'
+        path.write_bytes(content)
+        return _read(path)
+
+
+def _found(resource: str) -> Path:
+    """File that a name stands for."""
+    parts = urlparse(resource)
+    path = Path(unquote(parts.path))
+    if parts.scheme == 'package':
+        share = _share_of(parts.netloc)
+        if share is None:
+            raise ModelError(
+                f"mesh '{resource}': there is no package '{parts.netloc}' in AMENT_PREFIX_PATH or "
+                'ROS_PACKAGE_PATH'
+            )
+        path = share / path.relative_to('/')
+    elif parts.scheme not in ('file', ''):
+        raise ModelError(f"mesh '{resource}': package:// and file:// are allowed")
+    if not path.is_file():
+        raise ModelError(f"mesh '{resource}': there is no file {path}")
+    return path
+
+
+def _share_of(package: str) -> Path | None:
+    """Folder that package:// names of a package are in, of those that the environment names."""
+    ament = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    folders = [Path(prefix) / 'share' for prefix in ament if prefix]
+    for source in os.environ.get('ROS_PACKAGE_PATH', '').split(os.pathsep):
+        folders += [Path(source), Path(source).parent] if source else []
+    return next((f / package for f in folders if (f / package).is_dir()), None)
+
+
+def _read(path: Path) -> Array:
+    try:
+        mesh = coal.MeshLoader().load(str(path), np.ones(3))
+        vertices = np.asarray(mesh.vertices(), dtype=np.float64)
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f'mesh {path} cannot be read: {error}') from error
+    if not (len(vertices) and np.isfinite(vertices).all()):
+        raise ModelError(f'mesh {path} has no vertices, or some that are not finite')
+    return vertices * _unit(path)
+
+
+def _unit(path: Path) -> float:
+    """Metres per unit of a file."""
+    if path.suffix.lower() != '.dae':
+        return 1.0
+    try:
+        unit = ElementTree.parse(path).getroot().find('{*}asset/{*}unit')
+        meters = 1.0 if unit is None else float(unit.get('meter', '1'))
+    except (ElementTree.ParseError, ValueError) as error:
+        raise ModelError(f'mesh {path}: its unit cannot be read: {error}') from error
+    if not 0.0 < meters < np.inf:
+        raise ModelError(f'mesh {path}: its unit is {meters} m; it has to be above 0')
+    return meters

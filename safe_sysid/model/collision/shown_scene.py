@@ -1,0 +1,150 @@
+"""ShownScene: obstacles that somebody shows, by name, with the rules of RViz for markers.
+
+Each change is about one key: it is shown (in place of what the key showed before), is taken away,
+or cannot be understood. Where a frame is not known yet, what the key showed before stays. While
+anything is not understood, or not placed, nobody knows what is in the way: `is_settled` is
+False, and no plan may be made. `trouble` says why, for a frame only after `patience`, as the
+transforms of a moving frame always come a moment later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.model.frame_tree import NEWEST, FrameError, FrameTree
+from safe_sysid.sets.box import Box
+
+SECOND = 1e9  # [ns]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a key shows from now on."""
+
+    boxes: tuple[Box, ...]  # in its frame; none where it takes no room
+    frame: str
+    stamp: int = NEWEST  # [ns] when it was there
+    moves_with_frame: bool = False
+    lifetime: int = 0  # [ns] from now on; 0: for ever
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What a message says about one key, or about all (key is empty)."""
+
+    key: str
+    shown: Shown | None = None  # None: it is gone
+    unclear: str = ''  # why it cannot be understood; then nothing is known about this key
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    """What is known about one key."""
+
+    shown: Shown | None  # None: what was said about it last is not understood
+    placed: tuple[Box, ...]  # in the base
+    expires: float  # [ns]
+    unclear: str = ''
+    unplaced_since: float = np.inf  # [ns]
+    is_placed: bool = False
+
+
+class ShownScene:
+    """What is shown now; `patience` [s] is for frames that are not known yet."""
+
+    def __init__(self, frames: FrameTree, patience: float) -> None:
+        self._frames, self._patience = frames, patience
+        self._entries: dict[str, _Entry] = {}
+
+    def apply(self, changes: Iterable[Change], now: int) -> None:
+        """Take what a message says, in its order."""
+        self._expire(now)
+        for change in changes:
+            if not change.key:
+                self._entries.clear()
+            elif change.unclear:
+                self._entries[change.key] = _Entry(
+                    None, self._placed(change.key), np.inf, change.unclear
+                )
+            elif change.shown is None:
+                self._entries.pop(change.key, None)
+            else:
+                lifetime = change.shown.lifetime
+                expires = now + lifetime if lifetime > 0 else np.inf
+                self._entries[change.key] = _Entry(
+                    change.shown, self._placed(change.key), expires, unplaced_since=now
+                )
+        self.settle(now)
+
+    def settle(self, now: int) -> None:
+        """Let lifetimes end, and place what moves or could not be placed before."""
+        self._expire(now)
+        for key, entry in self._entries.items():
+            shown = entry.shown
+            if shown is not None and (shown.moves_with_frame or not entry.is_placed):
+                self._entries[key] = self._placed_anew(entry, shown, now)
+
+    @property
+    def boxes(self) -> dict[str, Box]:
+        """What is shown, in the base; a box that did not change is the same object."""
+        named = {}
+        for key, entry in self._entries.items():
+            if len(entry.placed) == 1:
+                named[key] = entry.placed[0]
+            else:
+                named.update({f'{key}#{i}': box for i, box in enumerate(entry.placed)})
+        return named
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything that was said is understood and placed."""
+        return all(entry.is_placed and not entry.unclear for entry in self._entries.values())
+
+    def trouble(self, now: int) -> str:
+        """The first thing that is not understood, or could not be placed for too long."""
+        for key, entry in self._entries.items():
+            waited = (now - entry.unplaced_since) / SECOND
+            if entry.unclear and (entry.shown is None or waited >= self._patience):
+                return f"obstacle '{key}': {entry.unclear}"
+        return ''
+
+    def _expire(self, now: int) -> None:
+        self._entries = {k: entry for k, entry in self._entries.items() if now < entry.expires}
+
+    def _placed(self, key: str) -> tuple[Box, ...]:
+        entry = self._entries.get(key)
+        return () if entry is None else entry.placed
+
+    def _placed_anew(self, entry: _Entry, shown: Shown, now: int) -> _Entry:
+        if not shown.boxes:
+            return replace(entry, placed=(), is_placed=True, unclear='')
+        stamp = NEWEST if shown.moves_with_frame else shown.stamp
+        try:
+            place = self._frames.placement(shown.frame, stamp, now)
+        except FrameError as error:
+            since = now if entry.is_placed else entry.unplaced_since
+            return replace(entry, is_placed=False, unclear=str(error), unplaced_since=since)
+        boxes = tuple(place.of_box(box) for box in shown.boxes)
+        kept = dict(enumerate(entry.placed))
+        placed = tuple(_same_or_new(kept.get(i), box) for i, box in enumerate(boxes))
+        return replace(entry, placed=placed, is_placed=True, unclear='', unplaced_since=np.inf)
+
+
+def changed(before: Mapping[str, Box], after: Mapping[str, Box]) -> dict[str, Box]:
+    """Boxes that are new or not what they were."""
+    return {name: box for name, box in after.items() if before.get(name) is not box}
+
+
+def _same_or_new(before: Box | None, box: Box) -> Box:
+    """The box there was, where the new one is equal to it."""
+    if before is None or before.radius != box.radius:
+        return box
+    pairs = (
+        (before.center, box.center),
+        (before.half_sizes, box.half_sizes),
+        (before.rotation, box.rotation),
+    )
+    return before if all(np.array_equal(a, b) for a, b in pairs) else box

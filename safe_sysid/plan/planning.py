@@ -1,0 +1,131 @@
+"""Planning: one search after the other for whoever brings samples, while obstacles change.
+
+Samples, modes and what is followed change the state of the planner, so they wait for the end of a
+search. Obstacles do not: what changes is compared at once with the plans that were told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+import time
+from typing import Protocol
+
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.agreement import Followed
+from safe_sysid.plan.announced import Announced
+from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.result import Outcome, PlanResult
+from safe_sysid.plan.scene_response import SceneResponse
+from safe_sysid.plan.search_thread import SearchThread
+from safe_sysid.plan.session import Session
+from safe_sysid.reach.problem import Problem
+from safe_sysid.sets.box import Box
+from safe_sysid.trajectory.plan import Plan
+
+
+class Scene(Protocol):
+    """What is in the way, and whether all of it is known."""
+
+    @property
+    def boxes(self) -> Mapping[str, Box]:
+        """Obstacles by name; another mapping when they are others."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether plans may be made."""
+
+
+class Planning:
+    """Plans among the obstacles of a scene; `tell` is given every plan that may be followed."""
+
+    def __init__(
+        self,
+        planner: RestartingPlanner,
+        session: Session,
+        response: SceneResponse,
+        search: SearchThread,
+        tell: Callable[[Plan, Clock, int], None],
+    ) -> None:
+        self.session, self.announced, self._planner = session, Announced(), planner
+        self.response, self.search, self._tell = response, search, tell
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether all is compiled, so that plans can be made."""
+        return self._planner.is_warm
+
+    def warm_up(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate, problem: Problem
+    ) -> None:
+        """Have everything compiled, before the first search."""
+
+        def compile_all() -> None:
+            self.response.rehearse(problem, measurement.position)
+            self.session.warm_up(measurement, estimate)
+
+        self.search.begin(compile_all, lambda _: None)
+
+    def step(
+        self,
+        measurement: JointMeasurement,
+        estimate: ParameterEstimate,
+        scene: Scene,
+        then: Callable[[PlanResult | None], None],
+    ) -> None:
+        """Look at a sample; `then` gets a result that is new, once all plans of it are told."""
+        if self.search.is_busy:  # compiling
+            return
+
+        def work() -> PlanResult | None:
+            if not scene.is_known:
+                return None
+            self.response.begin_search(scene.boxes)
+            return self.session.step(measurement, estimate, time.monotonic())
+
+        def use(result: PlanResult | None) -> None:
+            if result is not None and not (scene.is_known and self.response.admits(result)):
+                self.session.withdraw()
+            elif result is not None:
+                self._tell_all(result)
+                if result.outcome is Outcome.FOUND:
+                    self.response.forget_obstruction()
+            then(result)
+
+        self.search.begin(work, use)
+
+    def look(self, scene: Scene, stamp: int) -> bool:
+        """Compare plans with obstacles that changed, at a stamp [ns]; whether any is hit."""
+        obstructed, stop = self.response.look(scene.boxes, stamp)
+        if stop is not None:
+            self._tell_all(stop)
+        if obstructed:
+            self.search.after(self._planner.begin_again)
+        return obstructed
+
+    def begin_again(self) -> None:
+        """Go on with a new planner, once the arm is at rest."""
+        self.search.after(self._planner.begin_again)
+
+    def turn_to(self, mode: str) -> None:
+        """Go on in a mode."""
+        if mode != self.session.mode:
+            self.response.forget_obstruction()
+            self.search.after(lambda: self.session.turn_to(mode))
+
+    def note_followed(self, followed: Followed | None) -> None:
+        """Take what the arm follows, as whoever follows plans says; None where that is no plan."""
+        self.response.note_followed(followed)
+        self.search.after(lambda: self._planner.note_followed(followed))
+
+    def close(self) -> None:
+        """End the search that goes on."""
+        self._planner.cancel()
+        self.search.close()
+
+    def _tell_all(self, result: PlanResult) -> None:
+        clock = self._planner.clock
+        for plan in self.announced.new(result, clock):
+            self._tell(plan, clock, clock.stamp(result.time))
+            self.response.watch(plan)

@@ -1,0 +1,167 @@
+"""SceneGuard: whether plans that are followed, or may be next, still avoid what is in the way.
+
+A plan that was told keeps its sets here until it is over. When obstacles change, only the changed
+ones are compared with the sets that lie ahead (`reach.swept_arm`); what only went away changes
+nothing. Where a plan is not proven any more, the arm comes to rest early (`plan.early_stop`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import time
+
+import numpy as np
+
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.shown_scene import changed
+from safe_sysid.plan.early_stop import EarlyStop, StopSettings, find_rest, find_stop
+from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.margin import Margin
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.reach.swept_arm import SweptArm
+from safe_sysid.sets.box import Box
+from safe_sysid.trajectory.plan import Plan
+
+NOTICED = 0.2  # [s] after its start by which it is said that a plan is followed
+SAME = 1e-6  # [s] between two starts that are the same up to rounding
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """A plan that somebody may follow, and where the arm can be on it."""
+
+    plan: Plan
+    swept: SweptArm
+
+
+@dataclass(frozen=True, eq=False)
+class Obstructed:
+    """What is in the way of which plan, and the stop that was found."""
+
+    plan: Plan
+    margin: Margin  # not above 0
+    stop: EarlyStop | None  # None: there is none
+
+    @property
+    def is_avoided(self) -> bool:
+        """Whether the arm is proven not to meet it."""
+        return self.stop is not None and self.stop.is_certified
+
+    def __str__(self) -> str:
+        said = f'a new obstacle is in the path of the plan in force: {self.margin}'
+        if self.stop is None:
+            return f'{said}; no earlier stop is certified, the arm ends on that plan'
+        if self.stop.is_certified:
+            return f'{said}; the arm stops early, certified: {self.stop.certificate.smallest}'
+        return (
+            f'{said}; the arm stops early, but no stop is proven to avoid it: '
+            f'{self.stop.certificate.smallest}'
+        )
+
+
+class SceneGuard:
+    """Watches over plans of one arm; times are seconds on the clock of the plans."""
+
+    def __init__(self, settings: StopSettings) -> None:
+        self._settings = settings
+        self._told: list[_Told] = []  # by start
+        self._followed: float | None = None  # start of the plan that is said to be followed
+        self._pending: Plan | None = None  # a stop that was told
+        self._boxes: Mapping[str, Box] = {}
+        self.seconds = 0.0  # that the last comparison took
+
+    def admits(self, plan: Plan) -> bool:
+        """Whether a plan that was made among other obstacles avoids those there are now."""
+        assert isinstance(plan.certificate, Certificate)
+        before = plan.certificate.problem.obstacles
+        known = dict(zip(before.names, before.shapes, strict=True))
+        new = Obstacles.of({n: b for n, b in self._boxes.items() if known.get(n) is not b})
+        if not len(new):
+            return True
+        nearest = SweptArm.of(plan.certificate).nearest(new, 0.0)
+        return nearest is None or nearest.margin > 0.0
+
+    def watch(self, plan: Plan) -> None:
+        """A plan has been told; from now on it may be followed."""
+        assert isinstance(plan.certificate, Certificate)
+        told = [each for each in self._told if each.plan.start_time != plan.start_time]
+        told = [*told, _Told(plan, SweptArm.of(plan.certificate))]
+        self._told = sorted(told, key=lambda each: each.plan.start_time)
+
+    def note_followed(self, start: float | None) -> None:
+        """Whoever follows plans has said which one, by its start; None: none."""
+        self._followed = start
+
+    def look(self, boxes: Mapping[str, Box], now: float) -> Obstructed | None:
+        """Compare what changed with all that lies ahead; what to do if something is in the way."""
+        begin = time.monotonic()
+        new = Obstacles.of(changed(self._boxes, boxes))
+        self._boxes = dict(boxes)
+        self._forget_what_is_over(now)
+        hit = self._first_hit(new, now) if len(new) else None
+        self.seconds = time.monotonic() - begin
+        if hit is None:
+            return None
+        plan, margin = hit
+        if plan is self._pending and now < plan.start_time:
+            return Obstructed(plan, margin, None)  # there is no time for another one
+        stop = self._stop(plan, now, begin + self._settings.reaction - self._settings.handover)
+        if stop is not None:
+            self._take(stop.plan)
+        return Obstructed(plan, margin, stop)
+
+    def rehearse(self, problem: Problem) -> None:
+        """Have everything compiled that is needed when an obstacle appears."""
+        certificate = ReachableSet.certify_center(problem)
+        plan = Plan(0.0, 0.0, problem.horizon.curve, certificate.k, None, certificate)
+        box = Box(np.full(3, 100.0), np.ones(3), np.eye(3))
+        find_stop(plan, 0.1 * plan.end_time, Obstacles.of({'far': box}), -np.inf)
+
+    def _take(self, stop: Plan) -> None:
+        """From its start on the stop is followed, and no plan that was to begin later."""
+        self._told = [each for each in self._told if each.plan.start_time < stop.start_time]
+        self.watch(stop)
+        self._pending = stop
+
+    def _forget_what_is_over(self, now: float) -> None:
+        """Keep what is ahead, has just begun, or is followed."""
+        last = max(
+            (t.plan.start_time for t in self._told if t.plan.start_time <= now), default=0.0
+        )
+        self._told = [
+            each
+            for each in self._told
+            if now < each.plan.end_time
+            and (
+                each.plan.start_time > now - NOTICED
+                or self._is_followed(each.plan)
+                or (self._followed is None and each.plan.start_time == last)
+            )
+        ]
+
+    def _is_followed(self, plan: Plan) -> bool:
+        return self._followed is not None and abs(plan.start_time - self._followed) < SAME
+
+    def _first_hit(self, new: Obstacles, now: float) -> tuple[Plan, Margin] | None:
+        """The first plan that new obstacles are in the way of."""
+        waits = self._pending is not None and now < self._pending.start_time
+        for told in self._told:
+            if waits and told.plan is not self._pending:
+                continue  # a stop from it has been told
+            nearest = told.swept.nearest(new, now - told.plan.start_time)
+            if nearest is not None and not nearest.margin > 0.0:
+                return told.plan, nearest
+        return None
+
+    def _stop(self, hit: Plan, now: float, deadline: float) -> EarlyStop | None:
+        """A stop from the plan that is followed when it begins."""
+        start, obstacles = now + self._settings.reaction, Obstacles.of(self._boxes)
+        begun = [each.plan for each in self._told if each.plan.start_time <= start]
+        if not begun:
+            return None
+        plan = begun[-1]
+        if hit.start_time > start:  # what is followed until then avoids everything
+            return find_rest(plan, hit.start_time, obstacles)
+        return None if start >= plan.end_time else find_stop(plan, start, obstacles, deadline)

@@ -1,0 +1,117 @@
+"""The rules of RViz for keys, lifetimes and frames; what is not understood is never forgotten."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from safe_sysid.model.collision.enclosing_boxes import cuboid
+from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene, changed
+from safe_sysid.model.frame_tree import FrameTree, Transform
+
+SECOND = 1_000_000_000
+PATIENCE = 0.2
+
+
+def scene():
+    frames = FrameTree('base', {}, 0.5)
+    return ShownScene(frames, PATIENCE), frames
+
+
+def cube(size=0.1, **fields):
+    return replace(Shown((cuboid([size] * 3),), 'base'), **fields)
+
+
+def at(x):
+    return Transform(np.array([x, 0.0, 0.0]), np.array([1.0, 0, 0, 0]))
+
+
+def test_a_second_add_does_not_delete_the_first():
+    shown, _ = scene()
+    shown.apply([Change('a/0', cube())], 0)
+    shown.apply([Change('a/1', cube()), Change('b/0', cube())], 1)
+    assert list(shown.boxes) == ['a/0', 'a/1', 'b/0']
+    shown.apply([Change('a/1')], 2)
+    assert list(shown.boxes) == ['a/0', 'b/0']
+    shown.apply([Change('')], 3)
+    assert shown.boxes == {}
+
+
+def test_the_same_key_is_replaced_and_the_rest_untouched():
+    shown, _ = scene()
+    shown.apply([Change('a/0', cube(0.1)), Change('a/1', cube(0.1))], 0)
+    before = shown.boxes
+    shown.apply([Change('a/0', cube(0.1)), Change('a/1', cube(0.2))], 1)
+    assert list(changed(before, shown.boxes)) == ['a/1']  # what is shown again did not change
+    assert shown.boxes['a/1'].half_sizes[0] > 0.09
+
+
+def test_a_lifetime_counts_from_its_arrival():
+    shown, _ = scene()
+    shown.apply([Change('a/0', cube(lifetime=2 * SECOND)), Change('a/1', cube())], 10 * SECOND)
+    shown.settle(12 * SECOND - 1)
+    assert list(shown.boxes) == ['a/0', 'a/1']
+    shown.apply([Change('a/0', cube(lifetime=2 * SECOND))], 12 * SECOND - 1)
+    shown.settle(13 * SECOND)
+    assert 'a/0' in shown.boxes
+    shown.settle(14 * SECOND)
+    assert list(shown.boxes) == ['a/1']
+
+
+def test_what_is_not_understood_stays_until_it_is_said_better():
+    shown, _ = scene()
+    shown.apply([Change('a/0', cube()), Change('a/1', cube())], 0)
+    shown.apply([Change('a/0', unclear='its type is 77'), Change('a/2', cube())], 1)
+    assert not shown.is_settled
+    assert shown.trouble(1) == "obstacle 'a/0': its type is 77"
+    assert list(shown.boxes) == ['a/0', 'a/1', 'a/2']  # what it was before stays in the way
+    shown.apply([Change('a/1', cube())], 2)
+    assert not shown.is_settled
+    for cure in (Change('a/0', cube()), Change('a/0'), Change('')):
+        other, _ = scene()
+        other.apply([Change('a/0', unclear='its type is 77')], 0)
+        other.apply([cure], 1)
+        assert other.is_settled
+        assert other.trouble(9 * SECOND) == ''
+
+
+def test_a_frame_that_is_not_known_stops_planning_at_once_and_is_trouble_soon():
+    shown, frames = scene()
+    shown.apply([Change('a/0', cube())], 0)
+    shown.apply([Change('a/0', cube(frame='cart', stamp=5 * SECOND))], 5 * SECOND)
+    assert not shown.is_settled
+    assert shown.trouble(5 * SECOND) == ''
+    assert shown.boxes['a/0'].center[0] == 0.0  # where it was before
+    shown.settle(5 * SECOND + SECOND // 4)
+    assert "'cart' is not connected" in shown.trouble(5 * SECOND + SECOND // 4)
+    frames.put('base', 'cart', 5 * SECOND, at(0.7), False)
+    shown.settle(5 * SECOND + SECOND // 3)
+    assert shown.is_settled
+    assert shown.trouble(6 * SECOND) == ''
+    assert shown.boxes['a/0'].center[0] == 0.7
+
+
+def test_what_moves_with_its_frame_is_placed_again_and_again():
+    shown, frames = scene()
+    frames.put('base', 'cart', 5 * SECOND, at(0.5), False)
+    fixed, moves = cube(frame='cart', stamp=5 * SECOND), cube(frame='cart', moves_with_frame=True)
+    shown.apply([Change('a/0', fixed), Change('a/1', moves)], 5 * SECOND)
+    frames.put('base', 'cart', 6 * SECOND, at(0.6), False)
+    before = shown.boxes
+    shown.settle(6 * SECOND)
+    assert list(changed(before, shown.boxes)) == ['a/1']
+    assert shown.boxes['a/1'].center[0] == 0.6
+    shown.settle(7 * SECOND)  # nobody says any more where the cart is
+    assert not shown.is_settled
+    assert shown.boxes['a/1'].center[0] == 0.6
+    shown.settle(8 * SECOND)
+    assert 'is 2 s old' in shown.trouble(8 * SECOND)
+
+
+def test_writing_takes_no_room_and_many_boxes_have_names():
+    shown, _ = scene()
+    shown.apply([Change('a/0', cube())], 0)
+    shown.apply(
+        [Change('a/0', Shown((), 'base')), Change('a/1', Shown((cube().boxes * 3), 'base'))], 1
+    )
+    assert list(shown.boxes) == ['a/1#0', 'a/1#1', 'a/1#2']
+    assert shown.is_settled

@@ -1,0 +1,157 @@
+"""Obstacles from a topic, over real processes: known before plans are made, and stopped for."""
+
+import numpy as np
+import pytest
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from ros.faulty_loop import faulty_loop, seconds
+from visualization_msgs.msg import Marker, MarkerArray
+
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.robot_model import RobotModel
+
+MODEL = RobotModel.named('two_link')
+REACH = 0.5  # [m] of the second link
+VOLATILE = QoSProfile(depth=10)
+LATCHED = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@pytest.fixture(scope='module')
+def running(tmp_path_factory):
+    with faulty_loop(tmp_path_factory.mktemp('obstacles')) as loop:
+        yield loop
+
+
+@pytest.fixture
+def loop(running):
+    """The loop, with its arm in motion; nothing is shown afterwards."""
+    running.move()
+    yield running
+    with_publisher(running, VOLATILE, lambda show: show(Marker(action=Marker.DELETEALL)))
+
+
+def with_publisher(loop, qos, use):
+    """Somebody who shows obstacles, and is gone afterwards."""
+    somebody = Node('somebody')  # of whom the executor of the loop knows nothing
+    publisher = somebody.create_publisher(MarkerArray, 'obstacles', qos)
+    loop.wait(lambda: publisher.get_subscription_count() > 0, 'the planner listens')
+    try:
+        use(lambda *markers: publisher.publish(MarkerArray(markers=list(markers))))
+        loop.spin_for(5)
+    finally:
+        somebody.destroy_node()
+
+
+def box(number, place=(5.0, 0.0, 0.0), size=0.1, frame='base_link'):
+    marker = Marker(ns='cell', id=number, type=Marker.CUBE)
+    marker.header.frame_id = frame
+    marker.pose.orientation.w = 1.0
+    marker.pose.position.x, marker.pose.position.y, marker.pose.position.z = map(float, place)
+    marker.scale.x = marker.scale.y = marker.scale.z = float(size)
+    return marker
+
+
+def wait_for(loop, count):
+    loop.wait(lambda: loop.figure('planner', 'obstacles') == str(count), f'{count} obstacles')
+
+
+def starts(loop):
+    return {seconds(plan.header.stamp) for plan in loop.plans if plan.points}
+
+
+def test_messages_add_to_each_other_and_do_not_starve_the_planner(loop):
+    def use(show):
+        before = starts(loop)
+        for number in range(400):
+            show(box(0, (5.0 + 0.01 * number, 0.0, 0.0)), box(1 + number % 3))
+            loop.spin_for(5)  # 20 Hz
+            if len(starts(loop) - before) >= 3:
+                break
+        assert len(starts(loop) - before) >= 3
+        wait_for(loop, 4)
+
+    with_publisher(loop, VOLATILE, use)
+    assert 'fault' not in loop.modes
+
+
+def test_what_is_not_understood_is_a_fault_until_it_is(loop):
+    def use(show):
+        show(box(0), box(1, frame='camera'))
+        loop.expect_fault('SCENE_UNCLEAR', "obstacle 'cell/1': frame 'camera' is not connected")
+        loop.expect_rest()
+        refused = loop.call('supervisor/reset_fault')
+        assert not refused.success
+        assert 'has to wait, as what is shown as an obstacle is not understood' in refused.message
+        wait_for(loop, 1)
+        show(Marker(action=Marker.DELETE, ns='cell', id=1))
+        loop.come_back()
+
+    with_publisher(loop, VOLATILE, use)
+
+
+def test_a_planner_that_was_killed_knows_a_latched_scene_before_it_plans(loop):
+    def use(show):
+        show(box(0), box(1))
+        wait_for(loop, 2)
+        loop.kill('planner')
+        loop.expect_rest_at_the_end_of_its_plan()
+        loop.start('planner')
+        pid = str(loop.processes['planner'].pid)
+        loop.wait(lambda: loop.figure('planner', 'pid') == pid, 'the planner is there again')
+        wait_for(loop, 2)
+        loop.come_back()
+
+    with_publisher(loop, LATCHED, use)
+
+
+def test_a_planner_that_was_killed_asks_for_a_scene_that_nobody_kept(loop):
+    def use(show):
+        show(box(0), box(1))
+        wait_for(loop, 2)
+        loop.kill('planner')
+        loop.expect_rest_at_the_end_of_its_plan()
+        before = starts(loop)
+        loop.start('planner')
+        loop.wait_to_hear('planner', 'until it is shown again there are no plans')
+        loop.spin_for(200)
+        assert starts(loop) == before
+        show(box(0), box(1))
+        loop.wait(lambda: len(starts(loop)) > len(before), 'a plan, now that it is shown')
+        loop.come_back()
+
+    with_publisher(loop, VOLATILE, use)
+
+
+def tip(q):
+    """Where the second link ends."""
+    R, p = joint_frames(MODEL, np.asarray(q, dtype=np.float64))
+    return p[-1] + R[-1] @ [REACH, 0.0, 0.0]
+
+
+def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
+    def use(show):
+        loop.wait(lambda: is_far_from_its_end(loop), 'a long way to go')
+        plan = loop.followed
+        at = tip(plan.points[-1].positions)
+        show(box(9, at, 0.04))
+        loop.wait(lambda: loop.figure('planner', 'early stops') not in (None, '0'), 'a stop')
+        loop.wait(lambda: loop.followed.header.stamp != plan.header.stamp, 'the stop is followed')
+        stop = loop.followed
+        end = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
+        stops = seconds(stop.header.stamp) + seconds(stop.points[-1].time_from_start)
+        assert stops < end
+        loop.wait(loop.is_at_rest, 'the arm is at rest')
+        assert np.linalg.norm(tip(loop.place) - at) > 0.04 + 0.02
+        assert 'early' in ' '.join(sentence for who, sentence in loop.said if who == 'planner')
+        show(Marker(action=Marker.DELETEALL))
+        loop.come_back()
+
+    with_publisher(loop, VOLATILE, use)
+
+
+def is_far_from_its_end(loop):
+    if not loop.is_moving():
+        return False
+    now, plan = seconds(loop.measured[-1].header.stamp), loop.followed
+    left = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start) - now
+    return left > 2.0 and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.3
