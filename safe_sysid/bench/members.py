@@ -9,6 +9,7 @@ MEMBERS = {
     'ros': 'safe_sysid.bench.ros',
     'excite': 'safe_sysid.bench.excite',
     'calibrate': 'safe_sysid.bench.calibrate',
-    'observability': 'safe_sysid.bench.observability',
+    'identifiability': 'safe_sysid.bench.identifiability',
     'constrained': 'safe_sysid.bench.constrained',
 }
+FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2

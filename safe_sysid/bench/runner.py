@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import importlib
 from pathlib import Path
 
-from safe_sysid.bench.members import MEMBERS
+from safe_sysid.bench.members import FORMER, MEMBERS
 from safe_sysid.errors import ConfigError
 from safe_sysid.versions import cpu_count, versions
 
@@ -33,6 +33,7 @@ class BenchSettings:
 
 def run(name: str, settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Figures of one member, with what is needed to judge and to repeat them."""
+    name = FORMER.get(name, name)
     if name not in MEMBERS:
         raise ConfigError(f"no benchmark '{name}', there are {list(MEMBERS)}")
     if settings.plots is not None:

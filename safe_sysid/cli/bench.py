@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 import sys
 
-from safe_sysid.bench.members import MEMBERS
+from safe_sysid.bench.members import FORMER, MEMBERS
 from safe_sysid.cli.values import count
 
 HELP = 'figures of one part: speed, scaling, tightness, with the seed that reproduces them'
@@ -12,7 +12,9 @@ HELP = 'figures of one part: speed, scaling, tightness, with the seed that repro
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which part, how many trials, and how to answer."""
-    parser.add_argument('name', choices=list(MEMBERS), metavar='NAME', help=', '.join(MEMBERS))
+    parser.add_argument(
+        'name', choices=[*MEMBERS, *FORMER], metavar='NAME', help=', '.join(MEMBERS)
+    )
     parser.add_argument('--trials', metavar='N', type=count, help='random trials')
     parser.add_argument('--seed', metavar='S', type=int, default=1, help='default: 1')
     parser.add_argument('--quick', action='store_true', help='less of everything, under 40 s')

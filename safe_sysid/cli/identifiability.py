@@ -1,7 +1,6 @@
-"""`safe-sysid observability`: what can be known of an arm, as a table, as JSON or as a page."""
+"""`safe-sysid identifiability`: what can be known of an arm, as a table, as JSON or as a page."""
 
 import argparse
-from dataclasses import replace
 from fractions import Fraction
 import json
 
@@ -55,12 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid observability`."""
-    from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
+    """Carry out `safe-sysid identifiability`."""
+    from safe_sysid.api.identifiability import identifiable_parameters
     from safe_sysid.cli.output import print_to_error
-    from safe_sysid.model.identifiability.examination import Question, examine
+    from safe_sysid.model.identifiability.examination import Question
     from safe_sysid.model.identifiability.joint_conditions import Torques
-    from safe_sysid.report import identifiability_page, identifiability_text
+    from safe_sysid.report.identifiability_page import page
 
     question = Question(
         torques=Torques.OF_GRAVITY if options.static else Torques.OF_MOTION,
@@ -73,14 +72,13 @@ def command(options: argparse.Namespace) -> int:
         tolerance=options.tolerance,
     )
     with print_to_error():
-        answer = examine(options.urdf, question)
-        answer = replace(answer, notes=(*answer.notes, *loop_sentences(options.urdf)))
+        result = identifiable_parameters(options.urdf, question)
     if options.json:
-        print(json.dumps(identifiability_text.as_plain(answer), ensure_ascii=False))
+        print(json.dumps(result.as_dict(), ensure_ascii=False))
     elif options.html:
-        print(identifiability_page.page(answer))
+        print(page(result.answer))
     else:
-        print(identifiability_text.as_text(answer))
+        print(result)
     return 0
 
 

@@ -35,7 +35,7 @@ NOT_READ = 141  # and for a pipe that was closed
 
 GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands and their files
     'to start with': {'demo': demo, 'doctor': doctor},
-    'before a recording': {'observability': identifiability, 'excite': excite},
+    'before a recording': {'identifiability': identifiability, 'excite': excite},
     'recordings': {
         'identify': identify,
         'calibrate': calibrate,
@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands a
     'for the shell': {'completion': completion},
 }
 COMMANDS = {name: file for files in GROUPS.values() for name, file in files.items()}
+FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = whole.parse_args(arguments)
     options.command_line = whole  # what a shell can complete
     try:
-        return int(COMMANDS[options.subcommand].command(options))
+        name = FORMER.get(options.subcommand, options.subcommand)
+        return int(COMMANDS[name].command(options))
     except SafeSysidError as error:
         print(f'safe-sysid: {error}', file=sys.stderr)
         return WRONG_USE
@@ -79,7 +81,8 @@ def parser() -> argparse.ArgumentParser:
     choices = whole.add_subparsers(metavar='COMMAND', dest='subcommand', required=True)
     choices.help = 'one of those above'
     for name, declared in COMMANDS.items():
-        declared.add_arguments(choices.add_parser(name, description=declared.HELP))
+        former = [old for old, new in FORMER.items() if new == name]
+        declared.add_arguments(choices.add_parser(name, aliases=former, description=declared.HELP))
     return whole
 
 

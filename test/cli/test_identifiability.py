@@ -1,4 +1,4 @@
-"""`safe-sysid observability`: table, sentences, JSON and page of arms as users have them."""
+"""`safe-sysid identifiability`: table, sentences, JSON and page of arms as users have them."""
 
 from html.parser import HTMLParser
 import json
@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from report.browser import Browser, chromium
 
-from safe_sysid.bench import observability as bench_observability
-from safe_sysid.bench.observability import chain
+from safe_sysid.bench import identifiability as bench_identifiability
+from safe_sysid.bench.identifiability import chain
 from safe_sysid.bench.runner import BenchSettings
-from safe_sysid.cli.main import main
+from safe_sysid.cli.main import COMMANDS, main
 from safe_sysid.model.identifiability.links import written
 from safe_sysid.model.identifiability.parameter_classes import ParameterClass
 from safe_sysid.model.identifiability.parameter_nullspace import (
@@ -47,7 +47,7 @@ def puma(tmp_path):
 
 
 def run(capsys, *arguments):
-    assert main(['observability', *map(str, arguments)]) == 0
+    assert main(['identifiability', *map(str, arguments)]) == 0
     return capsys.readouterr().out
 
 
@@ -263,7 +263,7 @@ def test_a_link_whose_name_is_markup_is_shown_as_text(tmp_path, capsys):
     ],
 )
 def test_misuse_says_what_is_allowed(capsys, arguments, message):
-    assert main(['observability', *arguments]) == 2
+    assert main(['identifiability', *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -272,15 +272,15 @@ def test_misuse_says_what_is_allowed(capsys, arguments, message):
 )
 def test_arguments_that_make_no_sense_are_refused(capsys, arguments):
     with pytest.raises(SystemExit) as ending:
-        main(['observability', 'kinova_gen3', *arguments])
+        main(['identifiability', 'kinova_gen3', *arguments])
     assert ending.value.code == 2
     capsys.readouterr()
 
 
 def test_bench_prints_what_it_measures(monkeypatch):
-    monkeypatch.setattr(bench_observability, 'SCALING', (10,))
+    monkeypatch.setattr(bench_identifiability, 'SCALING', (10,))
     said = []
-    figures = bench_observability.run(BenchSettings(3, 1, True, None), said.append)
+    figures = bench_identifiability.run(BenchSettings(3, 1, True, None), said.append)
     assert figures['random_trees'] == 3 and figures['disagreements'] == 0
     assert figures['base_parameters'] == 43
     assert figures['float_ms'] > 0 and figures['exact_ms'] > 0
@@ -290,9 +290,9 @@ def test_bench_prints_what_it_measures(monkeypatch):
 
 
 def test_bench_counts_disagreements(monkeypatch):
-    monkeypatch.setattr(bench_observability, 'SCALING', (10,))
-    monkeypatch.setattr(bench_observability, 'trial', lambda seed: ['no'] if seed % 2 else [])
-    figures = bench_observability.run(BenchSettings(4, 1, True, None), lambda _: None)
+    monkeypatch.setattr(bench_identifiability, 'SCALING', (10,))
+    monkeypatch.setattr(bench_identifiability, 'trial', lambda seed: ['no'] if seed % 2 else [])
+    figures = bench_identifiability.run(BenchSettings(4, 1, True, None), lambda _: None)
     assert figures['disagreements'] == 2
     assert figures['contradictions'][0] == {'seed': 1_000_001, 'said': 'no'}
 
@@ -311,3 +311,11 @@ def test_loops_are_said_to_hide_more_than_the_table_tells(capsys):
     assert 'four_bar has loops (closure)' in text
     assert 'the torque of its motor shows 8 combinations' in text
     assert 'with its loops: ' in text
+
+
+def test_the_former_name_is_still_accepted(capsys):
+    assert main(['observability', 'two_link']) == 0
+    former = capsys.readouterr().out
+    assert main(['identifiability', 'two_link']) == 0
+    assert capsys.readouterr().out == former
+    assert COMMANDS['identifiability'] and 'observability' not in COMMANDS

@@ -1,4 +1,4 @@
-"""`safe-sysid bench observability`: time, scaling, and agreement with sampled regressors."""
+"""`safe-sysid bench identifiability`: time, scaling, and agreement with sampled regressors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     figures['scaling'] = scaling
     if settings.plots is not None:
         line_plot(
-            settings.plots / 'observability_scaling.svg',
+            settings.plots / 'identifiability_scaling.svg',
             np.array(SCALING),
             {key: np.array([row[key] for row in scaling]) for key in ('float_ms', 'exact_ms')},
             Axes('joints', 'ms', 'log', 'log'),
