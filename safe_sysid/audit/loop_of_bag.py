@@ -24,6 +24,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.plan.result import Finding, Outcome, PlanResult
+from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.trajectory.plan import Plan
 
 SAMPLES, TORQUES, ESTIMATES, CERTIFIED, FOLLOWED, MODES, HEALTH = TOPICS = (
@@ -73,7 +74,7 @@ class _Heard:
     torques: dict[int, Array] = field(default_factory=dict)  # by the stamp that they answer
     estimates: list[tuple[int, ParameterEstimate]] = field(default_factory=list)  # changes
     modes: list[tuple[int, str]] = field(default_factory=list)  # stamp of the newest sample
-    searches: dict[tuple[str, str], PlanningEntry] = field(default_factory=dict)
+    searches: dict[tuple[int, str], ToldSearch] = field(default_factory=dict)
     reason: str = ''  # of the first fault
 
     def __post_init__(self) -> None:
@@ -123,10 +124,10 @@ class _Heard:
     def _take_health(self, statuses: Iterable[Any]) -> None:
         for status in statuses:
             said = {pair.key: pair.value for pair in status.values}
-            if status.name.endswith('planner') and said.get('searched [s]', '') not in ('', '0'):
-                key = said['said at [ns]'], said['found']
-                self.searches.setdefault(key, _search(said))
-            elif status.name.endswith('supervisor') and said.get('cause') and not self.reason:
+            told = told_search(said) if status.name.endswith('planner') else None
+            if told is not None and told.seconds > 0.0:
+                self.searches.setdefault((told.stamp, told.sentence), told)
+            if status.name.endswith('supervisor') and said.get('cause') and not self.reason:
                 self.reason = status.message
 
     def loop(self, folder: Path) -> RecordedLoop:
@@ -165,15 +166,12 @@ class _Heard:
         """What the planner said, on the clock of the record."""
         starts = [plan.start_time for plan in plans]
         found = []
-        for entry in self.searches.values():
-            time = clock.seconds(round(entry.time))
+        for told in self.searches.values():
+            time = clock.seconds(told.stamp)
             number = max(int(np.searchsorted(starts, time, side='right')) - 1, 0)
-            found.append(replace(entry, time=time, plan=number))
+            found.append(
+                PlanningEntry(
+                    time, told.outcome.value, told.sentence, told.cost, told.seconds, number
+                )
+            )
         return tuple(found)
-
-
-def _search(said: dict[str, str]) -> PlanningEntry:
-    """Its time is still a stamp [ns]."""
-    outcome = said['found'].partition(',')[0].partition(':')[0]
-    cost, seconds = float(said['cost']), float(said['searched [s]'])
-    return PlanningEntry(float(said['said at [ns]']), outcome, said['found'], cost, seconds, 0)

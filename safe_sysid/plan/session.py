@@ -9,6 +9,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import Outcome, PlanResult, failed_in_a_row
+from safe_sysid.plan.told_search import SENTENCE, ToldSearch
 
 
 class Session:
@@ -76,12 +77,5 @@ class Session:
         """What the last search came to, when the planner said so, and how long it took."""
         result = self._planner.result
         if result is None:
-            return {'found': 'nothing yet'}
-        finding = result.finding
-        seconds = 0.0 if finding.seconds is None else finding.seconds['total']
-        return {
-            'found': str(result),
-            'said at [ns]': self._planner.clock.stamp(result.time),
-            'searched [s]': f'{seconds:.4g}',
-            'cost': f'{finding.cost:.6g}',
-        }
+            return {SENTENCE: 'nothing yet'}
+        return ToldSearch.of(result, self._planner.clock).figures()

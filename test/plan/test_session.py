@@ -115,6 +115,7 @@ def test_figures_are_those_of_the_last_search(session, problem):
     step(session, problem, 0.25)
     assert list(session.figures().items()) == [
         ('is warm', True),
+        ('outcome', 'UNUSABLE'),
         ('found', 'nothing can be planned: no way leads there; braking, 3.00 s left'),
         ('said at [ns]', ORIGIN + 250_000_000),
         ('searched [s]', '0'),

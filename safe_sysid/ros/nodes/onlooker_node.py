@@ -13,6 +13,7 @@ from std_msgs.msg import Float64MultiArray, String
 
 from safe_sysid.errors import ConfigError, MessageError
 from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.process.main import FAULT, main_of
@@ -91,11 +92,10 @@ class OnlookerNode(Node):
 
     def _tell_search(self, figures: Mapping[str, str]) -> None:
         """What the planner found, once."""
-        found = figures.get('found', '')
-        if found and found != self._found and 'said at [ns]' in figures:
-            self._found = found
-            stamp = int(figures['said at [ns]'])
-            self._say(f'planner: {found}', plan=found, stamp=stamp)
+        told = told_search(figures)
+        if told is not None and told.sentence != self._found:
+            self._found = told.sentence
+            self._say(f'planner: {told.sentence}', plan=told.sentence, stamp=told.stamp)
 
     def _end_at_fault(self, cause: str) -> None:
         if cause and self._settings.once:
