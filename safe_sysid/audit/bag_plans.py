@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-import hashlib
 from typing import Any
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.audit.bag_settings import RecordedSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.plan.plan_message import PlanNotice
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.interval import Interval
-from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
@@ -46,33 +44,26 @@ def estimate_in(message: Any, layout: ParameterLayout) -> ParameterEstimate:
     return ParameterEstimate(layout, theta, Interval(lower, upper))
 
 
-def digest(estimate: ParameterEstimate) -> str:
-    """Name by which a plan refers to what it was certified for, as docs/ros.md describes it."""
-    numbers = (estimate.bounds.lower, estimate.theta, estimate.bounds.upper)
-    return hashlib.blake2b(np.concatenate(numbers).tobytes(), digest_size=8).hexdigest()
-
-
 @dataclass
 class RecordedPlans:
     """Plans in the order they were followed; each becomes a certified one when it is asked for."""
 
     settings: RecordedSettings
     estimates: dict[str, ParameterEstimate] = field(default_factory=dict)  # by digest
-    messages: dict[int, Any] = field(default_factory=dict)  # by the start of the plan [ns]
+    notices: dict[int, PlanNotice] = field(default_factory=dict)  # by the start of the plan [ns]
 
     def certified(self, clock: Clock) -> list[Plan]:
         """All plans followed, with the certificates that follow from what was recorded."""
-        return [self._plan(message, clock) for _, message in sorted(self.messages.items())]
+        return [self._plan(notice, clock) for _, notice in sorted(self.notices.items())]
 
-    def _plan(self, message: Any, clock: Clock) -> Plan:
-        name = message.header.frame_id
+    def _plan(self, notice: PlanNotice, clock: Clock) -> Plan:
+        name, start = notice.certified_for, clock.seconds(notice.start)
         if name not in self.estimates:
             raise MeasurementError(
-                f'the bounds that the plan of {stamp_of(message.header.stamp) / 1e9:.3f} s was '
-                'certified for are not in the recording'
+                f'the bounds that the plan of {notice.start / 1e9:.3f} s was certified for are '
+                'not in the recording'
             )
-        start = clock.seconds(stamp_of(message.header.stamp))
-        return certified_plan(self.settings, self.estimates[name], start, _pieces(message))
+        return certified_plan(self.settings, self.estimates[name], start, notice.motion.pieces)
 
 
 def certified_plan(
@@ -103,20 +94,3 @@ def _certificate(
     return ReachableSet.certify_center(
         Problem(settings.model, estimate, horizon, settings.gains, obstacles)
     )
-
-
-def _pieces(message: Any) -> list[Piece]:
-    """Quintics through the points of a JointTrajectory."""
-    states: list[tuple[Array, ...]] = [
-        tuple(np.array(x, float) for x in (p.positions, p.velocities, p.accelerations))
-        for p in message.points
-    ]
-    ends = [stamp_of(point.time_from_start) for point in message.points]
-    pieces: list[Piece] = []
-    q, qd, qdd = states[0]
-    for i, (q1, qd1, qdd1) in enumerate(states[1:]):
-        duration = (ends[i + 1] - ends[i]) / 1e9
-        curve = Bezier(q, qd, qdd, duration, qd1=qd1, qdd1=qdd1)
-        pieces.append(Piece(curve, q1 - q))
-        q, qd, qdd = pieces[-1].end
-    return pieces

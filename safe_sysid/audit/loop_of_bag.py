@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.audit.bag_plans import RecordedPlans, digest, estimate_in, stamp_in, stamp_of
+from safe_sysid.audit.bag_plans import RecordedPlans, estimate_in, stamp_in, stamp_of
 from safe_sysid.audit.bag_settings import PARAMETERS, RecordedSettings, recorded_settings
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder, PlanningEntry
 from safe_sysid.closed_loop import Moment
@@ -23,6 +23,7 @@ from safe_sysid.measure.bag.messages import BagMessage, bag_messages
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.plan.plan_message import name_of, plan_notice
 from safe_sysid.plan.result import Finding, Outcome, PlanResult
 from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.trajectory.plan import Plan
@@ -99,10 +100,11 @@ class _Heard:
             self._take_estimate(data)
         elif message.topic == CERTIFIED:
             estimate = estimate_in(data, self._layout)
-            self.plans.estimates[digest(estimate)] = estimate
+            self.plans.estimates[name_of(estimate)] = estimate
         elif message.topic == FOLLOWED:
             if data.points:
-                self.plans.messages[stamp_of(data.header.stamp)] = data
+                notice = plan_notice(data, self._layout.joint_names)
+                self.plans.notices[notice.start] = notice
         elif message.topic == MODES:
             if not self.modes or self.modes[-1][1] != data.data:
                 self.modes.append((self._newest, data.data))
@@ -133,7 +135,7 @@ class _Heard:
     def loop(self, folder: Path) -> RecordedLoop:
         """The run."""
         stamps = sorted(self.samples.keys() & self.torques.keys())
-        if not stamps or not self.plans.messages:
+        if not stamps or not self.plans.notices:
             raise MeasurementError(
                 f'{folder}: no sample of it was answered by a torque under a plan; nothing moved'
             )

@@ -1,4 +1,4 @@
-"""ROS messages to and from the values that stages exchange; no other file copies their fields.
+"""ROS messages to and from the values that stages exchange; only plans have a file of their own.
 
 Standard messages only. Three of them need an agreement on top of their definition:
 
@@ -6,10 +6,7 @@ Standard messages only. Three of them need an agreement on top of their definiti
                         are seconds and nanoseconds of the sample that the torque answers
     parameter_estimate  Float64MultiArray (3, 14 n), rows lower, nominal, upper; before the offset
                         the stamp of the newest sample in it, as above
-    plan                JointTrajectory with two points: the quintic through them, in position,
-                        velocity and acceleration; more points where a plan has more pieces.
-                        header.stamp is when it starts, header.frame_id the name of the estimate
-                        it was certified for, see `name_of`
+    plan                JointTrajectory, see plan/plan_message.py
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ from __future__ import annotations
 import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-import hashlib
 
 from builtin_interfaces.msg import Duration, Time
 import numpy as np
@@ -27,15 +23,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError, MessageError
-from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
-from safe_sysid.plan.agreement import Followed
+from safe_sysid.plan.plan_message import PlanNotice, fill_plan
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
-from safe_sysid.trajectory.bezier import Bezier
-from safe_sysid.trajectory.plan import Plan
-from safe_sysid.trajectory.task_motion import Piece, TaskMotion
 
 SECOND = 1_000_000_000  # [ns]
 OFFSET = 2  # numbers before the data of a stamped array: seconds and nanoseconds
@@ -199,96 +191,11 @@ def estimate_of(msg: Float64MultiArray, layout: ParameterLayout) -> StampedEstim
     return StampedEstimate(estimate, _checked_stamp(data, 'parameter_estimate'))
 
 
-def name_of(estimate: ParameterEstimate) -> str:
-    """Name that follows from the numbers alone, so that nobody has to count estimates."""
-    numbers_ = (estimate.bounds.lower, estimate.theta, estimate.bounds.upper)
-    return hashlib.blake2b(np.concatenate(numbers_).tobytes(), digest_size=8).hexdigest()
-
-
-@dataclass(frozen=True, eq=False)
-class PlanNotice:
-    """A plan as a message tells it; what it was certified for has a name only."""
-
-    start: int  # [ns]
-    motion: TaskMotion
-    certified_for: str
-
-    def plan(self, clock: Clock, estimate: ParameterEstimate) -> Plan:
-        """The plan, on a clock, with the estimate of this name."""
-        start, (first, *then) = clock.seconds(self.start), self.motion.pieces
-        return Plan(
-            start,
-            start + self.motion.duration,  # whoever takes over says himself when
-            first.curve,
-            first.k,
-            estimate.bounds,
-            self.certified_for,
-            estimate.theta,
-            tuple(then),
-        )
-
-
-def notice_of(plan: Plan, clock: Clock, certified_for: str) -> PlanNotice:
-    """What there is to say about a plan."""
-    return PlanNotice(clock.stamp(plan.start_time), plan.motion, certified_for)
-
-
 def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTrajectory:
-    """Points at the start and at the end of every piece."""
-    first = notice.motion.pieces[0].curve
-    states = [(first.q0, first.qd0, first.qdd0), *(piece.end for piece in notice.motion.pieces)]
-    lengths = [0.0, *(piece.curve.duration for piece in notice.motion.pieces)]
-    ends = [round(t * SECOND) for t in np.cumsum(lengths).tolist()]
-    return JointTrajectory(
-        header=Header(stamp=time_of(notice.start), frame_id=notice.certified_for),
-        joint_names=list(joint_names),
-        points=[
-            JointTrajectoryPoint(
-                positions=numbers(q),
-                velocities=numbers(qd),
-                accelerations=numbers(qdd),
-                time_from_start=Duration(sec=t // SECOND, nanosec=t % SECOND),
-            )
-            for (q, qd, qdd), t in zip(states, ends, strict=True)
-        ],
-    )
-
-
-def plan_notice(msg: JointTrajectory, joint_names: Sequence[str]) -> PlanNotice:
-    """What a plan message says, or an error that names why it is none."""
-    n = len(joint_names)
-    if list(msg.joint_names) != list(joint_names) or len(msg.points) < 2:
-        raise MessageError(
-            f'plan is for {list(msg.joint_names)} and has {len(msg.points)} points; '
-            f'{list(joint_names)} and 2 or more are needed'
-        )
-    states = [
-        [np.array(x, dtype=np.float64) for x in (p.positions, p.velocities, p.accelerations)]
-        for p in msg.points
-    ]
-    if any(x.shape != (n,) or not np.isfinite(x).all() for state in states for x in state):
-        raise MessageError(f'a point of the plan has not {n} finite numbers of each kind')
-    ends = [stamp_of(point.time_from_start) for point in msg.points]
-    pieces: list[Piece] = []
-    q, qd, qdd = states[0]
-    for i, (q1, qd1, qdd1) in enumerate(states[1:]):
-        duration = ends[i + 1] - ends[i]
-        if duration <= 0:
-            raise MessageError(f'a piece of the plan lasts {duration} ns; that has to be above 0')
-        curve = Bezier(q, qd, qdd, duration / SECOND, qd1=qd1, qdd1=qdd1)
-        pieces.append(Piece(curve, q1 - q))
-        q, qd, qdd = pieces[-1].end
-    if np.any(qd) or np.any(qdd):
-        raise MessageError('the plan does not end at rest')
-    return PlanNotice(stamp_of(msg.header.stamp), TaskMotion(tuple(pieces)), msg.header.frame_id)
-
-
-def followed_of(msg: JointTrajectory, joint_names: Sequence[str]) -> Followed | None:
-    """What plan_in_force says that the arm follows; None if it has no points."""
-    if not msg.points:
-        return None
-    notice = plan_notice(msg, joint_names)
-    return Followed(notice.start, notice.start + round(notice.motion.duration * SECOND))
+    """A plan to be published."""
+    msg = JointTrajectory()
+    fill_plan(msg, JointTrajectoryPoint, notice, joint_names)
+    return msg
 
 
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:

@@ -12,19 +12,15 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout, ratio_bounds
 from safe_sysid.plan.agreement import Followed
+from safe_sysid.plan.plan_message import PlanNotice, followed_of, name_of, notice_of, plan_notice
 from safe_sysid.ros.messages.codec import (
     JointStateReader,
     JointStateWriter,
-    PlanNotice,
     TorqueReader,
     TorqueWriter,
     estimate_message,
     estimate_of,
-    followed_of,
-    name_of,
-    notice_of,
     plan_message,
-    plan_notice,
 )
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.trajectory.bezier import Bezier
