@@ -9,7 +9,14 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / 'safe_sysid'
 MODULES = sorted(PACKAGE.rglob('*.py'))
 
-EVERYONE = {'arrays', 'config', 'errors', 'share', 'versions'}  # files beside the folders
+EVERYONE = {
+    'arrays',
+    'config',
+    'errors',
+    'share',
+    'versions',
+    'worker',
+}  # files beside the folders
 STAGES = {'identify', 'track', 'reach', 'plan', 'calibrate', 'excite', 'simulate'}
 VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
 ABOVE = {'closed_loop', 'loop_settings', 'audit', 'report', 'export', 'bringup', 'bench', 'api'}

@@ -9,10 +9,7 @@ import math
 from multiprocessing.connection import Connection, wait
 import os
 import pickle
-import signal
 import socket
-import subprocess
-import sys
 import time
 
 from safe_sysid.errors import ConfigError, SafeSysidError
@@ -21,8 +18,8 @@ from safe_sysid.excite.criteria import stages_of
 from safe_sysid.excite.design import Candidate, search
 from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.trajectory.motion_basis import Motion
+from safe_sysid.worker import Worker
 
-CLOSE = 2.0  # [s] to end by itself
 REPORT_EVERY = 0.2  # [s]
 
 
@@ -150,42 +147,30 @@ def _processes(
     problem: DesignProblem, criterion: str, effort: Effort
 ) -> Iterator[list[Connection]]:
     """Processes that search, each with every n-th start, ended on the way out."""
-    running, connections = [], []
+    workers: list[Worker] = []
+    connections: list[Connection] = []
     try:
         for _ in range(effort.processes):
-            ours, theirs = socket.socketpair()
-            running.append(
-                subprocess.Popen(
-                    [sys.executable, '-m', 'safe_sysid.excite.multi_start', str(theirs.fileno())],
-                    pass_fds=[theirs.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    # small matrices gain nothing from threads, which would take each other's core
-                    env={**os.environ, 'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'},
-                )
-            )
-            theirs.close()
-            connections.append(Connection(ours.detach()))
+            workers.append(Worker(serve))
+            connections.append(Connection(os.dup(workers[-1].socket.fileno())))
         for number, connection in enumerate(connections):
             connection.send_bytes(pickle.dumps((problem, criterion, effort, number)))
         yield connections
     finally:
         for connection in connections:
             connection.close()
-        for process in running:
-            process.terminate()
-        for process in running:
-            try:
-                process.wait(timeout=CLOSE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        for worker in workers:
+            worker.process.terminate()  # at once, as each may be inside a search
+        for worker in workers:
+            worker.close()
 
 
-def serve(connection: Connection) -> None:
+def serve(stream: socket.socket) -> None:
     """Search for another process until it closes the connection or the starts run out.
 
     Sends (candidate, error or None, CPU seconds of this process so far, starts that have ended).
     """
+    connection = Connection(stream.detach())
     problem, criterion, effort, number = pickle.loads(connection.recv_bytes())
     start = number
     while effort.starts is None or start < effort.starts:
@@ -203,9 +188,3 @@ def serve(connection: Connection) -> None:
             return
         connection.send((None, time.process_time(), 1))
         start += effort.processes
-
-
-if __name__ == '__main__':
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
-        serve(Connection(int(sys.argv[1])))

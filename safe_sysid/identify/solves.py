@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import socket
-import subprocess
-import sys
 from typing import Protocol
 
 from safe_sysid.errors import SafeSysidError
@@ -15,9 +12,11 @@ from safe_sysid.identify.observation import Observation, packed, unpacked
 from safe_sysid.identify.payload_estimator import PayloadEstimator, Solution, SolveSettings
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.worker import Worker
 
 _ROWS = b'R'  # first byte of rows, which a pickle never begins with
 LONGEST_MESSAGE = 1 << 20  # bytes
+NICENESS = 5  # who is in the control path comes first
 
 
 class SolverProcessError(SafeSysidError):
@@ -87,24 +86,16 @@ class SolvesAtOnce:
 class SolvesInBackground:
     """Computes in a second process; every call here but `wait` returns within microseconds.
 
-    A thread would share the interpreter lock with the caller, who could wait for it as long as
-    a switch interval (5 ms). Messages keep their bounds (SOCK_SEQPACKET), so that each takes one
-    system call.
+    With a thread the caller could wait as long as a switch interval (5 ms). Messages keep their
+    bounds (SOCK_SEQPACKET), so that each takes one system call.
     """
 
     def __init__(
         self, model: RobotModel, prior: ParameterEstimate, settings: SolveSettings
     ) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._worker = Worker(serve, socket.SOCK_SEQPACKET)
+        self._socket = self._worker.socket
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_MESSAGE)
-        self._process = subprocess.Popen(
-            [sys.executable, '-m', 'safe_sysid.identify.solves', str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            # small matrices gain nothing from threads, which would take the caller's core
-            env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'},
-        )
-        theirs.close()
         self._buffer = bytearray(LONGEST_MESSAGE)
         self._episode = 0  # solutions of an earlier payload are not ours
         self._send(pickle.dumps(('prior', model, prior, settings)))
@@ -151,12 +142,7 @@ class SolvesInBackground:
 
     def close(self) -> None:
         """End the process."""
-        self._socket.close()
-        try:
-            self._process.wait(timeout=2.0)
-        except subprocess.TimeoutExpired:  # it is inside a solve
-            self._process.kill()
-            self._process.wait()
+        self._worker.close()
 
     def _send(self, message: bytes) -> None:
         try:
@@ -170,14 +156,16 @@ class SolvesInBackground:
             raise self._ended() from error
 
     def _ended(self) -> SolverProcessError:
+        code = self._worker.process.poll()
         return SolverProcessError(
-            f'the process that computes bounds has ended (exit code {self._process.poll()}); '
+            f'the process that computes bounds has ended (exit code {code}); '
             'bounds stay as they are until the identifier is started again'
         )
 
 
 def serve(connection: socket.socket) -> None:
     """Compute for another process until it closes the connection."""
+    os.nice(NICENESS)
     estimator: PayloadEstimator | None = None
     while True:
         try:
@@ -202,9 +190,3 @@ def serve(connection: socket.socket) -> None:
                 connection.send(pickle.dumps((content[0], estimator.solve())))
             except (BrokenPipeError, ConnectionResetError):
                 return
-
-
-if __name__ == '__main__':
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who closes us
-    os.nice(5)
-    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -213,7 +213,7 @@ def test_no_sample_waits_for_two_things(trial):
 
 def test_a_dead_solver_process_is_a_fault_and_close_leaves_no_process(trial):
     identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesInBackground)
-    pid = identifier._solves._process.pid
+    pid = identifier._solves._worker.process.pid
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(IdentificationFault, match='process that computes bounds has ended'):
         for i in range(3000):

@@ -1,0 +1,59 @@
+"""Worker: one function in a process of its own, with a socket between it and us.
+
+A thread would share the interpreter lock with its caller. The process is a fresh interpreter that
+loads the function's module and nothing else of ours; it ends when the socket is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import contextlib
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+
+PATIENCE = 2.0  # [s] to end by itself
+# Small matrices gain nothing from threads, which would take the core of somebody else.
+ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
+
+Serve = Callable[[socket.socket], None]
+
+
+class Worker:
+    """Runs `serve`, a function at the top of a module, until our end of the socket is closed."""
+
+    def __init__(self, serve: Serve, kind: socket.SocketKind = socket.SOCK_STREAM) -> None:
+        self.socket, theirs = socket.socketpair(socket.AF_UNIX, kind)
+        told = pickle.dumps(serve).hex()  # its module and name
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', __spec__.name, str(theirs.fileno()), told],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, **ONE_THREAD},
+            )
+
+    def close(self) -> None:
+        """End the process, by force where it is inside something that takes long."""
+        self.socket.close()
+        try:
+            self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def main() -> None:
+    """Serve for the process that has started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
+    descriptor, told = sys.argv[1:]
+    serve: Serve = pickle.loads(bytes.fromhex(told))
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError, EOFError):
+        serve(socket.socket(fileno=int(descriptor)))
+
+
+if __name__ == '__main__':
+    main()
