@@ -33,7 +33,8 @@ WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
 FREQUENCY_LIMIT = 10.0  # [Hz] cut-off where none is given, or a fifth of the sample rate
 SOLVES = 10  # over the whole recording
-SOLVE_SECONDS = 60.0  # at most for one of them
+SOLVE_PIVOTS = 100_000  # at most for one of them
+SOLVE_SECONDS = 600.0  # the same, as the last resort
 KNOWN_LINKS = (0.05, 0.0)  # share, and centres of mass [m], where nobody says more
 STEP_ALLOWED = 2.5  # sample times between two samples, before it is a gap
 FEWEST = 5  # samples in a window
@@ -88,7 +89,7 @@ class IdentificationProblem:
         refusal = implausible(model, thinned(self.smoothed))
         if refusal is not None:
             return refused(prior, refusal)
-        solve = SolveSettings(seconds=SOLVE_SECONDS, reach=self.known.reach)
+        solve = SolveSettings(pivots=SOLVE_PIVOTS, seconds=SOLVE_SECONDS, reach=self.known.reach)
         settings = IdentifierSettings(self.observation, solve, max(0.5, self.seconds / SOLVES))
         return replay(model, prior, settings, self.log, self.split, progress)
 
@@ -145,6 +146,7 @@ def identify_recording(
         bounds=estimate.end_effector_bounds,
         payload=None if replayed.refused else problem.payload(settings.flange, estimate),
         assumptions=(
+            *_clock_sentences(replayed.solves_cut_short),
             *_assumptions(problem.observation, recording),
             *sentences(arm.model, problem.known),
         ),
@@ -248,6 +250,16 @@ def _effort_sentences(arm: Arm) -> list[str]:
     scale = arm.model.sensors.effort_scale
     unit = '' if (scale == 1.0).all() else f', times {[float(f"{s:.4g}") for s in scale]}'
     return [f'effort is read as {arm.facts.effort.kind}, counted {counted}{unit}']
+
+
+def _clock_sentences(cut_short: int) -> list[str]:
+    """Say so where bounds depend on how busy the machine was."""
+    if not cut_short:
+        return []
+    return [
+        f'nothing more, but {cut_short} solves were ended by the clock: on another day or machine '
+        'the bounds may be wider or narrower, and hold as well'
+    ]
 
 
 def _assumptions(settings: ObservationSettings, recording: Recording) -> list[str]:

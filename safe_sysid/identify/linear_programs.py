@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 import time
 
 import highspy
@@ -14,6 +15,29 @@ from safe_sysid.arrays import Array, IntArray
 ITERATIONS = 5  # of the simplex method per row and column; one is usual, more is going in circles
 _BASIC = highspy.HighsBasisStatus.kBasic
 _Status = highspy.HighsModelStatus
+
+
+class Ending(Enum):
+    """Why no more directions are looked at."""
+
+    ALL_DONE = 'all directions are done'
+    PIVOTS = 'the budget of pivots is spent'
+    CLOCK = 'time is up: bounds depend on how busy the machine is'
+
+
+@dataclass
+class Budget:
+    """Work that is left; `deadline` is the last resort, as the clock is not the same for all."""
+
+    pivots: float  # of the simplex method
+    deadline: float = np.inf  # [s] of time.monotonic
+
+    @property
+    def ending(self) -> Ending:
+        """What has run out."""
+        if time.monotonic() >= self.deadline:
+            return Ending.CLOCK
+        return Ending.PIVOTS if self.pivots <= 0 else Ending.ALL_DONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +71,9 @@ class Basis:
 class LinearPrograms:
     """One polytope and many directions; each starts where its last run ended."""
 
-    def __init__(self, polytope: Polytope, row_numbers: IntArray, deadline: float) -> None:
+    def __init__(self, polytope: Polytope, row_numbers: IntArray, budget: Budget) -> None:
         self._highs = highspy.Highs()
-        self._deadline = deadline
+        self._budget = budget
         self._numbers = [int(i) for i in row_numbers]
         self._columns = polytope.A.shape[1]
         for option, value in (
@@ -59,13 +83,14 @@ class LinearPrograms:
         self._highs.passModel(_program(polytope))
 
     def maximum(self, cost: Array, basis: Basis) -> Optimum | None:
-        """Largest cost . x for the first entries of x; None if out of time or given up."""
+        """Largest cost . x for the first entries of x; None if out of budget or given up."""
         whole = np.zeros(self._columns)  # HiGHS reads as many numbers as it is told, unchecked
         whole[: len(cost)] = -cost
         self._highs.changeColsCost(self._columns, np.arange(self._columns, dtype=np.int32), whole)
         self._start_from(basis)
         status = self._run()
-        if status == _Status.kIterationLimit:  # it circles; another start need not
+        if status == _Status.kIterationLimit and self._budget.pivots > 0:
+            # it circles; another start need not
             self._highs.clearSolver()
             status = self._run()
         if status == _Status.kInfeasible:
@@ -77,13 +102,15 @@ class LinearPrograms:
         return Optimum(True, np.array(solution.col_value), -np.array(solution.row_dual))
 
     def _run(self) -> highspy.HighsModelStatus:
-        left = self._deadline - time.monotonic()
-        if left <= 0.0:
-            return _Status.kTimeLimit
+        if self._budget.ending is not Ending.ALL_DONE:
+            return _Status.kIterationLimit
+        left = min(self._budget.deadline - time.monotonic(), highspy.kHighsInf)
         self._highs.setOptionValue('time_limit', self._highs.getRunTime() + left)
         limit = ITERATIONS * (self._columns + len(self._numbers))
+        limit = int(max(1, min(limit, self._budget.pivots)))
         self._highs.setOptionValue('simplex_iteration_limit', limit)
         self._highs.run()
+        self._budget.pivots -= max(0, self._highs.getInfo().simplex_iteration_count)
         status: highspy.HighsModelStatus = self._highs.getModelStatus()
         return status
 

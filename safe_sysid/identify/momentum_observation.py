@@ -8,17 +8,39 @@ The rows hold for the true theta within delta, if
   A1  the arm is a chain of rigid bodies with the kinematics and friction law of the model,
   A2  theta lies in the bounds given,
   A3  every sample of q, qd and tau is within its error bound of the truth at its stamp,
-  A4  between samples the smooth terms bend no more than `safety_factor` times what the
-      neighbouring samples show, at the ends of a window twice that (or than `curvature`),
+  A4  inside a step no velocity is farther from the curve that its ends show than `step_path`
+      says, by `safety_factor`, and along that curve the rate bends as its middle shows (or all
+      of the rate but viscous friction, and torque, bend at most `curvature`),
   A5  torque is constant from the stamp of its sample on (`torque_signal: held`), constant until
-      then (`held_until`), or bends as in A4 (`sampled`),
-  A6  no joint reverses twice between two samples.
+      then (`held_until`), or `sampled`: between samples it bends at most `safety_factor` times
+      what `torque_impulse` sees,
+  A6  a velocity that has the same certain sign at both ends of a step keeps it between them, and
+      a joint at rest at both ends, in one place by exact readings, rests between them: it does
+      not stop and break away, or break away and stop, in a single step.
 What delta contains: errors of q, qd, tau and their rounding, quadrature, and nothing of theta_r,
 which stays an unknown of the rows.
+
+Why a held torque needs no more than A4. Let f be a column of W_c without friction, x(t) = (q, qd)
+the true motion inside a step, and c(t) the curve of `step_path`.
+  1. The integral of qd, which viscous friction multiplies, is q(end) - q(start). It is taken from
+     there, so no bend of a velocity enters it, however stiff the friction is.
+  2. A held torque, and with it the acceleration, jumps at samples only. No rule here looks beyond
+     the step that it integrates, so jumps at its ends cost nothing.
+  3. By A4 |x(t) - c(t)| <= r, the radii of `step_path`. Balls of W_c over states within r of the
+     middle of c have the radius R >= sum |df/dx| r there, so the mean of f(x) is within R of the
+     mean of f(c), but for what df/dx changes along a step, of second order.
+  4. Along c, f is a polynomial in qd and in sines and cosines of q. Simpson's rule leaves out
+     h^5/2880 of its fourth derivative, its difference to the trapezoid rule is h^3/12 of its
+     second: `safety_factor` / 2 times this is the remainder, more by 240 / (h w)^2 for a motion of
+     frequency w, and it covers what 3 left out.
+Where dry friction changes inside a step accelerations jump, and c says less. There r is the whole
+change of velocity, for every joint: each velocity then only has to stay between its ends, or to
+leave them by no more than it changed in the step before.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -28,15 +50,13 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import NotNegative, Positive, Range, Settings
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.observation import Observation, stacked
+from safe_sysid.identify.step_path import ErrorBounds, Rule
+from safe_sysid.identify.torque_impulse import HELD, HELD_UNTIL, SAMPLED
 from safe_sysid.identify.window_sums import (
-    HELD,
-    HELD_UNTIL,
-    SAMPLED,
-    ErrorBounds,
     Knowns,
-    Rule,
     add_sample,
     begin_again,
+    begin_window,
     close_window,
     empty_sums,
 )
@@ -47,6 +67,9 @@ from safe_sysid.sets.interval import Interval
 TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
 
 MOST_GAPS = 200  # in a row; more are not gaps but the rate of the samples
+STRIDES = 5  # in a window, over which the slope of a sampled torque is seen
+LONGEST_HOLD = 1.5  # sample times that a torque is held; longer ones have lost a sample
+STEPS_REMEMBERED = 15  # whose median is the sample time
 
 Factor = Annotated[float, Range(at_least=1.0)]
 PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
@@ -65,7 +88,7 @@ class ObservationSettings(Settings):
     velocity_error: PerJoint = (0.0,)  # [rad/s]
     safety_factor: Factor = 2.0  # A4; from 2 on it covers one jump of the torque inside a step
     curvature: PerJoint | None = None  # [N m/s^2] bound on the second derivative of the momentum
-    # rate, in place of the one estimated from the samples
+    # rate without viscous friction, in place of what the samples show
     longest_step: Positive = 0.0015  # [s]; a longer one is a gap, which ends the window
 
     def __post_init__(self) -> None:
@@ -123,24 +146,21 @@ class MomentumObserver:
                 f'{model.layout.labels[i]} has no finite bounds; errors of the regressor can only '
                 'be bounded for a bounded parameter: give a wide interval in place of none'
             )
-        self._bounds = settings.error_bounds(model.n)
-        self._rule = Rule(
-            settings.quadrature == 'trapezoid',
-            TORQUE_SIGNALS[settings.torque_signal],
-            settings.safety_factor,
-        )
-        self._curvature = (
-            np.zeros(0)
-            if settings.curvature is None
-            else per_joint('curvature', settings.curvature, model.n)
-        )
         layout = model.layout
         columns = np.arange(layout.size)
+        self._rule = Rule(
+            bounds=settings.error_bounds(model.n),
+            dry=largest[layout.joint_entries('Fc')],
+            trapezoid=settings.quadrature == 'trapezoid',
+            has_curvature=settings.curvature is not None,
+            torque=TORQUE_SIGNALS[settings.torque_signal],
+            safety=settings.safety_factor,
+            stride=max(1, settings.window // STRIDES),
+        )
         self._knowns = Knowns(
             np.concatenate([columns[layout.end_effector], columns[layout.rest]]),
-            layout.joint_entries('Ia').start,
-            self._bounds.velocity,
             largest,
+            per_joint('curvature', settings.curvature or (0.0,), model.n),
         )
         self._joints = np.arange(model.n)
         self._sums = empty_sums(model.n)
@@ -148,6 +168,8 @@ class MomentumObserver:
         self._start = 0  # [ns]
         self._last = 0  # [ns]
         self._gaps = 0  # in a row
+        self._steps: deque[int] = deque(maxlen=STEPS_REMEMBERED)  # [ns] the last ones, gaps too
+        self._longest = 0  # [ns] step of the window
 
     def add(self, measurement: JointMeasurement) -> Observation | None:
         """Take the next measurement; the rows of a window when it ends."""
@@ -164,14 +186,24 @@ class MomentumObserver:
             )
         if elapsed == 0:  # the same sample twice
             return None
+        self._steps.append(elapsed)
         if elapsed * 1e-9 > self._settings.longest_step:
             self._count_gap(elapsed * 1e-9)
             return self._close_and_begin(measurement.stamp, sample)
-        add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._bounds, self._rule)
+        if self._loses_a_torque(elapsed):
+            return self._close_and_begin(measurement.stamp, sample)
+        add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._rule)
         self._last = measurement.stamp
+        self._longest = max(self._longest, elapsed)
         if self._sums.clock[0] <= self._settings.window:
             return None
         return self._close_and_begin(measurement.stamp, sample)
+
+    def _loses_a_torque(self, step: int) -> bool:
+        """Whether a step is so long that a held torque may have changed inside it, unseen."""
+        if self._rule.torque == SAMPLED:
+            return False
+        return step > LONGEST_HOLD * sorted(self._steps)[(len(self._steps) - 1) // 2]
 
     def _count_gap(self, seconds: float) -> None:
         """Refuse samples that are always too far apart; a few gaps in a row happen."""
@@ -189,6 +221,7 @@ class MomentumObserver:
             return self._close()
         finally:
             self._origin = None
+            self._steps.clear()
 
     def _checked(self, measurement: JointMeasurement) -> Array:
         n = self._model.n
@@ -217,16 +250,15 @@ class MomentumObserver:
             return self._close()
         finally:  # numbers too large for a row spoil their window only
             if stamp == self._last:
-                begin_again(self._sums)
-                self._start = stamp
+                begin_again(self._sums, self._rule)
+                self._start, self._longest = stamp, 0
             else:
                 self._begin(stamp, sample)
 
     def _begin(self, stamp: int, sample: Array) -> None:
-        for array in self._sums:
-            array.fill(0.0)
         self._start = self._last = stamp
-        add_sample(self._model.tree, self._sums, sample, 0.0, self._bounds, self._rule)
+        self._longest = 0
+        begin_window(self._model.tree, self._sums, sample, self._rule)
 
     def _close(self) -> Observation | None:
         """Rows of the window so far; three samples are needed to see how much terms bend."""
@@ -234,7 +266,9 @@ class MomentumObserver:
             return None
         n = self._model.n
         table = np.empty((n, 14 * n + 2))
-        close_window(self._sums, self._knowns, self._curvature, table)
+        close_window(self._model.tree, self._sums, self._knowns, self._rule, table)
+        if self._loses_a_torque(self._longest):  # before the sample time was known
+            return None
         start, end = ((stamp - self._origin) * 1e-9 for stamp in (self._start, self._last))
         return Observation(
             Y_e=table[:, :10],

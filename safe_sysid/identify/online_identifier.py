@@ -10,6 +10,7 @@ import numpy as np
 
 from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.identify.linear_programs import Ending
 from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
     ObservationSettings,
@@ -120,6 +121,7 @@ class OnlineIdentifier:
         self._unsolved = 0  # rows that no solve has seen
         self._waiting = False  # for a solution
         self._solution: Solution | None = None  # that has yet to be learnt from
+        self.solves_cut_short = 0  # by the clock: their bounds depend on the load of the machine
 
     def _warm_up(self) -> None:
         """Load what the first samples and windows would have to wait for, compiled code above all.
@@ -208,6 +210,7 @@ class OnlineIdentifier:
 
     def _learn(self, solution: Solution) -> None:
         self._waiting, self._solution = False, None
+        self.solves_cut_short += solution.ending is Ending.CLOCK
         cause = solution.refusal or solution.contradiction
         if cause is not None:
             raise self._faulted(str(cause))

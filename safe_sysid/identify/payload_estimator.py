@@ -10,6 +10,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import Count, Positive, Settings
 from safe_sysid.identify.contradiction import Contradiction
+from safe_sysid.identify.linear_programs import Budget, Ending
 from safe_sysid.identify.log_cholesky_fit import fit
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.row_buffer import RowBuffer
@@ -26,7 +27,8 @@ class SolveSettings(Settings):
     """How the rows of a payload become bounds."""
 
     row_budget: Count = 700  # rows kept; a 7-joint arm adds 7 per window
-    seconds: Positive = 0.5  # [s] of work per solve; what is left stays as wide as it was
+    pivots: Count = 4000  # of the simplex method per solve; what is left stays as wide as it was
+    seconds: Positive = 10.0  # [s] the same, as the last resort: with it bounds depend on the load
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
 
 
@@ -40,6 +42,7 @@ class Solution:
     refusal: str | None  # why the torque signal cannot be used; the bounds are the prior then
     rows: int
     seconds: float
+    ending: Ending = Ending.ALL_DONE  # of the work on the bounds
 
 
 class PayloadEstimator:
@@ -73,23 +76,27 @@ class PayloadEstimator:
         begin = time.monotonic()
         rows, numbers = self._buffer.rows()
         contradiction, refusal = None, self._signal_check.verdict().refusal
+        ending = Ending.ALL_DONE
         if refusal is None:
-            contradiction = self._tighten(rows, numbers)
+            contradiction, ending = self._tighten(rows, numbers)
         if refusal is not None or contradiction is not None:
             self.reset()
         elapsed = time.monotonic() - begin
-        return Solution(self._theta_e, self._bounds, contradiction, refusal, len(rows), elapsed)
-
-    def _tighten(self, rows: Observation, numbers: IntArray) -> Contradiction | None:
-        """Smaller bounds and a better nominal value, or the contradiction."""
-        found = self._programs.solve(
-            rows, self._rest, self._bounds, numbers, self._settings.seconds
+        return Solution(
+            self._theta_e, self._bounds, contradiction, refusal, len(rows), elapsed, ending
         )
+
+    def _tighten(
+        self, rows: Observation, numbers: IntArray
+    ) -> tuple[Contradiction | None, Ending]:
+        """Smaller bounds and a better nominal value, or the contradiction."""
+        budget = Budget(self._settings.pivots, time.monotonic() + self._settings.seconds)
+        found = self._programs.solve(rows, self._rest, self._bounds, numbers, budget)
         if found.bounds is not None:
             self._buffer.weigh(found.weight)
             self._bounds = found.bounds
             self._theta_e = self._nominal(rows, found)
-        return found.contradiction
+        return found.contradiction, found.ending
 
     def _nominal(self, rows: Observation, found: Membership) -> Array:
         """The fit moved into the bounds; rows that depend much on theta_r count less."""

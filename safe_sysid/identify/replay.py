@@ -32,6 +32,7 @@ class Replay:
     at_split: ParameterEstimate  # what was known before the part that was held out
     series: EstimateSeries
     refused: str | None
+    solves_cut_short: int = 0  # by the clock
 
 
 def replay(
@@ -63,7 +64,8 @@ def replay(
         refusal, estimate = f'assumption A1, A2 or A3 does not hold: {fault.cause}', prior
     finally:
         identifier.close()
-    return Replay(estimate, at_split, _series(history), refusal)
+    cut_short = identifier.solves_cut_short
+    return Replay(estimate, at_split, _series(history), refusal, cut_short)
 
 
 def refused(prior: ParameterEstimate, reason: str) -> Replay:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-import time
 
 import numpy as np
 
@@ -30,7 +29,13 @@ from safe_sysid.identify.contradiction import (
     ContradictionError,
     contradiction_of,
 )
-from safe_sysid.identify.linear_programs import Basis, LinearPrograms, Optimum
+from safe_sysid.identify.linear_programs import (
+    Basis,
+    Budget,
+    Ending,
+    LinearPrograms,
+    Optimum,
+)
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.sets.interval import Interval
@@ -49,7 +54,7 @@ class Membership:
     center: Array | None  # (10,) mean of the optima: deep inside the set, but not proven to be
     contradiction: Contradiction | None
     weight: Array  # (m,) how much each row of the observation matters to the bounds, 0 if not
-    finished: bool  # whether every direction was solved in time
+    ending: Ending  # whether every direction was solved, or what ran out
 
 
 def set_membership(observation: Observation, rest: Interval, prior: Interval) -> Interval:
@@ -79,26 +84,26 @@ class SetMembership:
         rest: Interval,
         prior: Interval,
         row_numbers: IntArray | None = None,
-        seconds: float = np.inf,
+        budget: Budget | None = None,
     ) -> Membership:
-        """Bounds within `seconds`; rows keep their numbers from one solve to the next."""
-        deadline = time.monotonic() + seconds
+        """Bounds within a budget; rows keep their numbers from one solve to the next."""
+        budget = budget or Budget(np.inf)
         polytope = ParameterPolytope(observation, rest, prior, self._reach)
         polytope.add_cuts(self._vectors)
         numbers = np.arange(len(observation)) if row_numbers is None else row_numbers
         of_reach = _FIRST_CUT + 1 + np.arange(polytope.cut_count - len(self._vectors))
         programs = LinearPrograms(
-            polytope.scaled(), np.concatenate([numbers, of_reach, self._numbers]), deadline
+            polytope.scaled(), np.concatenate([numbers, of_reach, self._numbers]), budget
         )
         optima = self._optima(programs, polytope)
         if optima is None:
-            return self._emptiness(polytope, deadline)
-        return self._proven(polytope, optima, deadline)
+            return self._emptiness(polytope, budget)
+        return self._proven(polytope, optima, budget)
 
     def _optima(
         self, programs: LinearPrograms, polytope: ParameterPolytope
     ) -> list[Optimum | None] | None:
-        """Best point and dual of every direction, None where time ran out; None if empty."""
+        """Best point and dual of every direction, None where no budget was left; None if empty."""
         optima: list[Optimum | None] = [None] * _COSTS.shape[1]
         for round_number in range(CUT_ROUNDS + 1):
             for direction, cost in enumerate(_COSTS.T):
@@ -131,7 +136,7 @@ class SetMembership:
         self._vectors, self._numbers = self._vectors[used], self._numbers[used]
 
     def _proven(
-        self, polytope: ParameterPolytope, optima: list[Optimum | None], deadline: float
+        self, polytope: ParameterPolytope, optima: list[Optimum | None], budget: Budget
     ) -> Membership:
         """Bounds that the duals prove."""
         m = len(polytope.observation)
@@ -143,19 +148,20 @@ class SetMembership:
         lower = np.maximum(-largest[10:], polytope.prior.lower)
         upper = np.minimum(largest[:10], polytope.prior.upper)
         if (lower > upper).any():  # two proofs that exclude each other prove emptiness
-            return self._emptiness(polytope, deadline)
+            return self._emptiness(polytope, budget)
         weight = np.abs(duals[:m]).sum(axis=1)
         self._keep_used(np.abs(duals[-len(self._vectors) :]).sum(axis=1) > 0.0)
         solved = [optimum.x for optimum in optima if optimum is not None]
         center = polytope.bodies(np.array(solved)).mean(axis=0) if solved else None
-        finished = len(solved) == len(optima)
-        return Membership(Interval(lower, upper), center, None, weight, finished)
+        ending = Ending.ALL_DONE if len(solved) == len(optima) else budget.ending
+        return Membership(Interval(lower, upper), center, None, weight, ending)
 
-    def _emptiness(self, polytope: ParameterPolytope, deadline: float) -> Membership:
+    def _emptiness(self, polytope: ParameterPolytope, budget: Budget) -> Membership:
         """The contradiction, proven; without a proof the prior is all that is known."""
         m = len(polytope.observation)
         elastic = polytope.elastic()
-        programs = LinearPrograms(elastic, np.arange(len(elastic.A)), deadline)
+        budget.pivots = max(budget.pivots, float(sum(elastic.A.shape)))  # to find the proof
+        programs = LinearPrograms(elastic, np.arange(len(elastic.A)), budget)
         least = np.zeros(elastic.A.shape[1])
         least[-1] = -1.0
         optimum = programs.maximum(least, Basis())
@@ -163,7 +169,7 @@ class SetMembership:
         if optimum is not None and optimum.feasible:
             proof = polytope.emptiness(optimum.dual)
         if proof is None:
-            return Membership(polytope.prior, None, None, np.zeros(m), False)
+            return Membership(polytope.prior, None, None, np.zeros(m), budget.ending)
         share, factor = proof
         found = contradiction_of(polytope.observation, share, factor, self._joint_names)
-        return Membership(None, None, found, share, True)
+        return Membership(None, None, found, share, Ending.ALL_DONE)

@@ -7,241 +7,246 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
+from safe_sysid.identify.step_path import (
+    ROUNDING,
+    TURN,
+    Rule,
+    may_reverse,
+    middle_of_step,
+    whole_turns,
+)
+from safe_sysid.identify.torque_impulse import (
+    TorqueSums,
+    add_torque,
+    begin_torque,
+    bend_of_torque,
+    empty_torque_sums,
+)
 from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
 from safe_sysid.model.robot_model import Tree
 from safe_sysid.sets.compiled import jit
-
-ROUNDING = 2.0**-50  # 8 units: more than the rounding of the few operations of one term
-
-
-SAMPLED, HELD, HELD_UNTIL = 0, 1, 2  # as smooth as the motion; constant from or until a stamp
-
-
-class ErrorBounds(NamedTuple):
-    """How wrong a sample may be, per joint."""
-
-    position: Array  # (n,) [rad]
-    velocity: Array  # (n,) [rad/s]
-    torque_ratio: Array  # (n,) of the measured torque
-    torque: Array  # (n,) [N m]
-
-
-class Rule(NamedTuple):
-    """How a window is integrated."""
-
-    trapezoid: bool  # smooth terms by the trapezoid rule, otherwise forward Euler
-    torque: int  # what it does between samples: SAMPLED, HELD or HELD_UNTIL
-    safety: float  # times the derivative seen in the samples bounds the one between them
 
 
 class Knowns(NamedTuple):
     """What a window is closed with besides its samples."""
 
     order: IntArray  # (14 n,) columns of a row: end effector, then all others
-    armature: int  # first column of Ia
-    velocity_error: Array  # (n,) [rad/s]
     largest: Array  # (14 n,) bounds |theta|
+    curvature: Array  # (n,) or none [N m/s^2]
 
 
 class WindowSums(NamedTuple):
-    """Sums over the samples so far; arrays (n, 14 n, 2) hold centre and radius of every entry."""
+    """Sums over the samples so far; arrays (.., 2) hold centre and radius of every entry."""
 
-    momentum_first: Array
-    momentum: Array
-    rate: Array  # W_c of the newest sample
+    first: Array  # (3, n) sample q, qd, tau that the window began with
+    newest: Array  # (3, n)
+    momentum_first: Array  # (n, 10 n, 2)
+    momentum: Array  # (n, 10 n, 2) of the newest sample, where a window begins or ends
+    rate: Array  # (n, 10 n, 2) W_c of the newest sample
     rate_before: Array
-    rate_older: Array
-    integral: Array  # of W_c
-    remainder: Array  # (n, 14 n) of its quadrature
-    remainder_end: Array  # (n, 14 n) of the last two cells, counted once more at the end
-    state: Array  # (3, n): torque older, before, now
-    impulse: Array  # (n, 2) of the torque
-    impulse_remainder: Array  # (n,) of its quadrature
-    impulse_remainder_end: Array  # (n,)
-    velocity: Array  # (2, n): first and newest
-    clock: Array  # (3,): samples, last step [s], sum of step^3 / 12
+    rate_middle: Array  # of the last step
+    integral: Array  # (n, 10 n, 2) of W_c
+    remainder: Array  # (n, 10 n) of its quadrature
+    coulomb: Array  # (n, 2) integral of -sign(qd)
+    turns: Array  # (n,) that readings of the position left out
+    change: Array  # (n,) [rad/s] of velocity in the last step
+    rough: Array  # (2, n) whether dry friction may change its sign: in the step before, and now
+    torque: TorqueSums
+    clock: Array  # (3,): samples, seconds, sum of step^3 / 12
 
 
 def empty_sums(n: int) -> WindowSums:
     """Sums before the first sample."""
-    shapes = {
-        'remainder': (n, 14 * n),
-        'remainder_end': (n, 14 * n),
-        'state': (3, n),
-        'impulse': (n, 2),
-        'impulse_remainder': (n,),
-        'impulse_remainder_end': (n,),
-        'velocity': (2, n),
-        'clock': (3,),
-    }
+    matrix = (n, 10 * n, 2)
     return WindowSums(
-        **{name: np.zeros(shapes.get(name, (n, 14 * n, 2))) for name in WindowSums._fields}
+        *(np.zeros((3, n)) for _ in range(2)),
+        *(np.zeros(matrix) for _ in range(6)),
+        np.zeros((n, 10 * n)),
+        np.zeros((n, 2)),
+        *(np.zeros(n) for _ in range(2)),
+        np.zeros((2, n)),
+        empty_torque_sums(n),
+        np.zeros(3),
     )
 
 
 @jit
-def add_sample(
-    tree: Tree, sums: WindowSums, sample: Array, step: float, bounds: ErrorBounds, rule: Rule
-) -> None:
+def begin_window(tree: Tree, sums: WindowSums, sample: Array, rule: Rule) -> None:
+    """Make a sample, rows q, qd, tau of (3, n), the first of a window."""
+    sums.newest[:] = sample
+    sums.change[:] = 0.0
+    sums.rough[:] = 0.0
+    sums.torque.bend[:] = 0.0
+    _balls_of_newest(tree, sums, rule)
+    _start(sums, rule)
+
+
+@jit
+def begin_again(sums: WindowSums, rule: Rule) -> None:
+    """Make the newest sample the first of the next window; `close_window` has to come before."""
+    _start(sums, rule)
+
+
+@jit
+def _start(sums: WindowSums, rule: Rule) -> None:
+    sums.first[:] = sums.newest
+    sums.momentum_first[:] = sums.momentum
+    sums.integral[:] = 0.0
+    sums.remainder[:] = 0.0
+    sums.coulomb[:] = 0.0
+    sums.turns[:] = 0.0
+    sums.clock[0], sums.clock[1], sums.clock[2] = 1.0, 0.0, 0.0
+    begin_torque(sums.torque, sums.newest[2], rule.bounds)
+
+
+@jit
+def _balls_of_newest(tree: Tree, sums: WindowSums, rule: Rule) -> None:
+    """Momentum and its rate at the newest sample."""
+    state = _state(sums.newest, rule)
+    momentum_balls_into(tree, state[0], state[1], sums.momentum, sums.rate)
+
+
+@jit
+def _state(sample: Array, rule: Rule) -> Array:
+    """Balls (2, n, 2) of q and qd."""
+    state = np.empty((2, sample.shape[1], 2))
+    state[:, :, 0] = sample[:2]
+    state[0, :, 1], state[1, :, 1] = rule.bounds.position, rule.bounds.velocity
+    return state
+
+
+@jit
+def add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: Rule) -> None:
     """Add one sample, rows q, qd, tau of (3, n), taken `step` seconds after the one before."""
-    n = len(tree.parent)
-    q, qd = np.empty((n, 2)), np.empty((n, 2))
-    for j in range(n):
-        q[j, 0], q[j, 1] = sample[0, j], bounds.position[j]
-        qd[j, 0], qd[j, 1] = sample[1, j], bounds.velocity[j]
-    sums.rate_older[:] = sums.rate_before
     sums.rate_before[:] = sums.rate
-    momentum_balls_into(tree, q, qd, sums.momentum[:, : 10 * n], sums.rate[:, : 10 * n])
-    for j in range(n):
-        sums.rate[j, 11 * n + j, 0], sums.rate[j, 11 * n + j, 1] = -qd[j, 0], qd[j, 1]
-        sums.rate[j, 13 * n + j, 0] = -1.0
-        sums.state[0, j], sums.state[1, j] = sums.state[1, j], sums.state[2, j]
-        sums.state[2, j] = sample[2, j]
-    samples = int(sums.clock[0])
+    state, no_momentum = _state(sample, rule), np.empty((0, 0, 2))
+    momentum_balls_into(tree, state[0], state[1], no_momentum, sums.rate)
+    if rule.has_curvature:
+        _integrate_bounded_rate(sums, step)
+    else:
+        middle_of_step(sums.newest, sample, sums.change, step, tree.is_prismatic, rule, state)
+        momentum_balls_into(tree, state[0], state[1], no_momentum, sums.rate_middle)
+        _integrate_rate(sums, step, rule)
+    _integrate_coulomb(sums, sample[1], step, rule)
+    add_torque(sums.torque, sample[2], step, sums.rough > 0.0, rule)
+    for j in range(sample.shape[1]):
+        if not tree.is_prismatic[j]:
+            rise = 0.5 * step * (sums.newest[1, j] + sample[1, j])
+            sums.turns[j] += whole_turns(sample[0, j] - sums.newest[0, j], rise)
+    sums.change[:] = sample[1] - sums.newest[1]
+    sums.newest[:] = sample
     sums.clock[0] += 1.0
-    if samples == 0:
-        sums.momentum_first[:] = sums.momentum
-        sums.velocity[0] = sample[1]
-        sums.velocity[1] = sample[1]
-        return
-    _integrate_rate(sums, step, samples, rule)
-    _integrate_coulomb(sums, sample[1], step, bounds)
-    _integrate_torque(sums, step, samples, bounds, rule)
-    sums.velocity[1] = sample[1]
-    sums.clock[1] = step
+    sums.clock[1] += step
     sums.clock[2] += step * step * step / 12.0
 
 
 @jit
-def _integrate_rate(sums: WindowSums, step: float, samples: int, rule: Rule) -> None:
-    """Add the cell between the last two samples to the integral of W_c and to its remainder."""
+def _integrate_rate(sums: WindowSums, step: float, rule: Rule) -> None:
+    """Add a step to the integral of W_c: Simpson's rule, and what may be left out.
+
+    The balls in the middle hold all states that the step may have; along the cubic through its
+    ends the difference of two rules bounds the error of the better one.
+    """
     n, columns = sums.remainder.shape
-    last = sums.clock[1]
-    cells = rule.safety * (step**3 + last**3) / 12.0
-    times = _times_counted(samples)
     for j in range(n):
         for c in range(columns):
-            now, before = sums.rate[j, c, 0], sums.rate_before[j, c, 0]
-            radius, radius_before = sums.rate[j, c, 1], sums.rate_before[j, c, 1]
-            if rule.trapezoid:
-                term = 0.5 * step * (before + now)
-                spread = 0.5 * step * (radius_before + radius)
-                if samples > 1:
-                    bend = _second_difference(now, before, sums.rate_older[j, c, 0], step, last)
-                    sums.remainder[j, c] += times * cells * bend
-                    sums.remainder_end[j, c] = cells * bend
-            else:
-                term, spread = step * before, step * radius_before
-                sums.remainder[j, c] += rule.safety * 0.5 * step * abs(now - before)
-            total = sums.integral[j, c, 0] + term
-            sums.integral[j, c, 0] = total
-            sums.integral[j, c, 1] += spread + ROUNDING * (
-                abs(total) + step * (abs(now) + abs(before)) + spread
-            )
+            before, middle = sums.rate_before[j, c, 0], sums.rate_middle[j, c, 0]
+            now = sums.rate[j, c, 0]
+            radius = max(sums.rate_before[j, c, 1], sums.rate[j, c, 1])
+            spread = step * max(radius, sums.rate_middle[j, c, 1])
+            term = step / 6.0 * (before + 4.0 * middle + now)
+            left_out = 0.5 * rule.safety * step / 3.0 * abs(before - 2.0 * middle + now)
+            if not rule.trapezoid:
+                left_out += abs(step * before - term)
+                term = step * before
+            sums.remainder[j, c] += left_out
+            size = step * (abs(before) + 4.0 * abs(middle) + abs(now))
+            _add_to_ball(sums.integral[j, c], term, spread + ROUNDING * (size + left_out))
 
 
 @jit
-def _times_counted(samples: int) -> float:
-    """How often the bend at the middle of three samples counts for the two cells there.
-
-    A cell inside a window has two such middles, its ends, and a jump in it shows half at each.
-    The first cell has only one, which therefore counts twice; for the last one `remainder_end`.
-    """
-    return 2.0 if samples == 2 else 1.0
-
-
-@jit
-def _second_difference(now: float, before: float, older: float, step: float, last: float) -> float:
-    """Size of the second derivative at the middle of three samples."""
-    return 2.0 * abs((now - before) / step - (before - older) / last) / (step + last)
-
-
-@jit
-def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, bounds: ErrorBounds) -> None:
-    """Integral of -sign(qd); where the sign is not certain it is anything in [-1, 1]."""
-    n = len(qd)
+def _integrate_bounded_rate(sums: WindowSums, step: float) -> None:
+    """Add a step by the trapezoid rule, for which somebody gave a bound."""
+    n, columns = sums.remainder.shape
     for j in range(n):
-        slower = min(sums.velocity[1, j], qd[j]) - bounds.velocity[j]
-        faster = max(sums.velocity[1, j], qd[j]) + bounds.velocity[j]
-        ball = sums.integral[j, 10 * n + j]
-        if slower > 0.0:
-            ball[0] -= step
-        elif faster < 0.0:
-            ball[0] += step
-        else:
-            ball[1] += step
-        ball[1] += ROUNDING * (abs(ball[0]) + step)
+        for c in range(columns):
+            before, now = sums.rate_before[j, c, 0], sums.rate[j, c, 0]
+            spread = 0.5 * step * (sums.rate_before[j, c, 1] + sums.rate[j, c, 1])
+            term = 0.5 * step * (before + now)
+            spread += ROUNDING * step * (abs(before) + abs(now))
+            _add_to_ball(sums.integral[j, c], term, spread)
 
 
 @jit
-def _integrate_torque(
-    sums: WindowSums, step: float, samples: int, bounds: ErrorBounds, rule: Rule
-) -> None:
-    """Impulse of the torque over the cell, and its error."""
-    last = sums.clock[1]
-    cells = rule.safety * (step**3 + last**3) / 12.0
-    times = _times_counted(samples)
-    for j in range(sums.impulse.shape[0]):
-        older, before, now = sums.state[0, j], sums.state[1, j], sums.state[2, j]
-        error_before = bounds.torque_ratio[j] * abs(before) + bounds.torque[j]
-        error = bounds.torque_ratio[j] * abs(now) + bounds.torque[j]
-        if rule.torque == HELD:
-            term, spread = step * before, step * error_before
-        elif rule.torque == HELD_UNTIL:
-            term, spread = step * now, step * error
-        else:
-            term, spread = 0.5 * step * (before + now), 0.5 * step * (error_before + error)
-            if samples > 1:
-                bend = _second_difference(now, before, older, step, last)
-                sums.impulse_remainder[j] += times * cells * bend
-                sums.impulse_remainder_end[j] = cells * bend
-        total = sums.impulse[j, 0] + term
-        sums.impulse[j, 0] = total
-        sums.impulse[j, 1] += spread + ROUNDING * (
-            abs(total) + step * (abs(now) + abs(before)) + spread
-        )
+def _add_to_ball(ball: Array, term: float, spread: float) -> None:
+    ball[0] += term
+    ball[1] += spread + ROUNDING * (abs(ball[0]) + spread)
 
 
 @jit
-def close_window(sums: WindowSums, knowns: Knowns, curvature: Array, table: Array) -> None:
+def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, rule: Rule) -> None:
+    """Integral of -sign(qd); where the sign is not certain it is anything in [-1, 1]."""
+    sums.rough[0] = sums.rough[1]
+    for j in range(len(qd)):
+        is_rough = may_reverse(sums.newest[1, j], qd[j], rule.bounds.velocity[j])
+        sums.rough[1, j] = 1.0 if is_rough and rule.dry[j] > 0.0 else 0.0
+        if is_rough:
+            _add_to_ball(sums.coulomb[j], 0.0, step * (1.0 + ROUNDING))
+        else:
+            _add_to_ball(sums.coulomb[j], -step if qd[j] > 0.0 else step, ROUNDING * step)
+
+
+@jit
+def close_window(tree: Tree, sums: WindowSums, knowns: Knowns, rule: Rule, table: Array) -> None:
     """Fill rows [A | impulse | delta] of (n, 14 n + 2), A in the order of `knowns.order`.
 
-    An empty `curvature` leaves quadrature errors to the remainders that the samples showed.
+    A bound on the curvature takes the place of the remainders that the samples showed.
     """
-    n, columns = sums.remainder.shape
+    n, inertial = sums.remainder.shape
+    columns = inertial + 4 * n
+    _balls_of_newest(tree, sums, rule)
     growth = (
         1.0 + (columns + sums.clock[0]) * ROUNDING
     )  # of the longest sums that delta is made of
+    entries = np.empty((columns, 2))
     for j in range(n):
+        quadrature = bend_of_torque(sums.torque, j, rule)
+        for c in range(inertial):
+            quadrature += sums.remainder[j, c] * knowns.largest[c]
+        if rule.has_curvature:
+            quadrature = knowns.curvature[j] * sums.clock[2]
+        _fill_entries(sums, j, rule, entries)
         spread = 0.0
-        quadrature = sums.impulse_remainder[j] + sums.impulse_remainder_end[j]
         for place in range(columns):
             c = knowns.order[place]
-            change = sums.momentum[j, c, 0] - sums.momentum_first[j, c, 0]
-            entry = change - sums.integral[j, c, 0]
-            radius = sums.momentum[j, c, 1] + sums.momentum_first[j, c, 1] + sums.integral[j, c, 1]
-            radius += ROUNDING * (abs(change) + abs(entry) + radius)
-            if c == knowns.armature + j:
-                entry = sums.velocity[1, j] - sums.velocity[0, j]
-                radius = 2.0 * knowns.velocity_error[j] + ROUNDING * abs(entry)
-            table[j, place] = entry
-            spread += radius * knowns.largest[c]
-            quadrature += (sums.remainder[j, c] + sums.remainder_end[j, c]) * knowns.largest[c]
-        if len(curvature) > 0:
-            quadrature = curvature[j] * sums.clock[2]
-        table[j, columns] = sums.impulse[j, 0]
-        table[j, columns + 1] = (sums.impulse[j, 1] + quadrature + spread) * growth + 1e-300
+            table[j, place] = entries[c, 0]
+            spread += entries[c, 1] * knowns.largest[c]
+        table[j, columns] = sums.torque.impulse[j, 0]
+        spread += sums.torque.impulse[j, 1]
+        table[j, columns + 1] = (spread + quadrature) * growth + 1e-300
 
 
 @jit
-def begin_again(sums: WindowSums) -> None:
-    """Make the newest sample the first of the next window."""
-    sums.momentum_first[:] = sums.momentum
-    sums.velocity[0] = sums.velocity[1]
-    sums.integral[:] = 0.0
-    sums.remainder[:] = 0.0
-    sums.remainder_end[:] = 0.0
-    sums.impulse[:] = 0.0
-    sums.impulse_remainder[:] = 0.0
-    sums.impulse_remainder_end[:] = 0.0
-    sums.clock[0], sums.clock[1], sums.clock[2] = 1.0, 0.0, 0.0
+def _fill_entries(sums: WindowSums, j: int, rule: Rule, entries: Array) -> None:
+    """Balls (14 n, 2) of the row of joint j: momentum change less the integral of its rate."""
+    n, inertial = sums.remainder.shape
+    entries[inertial:] = 0.0
+    for c in range(inertial):
+        change = sums.momentum[j, c, 0] - sums.momentum_first[j, c, 0]
+        entry = change - sums.integral[j, c, 0]
+        radius = sums.momentum[j, c, 1] + sums.momentum_first[j, c, 1] + sums.integral[j, c, 1]
+        entries[c, 0] = entry
+        entries[c, 1] = radius + ROUNDING * (abs(change) + abs(entry) + radius)
+    first, last, seconds = sums.first[:, j], sums.newest[:, j], sums.clock[1]
+    way = last[0] - first[0] - TURN * sums.turns[j]  # which the integral of qd is, exactly
+    size = abs(last[0]) + abs(first[0]) + TURN * abs(sums.turns[j])
+    rise = last[1] - first[1]
+    dry, viscous = inertial + j, inertial + n + j
+    rotor, offset = inertial + 2 * n + j, inertial + 3 * n + j
+    entries[dry, 0], entries[dry, 1] = -sums.coulomb[j, 0], sums.coulomb[j, 1]
+    entries[viscous, 0] = way
+    entries[viscous, 1] = 2.0 * rule.bounds.position[j] + ROUNDING * size
+    entries[rotor, 0] = rise
+    entries[rotor, 1] = 2.0 * rule.bounds.velocity[j] + ROUNDING * abs(rise)
+    entries[offset, 0] = seconds
+    entries[offset, 1] = ROUNDING * sums.clock[0] * seconds

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from fractions import Fraction
+import time
 
+import highspy
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -10,6 +12,7 @@ from scipy.optimize import linprog
 from safe_sysid.bench.experiments.identification import random_trial
 from safe_sysid.identify.contradiction import ContradictionError
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
+from safe_sysid.identify.linear_programs import Budget, Ending
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership, set_membership
@@ -187,10 +190,41 @@ def test_consistency_tightens_and_the_center_is_a_body(rng):
 
 def test_without_time_the_prior_is_all_there_is(problem):
     rows, rest, prior, _ = problem
-    found = SetMembership(NAMES, reach=None).solve(rows, rest, prior, seconds=1e-9)
-    assert not found.finished
+    found = SetMembership(NAMES, reach=None).solve(rows, rest, prior, budget=Budget(np.inf, 0.0))
+    assert found.ending is Ending.CLOCK
     np.testing.assert_array_equal(found.bounds.lower, prior.lower)
     np.testing.assert_array_equal(found.bounds.upper, prior.upper)
+
+
+def test_bounds_do_not_depend_on_how_fast_the_machine_is(problem, monkeypatch):
+    rows, rest, prior, _ = problem
+
+    def bounds(pause):
+        budget = Budget(pivots=60)
+        run = highspy.Highs.run
+
+        def slow(highs):
+            time.sleep(pause)
+            return run(highs)
+
+        with monkeypatch.context() as machine:
+            machine.setattr(highspy.Highs, 'run', slow)
+            return SetMembership(NAMES, reach=None).solve(rows, rest, prior, budget=budget)
+
+    fast, slow = bounds(0.0), bounds(0.02)
+    assert fast.ending is slow.ending is Ending.PIVOTS
+    np.testing.assert_array_equal(fast.bounds.lower, slow.bounds.lower)
+    np.testing.assert_array_equal(fast.bounds.upper, slow.bounds.upper)
+    all_done = SetMembership(NAMES, reach=None).solve(rows, rest, prior)
+    assert all_done.ending is Ending.ALL_DONE
+    assert all_done.bounds.radius.sum() < fast.bounds.radius.sum()
+
+
+def test_an_empty_polytope_is_proven_empty_without_pivots_left(problem):
+    rows, rest, prior, _ = problem
+    broken = replace(rows, b=rows.b + 1e3 * rows.delta)
+    found = SetMembership(NAMES, reach=None).solve(broken, rest, prior, budget=Budget(500))
+    assert found.contradiction is not None
 
 
 def test_a_contradiction_names_the_rows_and_how_wrong_the_promise_is(problem):

@@ -157,9 +157,11 @@ def _joint_pose(tree: Tree, i: int, q: float, q_radius: float, R: Array, p: Arra
 def momentum_balls_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> None:
     """Inertial columns of the momentum and momentum-rate regressors of one sample.
 
-    q and qd are (n, 2), W_m and W_c are (n, 10 n, 2): centres and radii.
+    q and qd are (n, 2), W_m and W_c are (n, 10 n, 2): centres and radii. A W_m without rows is
+    left out, where only the rate is asked for.
     """
     n = len(tree.parent)
+    has_momentum = len(W_m) > 0
     R, p, work = np.zeros((3, 3, 2)), np.zeros((3, 2)), np.zeros((3, 2))
     v, g = np.zeros((n + 1, 6, 2)), np.zeros((n + 1, 6, 2))  # entry 0 is the base
     s, dv = np.zeros((n + 1, n, 6, 2)), np.zeros((n + 1, n, 6, 2))
@@ -186,6 +188,7 @@ def momentum_balls_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array)
         _motion_cross(v[i + 1], s[i + 1, i], dv[i + 1, i])
         for k in range(i + 1):
             if below[i + 1, k]:
-                _bilinear(s[i + 1, k], v[i + 1], W_m[k], 10 * i)
+                if has_momentum:
+                    _bilinear(s[i + 1, k], v[i + 1], W_m[k], 10 * i)
                 _bilinear(dv[i + 1, k], v[i + 1], W_c[k], 10 * i)
                 _bilinear(s[i + 1, k], g[i + 1], W_c[k], 10 * i)

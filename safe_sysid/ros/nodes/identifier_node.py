@@ -148,6 +148,7 @@ class IdentifierNode(Node):
             'samples refused': self._refused,
             'samples twice or out of order': self._order.old,
             'jumps of the clock': self._order.jumps,
+            'solves cut short by the clock': self._identifier.solves_cut_short,
             'mass at least [kg]': f'{bounds.lower[0]:.4g}',
             'mass at most [kg]': f'{bounds.upper[0]:.4g}',
         }
