@@ -19,13 +19,21 @@ class Contradiction:
     start: float  # [s] first sample of the earliest of them
     end: float  # [s] last sample of the latest
     factor: float  # the errors promised would have to be this many times larger, at least
+    promises: tuple[str, ...] | None = None  # any one explains them if weaker, likeliest first
 
     def __str__(self) -> str:
+        either = ''
+        if self.promises is not None:
+            either = (
+                f'. This alone would explain them: {", or ".join(self.promises)}'
+                if self.promises
+                else '. No single friction, offset, armature, link, gravity or delay explains them'
+            )
         return (
             f'measurements of {", ".join(self.joints)} between {self.start:.2f} s and '
             f'{self.end:.2f} s contradict the model: the errors promised would have to be at '
-            f'least {self.factor:.2f} times larger; a torque error above its bound, contact, '
-            'slip, or a wrong link mass can be the cause'
+            f'least {self.factor:.2f} times larger{either}. A torque error above its bound, '
+            'contact or slip can be the cause, too'
         )
 
 

@@ -116,6 +116,40 @@ class ParameterPolytope:
             np.append(plain.box_upper, 1e6),
         )
 
+    def relaxed(self, columns: Array, errors: float) -> Polytope:
+        """The polytope with |e| <= s times given columns more in the rows, s the last coordinate.
+
+        e and s count in `unit_of` the columns; the errors of rows are `errors` times larger.
+        """
+        plain = self.scaled()
+        m, n, k = len(self.observation), plain.A.shape[1], columns.shape[1]
+        gain = columns * self.unit_of(columns) / self.observation.delta[:, None]
+        rows = np.zeros((len(plain.A) + 2 * k, n + k + 1))
+        rows[: len(plain.A), :n] = plain.A
+        rows[:m, n : n + k] = gain
+        more = (errors - 1.0) * (np.arange(len(plain.A)) < m)
+        bound = rows[len(plain.A) :]
+        bound[:, n : n + k] = np.concatenate([np.eye(k), -np.eye(k)])
+        bound[:, -1] = -1.0
+        return Polytope(
+            rows,
+            np.concatenate([plain.lower - more, np.full(2 * k, -np.inf)]),
+            np.concatenate([plain.upper + more, np.zeros(2 * k)]),
+            np.concatenate([plain.box_lower, np.full(k, -1e6), [0.0]]),
+            np.concatenate([plain.box_upper, np.full(k, 1e6), [1e6]]),
+        )
+
+    def unit_of(self, columns: Array) -> float:
+        """So much of the columns changes the rows by about their errors."""
+        size = np.abs(columns / self.observation.delta[:, None]).max()
+        return 1.0 / float(size) if size > 0.0 else 1.0
+
+    def proof(self, elastic_dual: Array) -> tuple[Array, float]:
+        """Multipliers of the rows in a proof of emptiness, and the gap that proves it."""
+        y = self._row_duals(elastic_dual)
+        bound = float(self.upper_bounds(np.zeros((10, 1)), y[:, None])[0])
+        return y[: len(self.observation)] / self.observation.delta, -bound
+
     def emptiness(self, elastic_dual: Array) -> tuple[Array, float] | None:
         """Share of each row in a proof that the polytope is empty, and the factor it needs.
 
@@ -123,10 +157,14 @@ class ParameterPolytope:
         bound is a proof. The errors of rows enter it as |y| . delta, which tells by what factor
         they would have to grow for the proof to fail.
         """
-        m = len(self.observation)
-        y = np.concatenate([elastic_dual[:m] + elastic_dual[m : 2 * m], elastic_dual[2 * m :]])
-        bound = float(self.upper_bounds(np.zeros((10, 1)), y[:, None])[0])
-        if not bound < 0.0:
+        y, gap = self.proof(elastic_dual)
+        if not gap > 0.0:
             return None
-        share = np.abs(y[:m])
-        return share, 1.0 - bound / float(share.sum())
+        share = np.abs(y) * self.observation.delta
+        return share, 1.0 + gap / float(share.sum())
+
+    def _row_duals(self, elastic_dual: Array) -> Array:
+        """Duals of the elastic polytope as those of this one."""
+        m = len(self.observation)
+        both = elastic_dual[:m] + elastic_dual[m : 2 * m]
+        return np.concatenate([both, elastic_dual[2 * m :]])

@@ -61,7 +61,9 @@ class PayloadEstimator:
     def reset(self) -> None:
         """Back to the prior: a new payload, or rows that contradict each other."""
         self._buffer = RowBuffer(self._settings.row_budget)
-        self._programs = SetMembership(self._model.layout.joint_names, self._settings.reach)
+        layout = self._model.layout
+        labels = [layout.labels[i] for i in layout.rest]
+        self._programs = SetMembership(layout.joint_names, self._settings.reach, labels)
         self._signal_check = SignalCheck(self._model, self._prior.bounds)
         self._bounds = self._prior.end_effector_bounds
         self._theta_e = self._prior.end_effector

@@ -18,11 +18,12 @@ the solver's tolerances nor a run that stopped early can make a bound wrong, onl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.identify.broken_promise import explanations
 from safe_sysid.identify.consistency_cuts import distinct, first_vectors, violated_vectors
 from safe_sysid.identify.contradiction import (
     Contradiction,
@@ -70,8 +71,11 @@ def set_membership(observation: Observation, rest: Interval, prior: Interval) ->
 class SetMembership:
     """Solves one observation after the other, each from where the last ended."""
 
-    def __init__(self, joint_names: Sequence[str], reach: float | None) -> None:
-        self._joint_names = tuple(joint_names)
+    def __init__(
+        self, joint_names: Sequence[str], reach: float | None, labels: Sequence[str] = ()
+    ) -> None:
+        """`labels` are those of theta_r, for who wants to know which promise is broken."""
+        self._joint_names, self._labels = tuple(joint_names), tuple(labels)
         self._reach = reach
         self._bases = [Basis() for _ in _COSTS.T]
         self._vectors = first_vectors()
@@ -172,4 +176,7 @@ class SetMembership:
             return Membership(polytope.prior, None, None, np.zeros(m), budget.ending)
         share, factor = proof
         found = contradiction_of(polytope.observation, share, factor, self._joint_names)
+        if self._labels and optimum is not None:
+            promises = explanations(polytope, optimum.dual, self._labels, budget.deadline)
+            found = replace(found, promises=promises)
         return Membership(None, None, found, share, Ending.ALL_DONE)

@@ -44,12 +44,15 @@ class TorqueSums(NamedTuple):
 def empty_torque_sums(n: int) -> TorqueSums:
     """Sums before the first sample."""
     return TorqueSums(
-        np.zeros((n, 2)),
-        np.zeros((3, n)),
-        *(np.zeros((2, n)) for _ in range(2)),
-        np.zeros(n),
-        *(np.zeros((2, n)) for _ in range(3)),
-        np.zeros(5),
+        impulse=np.zeros((n, 2)),
+        newest=np.zeros((3, n)),
+        shown=np.zeros((2, n)),
+        hidden=np.zeros((2, n)),
+        bend=np.zeros(n),
+        mark=np.zeros((2, n)),
+        slope=np.zeros((2, n)),
+        turning=np.zeros((2, n)),
+        clock=np.zeros(5),
     )
 
 

@@ -59,14 +59,21 @@ def empty_sums(n: int) -> WindowSums:
     """Sums before the first sample."""
     matrix = (n, 10 * n, 2)
     return WindowSums(
-        *(np.zeros((3, n)) for _ in range(2)),
-        *(np.zeros(matrix) for _ in range(6)),
-        np.zeros((n, 10 * n)),
-        np.zeros((n, 2)),
-        *(np.zeros(n) for _ in range(2)),
-        np.zeros((2, n)),
-        empty_torque_sums(n),
-        np.zeros(3),
+        first=np.zeros((3, n)),
+        newest=np.zeros((3, n)),
+        momentum_first=np.zeros(matrix),
+        momentum=np.zeros(matrix),
+        rate=np.zeros(matrix),
+        rate_before=np.zeros(matrix),
+        rate_middle=np.zeros(matrix),
+        integral=np.zeros(matrix),
+        remainder=np.zeros((n, 10 * n)),
+        coulomb=np.zeros((n, 2)),
+        turns=np.zeros(n),
+        change=np.zeros(n),
+        rough=np.zeros((2, n)),
+        torque=empty_torque_sums(n),
+        clock=np.zeros(3),
     )
 
 
