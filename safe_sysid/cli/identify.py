@@ -75,11 +75,11 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
         'Instead of what the settings of the arm state',
     )  # fmt: skip
     group.add_argument(
-        '--payload-mass', metavar='KG', type=positive, default=10.0,
+        '--payload-mass', metavar='KG', type=positive,
         help='most that the last joint may move; default: 10',
     )  # fmt: skip
     group.add_argument(
-        '--payload-reach', metavar='M', type=positive, default=0.5,
+        '--payload-reach', metavar='M', type=positive,
         help='farthest that any of it is from the origin of that joint; default: 0.5',
     )  # fmt: skip
     for name, unit, kind, default, text in (
@@ -90,12 +90,13 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
     ):
         shown = '' if default is None else f'; default: {default[0]:g}'
         group.add_argument(
-            name, metavar=unit, type=kind, default=default,
+            name, metavar=unit, type=kind,
             help=f'{text}{shown}; one for all joints or one each',
         )  # fmt: skip
     group.add_argument(
-        '--torque-signal', choices=('sampled', 'held', 'held_until'), default='sampled',
-        help='sampled: measured; held: a command, constant from its stamp on, or until it',
+        '--torque-signal', choices=('sampled', 'held', 'held_until'),
+        help='sampled: measured, the default; held: a command, constant from its stamp on, or '
+        'until it',
     )  # fmt: skip
     group.add_argument(
         '--window', metavar='S', type=positive,
@@ -122,6 +123,10 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
         help='; '.join(f'{name}: {what}' for name, what in FORMATS.items())
         + '. Bounds are comments. Not written after a refusal; may be given several times',
     )  # fmt: skip
+    group.add_argument(
+        '--export-undetermined', action='store_true',
+        help='export although the motion has not determined every row; those are marked',
+    )  # fmt: skip
     group.add_argument('--html', metavar='FILE', type=Path, help='a page to look at and hand on')
     group.add_argument(
         '--plots', metavar='DIR', type=Path, help='the plots of that page as PNG and SVG'
@@ -132,7 +137,7 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """Carry out `safe-sysid identify`; the exit status is 1 after a refusal."""
+    """Carry out `safe-sysid identify`; the exit status is 1 after a refusal, of an export too."""
     from safe_sysid.config import yaml_text
     from safe_sysid.identify.from_recording import identify_recording
     from safe_sysid.identify.identification import as_mapping, as_table
@@ -143,7 +148,7 @@ def command(options: argparse.Namespace) -> int:
         bar = ProgressBar('identifying')
         result = identify_recording(arm, choice, settings_of(options), bar.show)
         bar.end()
-        _write_exports(options.export, result)
+        complete = _write_exports(options.export, result, undetermined=options.export_undetermined)
         _write_pictures(options.html, options.plots, result)
     found = result.found
     if options.json:
@@ -152,7 +157,7 @@ def command(options: argparse.Namespace) -> int:
         print(yaml_text(as_mapping(found)), end='')
     else:
         print(as_table(found))
-    return 0 if found.refused is None else REFUSED
+    return 0 if found.refused is None and complete else REFUSED
 
 
 def settings_of(options: argparse.Namespace) -> RecordingSettings:
@@ -160,35 +165,54 @@ def settings_of(options: argparse.Namespace) -> RecordingSettings:
     from safe_sysid.identify.from_recording import RecordingSettings
     from safe_sysid.model.uncertainty import Uncertainty, Width
 
+    said = {
+        'known_links': options.known_links,
+        'known_friction': options.known_friction,
+        'payload_mass': options.payload_mass,
+        'payload_reach': options.payload_reach,
+        'torque_ratio': options.torque_ratio,
+        'torque_error': options.torque_noise,
+        'position_error': options.position_error,
+        'velocity_error': options.velocity_error,
+        'torque_signal': options.torque_signal,
+    }
+    said = {name: value for name, value in said.items() if value is not None}
     return RecordingSettings(
         begin=options.payload_from,
         end=options.to,
-        known_links=options.known_links,
-        known_friction=options.known_friction,
         known=Uncertainty(**{kind: Width(*widths) for kind, *widths in options.known}),
-        payload_mass=options.payload_mass,
-        payload_reach=options.payload_reach,
-        torque_ratio=options.torque_ratio,
-        torque_error=options.torque_noise,
-        position_error=options.position_error,
-        velocity_error=options.velocity_error,
-        torque_signal=options.torque_signal,
         window=options.window,
         flange=options.flange,
         hold_out=options.hold_out,
         filter_hz=options.filter,
+        stated=tuple(said),
+        **said,
     )
 
 
-def _write_exports(wanted: list[tuple[str, Path]] | None, result: IdentifiedRecording) -> None:
-    """Exports that were asked for."""
-    from safe_sysid.export.payload import write_export
+def _write_exports(
+    wanted: list[tuple[str, Path]] | None, result: IdentifiedRecording, *, undetermined: bool
+) -> bool:
+    """Write the exports that were asked for; whether all were."""
+    from safe_sysid.export import payload
 
     if wanted and result.found.refused is not None:
         print('refused, so nothing is exported', file=sys.stderr)
-        return
+        return False
+    complete = True
     for form, path in wanted or ():
-        write_export(form, path, result.found, result.problem.arm)
+        guesses = payload.undetermined(form, result.found)
+        if guesses and not undetermined:
+            complete = False
+            print(
+                f'{path} is not written: the motion has not determined {", ".join(guesses)}. Move '
+                'joints that show them, or give --export-undetermined, which writes a compact '
+                'body in their place and marks them',
+                file=sys.stderr,
+            )
+            continue
+        payload.write_export(form, path, result.found, result.problem.arm)
+    return complete
 
 
 def _write_pictures(html: Path | None, plots: Path | None, result: IdentifiedRecording) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.export.payload_controllers import abb, franka, kuka, universal_robots
 from safe_sysid.export.payload_simulators import mjcf, urdf
+from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model.arm import Arm
@@ -26,11 +28,23 @@ def exported(form: str, found: Identification, arm: Arm) -> str:
     """Text of a file in this format; nothing is exported after a refusal."""
     if form not in FORMATS:
         raise ConfigError(f"no export '{form}', there are {list(FORMATS)}")
+    body = handed_on(_body(form, found))
+    return urdf(arm, body.nominal, body.bounds) if form == 'urdf' else CONTROLLERS[form](body)
+
+
+def undetermined(form: str, found: Identification) -> list[str]:
+    """Names of what the file would say although the motion has not determined it."""
+    known = determined_about_com(_body(form, found))
+    return [name for name, is_known in zip(NAMES, known, strict=True) if not is_known]
+
+
+def _body(form: str, found: Identification) -> Body:
+    """Everything the last joint moves for a URDF, the payload for all others."""
     if found.payload is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
     if form == 'urdf':
-        return urdf(arm, found.nominal, found.bounds)
-    return CONTROLLERS[form](found.payload)
+        return Body('', found.nominal, found.bounds)
+    return replace(found.payload, assumed=found.unstated)
 
 
 def write_export(form: str, path: Path, found: Identification, arm: Arm) -> None:

@@ -12,43 +12,55 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.identify.determined import determined_about_com
 from safe_sysid.identify.payload_in_frame import Body
+from safe_sysid.model import inertia
 from safe_sysid.model.inertia import is_consistent
 
 UR_LARGEST = 133.0  # [kg m^2] that URScript takes
 
 
+NOT_DETERMINED = 'NOT DETERMINED by the motion, '
+
+
 def comments(body: Body, mark: str) -> str:
-    """The bounds as comment lines."""
+    """The bounds as comment lines, with what the motion has not determined marked."""
     com, moments = body.com_bounds, body.inertia_bounds
-    lines = [
-        f'payload identified by safe-sysid, in the frame {body.frame}; with bounds:',
-        _between('mass [kg]', body.bounds.lower[0], body.mass, body.bounds.upper[0]),
-    ]
-    for axis, *values in zip('xyz', com.lower, body.com, com.upper, strict=True):
-        lines.append(_between(f'centre of mass {axis} [m]', *values))
-    entries = [body.inertia[i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
-    for name, *values in zip(
-        ('xx', 'xy', 'yy', 'xz', 'yz', 'zz'), moments.lower, entries, moments.upper, strict=True
-    ):
-        lines.append(_between(f'inertia {name} about it [kg m^2]', *values))
+    entries = inertia.symmetric_entries(body.inertia)
+    rows = [
+        ('mass [kg]', body.bounds.lower[0], body.mass, body.bounds.upper[0]),
+        *(
+            (f'centre of mass {axis} [m]', *values)
+            for axis, *values in zip('xyz', com.lower, body.com, com.upper, strict=True)
+        ),
+        *(
+            (f'inertia {name} about it [kg m^2]', *values)
+            for name, *values in zip(
+                ('xx', 'xy', 'yy', 'xz', 'yz', 'zz'),
+                moments.lower, entries, moments.upper, strict=True,
+            )
+        ),
+    ]  # fmt: skip
+    certainly = '' if body.assumed else 'certainly '
+    lines = [f'payload identified by safe-sysid, in the frame {body.frame}; with bounds:']
+    if body.assumed:
+        lines[0] += f' they rest on what nobody stated: {", ".join(body.assumed)}'
+    for (name, low, nominal, high), is_known in zip(rows, determined_about_com(body), strict=True):
+        doubt = '' if is_known else NOT_DETERMINED
+        lines.append(f'{name}: {nominal:.6g}, {doubt}{certainly}from {low:.6g} to {high:.6g}')
     return ''.join(f'{mark} {line}\n' for line in lines)
-
-
-def _between(name: str, low: float, nominal: float, high: float) -> str:
-    return f'{name}: {nominal:.6g}, certainly from {low:.6g} to {high:.6g}'
 
 
 def universal_robots(body: Body) -> str:
     """URScript: kg, m, [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] in the axes of the flange."""
-    inertia = _checked(body)
-    if np.abs(inertia).max() > UR_LARGEST:
+    moments = _checked(body)
+    if np.abs(moments).max() > UR_LARGEST:
         raise ModelError(
-            f'an inertia of {np.abs(inertia).max():.4g} kg m^2 is more than set_target_payload '
+            f'an inertia of {np.abs(moments).max():.4g} kg m^2 is more than set_target_payload '
             f'takes ({UR_LARGEST:g})'
         )
     order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    entries = _numbers(inertia[i, j] for i, j in order)
+    entries = _numbers(moments[i, j] for i, j in order)
     return (
         comments(body, '#')
         + f'set_target_payload({_number(body.mass)}, [{_numbers(body.com)}], [{entries}])\n'
@@ -87,20 +99,20 @@ def abb(body: Body) -> str:
 
 def _checked(body: Body) -> Array:
     """Inertia about the centre of mass, of a body that can exist."""
-    inertia = body.inertia
+    about_com = body.inertia
     if not is_consistent(body.nominal):
-        words = ', '.join(f'{moment:.4g}' for moment in np.linalg.eigvalsh(inertia))
+        words = ', '.join(f'{moment:.4g}' for moment in np.linalg.eigvalsh(about_com))
         raise ModelError(
             f'the payload, {body.mass:.4g} kg with principal moments {words} kg m^2, is no body '
             "that can exist: the bounds are too wide, or the arm's own last link is not what its "
             'URDF says'
         )
-    return inertia
+    return about_com
 
 
-def principal(inertia: Array) -> tuple[Array, Array]:
+def principal(about_com: Array) -> tuple[Array, Array]:
     """Principal moments and axes as columns, as near to the axes of the frame as they can be."""
-    moments, axes = np.linalg.eigh(inertia)
+    moments, axes = np.linalg.eigh(about_com)
     order = max(
         itertools.permutations(range(3)),
         key=lambda o: sum(abs(axes[i, o[i]]) for i in range(3)),

@@ -9,6 +9,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.export.payload_controllers import comments
+from safe_sysid.identify.determined import determined
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
@@ -66,7 +67,10 @@ def _bounds_text(arm: Arm, bounds: Interval) -> str:
     joint = arm.model.layout.joint_names[arm.model.layout.tip]
     rows = [
         f'    {name:4} {low: .6g} to {high: .6g} {unit}'
-        for name, unit, low, high in zip(LABELS, UNITS, bounds.lower, bounds.upper, strict=True)
+        + ('' if is_known else ', NOT DETERMINED by the motion')
+        for name, unit, low, high, is_known in zip(
+            LABELS, UNITS, bounds.lower, bounds.upper, determined(bounds), strict=True
+        )
     ]
     return (
         f' identified by safe-sysid: everything that {joint} moves. Bounds about the origin of '

@@ -12,16 +12,20 @@ import numpy as np
 from safe_sysid.arrays import AnyArray
 from safe_sysid.measure.effort_correlation import INVERTED, gain_and_correlation, loud
 from safe_sysid.measure.smooth_log import SmoothLog
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 QUIET = 1.0 / 3.0  # torque below that share of it is in another unit: payloads don't help so much
 
 
-def implausible(model: RobotModel, part: SmoothLog) -> str | None:
-    """A sentence about joints whose torque can't be what the description takes it for."""
+def implausible(model: RobotModel, part: SmoothLog, known: ArmKnowledge) -> str | None:
+    """A sentence about joints whose torque can't be what the description takes it for.
+
+    Friction of which nobody says anything, or in a placeholder only, predicts no torque.
+    """
     W = standard_regressor(model, part.q, part.qd, part.qdd)
-    predicted = W @ model.theta
+    predicted = W @ known.relied_on(model)
     size, measured = np.linalg.norm(predicted, axis=0), np.linalg.norm(part.torque, axis=0)
     gain, correlation = gain_and_correlation(predicted, part.torque)
     tells = loud(predicted)

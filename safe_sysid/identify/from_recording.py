@@ -36,6 +36,17 @@ SOLVES = 10  # over the whole recording
 SOLVE_PIVOTS = 100_000  # at most for one of them
 SOLVE_SECONDS = 600.0  # the same, as the last resort
 KNOWN_LINKS = (0.05, 0.0)  # share, and centres of mass [m], where nobody says more
+ASSUMED = {  # what bounds rest on, in words
+    'known_links': 'how well links are known',
+    'known_friction': 'how well friction, armature and offset are known',
+    'payload_mass': 'the largest payload',
+    'payload_reach': 'how far it reaches',
+    'torque_ratio': 'the share by which torques err',
+    'torque_error': 'the error of torques on top',
+    'position_error': 'the error of positions',
+    'velocity_error': 'the error of velocities',
+    'torque_signal': 'what torque does between samples',
+}
 STEP_ALLOWED = 2.5  # sample times between two samples, before it is a gap
 FEWEST = 5  # samples in a window
 
@@ -60,6 +71,7 @@ class RecordingSettings:
     flange: str | None = None  # frame of the payload; None: the tip of the arm
     hold_out: float = 0.4  # share of the recording that judges what came before
     filter_hz: float | None = None  # low-pass of that comparison
+    stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +98,7 @@ class IdentificationProblem:
     def replayed(self, progress: Progress) -> Replay:
         """Through the identifier, unless the effort signal is implausible."""
         model, prior = self.arm.model, prior_of(self.arm.model, self.known)
-        refusal = implausible(model, thinned(self.smoothed))
+        refusal = implausible(model, thinned(self.smoothed), self.known)
         if refusal is not None:
             return refused(prior, refusal)
         solve = SolveSettings(pivots=SOLVE_PIVOTS, seconds=SOLVE_SECONDS, reach=self.known.reach)
@@ -150,6 +162,7 @@ def identify_recording(
             *_assumptions(problem.observation, recording),
             *sentences(arm.model, problem.known),
         ),
+        unstated=_unstated(settings, arm),
         refused=replayed.refused,
         validation=problem.validation(replayed.at_split.theta),
         series=replayed.series,
@@ -171,6 +184,24 @@ def identification_problem(
         _observation(settings, arm.model, recording, log),
         float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
         settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
+    )
+
+
+def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
+    """What the bounds rest on that neither this recording's settings nor the arm's file state."""
+    usual = RecordingSettings()
+    known = settings.known.over(arm.model.uncertainty).stated()
+    elsewhere = {
+        'known_links': set(LINK_KINDS) <= set(known),
+        'known_friction': set(JOINT_KINDS) <= set(known),
+        'position_error': bool((arm.model.sensors.encoder_resolution > 0.0).all()),
+    }
+    return tuple(
+        words
+        for name, words in ASSUMED.items()
+        if name not in settings.stated
+        and getattr(settings, name) == getattr(usual, name)
+        and not elsewhere.get(name, False)
     )
 
 

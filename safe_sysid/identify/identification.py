@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.determined import determined, determined_about_com
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.identify.held_out import TorquePrediction, Validation
 from safe_sysid.identify.payload_in_frame import Body
@@ -36,6 +37,7 @@ class Identification:
     bounds: Interval  # (10,)
     payload: Body | None  # without the arm's own last link; none after a refusal
     assumptions: tuple[str, ...]
+    unstated: tuple[str, ...]  # of these, what is a default that nobody stated
     refused: str | None
     validation: Validation | None  # none where nothing was held out
     series: EstimateSeries
@@ -58,7 +60,10 @@ def as_mapping(found: Identification) -> dict[str, Any]:
         'upper': found.bounds.upper.tolist(),
         'payload': None if found.payload is None else _payload(found.payload),
         'assumptions': list(found.assumptions),
+        'unstated': list(found.unstated),
+        'determined': determined(found.bounds).tolist(),
         'refused': found.refused,
+        'learned': found.refused is None,  # else nominal, lower and upper are the prior
         'caution': caution(found),
         'validation': None if found.validation is None else _validation(found),
         'seconds': found.seconds,
@@ -72,6 +77,8 @@ def _payload(body: Body) -> dict[str, Any]:
         'nominal': body.nominal.tolist(),
         'lower': body.bounds.lower.tolist(),
         'upper': body.bounds.upper.tolist(),
+        'determined': determined(body.bounds).tolist(),
+        'determined_about_com': determined_about_com(body).tolist(),
         'com_m': _finite(body.com) if body.mass > 0.0 else None,
         'com_lower_m': _finite(com.lower),
         'com_upper_m': _finite(com.upper),
@@ -134,10 +141,10 @@ def as_table(found: Identification) -> str:
     lines = [f'{found.robot}, {found.source}, {found.part[0]:.3f} to {found.part[1]:.3f} s']
     lines += [f'  {sentence}' for sentence in found.recording]
     if found.refused is not None:
-        lines += ['', f'REFUSED: {found.refused}', '', 'Before the recording was known that:']
+        lines += ['', f'REFUSED: {found.refused}', '', 'Nothing was learned; there are no bounds.']
     else:
         lines += ['', f'Everything that {found.joint_names[-1]} moves, in its frame:']
-    lines += _parameter_rows(found.nominal, found.bounds)
+        lines += _parameter_rows(found.nominal, found.bounds)
     if found.payload is not None:
         lines += _payload_rows(found.payload)
     if found.validation is not None:
@@ -146,16 +153,19 @@ def as_table(found: Identification) -> str:
     if doubt is not None:
         lines += ['', f'CAUTION: {doubt}']
     certain = 'The bounds hold if' if found.refused is None else 'Bounds would have held if'
+    if found.unstated:
+        lines += ['', f'Nobody stated {", ".join(found.unstated)}: these are defaults.']
     lines += ['', f'{certain}', *(f'  - {sentence}' for sentence in found.assumptions)]
     return '\n'.join(lines)
 
 
 def _parameter_rows(nominal: Array, bounds: Interval) -> list[str]:
     rows = [f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10}']
-    for name, unit, *values in zip(
-        LABELS, UNITS, bounds.lower, nominal, bounds.upper, strict=True
+    for name, unit, is_known, *values in zip(
+        LABELS, UNITS, determined(bounds), bounds.lower, nominal, bounds.upper, strict=True
     ):
-        rows.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
+        doubt = '' if is_known else f'{"":{8 - len(unit)}}not determined by the motion'
+        rows.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}{doubt}')
     return rows
 
 

@@ -16,6 +16,7 @@ from safe_sysid.model.urdf_tree import Frame, read_urdf
 from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-14  # relative
+NOT_NEGATIVE = [0, 4, 6, 9]  # mass and moments of inertia
 THINNEST = 1e-6  # least eigenvalue of a pseudo-inertia, as share of the largest
 
 
@@ -26,6 +27,7 @@ class Body:
     frame: str
     nominal: Array  # (10,)
     bounds: Interval  # (10,)
+    assumed: tuple[str, ...] = ()  # what the bounds rest on and nobody stated
 
     @property
     def mass(self) -> float:
@@ -88,8 +90,22 @@ def payload_of(
     spread = Interval.from_center_radius(link, width)
     matrix, payload = _into(frames[flange]), bounds - spread
     rounding = ROUNDING * np.abs(matrix) @ payload.magnitude  # of the entries of the matrix
-    turned = matrix @ payload + Interval(-rounding, rounding)
+    turned = _possible(matrix @ payload + Interval(-rounding, rounding), arm.facts.tip)
     return Body(flange, _nearest_body(matrix @ (nominal - link), turned), turned)
+
+
+def _possible(bounds: Interval, tip: str) -> Interval:
+    """Bounds without what no body has: a mass or moments of inertia below 0."""
+    for place in NOT_NEGATIVE:
+        if bounds.upper[place] < 0.0:
+            raise ModelError(
+                f'{inertia.LABELS[place]} of the payload is {bounds.upper[place]:.4g} '
+                f'{inertia.UNITS[place]} at most, below 0: the link {tip} of the arm is not what '
+                'its URDF says; weigh it, or give --known-links what it needs'
+            )
+    lower = bounds.lower.copy()
+    lower[NOT_NEGATIVE] = np.maximum(lower[NOT_NEGATIVE], 0.0)
+    return Interval(lower, bounds.upper)
 
 
 def _nearest_body(nominal: Array, bounds: Interval) -> Array:
@@ -99,6 +115,7 @@ def _nearest_body(nominal: Array, bounds: Interval) -> Array:
     """
     if inertia.is_consistent(nominal):
         return nominal
+    nominal = np.clip(nominal, bounds.lower, bounds.upper)
     values, vectors = np.linalg.eigh(inertia.pseudo_inertia(nominal))
     raised = np.maximum(values, THINNEST * np.abs(values).max())
     near: Array = inertia.from_pseudo_inertia(vectors @ np.diag(raised) @ vectors.T)

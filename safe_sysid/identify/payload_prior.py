@@ -33,7 +33,7 @@ def prior_of(model: RobotModel, settings: PriorSettings) -> ParameterEstimate:
     bounds, place = settings.bounds(model), model.layout.end_effector
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     lower[place], upper[place] = _payload_bounds(settings)
-    theta = np.clip(model.theta, lower, upper)
+    theta = np.clip(settings.nominal(model), lower, upper)
     return ParameterEstimate(model.layout, theta, Interval(lower, upper))
 
 

@@ -99,6 +99,25 @@ class ArmKnowledge:
                 found[kind] = (figure == 0.0) | nothing
         return {kind: joints for kind, joints in found.items() if joints.any()}
 
+    def relied_on(self, model: RobotModel) -> Array:
+        """theta of the model, with 0 in the place of friction of which nobody says anything."""
+        theta: Array = model.theta.copy()
+        for kind, unknown in self.unknown(model).items():
+            place = model.layout.joint_entries(LABELS[kind])
+            theta[place] = np.where(unknown, 0.0, theta[place])
+        return theta
+
+    def nominal(self, model: RobotModel) -> Array:
+        """theta of the model, with 0 in the place of friction that looks like a placeholder."""
+        theta: Array = model.theta.copy()
+        for kind in self._placeholders(model):
+            theta[model.layout.joint_entries(LABELS[kind])] = 0.0
+        return theta
+
+    def _placeholders(self, model: RobotModel) -> list[str]:
+        stated = self.stated.stated()
+        return [kind for kind in placeholders_of(model) if kind not in stated]
+
     def sentences(self, model: RobotModel) -> list[str]:
         """What these bounds assume, in numbers."""
         return [
@@ -142,8 +161,7 @@ class ArmKnowledge:
         return [
             f'the {NAMES[kind]} that {model.name} is described with looks like a placeholder '
             '(the same on every joint, or most of what a joint can do) and is not relied on'
-            for kind in placeholders_of(model)
-            if kind not in self.stated.stated()
+            for kind in self._placeholders(model)
         ]
 
 

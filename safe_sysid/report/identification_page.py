@@ -51,9 +51,9 @@ def identification_page(found: Identification, evidence: Evidence) -> Page:
         scene=evidence.scene,
         sections=(
             _result(found),
-            widths_section(found.series, end - begin),
+            *(() if refused else (widths_section(found.series, end - begin),)),
             *_validation(found, evidence),
-            Section('The bounds rest on', sentences=found.assumptions),
+            Section('The bounds rest on', _defaults(found), sentences=found.assumptions),
             Section('The recording', sentences=found.recording),
             circumstances({'seconds that this took': f'{found.seconds:.1f}'}),
         ),
@@ -67,12 +67,18 @@ def _summary(found: Identification) -> str:
     return held if doubt is None else f'{held} Caution: {doubt}.'
 
 
+def _defaults(found: Identification) -> str:
+    stated = ', '.join(found.unstated)
+    return f'Nobody stated {stated}: these are defaults.' if stated else ''
+
+
 def _facts(found: Identification) -> tuple[tuple[str, str], ...]:
     facts = []
     if found.refused is None:
         low, high = found.bounds.lower[0], found.bounds.upper[0]
         name = found.joint_names[-1]
-        facts.append((f'everything that {name} moves, certainly', f'{low:.2f} – {high:.2f} kg'))
+        sure = ', certainly' if not found.unstated else ', if the defaults below are true'
+        facts.append((f'everything that {name} moves{sure}', f'{low:.2f} – {high:.2f} kg'))
         facts.append(('nominal', f'{found.nominal[0]:.3f} kg'))
     if found.payload is not None:
         facts.append(("payload, without the arm's last link", f'{found.payload.mass:.3f} kg'))
@@ -87,10 +93,10 @@ def _facts(found: Identification) -> tuple[tuple[str, str], ...]:
 
 
 def _result(found: Identification) -> Section:
+    if found.refused is not None:
+        return Section('Inertial parameters', 'Nothing was learned; there are no bounds.')
     tables = [parameter_table(found.nominal, found.bounds, None)]
     lead = f'Everything that {found.joint_names[-1]} moves, about the origin of its frame.'
-    if found.refused is not None:
-        lead = 'What was known before the recording; nothing was learned from it.'
     if found.payload is not None:
         tables.append(parameter_table(found.payload.nominal, found.payload.bounds, None))
         lead += f" Below: without the arm's own last link, in the frame {found.payload.frame}."

@@ -9,6 +9,7 @@ import platform
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.determined import determined
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.html_page import Band, Line, Plot, Section, Table
@@ -49,7 +50,7 @@ def _mass_plot(series: EstimateSeries, time: Array) -> Plot:
     lower, upper, nominal = (
         np.repeat(x[:, 0], 2) for x in (series.lower, series.upper, series.nominal)
     )
-    band = Band('certain', twice, lower, upper)
+    band = Band('bounds', twice, lower, upper)
     return Plot('mass and its bounds', 'mass [kg]', (Line('nominal', twice, nominal),), (band,))
 
 
@@ -58,7 +59,9 @@ def parameter_table(nominal: Array, bounds: Interval, truth: Array | None) -> Ta
     columns = ('parameter', 'unit', 'lower', 'nominal', 'upper')
     rows = list(zip(LABELS, UNITS, bounds.lower, nominal, bounds.upper, strict=True))
     if truth is None:
-        return Table(columns, tuple(tuple(row) for row in rows))
+        known = determined(bounds)
+        marks = ('' if is_known else 'not determined by the motion' for is_known in known)
+        return Table((*columns, ''), tuple((*row, m) for row, m in zip(rows, marks, strict=True)))
     inside = (bounds.lower <= truth) & (truth <= bounds.upper)
     return Table(
         (*columns, 'truth', ''),

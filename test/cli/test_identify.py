@@ -251,7 +251,7 @@ def test_misuse_says_what_is_allowed(bag, tmp_path, capsys):
 def test_exports_are_written_and_after_a_refusal_they_are_not(bag, arm, tmp_path, capsys):
     forms = ('urdf', 'ur', 'kuka')
     asked = [f'--export={form}={tmp_path}/out/{form}' for form in forms]
-    status, found = identify(bag, *asked)
+    status, found = identify(bag, *asked, '--export-undetermined')
     assert status == 0
     for form in forms:
         assert (tmp_path / 'out' / form).read_text()
@@ -282,3 +282,72 @@ def test_a_width_that_is_none_is_refused(bag, text, capsys):
     with pytest.raises(SystemExit):
         main(['identify', str(bag), '--robot', 'two_link', '--known', text])
     assert 'argument --known' in capsys.readouterr().err
+
+
+def test_a_refusal_prints_no_parameters(arm, tmp_path, capsys):
+    path = as_bag(scaled(arm, -1.0), tmp_path / 'inverted')
+    assert main(['identify', str(path), '--robot', 'two_link']) == 1
+    printed = capsys.readouterr().out
+    assert 'REFUSED' in printed and 'Nothing was learned' in printed
+    assert 'mcx' not in printed and 'nominal' not in printed
+
+
+def test_what_the_motion_does_not_show_is_marked_and_needs_a_flag(bag, tmp_path, capsys):
+    """A planar arm: nothing turns about x or z of the last link."""
+    path = tmp_path / 'payload.script'
+    status, found = identify(bag, f'--export=ur={path}')
+    assert status == 1 and not path.exists()
+    said = capsys.readouterr().err
+    assert 'Ixx' in said and '--export-undetermined' in said
+    known = dict(zip(found['parameters'], found['determined'], strict=True))
+    assert known['m'] and known['Iyy'] and not known['Ixx']
+    assert identify(bag, f'--export=ur={path}', '--export-undetermined')[0] == 0
+    lines = path.read_text().splitlines()
+    assert any('inertia xx' in line and 'NOT DETERMINED' in line for line in lines)
+    assert not any('mass [kg]' in line and 'NOT DETERMINED' in line for line in lines)
+    main(['identify', str(bag), '--robot', 'two_link'])
+    rows = capsys.readouterr().out.splitlines()
+    assert any(row.startswith('  Ixx') and 'not determined by the motion' in row for row in rows)
+    assert not any(row.startswith('  m ') and 'not determined' in row for row in rows)
+
+
+STATED = (
+    '--known-links=5%', '--known-friction=5%', '--payload-mass=10', '--payload-reach=0.5',
+    '--torque-ratio=2.5%', '--torque-noise=0', '--velocity-error=0', '--torque-signal=sampled',
+)  # fmt: skip
+
+
+def test_certainly_is_said_only_where_all_assumptions_were_stated(bag, tmp_path):
+    path = tmp_path / 'payload.script'
+    for stated, is_certain in (((), False), (STATED[1:], False), (STATED, True)):
+        _, found = identify(bag, f'--export=ur={path}', '--export-undetermined', *stated)
+        assert (found['unstated'] == []) == is_certain
+        assert ('certainly' in path.read_text()) == is_certain
+    assert 'nobody stated' not in path.read_text()
+
+
+def test_placeholders_of_a_urdf_are_said_and_correct_torques_are_not_refused(tmp_path):
+    """<dynamics damping="100" friction="10"/> on every joint predicts a multiple of the torque."""
+    given = arm_of('two_link', None)
+    tree = ElementTree.parse(given.urdf)
+    for joint in tree.iter('joint'):
+        for dynamics in joint.findall('dynamics'):
+            joint.remove(dynamics)
+        if joint.get('type') != 'fixed':
+            ElementTree.SubElement(joint, 'dynamics', damping='100', friction='10')
+    urdf = tmp_path / 'placeholder.urdf'
+    tree.write(urdf)
+    theta = given.model.theta.copy()
+    for kind in ('Fc', 'Fv'):
+        theta[given.model.layout.joint_entries(kind)] *= 0.1
+    theta[given.model.layout.end_effector] += PAYLOAD
+    motion = fourier_motion(np.random.default_rng(4), 2, seconds=3.0, period=0.002, base=1.2)
+    log = recorded(motion, true_torque(given.model.with_parameters(theta), motion))
+    truth = theta[given.model.layout.end_effector]
+    path = as_bag(Trial(given.model, log, truth), tmp_path / 'run')
+    status, found = identify(path, '--robot', str(urdf))
+    assert (status, found['refused']) == (0, None)
+    assert_contains(found, truth)
+    said = ' '.join(found['assumptions'])
+    assert 'viscous friction that placeholder is described with looks like a placeholder' in said
+    assert 'Coulomb friction that placeholder is described with looks like' in said

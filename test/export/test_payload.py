@@ -186,3 +186,17 @@ def test_a_difference_that_is_no_body_becomes_one_within_its_bounds():
     assert inertia.is_consistent(body.nominal)
     assert body.bounds.contains(body.nominal)
     assert 'set_target_payload(' in universal_robots(body)
+
+
+def test_no_bound_on_a_payload_is_one_that_no_body_has():
+    """An empty flange: what is left of the bounds without the link has a mass of 0 or more."""
+    arm = arm_of('two_link', None)
+    whole = arm.model.theta[arm.model.layout.end_effector]
+    bounds = Interval.from_center_radius(whole, 0.02 * np.ones(10))
+    body = payload_of(arm, whole, bounds, 'link_2', ArmKnowledge(links=0.05))
+    assert (body.bounds.lower[[0, 4, 6, 9]] >= 0.0).all()
+    assert body.bounds.contains(np.zeros(10))
+    assert body.bounds.contains(body.nominal)
+    light = Interval.of(0.5 * whole)
+    with pytest.raises(ModelError, match=r'm of the payload is -0\.\d+ kg at most, below 0'):
+        payload_of(arm, 0.5 * whole, light, 'link_2', ArmKnowledge(links=0.05))

@@ -62,7 +62,8 @@ class SimulationSettings(LoopSettings):
         if self.unknown_links:
             known = self.prior.known(described).bounds(described)[rest]
             place = rng.uniform(-1.0, 1.0, size=len(rest))
-            theta[rest] = known.center + NEARLY * known.radius * place
+            drawn = known.center + NEARLY * known.radius * place
+            theta[rest] = np.clip(drawn, known.lower, known.upper)
             theta = _of_bodies(described, theta)
         truth = described.with_parameters(theta)
         q = np.array(self.start) if self.start else np.zeros(truth.n)
