@@ -65,8 +65,9 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument(
         '--known-friction', metavar='SHARE|unknown', type=known_friction,
-        help='the same for friction, rotor inertia and offset where their figure is not 0; '
-        'default: as links, or unknown where a URDF stands alone. What is 0 in a file is unknown',
+        help='the same for friction and rotor inertia where their figure is not 0; default: as '
+        'links, or unknown where a URDF stands alone. What is 0 in a file is unknown, and an '
+        'offset is without --known offset=WIDTH',
     )  # fmt: skip
     group.add_argument(
         '--known', metavar='KIND=WIDTH', type=known_kind, action='append', default=[],

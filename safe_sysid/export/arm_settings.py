@@ -34,6 +34,9 @@ def write_settings(
     values = dataclasses.asdict(dataclasses.replace(facts, urdf=urdf, joints=joints))
     if values.get('closed_chain') is None:
         values.pop('closed_chain', None)
+    stated = {kind: width for kind, width in values.pop('uncertainty').items() if width}
+    if stated:
+        values['uncertainty'] = stated
     header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
     target.write_text(header + yaml_text(_listed(values)), encoding='utf-8')
 

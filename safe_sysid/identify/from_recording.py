@@ -38,7 +38,8 @@ SOLVE_SECONDS = 600.0  # the same, as the last resort
 KNOWN_LINKS = (0.05, 0.0)  # share, and centres of mass [m], where nobody says more
 ASSUMED = {  # what bounds rest on, in words
     'known_links': 'how well links are known',
-    'known_friction': 'how well friction, armature and offset are known',
+    'known_friction': 'how well friction and armature are known',
+    'known_offset': 'how well the offset is known',
     'payload_mass': 'the largest payload',
     'payload_reach': 'how far it reaches',
     'torque_ratio': 'the share by which torques err',
@@ -193,14 +194,15 @@ def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
     known = settings.known.over(arm.model.uncertainty).stated()
     elsewhere = {
         'known_links': set(LINK_KINDS) <= set(known),
-        'known_friction': set(JOINT_KINDS) <= set(known),
+        'known_friction': {'coulomb', 'viscous', 'armature'} <= set(known),
+        'known_offset': 'offset' in known or settings.known_friction == 'unknown',
         'position_error': bool((arm.model.sensors.encoder_resolution > 0.0).all()),
     }
     return tuple(
         words
         for name, words in ASSUMED.items()
         if name not in settings.stated
-        and getattr(settings, name) == getattr(usual, name)
+        and getattr(settings, name, None) == getattr(usual, name, None)
         and not elsewhere.get(name, False)
     )
 
@@ -211,7 +213,8 @@ def prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
     if settings.known_links is not None:
         of_file = of_file.without(tuple(LINK_KINDS))
     if settings.known_friction is not None:
-        of_file = of_file.without(tuple(JOINT_KINDS))
+        keeps = () if settings.known_friction == 'unknown' else ('offset',)
+        of_file = of_file.without([kind for kind in JOINT_KINDS if kind not in keeps])
     share, com = settings.known_links or KNOWN_LINKS
     friction: float | None = share if arm.is_described else None
     if settings.known_friction == 'unknown':

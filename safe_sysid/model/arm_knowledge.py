@@ -40,12 +40,13 @@ class ArmKnowledge:
     """Widths that are stated, and shares for the kinds of parameters of which none is.
 
     A share of friction counts where the arm has a figure; a 0 is none, and neither is one that
-    looks like a placeholder. Friction is then as far as the joints could overcome it.
+    looks like a placeholder. Friction is then as far as the joints could overcome it. So is an
+    offset without a stated width: it may be of either sign, and no share of it says how well.
     """
 
     links: float = 0.05  # every mass, first moment and inertia of a link, as share of its size
     com: float = 0.0  # [m] and its centre of mass to this distance on top
-    friction: float | None = 0.05  # as links, for friction, armature, offset; none: unknown
+    friction: float | None = 0.05  # as links, for friction and armature; none: unknown
     stated: Uncertainty = field(default_factory=Uncertainty)
 
     def __post_init__(self) -> None:
@@ -96,7 +97,7 @@ class ArmKnowledge:
             figure = model.theta[model.layout.joint_entries(label)]
             nothing = self.friction is None or kind in doubtful
             if kind not in stated:
-                found[kind] = (figure == 0.0) | nothing
+                found[kind] = (figure == 0.0) | nothing | (kind == 'offset')
         return {kind: joints for kind, joints in found.items() if joints.any()}
 
     def relied_on(self, model: RobotModel) -> Array:

@@ -95,6 +95,14 @@ def test_a_figure_of_0_promises_nothing(robot):
     assert (bounds.lower[offset] < 0.0).all()
 
 
+def test_a_share_of_an_offset_says_nothing():
+    model = RobotModel.named('two_link')
+    theta, place = model.theta.copy(), model.layout.joint_entries('beta')
+    theta[place] = 0.01  # what a fit finds where there is none
+    bounds = prior_of(model.with_parameters(theta), PriorSettings(friction=0.05)).bounds
+    assert (bounds.lower[place] < -1.0).all() and (bounds.upper[place] > 1.0).all()
+
+
 def test_a_link_may_be_turned_and_moved_a_little(rng):
     """A share of its size: of the radius of gyration, and of its axes of inertia."""
     model = RobotModel.named('lbr_med7')
