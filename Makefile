@@ -42,9 +42,10 @@ lint: environment
 	@echo 'lint: mypy --strict'
 	@$(run) -m mypy --no-error-summary
 
+# Not --quiet: --strict counts only warnings that are printed.
 docs: environment
 	@echo 'docs: mkdocs build --strict, into build/site'
-	@NO_MKDOCS_2_WARNING=1 $(run) -m mkdocs build --quiet --strict
+	@NO_MKDOCS_2_WARNING=1 $(run) -m mkdocs build --strict
 
 bench: environment
 	@$(run) -m safe_sysid.cli.main bench $(BENCH) $(ARGS)

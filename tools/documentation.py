@@ -33,7 +33,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         pages[f'reference/{stage}.md'] = _stage(stage)
     for path, text in pages.items():
         files.append(File.generated(config, path, content=text))
-    linked = [ROOT / 'LICENSE', *ROOT.glob('config/*.yaml'), *ROOT.glob('examples/*.*')]
+    linked = [
+        ROOT / 'LICENSE',
+        ROOT / 'CITATION.cff',
+        *ROOT.glob('config/*.yaml'),
+        *ROOT.glob('examples/*.*'),
+    ]
     for path in linked:
         name = f'source/{path.relative_to(ROOT).as_posix()}'
         files.append(File.generated(config, name, abs_src_path=str(path)))
@@ -63,8 +68,8 @@ def _gallery() -> str:
         text = path.read_text(encoding='utf-8')
         sentence = (ast.get_docstring(ast.parse(text)) or '').partition('\n')[0]
         parts.append(f'## {path.stem.replace("_", " ")}\n\n{sentence}\n')
-        for picture in sorted(path.parent.glob(f'{path.stem[:2]}*.png')):
-            parts.append(f'![{sentence}](source/examples/{picture.name})\n')
+        for picture in sorted(ROOT.glob(f'docs/gallery/{path.stem[:2]}*.*')):
+            parts.append(f'![{sentence}](gallery/{picture.name})\n')
         parts.append(f'```python\n{text.strip()}\n```\n')
     notebooks = [path.name for path in sorted(ROOT.glob('examples/*.ipynb'))]
     parts += [f'- notebook [{name}](source/examples/{name})' for name in notebooks]
