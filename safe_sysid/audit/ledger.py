@@ -154,8 +154,8 @@ def _searches(record: LoopRecord, budget: float) -> Entry:
     if not len(seconds):
         return Entry('plans are found in time', 'no search was recorded', is_kept=False)
     finding = (
-        f'{len(seconds)} searches, {np.median(seconds):.2f} s each in the middle, '
-        f'{seconds.max():.2f} s at most of {budget:.1f} s'
+        f'{len(seconds)} searches, median {np.median(seconds):.2f} s, '
+        f'max {seconds.max():.2f} s, budget {budget:.1f} s'
     )
     return Entry('plans are found in time', finding, not record.fault)
 

@@ -7,7 +7,7 @@ import sys
 from safe_sysid.bench.members import FORMER, MEMBERS
 from safe_sysid.cli.values import count
 
-HELP = 'figures of one part: speed, scaling, tightness, with the seed that reproduces them'
+HELP = 'measure one part: speed, scaling, tightness; a seed makes figures reproducible'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

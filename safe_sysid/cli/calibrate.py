@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from safe_sysid.calibrate.recorded_motion import Recorded
     from safe_sysid.model.arm import Arm
 
-HELP = 'dynamics of a whole arm from recordings: inertias, friction, rotor inertia, offsets'
+HELP = 'identify a whole arm from recordings: inertias, friction, rotor inertia, torque offsets'
 REFUSED = 1
 
 

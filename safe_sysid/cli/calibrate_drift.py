@@ -16,7 +16,7 @@ from safe_sysid.cli.values import positive
 if TYPE_CHECKING:
     from safe_sysid.calibrate.external_torque import Drift
 
-HELP = 'would hand guiding drift? external torque of a recording in which nobody touches the arm'
+HELP = 'check hand-guiding drift: residual torque of a contact-free recording'
 LARGEST_DRIFT = 1e-3  # [m in 60 s]
 
 

@@ -10,7 +10,7 @@ from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options
 from safe_sysid.cli.values import positive
 
-HELP = 'N m per unit of effort, and its sign, from recordings without and with a known payload'
+HELP = 'identify torque per unit of effort from recordings without and with a known payload'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

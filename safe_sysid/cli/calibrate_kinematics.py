@@ -6,7 +6,7 @@ from pathlib import Path
 from safe_sysid.cli.calibrate import add_arm
 from safe_sysid.cli.values import positive, share
 
-HELP = 'geometry of an arm from measured poses or points of its tip'
+HELP = 'identify the geometry of an arm from measured poses or points of its tip'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

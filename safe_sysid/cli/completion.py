@@ -9,7 +9,7 @@ import shlex
 
 from safe_sysid.share import robot_names
 
-HELP = 'a script that lets a shell complete commands and options: bash, zsh or fish'
+HELP = 'print the script for completion of commands and options: bash, zsh or fish'
 PROGRAM = 'safe-sysid'
 SHELLS = ('bash', 'zsh', 'fish')
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
     from safe_sysid.excite.contact_model import ContactModel
     from safe_sysid.excite.multi_start import Effort, Progress, Watch
 
-HELP = 'a motion worth recording: informative, inside every limit, without contact'
+HELP = 'design an excitation trajectory: informative, within limits, collision-free'
 
 CRITERIA = ('kappa', 'rho', 'D', 'A', 'E', 'r_c', 'kappa-direct')
 

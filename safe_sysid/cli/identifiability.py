@@ -4,9 +4,7 @@ import argparse
 from fractions import Fraction
 import json
 
-HELP = (
-    'which inertial parameters of an arm can be known at all, exactly, before anything is fitted'
-)
+HELP = 'decide exactly which inertial parameters of an arm are identifiable, without data'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

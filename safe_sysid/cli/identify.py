@@ -27,7 +27,7 @@ from safe_sysid.model.parameter_kinds import KINDS
 if TYPE_CHECKING:
     from safe_sysid.identify.from_recording import IdentifiedRecording, RecordingSettings
 
-HELP = 'bounds on what an arm holds, from a recording: rosbag2 (sqlite3, mcap) or CSV'
+HELP = 'guaranteed bounds on a payload from a recording: rosbag2 (sqlite3, mcap) or CSV'
 REFUSED = 1
 
 
@@ -52,9 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_part(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--payload-from', metavar='S', type=float, default=0.0,
-        help='seconds into the recording from which on the payload is held',
+        help='time in the recording from which on the payload is held [s]',
     )  # fmt: skip
-    group.add_argument('--to', metavar='S', type=float, help='and until when')
+    group.add_argument(
+        '--to', metavar='S', type=float, help='end of that part of the recording [s]'
+    )
 
 
 def _add_known(group: argparse._ArgumentGroup) -> None:

@@ -7,7 +7,7 @@ from safe_sysid.bringup.run import run
 from safe_sysid.cli.run import add_parameter
 from safe_sysid.cli.values import positive
 
-HELP = 'a recorded bag through the identifier node, at its own pace or as fast as it goes'
+HELP = 'play a recorded bag through the identifier node, at its own pace or as fast as possible'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import argparse
 from safe_sysid.bringup.processes import ROBOT, WAYS, Choices
 from safe_sysid.bringup.run import run
 
-HELP = 'the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
+HELP = 'run the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

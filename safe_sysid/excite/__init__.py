@@ -1,1 +1,1 @@
-"""OFFLINE: motions worth recording, inside limits and without contact."""
+"""OFFLINE: excitation trajectories, within limits and without contact."""

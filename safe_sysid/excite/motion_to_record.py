@@ -1,4 +1,4 @@
-"""A motion worth recording: designed, measured once more, with what a user should be warned of."""
+"""An excitation trajectory: designed, measured once more, with what to warn of."""
 
 from __future__ import annotations
 

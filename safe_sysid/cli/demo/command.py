@@ -9,7 +9,7 @@ import time
 
 from safe_sysid.cli.values import count
 
-HELP = 'the whole mission in about a minute: learn what an arm holds, then do a task with it'
+HELP = 'watch the whole loop for about a minute: identify a payload, then do a task with it'
 PROMISE_BROKEN = 1
 
 

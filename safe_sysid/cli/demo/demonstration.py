@@ -32,7 +32,7 @@ OPENING = """\
 A Kinova Gen3 holds a dumbbell that nobody told it about, beside the boards of a shelf.
 ROS 2 nodes find out what it is, and do a task with it. No motion begins that is not certified
 for everything that the dumbbell may still be."""
-BELIEF = '\n         The same task, believing that the gripper is empty; nobody learns better'
+BELIEF = '\n         The same task, assuming an empty gripper, identifier switched off'
 
 
 def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoChoices:

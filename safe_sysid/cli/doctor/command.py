@@ -10,7 +10,7 @@ from pathlib import Path
 
 from safe_sysid.cli.doctor.findings import Finding, Verdict, failed
 
-HELP = 'is this machine ready? libraries, Ipopt solvers, ROS 2, and the files of an arm'
+HELP = 'check this machine: libraries, Ipopt solvers, ROS 2; and the files of an arm'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
