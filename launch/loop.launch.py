@@ -8,7 +8,14 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from safe_sysid.bringup.processes import WAYS, Choices, processes_of, write_choices
+from safe_sysid.bringup.processes import (
+    BRIDGES,
+    ONLOOKERS,
+    WAYS,
+    Choices,
+    processes_of,
+    write_choices,
+)
 
 ARGUMENTS = {
     'way': ('loop', f'on what the loop runs: {", ".join(WAYS)}'),
@@ -21,11 +28,20 @@ ARGUMENTS = {
     'namespace': ('', 'of all nodes and topics, for a second arm'),
 }
 ENDS_ALL = (0, 2, 3)  # done, settings refused, done with a fault; other processes crashed
+CRASHES = 9  # of one process that are put up with
+ASKED_AGAIN = '60'  # [s] after the first request to end
+LEFT_ALONE = '86400'  # [s], for who holds an arm until something else does
+KILLED = '5'  # [s] after the second request
 
 
 def end_all(event, _):
     """A process that came to its end ends all; one that crashed is started again."""
     return [Shutdown()] if event.returncode in ENDS_ALL else []
+
+
+def go_on(*_):
+    """Without one that only looks on."""
+    return []
 
 
 def start(context):
@@ -43,7 +59,10 @@ def start(context):
             output='screen',
             respawn=True,
             respawn_delay=1.0,
-            on_exit=end_all,
+            respawn_max_retries=CRASHES,
+            sigterm_timeout=ASKED_AGAIN,
+            sigkill_timeout=LEFT_ALONE if process.node in BRIDGES else KILLED,
+            on_exit=go_on if process.node in ONLOOKERS else end_all,
         )
         for process in processes
     ]

@@ -33,6 +33,7 @@ class Worker:
                 [sys.executable, '-m', __spec__.name, str(theirs.fileno()), told],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for us, who may have work to finish
                 env={**os.environ, **ONE_THREAD},
             )
 

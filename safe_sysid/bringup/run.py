@@ -1,11 +1,14 @@
 """`safe-sysid run`: starts the processes of a way of running, keeps them alive and ends them.
 
 A process that crashes is started again, which the supervisor of the loop notices and treats as a
-fault. One that refuses its settings, or comes to its end, ends all of them.
+fault. One that refuses its settings at its start, or comes to its end, ends all of them. To end is
+a request: every process is told once and leaves when the arm is in other hands; the bridge,
+without which nothing holds the arm until then, is never killed.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 import ctypes
 from pathlib import Path
 import signal
@@ -16,13 +19,21 @@ import time
 from types import FrameType
 from typing import Any
 
-from safe_sysid.bringup.processes import Choices, Process, processes_of, write_choices
+from safe_sysid.bringup.processes import (
+    BRIDGES,
+    ONLOOKERS,
+    Choices,
+    Process,
+    processes_of,
+    write_choices,
+)
 
 CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
 LOOK = 0.05  # [s]
 BAD_FINDING = 1  # exit status of the command
-PATIENCE = (8.0, 3.0)  # [s] after SIGINT and after SIGTERM
+PATIENCE = (8.0, 3.0)  # [s] until SIGTERM, and from there until SIGKILL
+REMINDER = 15.0  # [s] between two words about whom all wait for
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 SETTINGS_REFUSED, FAULT = 2, 3  # exit status of a node
 
@@ -52,7 +63,10 @@ class Supervised:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
-        self._asked_to_end = 0
+        self._signals = self._told = 0  # that we got, and that we passed on
+        self._status: int | None = None  # once all are to end
+        bridges = [node for node in lines if node in BRIDGES]
+        self._last = bridges or [node for node in lines if node == 'supervisor']
 
     def run(self) -> int:
         """Until somebody asks to end, or a process ends all; its status."""
@@ -60,18 +74,46 @@ class Supervised:
         try:
             for node in self._lines:
                 self._start(node)
-            status = None
-            while status is None and not self._asked_to_end:
+            while self._status is None:
                 time.sleep(LOOK)
-                status = self._look()
-            return 0 if status is None else status
+                self._look()
+                if self._signals and self._status is None:
+                    self._end(0)
+            return self._ended()
         finally:
-            ended(list(self._running.values()))
+            for process in self._running.values():  # after an error of ours, and then only
+                process.send_signal(signal.SIGTERM)
             for number, handler in before.items():
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
-        self._asked_to_end = number
+        del number
+        self._signals += 1
+
+    def _end(self, status: int) -> None:
+        """Tell every process once."""
+        self._status, self._told = status, self._signals
+        self._due = {node: due for node, due in self._due.items() if node in self._last}
+        for process in self._running.values():
+            process.send_signal(signal.SIGINT)
+
+    def _ended(self) -> int:
+        """Wait for those who hold the arm, however long it takes; then for the others."""
+        assert self._status is not None
+        reminder = time.monotonic() + REMINDER
+        while holding := [n for n in self._last if n in self._running or n in self._due]:
+            time.sleep(LOOK)
+            self._look()
+            if self._signals > self._told:  # the answer is theirs
+                self._told = self._signals
+                for node in {'supervisor', *self._last} & self._running.keys():
+                    self._running[node].send_signal(signal.SIGINT)
+            if time.monotonic() > reminder:
+                reminder += REMINDER
+                _say(f'waiting for {", ".join(holding)}, without which nothing may hold the arm')
+        insist(list(self._running.values()))
+        self._running.clear()
+        return self._status
 
     def _start(self, node: str) -> None:
         # a session of its own: Ctrl-C reaches it through us, once
@@ -79,50 +121,67 @@ class Supervised:
             self._lines[node], start_new_session=True, preexec_fn=die_with_parent
         )
 
-    def _look(self) -> int | None:
-        """Status of a process that ends all, if there is one; others are started again."""
+    def _look(self) -> None:
+        """Notice who has ended, and start again whom it is time for."""
         for node, process in list(self._running.items()):
             status = process.poll()
-            if status is None:
-                continue
-            del self._running[node]
-            self._crashes[node] = self._crashes.get(node, 0) + 1
-            if status in (0, SETTINGS_REFUSED):
-                return status
-            if status == FAULT:
-                return BAD_FINDING
-            if self._crashes[node] > CRASHES:
-                _say(f'{node} ended with status {status} for the {CRASHES + 1}. time; all end')
-                return BAD_FINDING
-            _say(f'{node} ended with status {status}, it is started again')
-            self._due[node] = time.monotonic() + PAUSE
+            if status is not None:
+                del self._running[node]
+                self._notice_end(node, status)
         for node, due in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[node]
                 self._start(node)
-        return None
+
+    def _notice_end(self, node: str, status: int) -> None:
+        """A process that came to its end, or refused its settings, ends all; a crash does not."""
+        is_first = not self._crashes.get(node)
+        if self._status is not None:  # all are ending
+            if node not in self._last or status in (0, FAULT, SETTINGS_REFUSED):
+                return
+        elif status == SETTINGS_REFUSED and is_first:
+            self._end(status)
+            return
+        elif node not in ONLOOKERS and status in (0, FAULT):
+            self._end(BAD_FINDING if status == FAULT else 0)
+            return
+        self._crashes[node] = self._crashes.get(node, 0) + 1
+        said = f'{node} ended with status {status}'
+        if self._crashes[node] <= CRASHES:
+            _say(f'{said}, it is started again')
+            self._due[node] = time.monotonic() + PAUSE
+        elif node in ONLOOKERS:
+            _say(f'{said} for the {CRASHES + 1}. time; the others go on without it')
+        else:
+            _say(f'{said} for the {CRASHES + 1}. time; all end')
+            if self._status is None:
+                self._end(BAD_FINDING)
 
 
 def _say(sentence: str) -> None:
-    print(f'safe-sysid: {sentence}', file=sys.stderr, flush=True)
+    with suppress(OSError):  # the terminal may be gone
+        print(f'safe-sysid: {sentence}', file=sys.stderr, flush=True)
 
 
 def ended(processes: list[subprocess.Popen[Any]]) -> None:
-    """Ask everybody to end, then insist."""
-    for number, patience in zip((signal.SIGINT, signal.SIGTERM), PATIENCE, strict=True):
-        for process in processes:
-            if process.poll() is None:
-                process.send_signal(number)
+    """Ask everybody to end, then insist; for processes that hold no arm."""
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    insist(processes)
+
+
+def insist(processes: list[subprocess.Popen[Any]]) -> None:
+    """Wait for the end of processes that were asked to, then ask again, then end them."""
+    for number, patience in zip((signal.SIGTERM, signal.SIGKILL), PATIENCE, strict=True):
         deadline = time.monotonic() + patience
         for process in processes:
             try:
                 process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                continue
+                process.send_signal(number)
     for process in processes:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+        process.wait()
 
 
 def die_with_parent() -> None:

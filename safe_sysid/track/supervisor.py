@@ -94,6 +94,10 @@ class Cause(Enum):
         'an obstacle has appeared in the path, and no stop was proven to avoid it',
         'see that nothing is touched and make way; then reset_fault',
     )
+    NOT_RECORDED = (
+        'nothing is recorded any more, which the settings require',
+        'read what the recorder says, make room and start it again; then reset_fault',
+    )
     NO_PLAN = (
         'no plan could be certified, again and again',
         'give it more room, time or smaller bounds; then reset_fault',

@@ -77,6 +77,10 @@ class TorqueGuard:
         wanted = np.array(seen.command.torque, dtype=np.float64)
         return self._judged(self._approached(wanted, now), wanted, now)
 
+    def is_at_its_end(self, now: int) -> bool:
+        """Whether the guard brakes, and what it brakes along is over at a stamp [ns]."""
+        return self._braking.is_over(now)
+
     def reset(self) -> None:
         """Let commands pass again; for when the arm is at rest and the cause is gone."""
         self._refusal = ''

@@ -11,6 +11,7 @@ import pytest
 from safe_sysid.bringup import run
 from safe_sysid.bringup.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
 
+LONGER = 'import time; time.sleep(3)'
 FOREVER = [sys.executable, '-c', 'import time; time.sleep(100)']
 
 
@@ -85,3 +86,62 @@ def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
     finally:
         process.kill()
     assert log.read_text().count('asked') == 2
+
+
+def test_a_recorder_never_ends_a_run(monkeypatch, capfd):
+    """Not by its exit status, and not by crashing again and again."""
+    monkeypatch.setattr(run, 'PAUSE', 0.0)
+    monkeypatch.setattr(run, 'CRASHES', 2)
+    for status in (0, 1, FAULT):
+        lines = {'recorder': python(f'raise SystemExit({status})'), 'waits': python(LONGER)}
+        assert Supervised(lines).run() == 0
+        said = capfd.readouterr().err
+        assert said.count('it is started again') == 2
+        assert f'recorder ended with status {status} for the 3. time; the others go on' in said
+
+
+def test_settings_are_refused_at_the_start_only(tmp_path, monkeypatch, capfd):
+    """A process that ends like that later has crashed: it may have been under torque."""
+    monkeypatch.setattr(run, 'PAUSE', 0.0)
+    count = tmp_path / 'count'
+    code = (
+        f'import os, signal\nwith open({str(count)!r}, "a") as f: f.write("x")\n'
+        f'if os.path.getsize({str(count)!r}) == 1: os.kill(os.getpid(), signal.SIGKILL)\n'
+        f'if os.path.getsize({str(count)!r}) == 2: raise SystemExit({SETTINGS_REFUSED})'
+    )
+    assert Supervised({'node': python(code), 'stays': FOREVER}).run() == 0
+    assert count.read_text() == 'xxx'
+    assert f'node ended with status {SETTINGS_REFUSED}, it is' in capfd.readouterr().err
+
+
+HOLDS = """
+import signal, sys, time
+asked = []
+def ask(*_):
+    asked.append(time.monotonic())
+    print('asked', flush=True)
+signal.signal(signal.SIGINT, ask)
+signal.signal(signal.SIGTERM, ask)
+print('ready', flush=True)
+while len(asked) < 2 or time.monotonic() - asked[0] < 1.0:
+    time.sleep(0.01)
+"""
+
+
+def test_who_holds_an_arm_is_asked_once_for_each_ctrl_c_and_never_killed():
+    """Patience with all the others is over long before."""
+    code = (
+        'import sys\nfrom safe_sysid.bringup import run\nrun.PATIENCE = (0.1, 0.1)\n'
+        f'lines = {{"ros2_control_bridge": [sys.executable, "-c", {HOLDS!r}]}}\n'
+        'sys.exit(run.Supervised(lines).run())'
+    )
+    with subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE, text=True) as all_:
+        try:
+            assert all_.stdout.readline() == 'ready\n'
+            for _ in range(2):
+                all_.send_signal(signal.SIGINT)
+                assert all_.stdout.readline() == 'asked\n'
+            assert all_.wait(timeout=30.0) == 0
+            assert all_.stdout.read() == ''
+        finally:
+            all_.kill()

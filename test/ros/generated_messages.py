@@ -5,7 +5,9 @@ ten seconds. The result is kept in a cache folder, under a name that changes wit
 generators and the Python it is for.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 import hashlib
 from importlib.metadata import version
 import os
@@ -17,8 +19,10 @@ import sysconfig
 import tempfile
 
 import numpy as np
+import pytest
 
 GENERATORS = ('generator-c', 'generator-py', 'typesupport-c', 'typesupport-fastrtps-c')
+DATA = Path(__file__).parents[1] / 'data'
 PREFIX = Path(sys.prefix)
 LIBRARIES = (
     'fastcdr',
@@ -64,6 +68,18 @@ def missing_tool() -> str:
     if not (PREFIX / 'include' / 'rosidl_runtime_c').is_dir():
         return 'ROS is not installed from wheels, whose generators make messages here'
     return ''
+
+
+@contextmanager
+def importable(package: str) -> Iterator[None]:
+    """A package of test/data can be imported, here and in processes that are started from here."""
+    if missing_tool():
+        pytest.skip(missing_tool())
+    modules = str(modules_of(package, DATA / package))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(modules)
+        patch.setenv('PYTHONPATH', modules, prepend=os.pathsep)
+        yield
 
 
 def modules_of(package: str, folder: Path) -> Path:

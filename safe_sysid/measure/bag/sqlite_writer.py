@@ -85,9 +85,14 @@ class SqliteWriter:
             self.counts[number] = self.counts.get(number, 0) + 1
 
     def close(self) -> None:
-        """Commit and close."""
-        self.commit()
-        self._file.close()
+        """Commit and close; what does not fit any more is taken back, so that readers see none."""
+        try:
+            self.commit()
+        except sqlite3.Error:
+            self._file.rollback()
+            raise
+        finally:
+            self._file.close()
 
     def _begin(self) -> None:
         if not self._file.in_transaction:

@@ -108,7 +108,8 @@ class BagWriter:
         self._stamp = max(self._stamp, stamp)
         if not self._file.has_room(topic, data):
             self._begin_file(topic, data)
-        self._file.write(number, topic, self._stamp, published, data)
+        stamp = self._stamp
+        self._guarded(lambda: self._file.write(number, topic, stamp, published, data))
 
     def commit(self) -> None:
         """From here on, what was written survives the end of the process."""

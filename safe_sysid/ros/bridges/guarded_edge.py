@@ -7,6 +7,10 @@ A bridge turns what its driver says into a `JointMeasurement` and calls, in ever
 
 where `now` is on the same clock as the stamps of the measurements, in nanoseconds. What brakes the
 arm is the plan that the controller says it follows, with the estimate it was certified for.
+
+A bridge also says when its process may leave: when the robot gets no torque from it any more.
+Where the mode asks for that, or this process was told to end and no supervisor is there, the guard
+acts alone: it brakes, holds, and goes on until `HandOver` has seen the arm in other hands.
 """
 
 from __future__ import annotations
@@ -32,18 +36,32 @@ from safe_sysid.ros.messages.codec import (
     estimate_of,
 )
 from safe_sysid.ros.messages.qos import PLANS, SAMPLES, STATE
+from safe_sysid.ros.process.leaving import EndRequest, Supervised
+from safe_sysid.ros.process.warm_up import warm_up_law
+from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, Outcome, Seen
+from safe_sysid.track.hand_over import HandOver, HandOverSettings, Hands, Holder
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
 from safe_sysid.trajectory.plan import Plan
 
+LETTING_GO = (Mode.IDLE, Mode.RELEASING, Mode.ENDED)  # modes that want no torque
+SILENCE = 0.5  # [s] of the supervisor, after which a bridge that was told to end acts by itself
+
 
 class GuardedEdge:
     """Measurements out, commands in, and the guard between commands and the robot."""
 
-    def __init__(self, node: Node, arm: Arm, settings: GuardSettings) -> None:
+    def __init__(
+        self,
+        node: Node,
+        arm: Arm,
+        settings: GuardSettings,
+        hand_over: HandOverSettings,
+        holder: Holder,
+    ) -> None:
         self._node, self._arm, self._settings = node, arm, settings
         names = arm.model.layout.joint_names
         self._writer = JointStateWriter(names, f'{node.get_fully_qualified_name()} {os.getpid()}')
@@ -55,12 +73,18 @@ class GuardedEdge:
         self._command: Command | None = None
         self._clock: Clock | None = None
         self._guard: TorqueGuard | None = None
+        self._now: int | None = None  # stamp of the last torque [ns]
         self._given: GuardedTorque | None = None
         self._trouble = ''
-        self._is_engaged = False
+        self._hand_over = HandOver(hand_over, holder)
+        self._lets_go = True
+        self._is_told = False  # to end
+        self._is_told_enough = False
+        self._request, self._supervised = EndRequest(node), Supervised(node)
         self.mode: Mode | None = None  # None until the supervisor says one
         self.answered: int | None = None  # newest sample that the controller answered [ns]
         self.when_answered: Callable[[], None] = _go_on_waiting
+        warm_up_law(arm)  # which brakes, and is not to be waited for then
         self._subscribe()
 
     def _subscribe(self) -> None:
@@ -77,7 +101,22 @@ class GuardedEdge:
     @property
     def gives_torque(self) -> bool:
         """Whether any torque may reach the robot; a fault in idle is no reason to begin."""
-        return self._is_engaged
+        return self._hand_over.gives_torque
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the arm is in other hands, and was seen to stand in them."""
+        return self._hand_over.hands is Hands.FREE
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the guard acts whatever is commanded: in a fault, and to let the arm go."""
+        return self.mode is Mode.FAULT or self.lets_go
+
+    @property
+    def lets_go(self) -> bool:
+        """Whether the arm is to be left to what holds it without torque."""
+        return self._lets_go or self._is_told_without_supervisor
 
     def publish(self, measurement: JointMeasurement) -> None:
         """Tell everybody what the robot measures."""
@@ -89,20 +128,73 @@ class GuardedEdge:
             self._clock = Clock(now)
             law = RobustPassivityController(self._arm.model, self._arm.gains, self._clock)
             self._guard = TorqueGuard(self._arm.model, self._settings, self._clock, law)
+        self._let_go(now, measurement, self._guard)
         if not self.gives_torque:
             self._given = None
             return None
-        command = None if self.mode is Mode.FAULT else self._command
+        command = None if self.is_alone else self._command
         seen = Seen(command, measurement, self._plan_on(self._clock), self._estimate)
-        self._given = self._guard.step(now, seen)
+        self._given, self._now = self._guard.step(now, seen), now
         return self._given.torque
+
+    def _let_go(self, now: int, measurement: JointMeasurement | None, guard: TorqueGuard) -> None:
+        """Where no torque is wanted any more, see that something else holds the arm."""
+        if not self.lets_go or self.is_free:
+            return
+        is_fresh = measurement is not None and now - measurement.stamp <= (
+            self._settings.max_age * 1e9
+        )
+        self._hand_over.step(now, measurement if is_fresh else None, guard.is_at_its_end(now))
+        if self.is_free:
+            self._forget()
+
+    def release(self) -> None:
+        """The robot is in other hands already, whoever asked for it."""
+        self._lets_go = True
+        self._hand_over.hands = Hands.FREE
+
+    def ask(self, why: str, times: int) -> None:
+        """Being told to end: ask for it; told again, say how far it is.
+
+        Told again when nothing takes the arm over, or it does not come to rest, leave it.
+        """
+        if not self._is_told:
+            self._is_told = True
+            self._request.send(0, why)
+        self._is_told_enough = times > 1 and bool(self._hand_over.complaint)
+        if self._is_told_enough:
+            say(f'{self._node.get_name()} leaves the arm as it is: {self._hand_over}')
+        elif times > 1 and self._supervised.silent > SILENCE:
+            say(f'{self._node.get_name()}: {self._hand_over}')
+
+    def is_due(self) -> bool:
+        """Whether the robot needs no torque, and nobody is there or left to ask for one."""
+        if self._is_told_enough:
+            return True
+        return self.is_free and (self.mode is Mode.ENDED or self._is_told_without_supervisor)
+
+    @property
+    def _is_told_without_supervisor(self) -> bool:
+        """Whether this process was told to end, and nobody is there to end the run."""
+        return self._is_told and self._supervised.silent > SILENCE
+
+    def _rest_of_plan(self) -> float:
+        """Time until the plan in force is over [s]."""
+        if self._plan is None or self._clock is None or self._now is None:
+            return 0.0
+        return max(0.0, self._plan.end_time - self._clock.seconds(self._now))
 
     def condition(self) -> Condition:
         """What the guard has to say."""
         refusal = '' if self._guard is None else self._guard.refusal
-        refused = bool(refusal) and self.mode is not Mode.FAULT
+        refused = bool(refusal) and not self.is_alone
+        if self.lets_go:
+            refusal = self._hand_over.complaint
         figures = {
             'gives_torque': self.gives_torque,
+            'released': self.lets_go and self.is_free,
+            'hands': str(self._hand_over),
+            'at rest in [s]': f'{self._rest_of_plan():.2f}',
             'guard': 'off' if self._given is None else self._given.outcome.value,
             'mode': 'unknown' if self.mode is None else self.mode.value,
         }
@@ -118,22 +210,32 @@ class GuardedEdge:
         return self._plan
 
     def _forget(self) -> None:
-        """Begin anew: what was commanded and followed before counts no more."""
-        self._notice = self._plan = self._command = None
-        if self._guard is not None:
-            self._guard.reset()
+        """What was commanded and followed before counts no more."""
+        self._notice = self._plan = None
+        self._begin_anew()
 
     def _on_mode(self, msg: String) -> None:
         mode = Mode(msg.data) if msg.data in Mode._value2member_map_ else None
         if mode is None:
             self._trouble = f"mode is '{msg.data}', allowed are {[m.value for m in Mode]}"
             return
-        ended = self.mode is Mode.FAULT and mode is not Mode.FAULT
-        if ended or (mode is Mode.IDLE and self.mode is not Mode.IDLE):
-            self._forget()
-        if mode is not Mode.FAULT or self.mode is None:
-            self._is_engaged = mode is not Mode.IDLE
-        self.mode = mode
+        before, self.mode = self.mode, mode
+        if mode in LETTING_GO:
+            is_new = before is None and mode is not Mode.IDLE  # we were here and have crashed
+            self._lets_go = True
+            if is_new:
+                self._hand_over.engage()
+        elif mode is not Mode.FAULT or before is None:
+            if before is Mode.FAULT or self._lets_go:
+                self._begin_anew()
+            self._lets_go = False
+            self._hand_over.engage()
+
+    def _begin_anew(self) -> None:
+        """Let commands pass, but none from before."""
+        self._command = None
+        if self._guard is not None:
+            self._guard.reset()
 
     def _on_command(self, msg: Float64MultiArray) -> None:
         try:

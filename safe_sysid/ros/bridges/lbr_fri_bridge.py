@@ -24,6 +24,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.track.hand_over import HandOverSettings
 from safe_sysid.track.supervisor import Cause
 from safe_sysid.track.torque_guard import GuardSettings
 
@@ -48,14 +49,35 @@ class LbrFriSettings(LoopSettings):
     patience: PositiveShare = 0.5  # share of a cycle that the answer to its state may take
     command: OverlaySignal = field(default_factory=OverlaySignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
+    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
+
+
+class Session:
+    """The robot holds itself once its application has left torque control, which we cannot do."""
+
+    def __init__(self) -> None:
+        self.holds = False
+
+    def take(self) -> None:
+        """The operator is told what to do, in the diagnostics."""
+
+    def give(self) -> None:
+        """The application on the robot decides."""
+
+    def __str__(self) -> str:
+        if self.holds:
+            return 'the robot holds itself'
+        return 'end the application on the robot, which then holds itself'
 
 
 class LbrFriBridge(Node):
     """A state of the robot in, within its cycle a torque on top of gravity compensation out.
 
     The impedance acts about the measured position, so that it adds nothing but its damping. While
-    no torque is to be given, it acts about the position where that began.
+    no torque is to be given, it acts about the position where that began. That would not hold what
+    the robot does not know it carries, so the last torque is given only once the session has left
+    torque control.
     """
 
     def __init__(self) -> None:
@@ -68,7 +90,9 @@ class LbrFriBridge(Node):
         self._contract = EffortContract(
             replace(settings, payload='').described(), settings.command
         )
-        self._edge = GuardedEdge(self, arm, settings.guard)
+        self._session = Session()
+        self._edge = GuardedEdge(self, arm, settings.guard, settings.hand_over, self._session)
+        self.leave = self._edge
         self._velocity = VelocityDifference()
         self._offset: int | None = None  # [ns] ROS time minus the robot's
         self._stamp = 0  # [ns] of the newest state
@@ -101,7 +125,10 @@ class LbrFriBridge(Node):
         measurement = self._measured(state)
         if measurement is not None:
             self._edge.publish(measurement)
+        self._session.holds = not state.takes_torque
         self._waiting = (state, measurement, arrived) if state.takes_torque else None
+        if self._session.holds and self._edge.lets_go and measurement is not None:
+            self._edge.torque(measurement.stamp, measurement)  # which nobody takes any more
 
     def _notice(self, refusal: str) -> None:
         """Tell at once that the robot takes no torque any more, or does again."""

@@ -25,6 +25,7 @@ from safe_sysid.ros.messages.codec import JointStateWriter, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition, Health, heard_from
 from safe_sysid.track.supervisor import Cause
 
@@ -136,7 +137,7 @@ class ReplayBridge(Node):
                 continue
             self._heard = time.monotonic()
             if Cause.CONTRADICTION in heard.faults and self.exit_status is None:
-                sys.stderr.write(f'the {name} gave up: {heard.trouble}\n')
+                say(f'the {name} gave up: {heard.trouble}')
                 self.exit_status = FAULT
 
     def _end_soon(self) -> None:

@@ -17,6 +17,7 @@ from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.ros.bridges.controller_switch import ControllerSwitch, Nobody, Switched
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import JointStateReader, numbers
 from safe_sysid.ros.messages.qos import SAMPLES
@@ -24,6 +25,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.track.hand_over import HandOverSettings, Holder
 from safe_sysid.track.supervisor import Cause
 from safe_sysid.track.torque_guard import GuardSettings
 
@@ -36,10 +38,19 @@ class Ros2ControlSettings(LoopSettings):
 
     states: str = '/joint_states'  # topic on which the driver reports
     commands: str = '/forward_effort_controller/commands'  # topic of its effort controller
+    hold_controller: str = ''  # of positions, holds the arm without torque from us; empty: nobody
+    controller_manager: str = '/controller_manager'  # that switches controllers
     controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
     command: CommandSignal = field(default_factory=CommandSignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
+    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
+
+    @property
+    def switched(self) -> Switched:
+        """The two controllers between which the arm is switched."""
+        _, _, effort = self.commands.rpartition('/')[0].rpartition('/')
+        return Switched(effort, self.hold_controller)
 
     def order(self, joint_names: tuple[str, ...]) -> IntArray:
         """Place of each joint of the controller among ours."""
@@ -55,8 +66,9 @@ class Ros2ControlSettings(LoopSettings):
 class Ros2ControlBridge(Node):
     """joint states of a driver in, effort commands for its controller out.
 
-    Before the first torque, nothing is commanded: the arm is its driver's. After the last one,
-    zeros are, as the controller would go on with what it was told.
+    Before the first torque, nothing is commanded: the arm is its driver's. The effort controller
+    goes on with what it was told last, for ever, so the last torque is given only once the
+    controller manager has switched to a controller that holds the arm.
     """
 
     def __init__(self) -> None:
@@ -71,12 +83,15 @@ class Ros2ControlBridge(Node):
             replace(settings, payload='').described(), settings.command
         )
         self._reader = JointStateReader(names)
-        self._edge = GuardedEdge(self, arm, settings.guard)
+        self._edge = GuardedEdge(
+            self, arm, settings.guard, settings.hand_over, self._holder(settings)
+        )
+        self.leave = self._edge
         self._measurement: JointMeasurement | None = None
+        self._stamp: int | None = None  # of the measurement [ns]
         self._bad_state = ''
         self._msg = Float64MultiArray()
         self._commanded: tuple[int | None, float] = (None, -np.inf)  # answer, and when [s]
-        self._has_commanded = False
         self._refuse_own_topic(settings.states)
         self._commands = self.create_publisher(Float64MultiArray, settings.commands, SAMPLES)
         self.create_subscription(JointState, settings.states, self._on_state, SAMPLES)
@@ -85,6 +100,14 @@ class Ros2ControlBridge(Node):
         settle_memory()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(LOOK, self._look, clock=steady)
+
+    def _holder(self, settings: Ros2ControlSettings) -> Holder:
+        """Who holds the arm when no torque is given."""
+        if settings.hold_controller:
+            return ControllerSwitch(self, settings.controller_manager, settings.switched)
+        nobody = Nobody('hold_controller is empty')
+        self.get_logger().warning(str(nobody))
+        return nobody
 
     def _refuse_own_topic(self, states: str) -> None:
         own = self.resolve_topic_name('joint_states')
@@ -103,21 +126,23 @@ class Ros2ControlBridge(Node):
             return
         self._bad_state = ''
         torque = self._contract.torque(read.torque, read.position)
-        self._measurement = replace(read, torque=torque)
+        self._measurement, self._stamp = replace(read, torque=torque), read.stamp
         self._edge.publish(self._measurement)
 
     def _look(self) -> None:
         """Command what answers the newest sample, or the guard's word if there is no answer."""
         now, (answer, at) = time.monotonic(), self._commanded
-        if self._edge.answered == answer and now - at < self._settings.period:
-            return  # what nobody answers is repeated every period
-        self._commanded = self._edge.answered, now
-        torque = self._edge.torque(self.get_clock().now().nanoseconds, self._measurement)
+        # nobody but the guard answers a sample where it acts alone
+        answered = self._stamp if self._edge.is_alone else self._edge.answered
+        if answered == answer and now - at < self._settings.period:
+            return
+        self._commanded = answered, now
+        stamp = self.get_clock().now().nanoseconds
+        if self._measurement is not None:  # whose stamp may be ahead of a simulated clock
+            stamp = max(stamp, self._measurement.stamp)
+        torque = self._edge.torque(stamp, self._measurement)
         if torque is not None and self._measurement is not None:
-            self._has_commanded = True
             self._command(self._contract.effort(torque, self._measurement.position))
-        elif self._has_commanded:
-            self._command(np.zeros(len(self._order)))
 
     def _command(self, effort: Array) -> None:
         self._msg.data = numbers(effort[self._order])

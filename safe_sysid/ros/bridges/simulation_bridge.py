@@ -2,8 +2,7 @@
 
 In real time it has a period of the steady clock like a driver, and applies the newest command. In
 lockstep it stands still until the controller has answered its sample, so that a run does not
-depend on the speed of the machine; its time is on /clock. While the mode is idle the arm is in its
-brakes.
+depend on the speed of the machine; its time is on /clock. Without torque the arm is in its brakes.
 """
 
 from __future__ import annotations
@@ -26,13 +25,14 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.messages.qos import CLOCK
+from safe_sysid.ros.process.leaving import EndRequest
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
-from safe_sysid.track.supervisor import Mode
+from safe_sysid.track.hand_over import HandOverSettings
 from safe_sysid.track.torque_guard import GuardSettings
 
 AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
@@ -52,6 +52,7 @@ class SimulationSettings(LoopSettings):
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
     guard: GuardSettings = field(default_factory=GuardSettings)
+    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
     def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
@@ -81,6 +82,21 @@ def _of_bodies(described: RobotModel, theta: Array) -> Array:
     return theta
 
 
+class Brakes:
+    """Of a simulated arm: they hold it from the moment that no torque is given."""
+
+    holds = True
+
+    def take(self) -> None:
+        """They do without being asked."""
+
+    def give(self) -> None:
+        """They open when a torque is given."""
+
+    def __str__(self) -> str:
+        return 'its brakes hold the arm'
+
+
 class SimulationBridge(Node):
     """Publishes samples of a simulated arm, and applies torque that its guard lets through."""
 
@@ -92,9 +108,12 @@ class SimulationBridge(Node):
     ) -> None:
         super().__init__(name, automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, settings_class)
-        self.exit_status: int | None = None
         self._arm = settings.simulated_arm(dynamics)
-        self._edge = GuardedEdge(self, settings.arm(), settings.guard)
+        self._edge = GuardedEdge(
+            self, settings.arm(), settings.guard, settings.hand_over, Brakes()
+        )
+        self.leave = self._edge
+        self._end = EndRequest(self)
         self._health = Health(self, self._condition)
         self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
         self._sample = in_brakes(self._arm.model, self._arm.measure())
@@ -134,7 +153,7 @@ class SimulationBridge(Node):
 
     def _ask_again(self) -> None:
         """Tell a sample again that nobody answered; in a fault nobody has to."""
-        if self._edge.mode is Mode.FAULT:
+        if self._edge.is_alone and not self._edge.is_free:
             for _ in range(BURST):
                 self._advance()
         elif time.monotonic() - self._told_at > AGAIN:
@@ -157,8 +176,9 @@ class SimulationBridge(Node):
         self._elapsed += self._period
         self._tell()
         limit = self._settings.seconds
-        if limit and self._applied * self._settings.period >= limit:
-            self.exit_status = 0
+        if limit and torque is not None and self._applied * self._settings.period >= limit:
+            self._edge.release()
+            self._end.send(0, f'{limit:g} s of simulated time under torque are over')
 
     def _tell(self) -> None:
         self._told_at = time.monotonic()

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import sys
 import time
 
-import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
@@ -32,6 +31,7 @@ from safe_sysid.ros.messages.qos import ANSWERS, PLANS, SAMPLES, STATE
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.process.warm_up import warm_up_law
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.sample_gate import SampleGate
@@ -41,7 +41,6 @@ from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.takeover import TrackedArm
-from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 COMMANDING = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING, Mode.HOLDING)
@@ -87,7 +86,8 @@ class ControllerNode(Node):
         self._lost_track = False
         self._connect()
         self._warnings = '; '.join(prepare_process(settings.real_time))
-        self._warm_up()
+        warm_up_law(arm)
+        settle_memory()
 
     def _connect(self) -> None:
         self._torques = self.create_publisher(Float64MultiArray, 'torque_command', SAMPLES)
@@ -100,15 +100,6 @@ class ControllerNode(Node):
         subscribe(JointTrajectory, 'plan', self._on_plan, PLANS)
         subscribe(Header, 'planned', self._on_planned, ANSWERS)
         subscribe(JointState, 'joint_states', self._on_sample, SAMPLES)
-
-    def _warm_up(self) -> None:
-        """Compile the law before a sample waits for it, and settle memory."""
-        model, prior = self._arm.model, self._arm.prior
-        rest = np.zeros(model.n)
-        plan = Plan(0.0, 0.0, Bezier(rest, rest, rest, 1.0), rest, prior.bounds, None, prior.theta)
-        law = RobustPassivityController(model, self._arm.gains, Clock(0))
-        law.step(JointMeasurement(0, rest, rest, rest), plan, prior)
-        settle_memory()
 
     def _on_sample(self, msg: JointState) -> None:
         arrived = time.monotonic()

@@ -32,6 +32,9 @@ from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
+# In releasing somebody else may hold the arm already.
+WITHOUT_TORQUE = (Mode.IDLE.value, Mode.RELEASING.value, Mode.ENDED.value)
+
 
 @dataclass(frozen=True)
 class IdentifierNodeSettings(LoopSettings):
@@ -94,7 +97,7 @@ class IdentifierNode(Node):
     def _on_mode(self, msg: String) -> None:
         """Count samples while the robot is under torque, which a fault alone does not change."""
         if msg.data != Mode.FAULT.value:
-            self._counts = msg.data != Mode.IDLE.value
+            self._counts = msg.data not in WITHOUT_TORQUE
         if self._counts and self._is_lockstep and self._not_counted is not None:
             self._take(self._not_counted)  # time has stood still since
 

@@ -16,8 +16,10 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.process.leaving import EndRequest, LeaveAsOnlooker
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.track.supervisor import Mode
 
@@ -44,7 +46,8 @@ class OnlookerNode(Node):
         super().__init__('onlooker', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, OnlookerSettings)
         self._layout = settings.described().layout
-        self.exit_status: int | None = None
+        self.leave = LeaveAsOnlooker(self)
+        self._end = EndRequest(self)
         self._mode = ''
         self._said: dict[str, str] = {}
         self._mass = self._found = ''
@@ -61,7 +64,7 @@ class OnlookerNode(Node):
         is_done = before == Mode.TASK.value and self._mode == Mode.IDENTIFIED.value
         if self._settings.once and is_done:
             self._say('the task is done')
-            self.exit_status = 0
+            self._end.send(0, 'the task is done')
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         try:
@@ -99,15 +102,14 @@ class OnlookerNode(Node):
 
     def _end_at_fault(self, cause: str) -> None:
         if cause and self._settings.once:
-            self.exit_status = FAULT
+            self._end.send(FAULT, f'fault {cause}')
 
     def _say(self, sentence: str, **figures: object) -> None:
         """A line: the sentence, or an object of it and its figures."""
         line = sentence
         if self._settings.form == 'json':
             line = json.dumps({'sentence': sentence, 'stamp': self._stamp, **figures})
-        sys.stdout.write(f'{line}\n')
-        sys.stdout.flush()
+        say(line, sys.stdout)
 
 
 def main() -> int:

@@ -1,7 +1,12 @@
-"""Records every topic into a bag that is complete whenever the recorder ends, killed or not."""
+"""Records every topic into a bag that is complete whenever the recorder ends, killed or not.
+
+What cannot be written ends the recording, not the process, and never the run: the diagnostics say
+why and how much was kept. With `required` it is a fault, which brakes the arm.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 import os
@@ -18,16 +23,19 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
 from safe_sysid.config import Positive, Range
-from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.errors import ConfigError, MessageError, RecordingError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.topic import BagTopic, Delivery
 from safe_sysid.measure.bag.writer import BagSettings, BagWriter
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
+from safe_sysid.ros.process.leaving import LeaveAsOnlooker
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey
 from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.track.supervisor import Cause
 
 FETCH = 0.01  # [s] between looks into the queues
 Interval = Annotated[float, Range(at_least=FETCH)]  # [s]
@@ -48,6 +56,7 @@ class RecorderSettings(LoopSettings):
     storage: str = 'mcap'  # mcap | sqlite3
     file_size: Positive = 128.0  # [MB], after which the next file of the bag begins
     commit_interval: Interval = 0.5  # [s]; what a killed recorder loses is not older
+    required: bool = False  # whether the arm brakes when nothing can be recorded any more
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,6 +75,7 @@ class RecorderNode(Node):
         super().__init__('recorder', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, RecorderSettings)
         self._settings = settings
+        self.leave = LeaveAsOnlooker(self)
         name = settings.folder or f'recording_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}'
         folder = free_folder(Path(name))
         distro = os.environ.get('ROS_DISTRO', '')
@@ -76,6 +86,9 @@ class RecorderNode(Node):
         self._texts = {name: self._text_topic(name) for name in (URDF, SETTINGS, PARAMETERS)}
         self._write_robot(settings.robot)
         self._committed = time.monotonic()
+        self._written = self._kept = 0  # messages; those kept are committed
+        self._stopped = ''  # why nothing is recorded any more
+        self._health = Health(self, self._condition)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # whatever /clock does
         self.create_timer(FETCH, self._fetch, clock=steady)
         self.create_timer(LOOK, self._look, clock=steady)
@@ -83,12 +96,15 @@ class RecorderNode(Node):
 
     def close(self) -> None:
         """Fetch what is still there, and finish the bag."""
-        self._write_letters()
-        self._inbox.close()
-        self._bag.close()
+        if not self._stopped:
+            self._guarded(self._write_letters)
+            self._inbox.close()
+            self._guarded(self._bag.close)
 
     def _look(self) -> None:
         """Subscribe to topics that are new and have a publisher."""
+        if self._stopped:
+            return
         for topic, types in self.get_topic_names_and_types():
             if topic not in self._known and re.fullmatch(self._settings.topics, topic):
                 self._subscribe(topic, types)
@@ -113,15 +129,43 @@ class RecorderNode(Node):
         self._inbox.subscribe(number, topic, message, delivery)
 
     def _fetch(self) -> None:
-        self._write_letters()
+        if self._stopped:
+            return
+        self._guarded(self._write_letters)
         now = time.monotonic()
-        if now - self._committed >= self._settings.commit_interval:
-            self._bag.commit()
+        if now - self._committed >= self._settings.commit_interval and not self._stopped:
+            self._guarded(self._commit)
             self._committed = now
+
+    def _commit(self) -> None:
+        self._bag.commit()
+        self._kept = self._written
+
+    def _guarded(self, write: Callable[[], None]) -> None:
+        """Write something; what cannot be written ends the recording and nothing else."""
+        try:
+            write()
+        except (RecordingError, OSError) as error:
+            if not self._stopped:
+                self._stop(str(error))
+
+    def _stop(self, why: str) -> None:
+        """Listen no more, and leave a bag that can be read."""
+        self._stopped = f'recording stopped, {self._kept} messages are kept: {why}'
+        self.get_logger().error(self._stopped)
+        self._inbox.close()
+        self._guarded(self._bag.close)
+        self._health.announce()
+
+    def _condition(self) -> Condition:
+        is_fault = bool(self._stopped) and self._settings.required
+        faults = frozenset({Cause.NOT_RECORDED} if is_fault else ())
+        return Condition(self._stopped, faults, {'messages kept': self._kept})
 
     def _write_letters(self) -> None:
         for letter in self._inbox.fetch():
             self._bag.write(letter.topic, letter.received, letter.published, letter.data)
+            self._written += 1
 
     def _write_robot(self, robot: str) -> None:
         config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)

@@ -28,6 +28,7 @@ from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health, Heard, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.payload_change import PayloadChange
+from safe_sysid.ros.watch.run_ending import RunEnding
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import (
     Cause,
@@ -40,6 +41,7 @@ from safe_sysid.track.supervisor import (
 
 PERIOD = 0.05  # [s] between two looks at the situation
 SETTLED = 0.2  # [s] for which all joints have to be slow
+ASKED_FOR = (Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT)
 # Causes that last until somebody is told to forget them; asking for it is telling them.
 LATCHED = (
     Cause.COMMAND_REFUSED,
@@ -83,7 +85,11 @@ class SupervisorNode(Node):
         self._ends = 0  # plan in force [ns]
         self._bad_sample = ''
         self._has_started = False  # by itself
+        self.exit_status: int | None = None
+        self._ending = RunEnding(self._nodes)
+        self.leave = self._ending
         self._modes = self.create_publisher(String, 'mode', STATE)
+        self.create_subscription(String, 'end_requested', self._on_end_requested, STATE)
         self._health = Health(self, self._condition)
         self._serve()
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
@@ -96,7 +102,7 @@ class SupervisorNode(Node):
     def _serve(self) -> None:
         """One service for each thing that can be asked for."""
         self.create_service(Trigger, '~/start', self._start)
-        for signal in (Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT):
+        for signal in (*ASKED_FOR, Signal.END):
             self.create_service(Trigger, f'~/{signal.value}', partial(self._serve_signal, signal))
 
     def _serve_signal(
@@ -137,6 +143,7 @@ class SupervisorNode(Node):
         self._looks += 1
         self._take_sample()
         self._payload.remind()
+        self._end()
         if self._supervisor is None:
             self._begin()
             return
@@ -165,6 +172,26 @@ class SupervisorNode(Node):
             return False
         self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
         return self._has_started
+
+    def _end(self) -> None:
+        """Where the end was asked for: rest, other hands, and then nothing keeps anybody."""
+        ending = self._ending
+        if not ending.is_asked_for:
+            return
+        if self._supervisor is None:  # nobody has been heard who could have given torque
+            self._modes.publish(String(data=Mode.ENDED.value))
+        elif not self._now.is_ending:
+            self._ask(Signal.END)
+        elif ending.is_released(self._now.mode):
+            self._step(Situation(Signal.RELEASED, self._faults(), self._at_rest()))
+        mode = Mode.ENDED if self._supervisor is None else self._now.mode
+        if ending.is_over(mode, self._is_stale()):
+            self.exit_status = ending.status
+
+    def _on_end_requested(self, msg: String) -> None:
+        if not self._ending.is_asked_for:
+            self.get_logger().info(f'the run ends, asked for by {msg.data.partition(" ")[2]}')
+        self._ending.hear(msg.data)
 
     def close(self) -> None:
         """Stop listening."""

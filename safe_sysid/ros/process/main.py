@@ -1,8 +1,14 @@
-"""How a node becomes a process: start, spin, and an end that says why."""
+"""How a node becomes a process: start, spin, and an end that says why.
+
+A signal does not end a process. It is told to whoever knows when the node may leave: `leave` of
+the node, which by default asks for the end of the run (`leaving.py`). When the process that
+started a node is killed, the node gets SIGTERM, so that no node stays behind.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+import ctypes
 import signal
 import sys
 from types import FrameType
@@ -14,43 +20,48 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.ros.process.leaving import Leave, LeaveWithTheLoop
+from safe_sysid.ros.process.words import say
 
 FINITE = 0.2  # [s] spinning without a timeout hangs in some versions of the events executor
-MISUSE, FAULT = 2, 3  # exit status; a crash has 1
+CRASH, MISUSE, FAULT = 1, 2, 3  # exit status
+DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
 
-class End:
-    """Whether somebody asked this process to end; asking twice does not wait for what it does."""
+class Signals:
+    """How often this process was told to end, and by what."""
 
     def __init__(self) -> None:
-        self.is_asked_for = False
+        self.count, self.name = 0, ''
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        if self.is_asked_for:
-            raise KeyboardInterrupt
-        self.is_asked_for = True
+        del frame
+        self.count, self.name = self.count + 1, signal.Signals(number).name
 
 
 def main_of(node_class: Callable[[], Node]) -> int:
-    """Run a node until it is told to end; the exit status."""
-    end = End()  # not the handlers of rclpy, which would interrupt a callback
+    """Run a node until it may leave; the exit status.
+
+    Only a node that cannot be made has refused its settings; what goes wrong later is a crash.
+    """
+    signals = Signals()  # not the handlers of rclpy, which would interrupt a callback
+    ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except RCLError as error:
-        sys.stderr.write(f'{sys.argv[0]}: arguments of ROS refused: {error}\n')
+        say(f'{sys.argv[0]}: arguments of ROS refused: {error}')
         return MISUSE
-    node, status = None, 0
+    node = None
     try:
         node = node_class()
-        status = spin(node, end)
+        return spin(node, signals)
     except SafeSysidError as error:
-        sys.stderr.write(f'{error}\n')
-        return MISUSE
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        say(f'{error}')
+        return MISUSE if node is None else CRASH
+    except ExternalShutdownException:
+        return 0
     finally:
         if node is not None:
             close = getattr(node, 'close', None)
@@ -58,21 +69,27 @@ def main_of(node_class: Callable[[], Node]) -> int:
                 close()
             node.destroy_node()
         rclpy.try_shutdown()
-    return status
 
 
-def spin(node: Node, end: End) -> int:
+def spin(node: Node, signals: Signals) -> int:
     """Serve the callbacks of a node, one after the other, in this thread.
 
     A node that comes to its end by itself gives itself an `exit_status`.
     """
+    leave: Leave = getattr(node, 'leave', None) or LeaveWithTheLoop(node)
     executor = single_threaded_executor()
     executor.add_node(node)
-    while rclpy.ok() and not end.is_asked_for:
+    told = 0
+    while rclpy.ok():
         executor.spin_once(timeout_sec=FINITE)
+        if signals.count > told:
+            told = signals.count
+            leave.ask(signals.name, told)
         status = getattr(node, 'exit_status', None)
         if status is not None:
             return int(status)
+        if leave.is_due():
+            return 0
     return 0
 
 

@@ -42,6 +42,9 @@ def test_in_lockstep_the_samples_are_those_of_drake_under_the_torques_told(tmp_p
         loop.wait_until(lambda: loop.is_connected, 'the simulator')
         loop.say('task')
         loop.wait_until(lambda: len(loop.samples) > STEPS, f'{STEPS} samples')
+        loop.say('idle')
+        is_released = lambda: loop.figures('/drake_bridge').get('released') == 'True'  # noqa: E731
+        loop.wait_until(is_released, 'rest in its brakes')
     samples = {sample.stamp: sample for sample in loop.samples}  # told again until answered
     stamps = sorted(samples)[: STEPS + 1]
     assert set(np.diff(stamps)) == {round(PERIOD * 1e9)}

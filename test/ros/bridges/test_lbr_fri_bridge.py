@@ -1,14 +1,10 @@
 """The bridge to an LBR, with its real messages over real middleware and a simulated arm."""
 
-import os
-from pathlib import Path
-import sys
-
 import numpy as np
 import pytest
 import rclpy
 from ros.fri_robot import PERIOD, FriRobot
-from ros.generated_messages import missing_tool, modules_of
+from ros.generated_messages import importable
 from ros.running_loop import changed_settings
 from ros.running_node import running_node
 from ros.small_loop import SmallLoop, SpringLaw
@@ -18,7 +14,6 @@ from safe_sysid.ros.bridges.fri_state import CommandMode, Session
 from safe_sysid.share import share_directory
 from safe_sysid.track.supervisor import Cause
 
-DEFINITIONS = Path(__file__).parents[2] / 'data' / 'lbr_fri_idl'
 LOOP = share_directory() / 'config' / 'loop' / 'lbr_med7.yaml'
 START = [0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0]
 TARGET = [0.05, 0.55, -0.05, -1.15, 0.05, 0.65, 0.05]
@@ -28,18 +23,10 @@ NAME = '/lbr_fri_bridge'
 @pytest.fixture(scope='session')
 def fri_messages():
     """Message classes of the driver, here and in processes that are started from here."""
-    if missing_tool():
-        pytest.skip(missing_tool())
-    modules = str(modules_of('lbr_fri_idl', DEFINITIONS))
-    sys.path.insert(0, modules)
-    before = os.environ.get('PYTHONPATH')
-    os.environ['PYTHONPATH'] = os.pathsep.join(filter(None, [modules, before]))
-    from lbr_fri_idl.msg import LBRState, LBRTorqueCommand
+    with importable('lbr_fri_idl'):
+        from lbr_fri_idl.msg import LBRState, LBRTorqueCommand
 
-    yield LBRState, LBRTorqueCommand
-    os.environ.pop('PYTHONPATH')
-    if before is not None:
-        os.environ['PYTHONPATH'] = before
+        yield LBRState, LBRTorqueCommand
 
 
 @pytest.fixture(scope='module')
@@ -67,8 +54,8 @@ def connected(fri_messages, tmp_path_factory):
 def bridged(connected):
     """The same, with no torque given, ready for one, and nothing kept of what was before."""
     robot, loop = connected
-    robot.session, robot.command_mode = Session.COMMANDING_ACTIVE, CommandMode.TORQUE
     say(loop, 'idle')
+    leave_torque_control(robot, loop)
     cycle(robot, loop)
     loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
     loop.samples.clear()
@@ -79,6 +66,19 @@ def bridged(connected):
 def say(loop, mode):
     loop.say(mode)
     loop.wait_until(lambda: loop.figures(NAME).get('mode') == mode, f'mode {mode}')
+
+
+def leave_torque_control(robot, loop):
+    """The operator ends the application on the robot and begins it again."""
+    robot.session, robot.command_mode = Session.MONITORING_READY, CommandMode.NONE
+
+    def monitored():
+        robot.send()
+        robot.move()
+
+    is_released = lambda: loop.figures(NAME).get('released') == 'True'  # noqa: E731
+    loop.wait_until(is_released, 'the arm is in other hands', monitored)
+    robot.session, robot.command_mode = Session.COMMANDING_ACTIVE, CommandMode.TORQUE
 
 
 def cycle(robot, loop):
@@ -125,12 +125,19 @@ def test_samples_have_torque_along_the_axes_and_the_mean_velocity_of_a_cycle(bri
         np.testing.assert_allclose(sample.velocity, mean, atol=1e-9)
 
 
-def test_without_torque_the_arm_is_held_where_that_began(bridged):
+def test_torque_goes_on_until_the_session_leaves_torque_control(bridged):
+    """Without it nothing would hold what the robot does not know that it carries."""
     robot, loop = bridged
     say(loop, 'task')
-    for _ in range(10):
+    for _ in range(100):
         cycle(robot, loop)
     say(loop, 'idle')
+    for _ in range(100):
+        cycle(robot, loop)
+        assert np.abs(robot.command.torque).max() > 0.0
+    assert loop.figures(NAME)['gives_torque'] == 'True'
+    leave_torque_control(robot, loop)
+    cycle(robot, loop)
     where = robot.arm.truth.position
     for _ in range(10):
         cycle(robot, loop)

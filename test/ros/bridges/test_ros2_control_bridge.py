@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import rclpy
+from ros.generated_messages import importable
 from ros.running_loop import changed_settings
 from ros.running_node import running_node
 from ros.small_loop import SmallLoop, SpringLaw
@@ -23,16 +24,27 @@ NAME = '/loop/ros2_control_bridge'
 CONTROLLER = [6, 2, 4, 0, 5, 1, 3]  # order of joints in the effort controller
 
 
+def switch_controller():
+    """Type of the service, which is generated before."""
+    from controller_manager_msgs.srv import SwitchController
+
+    return SwitchController
+
+
 class Driver:
     """joint_state_broadcaster and effort controller of one arm and its gripper."""
 
     def __init__(self, node, model):
         self.arm = SimulatedArm(model, START, np.random.default_rng(1), ArmSettings(PERIOD))
         self.names = list(model.layout.joint_names)
-        self._node = node
+        self.node = node
         self.told: list = []
         self.torque = np.zeros(model.n)  # that the controller holds
         self._states = node.create_publisher(JointState, '/joint_states', SAMPLES)
+        self.obeys = True  # the manager
+        self.active = 'forward_effort_controller'
+        switch = switch_controller()
+        node.create_service(switch, '/controller_manager/switch_controller', self._on_switch)
         node.create_subscription(
             Float64MultiArray, '/forward_effort_controller/commands', self._on_command, SAMPLES
         )
@@ -40,14 +52,14 @@ class Driver:
     @property
     def is_connected(self):
         return self._states.get_subscription_count() > 0 and (
-            self._node.count_publishers('/forward_effort_controller/commands') > 0
+            self.node.count_publishers('/forward_effort_controller/commands') > 0
         )
 
     def message(self, order):
         """State with the joints in some order, and a gripper between them."""
         sample = self.arm.measure()
         msg = JointState(name=[self.names[i] for i in order])
-        msg.header.stamp = self._node.get_clock().now().to_msg()
+        msg.header.stamp = self.node.get_clock().now().to_msg()
         msg.position = [float(sample.position[i]) for i in order]
         msg.velocity = [float(sample.velocity[i]) for i in order]
         msg.effort = [float(sample.torque[i]) for i in order]
@@ -62,6 +74,12 @@ class Driver:
     def move(self):
         self.arm.apply(self.torque)
 
+    def _on_switch(self, request, response):
+        response.ok = self.obeys
+        if self.obeys:
+            (self.active,) = request.activate_controllers
+        return response
+
     def _on_command(self, msg):
         self.told.append(np.array(msg.data))
         for place, value in zip(CONTROLLER, msg.data, strict=True):
@@ -69,7 +87,14 @@ class Driver:
 
 
 @pytest.fixture(scope='module')
-def connected(tmp_path_factory):
+def manager_messages():
+    with importable('controller_manager_msgs'):
+        yield
+
+
+@pytest.fixture(scope='module')
+def connected(manager_messages, tmp_path_factory):
+    del manager_messages
     rclpy.init()
     node = rclpy.create_node('everybody_else', namespace='loop')
     model = RobotModel.named('kinova_gen3')
@@ -79,6 +104,7 @@ def connected(tmp_path_factory):
         tmp_path_factory.mktemp('settings'),
         'kinova_gen3',
         ros2_control_bridge__guard__max_age=2.0,  # a busy machine is late
+        ros2_control_bridge__hold_controller='position_controller',
         ros2_control_bridge__controller_joints=[driver.names[i] for i in CONTROLLER],
     )
     own = ['--params-file', str(settings), '-r', '__ns:=/loop']
@@ -110,7 +136,17 @@ def cycle(driver, loop, rng):
     driver.move()
 
 
-def test_nothing_is_commanded_before_the_first_torque_and_zeros_after_the_last(connected, rng):
+def stand(driver, rng):
+    """A state of an arm that its driver holds."""
+    msg = driver.message(rng.permutation(7))
+    msg.velocity = [0.0] * 8
+    driver.send(msg)
+
+
+def test_torque_begins_with_the_first_mode_that_asks_for_it_and_ends_in_other_hands(
+    connected, rng
+):
+    """No constant torque holds an arm: the law goes on until the manager has switched."""
     driver, loop = connected
     say(loop, 'idle')
     driver.send(driver.message(rng.permutation(7)))
@@ -122,10 +158,26 @@ def test_nothing_is_commanded_before_the_first_torque_and_zeros_after_the_last(c
     assert np.abs(driver.arm.truth.position - TARGET).max() < 2e-2
     assert loop.trouble(NAME) == ''
     np.testing.assert_allclose(loop.samples[-1].torque, loop.torques[-2], atol=1e-9)
+    assert driver.active == 'forward_effort_controller'
+    driver.obeys = False
     say(loop, 'idle')
+    refused = 'position_controller is to hold the arm, but the controller manager refused'
+    loop.wait_until(lambda: refused in loop.trouble(NAME), refused, lambda: stand(driver, rng))
     told = len(driver.told)
-    loop.wait_until(lambda: len(driver.told) > told + 3, 'zeros')
-    np.testing.assert_array_equal(driver.told[-1], np.zeros(7))
+    loop.wait_until(lambda: len(driver.told) > told + 3, 'torque', lambda: stand(driver, rng))
+    assert np.abs(driver.told[-1]).max() > 1.0
+    driver.obeys = True
+    expect_release(driver, loop, rng)
+    told = -1
+    while len(driver.told) > told:  # what was on its way
+        told = len(driver.told)
+        for _ in range(20):
+            rclpy.spin_once(driver.node, timeout_sec=0.01)
+    for _ in range(10):
+        samples = len(loop.samples)
+        stand(driver, rng)
+        loop.wait_until(lambda n=samples: len(loop.samples) > n, 'a sample')
+    assert len(driver.told) == told
 
 
 def test_a_state_that_cannot_be_used_is_a_fault_and_goes_no_further(connected, rng):
@@ -157,6 +209,15 @@ def test_a_driver_that_falls_silent_leaves_the_guard_in_charge(connected, rng):
     assert len(driver.told) > told
     assert np.isfinite(driver.told[-1]).all()
     say(loop, 'idle')
+    expect_release(driver, loop, rng)
+
+
+def expect_release(driver, loop, rng):
+    """The driver's own controller is switched on, and no torque is given any more."""
+    is_released = lambda: loop.figures(NAME).get('released') == 'True'  # noqa: E731
+    loop.wait_until(is_released, 'other hands', lambda: stand(driver, rng))
+    assert driver.active == 'position_controller'
+    assert loop.figures(NAME)['gives_torque'] == 'False'
 
 
 def test_a_controller_with_other_joints_is_refused():

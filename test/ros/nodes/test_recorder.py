@@ -1,10 +1,13 @@
 """The recorder as a process: nothing lost, killed or not, and all that a run needs is inside."""
 
+import errno
 import os
 import signal
+import sqlite3
 import time
 
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 import pytest
 import rclpy
@@ -15,11 +18,17 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 
+from safe_sysid.measure.bag import mcap_writer
 from safe_sysid.measure.bag.reader import read_rosbag
+from safe_sysid.measure.bag.sqlite_writer import SqliteWriter
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition
+from safe_sysid.ros.nodes.recorder_node import RecorderNode
+from safe_sysid.ros.process.main import single_threaded_executor
 from safe_sysid.ros.process.parameter_survey import parameter_file
+from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.share import share_directory
+from safe_sysid.track.supervisor import Cause
 
 LOOP = share_directory() / 'config' / 'loop' / 'kinova_gen3.yaml'
 COMMIT = 0.2  # [s]
@@ -133,6 +142,70 @@ def test_a_killed_recorder_leaves_everything_but_its_last_moments(tmp_path, node
     recording = read_rosbag(tmp_path / 'bag', ('b', 'a'), STREAMS[0])
     assert len(recording) == len(numbers_of(found, STREAMS[0]))
     np.testing.assert_array_equal(recording.position[:, 1], np.arange(len(recording)))
+
+
+@pytest.fixture
+def recording(tmp_path, request):
+    """A recorder in this process, everybody who publishes, and what the recorder says."""
+    storage, required = request.param
+    given = arguments(tmp_path / 'bag', storage, required=str(required).lower())
+    rclpy.init(args=['--ros-args', *given])
+    node, recorder = rclpy.create_node('measured_arm', namespace='left'), RecorderNode()
+    said = []
+    node.create_subscription(DiagnosticArray, '/diagnostics', said.append, 10)
+    executor = single_threaded_executor()
+    for each in (node, recorder):
+        executor.add_node(each)
+
+    def spin_until(condition, what):
+        wait_until(condition, what, lambda: executor.spin_once(timeout_sec=0.1))
+
+    yield Arm(node), recorder, lambda: heard_from(said[-1].status[0]) if said else None, spin_until
+    rclpy.shutdown()
+
+
+@pytest.mark.parametrize(
+    'recording',
+    [('mcap', False), ('sqlite3', False), ('mcap', True)],
+    indirect=True,
+    ids=['mcap', 'sqlite3', 'required'],
+)
+def test_a_full_disk_ends_the_recording_and_neither_the_recorder_nor_its_bag(
+    tmp_path, recording, request, monkeypatch
+):
+    """The node goes on and says what is the matter; what was committed before can be read."""
+    arm, recorder, said, spin_until = recording
+    spin_until(arm.is_heard, 'the recorder')
+    arm.publish(0.2)
+    kept = lambda: int(said().figures['messages kept']) if said() else 0  # noqa: E731
+    spin_until(lambda: kept() > 300, 'messages in the bag')
+    fill_the_disk(monkeypatch)
+    arm.publish(0.2)
+    spin_until(lambda: said().trouble, 'the reason')
+    assert f'recording stopped, {kept()} messages are kept: ' in said().trouble
+    assert os.strerror(errno.ENOSPC) in said().trouble or 'disk is full' in said().trouble
+    is_required = 'required' in request.node.name
+    assert said().faults == ({Cause.NOT_RECORDED} if is_required else set())
+    recorder.close()
+    found = messages_in(tmp_path / 'bag')
+    assert len(found) >= kept()
+    for topic in STREAMS:
+        numbers = numbers_of(found, topic)
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) > 50
+
+
+def fill_the_disk(monkeypatch):
+    """Nothing more fits; sqlite is told so, as its writes cannot be reached."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full_database(*_):
+        raise sqlite3.OperationalError('database or disk is full')
+
+    monkeypatch.setattr(mcap_writer, '_write', full)
+    monkeypatch.setattr(SqliteWriter, 'commit', full_database)
 
 
 def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):

@@ -1,0 +1,63 @@
+"""RunEnding: who asked for the end of a run, and when the supervisor may leave after it."""
+
+from __future__ import annotations
+
+from safe_sysid.ros.process.words import say
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.track.supervisor import Mode
+
+LATE_READERS = 10  # looks for which the last word is repeated
+PATIENCE = 120  # looks at a bridge that is gone, or that cannot hand the arm over
+LEFT = 'the driver goes on with the last torque that it got'
+
+
+class RunEnding:
+    """Counts looks, not seconds: a process that had to wait has not been patient meanwhile."""
+
+    def __init__(self, nodes: Heartbeats) -> None:
+        self._nodes = nodes
+        self._said = 0  # looks since the end
+        self._waited = 0
+        self.status = 0
+        self.is_asked_for = False
+
+    def ask(self, why: str, times: int) -> None:
+        """Take a signal; a second one is answered with what is going on."""
+        del why
+        self.is_asked_for = True
+        if times > 1:
+            say(self.progress())
+
+    def is_due(self) -> bool:
+        """The supervisor leaves with the exit status of the run, which it gives itself."""
+        return False
+
+    def hear(self, request: str) -> None:
+        """Take `<exit status> <node>: <why>`; the first one counts."""
+        status = request.partition(' ')[0]
+        if not self.is_asked_for and status.isdigit():
+            self.status = int(status)
+        self.is_asked_for = True
+
+    def is_released(self, mode: Mode) -> bool:
+        """Whether the bridge says that the arm is in other hands, as it was asked to."""
+        return mode is Mode.RELEASING and self._nodes.any_figure('released') == 'True'
+
+    def is_over(self, mode: Mode, is_stale: bool) -> bool:
+        """Whether nobody waits for the supervisor any more; asked once per look."""
+        if mode is Mode.ENDED:
+            self._said += 1
+            return self._said > LATE_READERS
+        self._waited = self._waited + 1 if mode is Mode.RELEASING or is_stale else 0
+        if self._waited <= PATIENCE:
+            return False
+        say(f'supervisor: {LEFT if is_stale else self.progress()}')
+        return True
+
+    def progress(self) -> str:
+        """What the arm does now, and what comes next."""
+        rest = self._nodes.any_figure('at rest in [s]')
+        hands = self._nodes.any_figure('hands')
+        if rest is None:
+            return 'no bridge has been heard'
+        return f'at rest in at most {rest} s, nothing is cut short; the arm is {hands}'

@@ -1,0 +1,136 @@
+"""HandOver: an arm under torque is let go only into something that holds it without us.
+
+No constant torque holds an arm, so the law goes on until the robot's own hold is seen to be there:
+
+    under torque     the mode asks for torque; or the arm has not come to rest yet on its plan
+    handing back     at rest; something else was asked to hold the arm, the law still does
+    watched          it holds the arm, which has not been seen to stand under it yet
+    free             no torque; the state before the first torque, too
+
+What refuses or does not answer is asked again every `limit`, and the law goes on until it obeys.
+Times are stamps [ns], so a simulated clock may stand still.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+
+from safe_sysid.config import Positive, Settings
+from safe_sysid.measure.joint_log import JointMeasurement
+
+
+@dataclass(frozen=True)
+class HandOverSettings(Settings):
+    """When an arm counts as standing."""
+
+    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
+    settled: Positive = 0.2  # [s] for which all joints have to be so slow
+    limit: Positive = 2.0  # [s] for an answer, then whoever is to hold the arm is asked again
+
+
+class Holder(Protocol):
+    """What holds an arm without torque from us: brakes, or a controller of its driver."""
+
+    def take(self) -> None:
+        """Begin to hold the arm; whether it does is seen later."""
+
+    def give(self) -> None:
+        """Leave the arm to our torque."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was seen to hold the arm."""
+        ...
+
+    def __str__(self) -> str:
+        """What it is, and why it does not hold the arm."""
+        ...
+
+
+class Hands(Enum):
+    """Who holds the arm."""
+
+    FREE = 'without torque'
+    TORQUE = 'under torque'
+    HANDING_BACK = 'at rest under torque, which is given until something else holds the arm'
+    WATCHED = 'held by something else, but not seen to stand yet'
+
+
+class HandOver:
+    """Knows whether a torque has to be given; begins without one."""
+
+    def __init__(self, settings: HandOverSettings, holder: Holder) -> None:
+        self._settings, self._holder = settings, holder
+        self._slow_since: int | None = None
+        self._seen_at: int | None = None  # stamp of the last step with a measurement
+        self._asked_at = 0
+        self._over_since: int | None = None  # motion that was planned
+        self._is_late = False
+        self.hands = Hands.FREE
+
+    @property
+    def gives_torque(self) -> bool:
+        """Whether the arm falls without our torque."""
+        return self.hands in (Hands.TORQUE, Hands.HANDING_BACK)
+
+    def engage(self) -> None:
+        """Give torque from here on."""
+        if self.hands is not Hands.TORQUE:
+            self.hands = Hands.TORQUE
+            self._slow_since = self._seen_at = self._over_since = None
+            self._is_late = False
+            self._holder.give()
+
+    def step(self, now: int, measurement: JointMeasurement | None, is_over: bool) -> None:
+        """Go on letting the arm go; `is_over` says that no motion of it is planned any more."""
+        stands = self._stands(now, measurement)
+        if is_over and self._over_since is None:
+            self._over_since = now
+        if self._over_since is not None and now - self._over_since > 2e9 * self._settings.limit:
+            self._is_late = self.hands is not Hands.FREE
+        if self.hands is Hands.TORQUE and ((stands and is_over) or self._is_blind(now)):
+            self._ask(now)
+        if self.hands is Hands.HANDING_BACK:
+            if self._holder.holds:
+                self.hands, self._slow_since = Hands.WATCHED, None
+            elif now - self._asked_at > self._settings.limit * 1e9:
+                self._is_late = True
+                self._ask(now)
+        elif self.hands is Hands.WATCHED and stands:
+            self.hands, self._is_late = Hands.FREE, False
+
+    @property
+    def complaint(self) -> str:
+        """What the arm waits for, once that takes too long; empty until then."""
+        return str(self) if self._is_late else ''
+
+    def __str__(self) -> str:
+        return f'{self.hands.value}: {self._holder}'
+
+    def _ask(self, now: int) -> None:
+        self.hands, self._asked_at = Hands.HANDING_BACK, now
+        self._holder.take()
+
+    def _stands(self, now: int, measurement: JointMeasurement | None) -> bool:
+        """Whether all joints have been slow for a while."""
+        if measurement is None:
+            self._seen_at = now if self._seen_at is None else self._seen_at
+            self._slow_since = None
+            return False
+        self._seen_at = now
+        if not np.abs(measurement.velocity).max() < self._settings.rest_speed:
+            self._slow_since = None
+        elif self._slow_since is None:
+            self._slow_since = now
+        return self._slow_since is not None and (
+            now - self._slow_since >= self._settings.settled * 1e9
+        )
+
+    def _is_blind(self, now: int) -> bool:
+        """Whether nothing has been measured for so long that any other hold is better."""
+        assert self._seen_at is not None
+        return now - self._seen_at > self._settings.limit * 1e9

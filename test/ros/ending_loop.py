@@ -1,0 +1,155 @@
+"""A loop in front of a driver that is not ours, in motion; and what its arm does at the end."""
+
+from contextlib import contextmanager
+import json
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import rclpy
+from ros.effort_driver import HOLD
+from ros.faulty_loop import ROOMY, START, seconds
+from ros.generated_messages import importable
+from ros.running_loop import Observer, changed_settings
+import yaml
+
+from safe_sysid.bringup.run import die_with_parent
+from safe_sysid.share import share_directory
+
+PERIOD = 0.01  # [s]
+BRIDGE = 'ros2_control_bridge'
+NAMESPACE = 'safe_sysid'  # of the loop
+LATE = 0.1  # [s] after the end of a plan by which the arm is at rest
+STILL = 0.02  # [rad/s]
+NEAR = 0.05  # [rad] of where the plan ends
+PATIENCE = 60.0  # [s] for processes to leave, on a machine that is busy
+SETTINGS = {
+    f'{BRIDGE}__hold_controller': HOLD,
+    **{name: value for name, value in ROOMY.items() if not name.startswith('builtin_sim')},
+    f'{BRIDGE}__period': 0.3,
+    f'{BRIDGE}__guard__max_age': 0.1,
+    f'{BRIDGE}__guard__longest_step': 0.03,
+    f'{BRIDGE}__guard__patience': 1.0,
+    'identifier__identifier__observation__torque_signal': 'held_until',
+    'identifier__identifier__observation__torque_error': [1.0],  # not what is looked at here
+    'supervisor__autostart': True,
+}
+
+
+class EndingLoop:
+    """`safe-sysid run`, an arm that it moves, and a log of that arm by somebody else."""
+
+    def __init__(self, folder, run, observer):
+        self._log, self.process, self._observer = folder / 'driver.jsonl', run, observer
+
+    def wait_for_motion(self, moment):
+        """Until a plan that goes somewhere is as old as said [s]."""
+        self._observer.wait(lambda: self._age() >= moment, f'a plan is followed for {moment} s')
+
+    def _age(self):
+        if not self._observer.plans or not self._observer.plans[-1].points:
+            return -1.0
+        plan, now = self._observer.plans[-1], seconds(self._observer.samples[-1].header.stamp)
+        way = np.subtract(plan.points[-1].positions, plan.points[0].positions)
+        return now - seconds(plan.header.stamp) if np.abs(way).max() > 0.02 else -1.0
+
+    def wait_to_read(self, words, times):
+        """Until the processes have said something so many times."""
+        said = self._log.with_name('said')
+        self._observer.wait(lambda: said.read_text().count(words) >= times, words)
+
+    def pids(self):
+        """Process ids of all nodes of the run."""
+        run = self.process.pid
+        return list(map(int, Path(f'/proc/{run}/task/{run}/children').read_text().split()))
+
+    def expect_none_of(self, pids):
+        """These processes leave, all of them."""
+        left = lambda: any(Path(f'/proc/{pid}').exists() for pid in pids)  # noqa: E731
+        self._observer.wait(lambda: not left(), 'no process is left', PATIENCE)
+
+    def pid(self, node):
+        """Process id of a node of the run."""
+        for child in self.pids():
+            if f'.{node}' in Path(f'/proc/{child}/cmdline').read_text():
+                return child
+        raise AssertionError(f'{node} does not run')
+
+    def signal(self, number=signal.SIGINT):
+        """Ask the run to end."""
+        self.process.send_signal(number)
+
+    def expect_rest(self):
+        """The arm is at rest by the end of the plan in force, and stays where that ends."""
+        self._observer.wait(lambda: self.process.poll() is not None, 'the run ends', PATIENCE)
+        self._observer.wait(lambda: 'over' in self.log[-1], 'the driver ends', PATIENCE)
+        plan = [plan for plan in self._observer.plans if plan.points][-1]
+        end = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
+        states = [line for line in self.log if 'q' in line]
+        assert states[-1]['t'] > end + LATE
+        after = [line for line in states if line['t'] > end + LATE]
+        fastest = max(np.abs(line['qd']).max() for line in after)
+        furthest = max(
+            np.abs(np.subtract(line['q'], plan.points[-1].positions)).max() for line in after
+        )
+        assert fastest < STILL, f'{fastest} rad/s, {furthest} rad from the end of the plan'
+        assert furthest < NEAR
+
+    @property
+    def log(self):
+        """Lines of the driver's log."""
+        return [json.loads(line) for line in self._log.read_text().splitlines() if line[-1] == '}']
+
+
+@contextmanager
+def ending_loop(folder, *options, **changes):
+    """A run with an arm that begins to move."""
+    with importable('controller_manager_msgs'):
+        yield from _ending_loop(folder, options, changes)
+
+
+def _ending_loop(folder, options, changes):
+    settings = changed_settings(folder, 'two_link', **{**SETTINGS, **changes})
+    line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'gazebo_sim']
+    line += ['--robot', 'two_link', '--config', str(settings), *options]
+    driver = [sys.executable, str(Path(__file__).with_name('effort_driver.py')), plant(folder)]
+    rclpy.init(args=['--ros-args', '-r', f'__ns:=/{NAMESPACE}'])
+    started = [subprocess.Popen(driver, preexec_fn=die_with_parent)]
+    try:
+        run = subprocess.Popen(
+            line,
+            stdout=(folder / 'said').open('w'),
+            stderr=subprocess.STDOUT,
+            preexec_fn=die_with_parent,
+        )
+        started.append(run)
+        yield EndingLoop(folder, run, Observer())
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+        rclpy.try_shutdown()
+
+
+def plant(folder):
+    """Arguments of the driver: the arm as its files say."""
+    share = share_directory()
+    facts = yaml.safe_load((share / 'config' / 'robots' / 'two_link.yaml').read_text())
+    joints = facts['joints']
+    figures = {
+        key: [joint[key] for joint in joints.values()]
+        for key in ('armature', 'viscous', 'coulomb')
+    }
+    return json.dumps(
+        {
+            'urdf': str(share / 'urdf' / facts['urdf']),
+            'joints': list(joints),
+            **figures,
+            'start': START,
+            'period': PERIOD,
+            'switches': True,
+            'log': str(folder / 'driver.jsonl'),
+        }
+    )

@@ -1,0 +1,111 @@
+"""An arm is let go only at rest and into something that holds it, once it stands there."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.track.hand_over import HandOver, HandOverSettings, Hands
+
+STEP = 10_000_000  # [ns]
+SETTINGS = HandOverSettings(settled=0.2, limit=2.0)
+
+
+@dataclass
+class Brakes:
+    """Hold the arm a while after they were asked to, or never."""
+
+    holds: bool = False
+    asked: list = field(default_factory=list)
+
+    def take(self):
+        self.asked.append('take')
+
+    def give(self):
+        self.asked.append('give')
+        self.holds = False
+
+    def __str__(self):
+        return 'the brakes'
+
+
+class Story:
+    """Steps of 10 ms in which the arm has a speed."""
+
+    def __init__(self):
+        self.brakes = Brakes()
+        self.hand_over = HandOver(SETTINGS, self.brakes)
+        self.now = 0
+        self.hand_over.engage()
+
+    def go_on(self, seconds, speed=0.0, is_over=True):
+        for _ in range(round(seconds * 1e9 / STEP)):
+            self.now += STEP
+            measured = np.full(2, np.nan if speed is None else speed)
+            sample = JointMeasurement(self.now, measured, measured, measured)
+            self.hand_over.step(self.now, None if speed is None else sample, is_over)
+        return self.hand_over.hands
+
+
+@pytest.fixture
+def story():
+    return Story()
+
+
+def test_nobody_is_asked_before_the_arm_has_stood_for_a_while_with_no_motion_left(story):
+    assert story.go_on(5.0, speed=0.1) is Hands.TORQUE
+    assert story.go_on(5.0, is_over=False) is Hands.TORQUE
+    story.go_on(0.01, speed=-0.1)
+    assert story.go_on(0.2) is Hands.TORQUE
+    assert story.brakes.asked == ['give']
+    assert story.go_on(0.02) is Hands.HANDING_BACK
+
+
+def test_torque_is_given_until_something_else_holds_the_arm(story):
+    assert story.go_on(1.0) is Hands.HANDING_BACK
+    assert story.hand_over.gives_torque
+    assert story.hand_over.complaint == ''
+    assert story.go_on(60.0) is Hands.HANDING_BACK
+    assert story.hand_over.gives_torque
+    assert story.brakes.asked.count('take') == pytest.approx(30, abs=1)
+    assert 'until something else holds the arm: the brakes' in story.hand_over.complaint
+    story.brakes.holds = True
+    assert story.go_on(0.01) is Hands.WATCHED
+    assert not story.hand_over.gives_torque
+    assert story.go_on(0.3) is Hands.FREE
+    assert story.hand_over.complaint == ''
+
+
+def test_an_arm_that_moves_in_other_hands_is_not_free(story):
+    story.go_on(0.5)
+    story.brakes.holds = True
+    assert story.go_on(10.0, speed=0.1) is Hands.WATCHED
+    assert 'not seen to stand' in story.hand_over.complaint
+    assert story.go_on(0.3) is Hands.FREE
+
+
+def test_an_arm_that_does_not_come_to_rest_stays_under_torque_and_that_is_said(story):
+    assert story.go_on(3.0, speed=0.1) is Hands.TORQUE
+    assert story.hand_over.complaint == ''
+    assert story.go_on(2.0, speed=0.1) is Hands.TORQUE
+    assert 'under torque' in story.hand_over.complaint
+
+
+def test_without_measurements_any_other_hold_is_better_but_nobody_says_that_it_stands(story):
+    assert story.go_on(1.9, speed=None) is Hands.TORQUE
+    assert story.go_on(0.2, speed=None) is Hands.HANDING_BACK
+    story.brakes.holds = True
+    assert story.go_on(5.0, speed=None) is Hands.WATCHED
+
+
+def test_torque_may_be_asked_for_again_at_any_time(story):
+    story.go_on(0.5)
+    story.hand_over.engage()
+    assert story.hand_over.hands is Hands.TORQUE
+    story.go_on(0.5)
+    story.brakes.holds = True
+    assert story.go_on(1.0) is Hands.FREE
+    story.hand_over.engage()
+    assert story.hand_over.gives_torque
+    assert story.brakes.asked[-1] == 'give'
