@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from ros.reference_loop import settings_of
 
+from safe_sysid.loop_settings import LoopSettings, PriorSettings
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
-from safe_sysid.ros.process.loop_settings import LoopSettings, PriorSettings
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.rigid_body import RigidBody
 
