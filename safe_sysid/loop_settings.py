@@ -69,10 +69,10 @@ class GainSettings(Settings):
     alpha: Positive = 25.0  # [1/s] how early the robust input sets in below V_M
     coulomb_speed: Positive = 0.05  # [rad/s] desired speed at which friction is compensated
     sign_speed: NotNegative = 0.0  # [rad/s] up to this measured one it may point either way
-    torque_error: NotNegative = 0.0  # [N m] room for a torque that is held, late or inexact
 
-    def gains(self, n: int) -> Gains:
-        """Gains for n joints; one K_r counts for all of them."""
+    def gains(self, model: RobotModel) -> Gains:
+        """Gains for an arm whose actuators err as it says; one K_r counts for all joints."""
+        n = model.n
         if len(self.K_r) not in (1, n):
             raise ConfigError(f'gains: K_r has {len(self.K_r)} entries; 1 or {n} are allowed')
         return Gains(
@@ -81,7 +81,8 @@ class GainSettings(Settings):
             self.alpha,
             self.coulomb_speed,
             self.sign_speed,
-            self.torque_error,
+            model.actuation.absolute,
+            model.actuation.ratio,
         )
 
 
@@ -121,7 +122,7 @@ class LoopSettings(Settings):
         Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
         """
         model = self.described()
-        return Arm(model, self.prior.estimate(model), self.gains.gains(model.n))
+        return Arm(model, self.prior.estimate(model), self.gains.gains(model))
 
     def described(self) -> RobotModel:
         """The arm as its files describe it, payload included."""

@@ -50,12 +50,16 @@ def recorded_settings(texts: list[str]) -> RecordedSettings:
     said = nodes['planner']
     model = _model(str(said['robot']), str(said['payload']))
     K_r = said['gains.K_r']
+    names = ('V_M', 'alpha', 'coulomb_speed', 'sign_speed')
+    V_M, alpha, coulomb_speed, sign_speed = (float(said[f'gains.{name}']) for name in names)
     gains = Gains(
         np.full(model.n, K_r),
-        *(
-            float(said[f'gains.{name}'])
-            for name in ('V_M', 'alpha', 'coulomb_speed', 'sign_speed', 'torque_error')
-        ),
+        V_M,
+        alpha,
+        coulomb_speed,
+        sign_speed,
+        model.actuation.absolute,
+        model.actuation.ratio,
     )
     fineness = int(said['planner.intervals']), int(said['planner.degree'])
     return RecordedSettings(nodes, model, gains, read_world(str(said['world'])), *fineness)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,6 +51,7 @@ def ledger_of(loop: RecordedLoop, truth: Array, budget: float) -> Ledger:
         _inside(loop.record.estimates, truth),
         _shrinking(loop.record.estimates),
         _certificates(loop),
+        _pairs(loop),
         _distance('nothing in the way is touched', obstacle, _certified(loop, OBSTACLE)),
         _distance('the arm does not touch itself', own, _certified(loop, CAPSULES)),
         *_torques(loop.record),
@@ -68,8 +69,7 @@ def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
     still = {model.capsules.names[c] for c in np.flatnonzero(model.capsules.joint < 0)}
     count, pairs = len(model.capsules.pairs), gauge.pairs
     moving = np.array([i < count or first not in still for i, (first, _) in enumerate(pairs)])
-    chosen = np.unique(np.linspace(0, len(record.time) - 1, LOOKS).astype(int))
-    distances = np.array([gauge.distances(record.q[i]) for i in chosen])
+    distances = np.array([gauge.distances(record.q[i]) for i in _looks(record)])
     least = np.where(moving, distances.min(axis=0), np.inf)
     changes = np.ptp(distances, axis=0) > UNCHANGED
     for kind in (slice(None, count), slice(count, None)):
@@ -78,6 +78,11 @@ def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
     nearest = count + int(np.argmin(least[count:])), int(np.argmin(least[:count]))
     obstacle, own = (Clearance(float(least[i]), *pairs[i]) for i in nearest)
     return obstacle, own
+
+
+def _looks(record: LoopRecord) -> list[int]:
+    """Samples at which distances are measured."""
+    return np.unique(np.linspace(0, len(record.time) - 1, LOOKS).astype(int)).tolist()
 
 
 def _inside(series: EstimateSeries, truth: Array) -> Entry:
@@ -109,6 +114,21 @@ def _certificates(loop: RecordedLoop) -> Entry:
     held = sum(each.holds for each in every)
     finding = f'{held} of {len(every)} pieces of {len(loop.plans)} plans, proven from the bag'
     return Entry('every motion is certified', finding, held == len(every))
+
+
+def _pairs(loop: RecordedLoop) -> Entry:
+    """What certificates rely on without looking at it; kept if the recorded poses agree."""
+    model = loop.settings.model
+    capsules, record = model.capsules, loop.record
+    finding = f'{len(capsules.pairs)} pairs looked at, {len(capsules.apart)} proven apart'
+    if len(capsules.left_out):
+        words = ', '.join(' and '.join(pair) for pair in capsules.named(capsules.left_out))
+        finding += f'; taken not to touch: {words}'
+    if not len(capsules.apart):
+        return Entry('pairs not looked at are apart', finding, is_kept=True)
+    gauge = ContactGauge(replace(model, capsules=replace(capsules, pairs=capsules.apart)))
+    least = min(gauge.clearance(record.q[i]).distance for i in _looks(record))
+    return Entry('pairs not looked at are apart', finding, least > 0.0)
 
 
 def _certified(loop: RecordedLoop, kind: str) -> float:

@@ -32,8 +32,9 @@ def write_settings(
         for i, name in enumerate(model.layout.joint_names)
     }
     values = dataclasses.asdict(dataclasses.replace(facts, urdf=urdf, joints=joints))
-    if values.get('closed_chain') is None:
-        values.pop('closed_chain', None)
+    for name in ('closed_chain', 'actuation'):
+        if values.get(name) is None:
+            values.pop(name, None)
     stated = {kind: width for kind, width in values.pop('uncertainty').items() if width}
     if stated:
         values['uncertainty'] = stated

@@ -56,6 +56,20 @@ class JointFacts:
 
 
 @dataclass(frozen=True)
+class ActuationFacts:
+    """How far the torque on one joint may be from the one commanded."""
+
+    ratio: float  # share of the command
+    absolute: float  # [N m] on top, what changes while a command is held included
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.ratio < 1.0:
+            raise ConfigError(f'ratio is {self.ratio}, it has to be at least 0 and less than 1')
+        if not (math.isfinite(self.absolute) and self.absolute >= 0.0):
+            raise ConfigError(f'absolute is {self.absolute} N m, it has to be 0 or more')
+
+
+@dataclass(frozen=True)
 class CapsuleFacts:
     """All points within `radius` of the segment from a to b, in the frame of a link [m]."""
 
@@ -73,13 +87,13 @@ class CapsuleFacts:
 
 @dataclass(frozen=True)
 class CollisionFacts:
-    """Capsules that contain the arm, and the pairs of them that can touch."""
+    """Capsules that contain the arm; pairs that may touch follow from them and the joints."""
 
     shapes: dict[str, CapsuleFacts]
-    pairs: tuple[tuple[str, str], ...]
+    housings_apart: tuple[tuple[str, str], ...] = ()  # whose capsules overlap, what is in them not
 
     def __post_init__(self) -> None:
-        for pair in self.pairs:
+        for pair in self.housings_apart:
             for name in pair:
                 if name not in self.shapes:
                     raise ConfigError(
@@ -130,10 +144,15 @@ class RobotFacts:
     collision: CollisionFacts
     closed_chain: ClosedChainFacts | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # of parameters; joints in order
+    actuation: dict[str, ActuationFacts] | None = None  # by joint; None: unknown, taken as wide
 
     def __post_init__(self) -> None:
         if not self.joints:
             raise ConfigError('joints is empty, name the joints of the moving chain')
+        if self.actuation is not None and self.actuation.keys() != self.joints.keys():
+            raise ConfigError(
+                f'actuation names {list(self.actuation)}; the joints are {list(self.joints)}'
+            )
         self._check_motors()
         for name in self.joints.keys() & self.held.keys():
             raise ConfigError(f"joint '{name}' is in joints and in held, it can only be in one")

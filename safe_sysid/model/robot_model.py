@@ -4,45 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
 
-from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
-from safe_sysid.model.collision.capsules import Capsules, capsules_of
+from safe_sysid.model.actuation import Actuation, actuation_of
+from safe_sysid.model.collision.capsules import NO_PAIRS, Capsules, capsules_of
+from safe_sysid.model.collision.pairs import paired, paired_with_held
 from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterLayout
+from safe_sysid.model.tree import JointLimits, Tree
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf
 
 if TYPE_CHECKING:
     from safe_sysid.model.payload import Payload
-
-
-class Tree(NamedTuple):
-    """Joints of an open chain or tree as arrays, parents before children, for compiled code."""
-
-    parent: IntArray  # (n,) joint below, -1 at the base
-    R_parent_joint: Array  # (n, 3, 3) joint frame at q = 0 in the frame of the joint below
-    p_parent_joint: Array  # (n, 3) [m]
-    axis: Array  # (n, 3) unit vectors in the joint frame
-    is_prismatic: AnyArray  # (n,) bool
-    gravity: Array  # (3,) [m/s^2]
-
-
-@dataclass(frozen=True, eq=False)
-class JointLimits:
-    """What the joints may do; infinite where there is no limit."""
-
-    position_lower: Array  # [rad]
-    position_upper: Array  # [rad]
-    velocity: Array  # [rad/s]
-    acceleration: Array  # [rad/s^2]
-    torque: Array  # [N m]
-    is_continuous: AnyArray  # bool: the joint turns without end, its position wraps
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +45,7 @@ class RobotModel:
     theta: Array  # (14 n,) nominal parameters
     limits: JointLimits
     sensors: SensorFacts
+    actuation: Actuation
     capsules: Capsules
     frames: dict[str, Frame]
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # that the arm's file states
@@ -93,7 +74,7 @@ class RobotModel:
         names = tuple(model.names[1:])
         frames = frames_of(model)
         tip = _tip(urdf, frames, facts.tip)
-        tree = _tree(model, np.array(facts.gravity))
+        tree, limits = _tree(model, np.array(facts.gravity)), _limits(model, urdf, facts)
         joints = [facts.joints[joint] for joint in names]
         friction = [[j.coulomb, j.viscous, j.armature, j.offset] for j in joints]
         bodies = [model.inertias[i + 1].toDynamicParameters() for i in range(len(names))]
@@ -102,14 +83,15 @@ class RobotModel:
             tree=tree,
             layout=ParameterLayout(names, tip),
             theta=np.concatenate([np.concatenate(bodies), np.array(friction).T.ravel()]),
-            limits=_limits(model, urdf, facts),
+            limits=limits,
             sensors=SensorFacts(
                 np.array([j.encoder_resolution for j in joints]),
                 facts.effort,
                 np.array([float(j.effort_sign) for j in joints]),
                 np.array([j.effort_scale for j in joints]),
             ),
-            capsules=capsules_of(facts.collision, frames, urdf),
+            actuation=actuation_of(facts, names),
+            capsules=_capsules(facts, frames, urdf, (tree, limits)),
             frames=frames,
             uncertainty=facts.uncertainty.in_order([list(facts.joints).index(j) for j in names]),
         )
@@ -130,15 +112,16 @@ class RobotModel:
         )
         theta[self.layout.end_effector] += inertia.moved(body, R, p)
         shapes = payload.shapes.values()
-        capsules = Capsules(
+        held = Capsules(
             tuple(f'{payload.name}.{name}' for name in payload.shapes),
             np.full(len(shapes), frame.joint),
             np.array([R @ np.array(shape.a) + p for shape in shapes]).reshape(-1, 3),
             np.array([R @ np.array(shape.b) + p for shape in shapes]).reshape(-1, 3),
             np.array([shape.radius for shape in shapes]),
-            np.zeros((0, 2), dtype=np.int64),
+            NO_PAIRS,
         )
-        return replace(self, theta=theta, capsules=self.capsules.joined(capsules))
+        capsules = paired_with_held(self.capsules, held, self.tree, self.limits)
+        return replace(self, theta=theta, capsules=capsules)
 
     def with_parameters(self, theta: Array) -> RobotModel:
         """The same arm with other parameters."""
@@ -166,6 +149,14 @@ class RobotModel:
             model.appendBodyToJoint(added, body, pin.SE3.Identity())
         model.armature = self.theta[self.layout.joint_entries('Ia')].copy()
         return model
+
+
+def _capsules(
+    facts: RobotFacts, frames: dict[str, Frame], urdf: Path, joints: tuple[Tree, JointLimits]
+) -> Capsules:
+    capsules, names = capsules_of(facts.collision, frames, urdf), list(facts.collision.shapes)
+    out = [(names.index(i), names.index(j)) for i, j in facts.collision.housings_apart]
+    return paired(capsules, *joints, out)
 
 
 def _tree(model: pin.Model, gravity: Array) -> Tree:

@@ -16,8 +16,8 @@ ASSUMPTIONS = (
     'the bodies can exist, so that no motion has negative energy',
     'V <= V_M since the arm last had no position error, and until the plan ends, as the robust '
     'controller promises for its gains and nominal parameters',
-    'the capsules contain the arm and its payload, the obstacles what is in the way, and pairs of '
-    'capsules that are not listed cannot touch',
+    'the capsules contain the arm and its payload, and the obstacles what is in the way',
+    'bodies that one joint joins do not touch beside it, nor do the pairs in `left_out`',
 )
 
 
@@ -38,6 +38,18 @@ class Certificate:
     def k(self) -> Array:
         """Parameter of the plan, (n,)."""
         return self.problem.horizon.k_center
+
+    @property
+    def apart(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of capsules not looked at, as they are proven apart within the position limits."""
+        capsules = self.problem.model.capsules
+        return capsules.named(capsules.apart)
+
+    @property
+    def left_out(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of capsules not looked at, taken not to touch though nothing proves it."""
+        capsules = self.problem.model.capsules
+        return capsules.named(capsules.left_out)
 
     @property
     def smallest(self) -> Margin:

@@ -11,7 +11,9 @@ be taken over all states of a time step: the controller, which evaluates it wher
 not find more.
 
 Friction in tau_0 is Fc_0 tanh(qd_d / coulomb_speed) + Fv_0 qd + Ia_0 qdd_a + beta_0. The arm has
-Fc s with s the sign of qd, anywhere in [-1, 1] for |qd| <= sign_speed. torque_error comes on top.
+Fc s with s the sign of qd, anywhere in [-1, 1] for |qd| <= sign_speed. The error of the actuators
+comes on top, as the law allows for it (`track.gains`): it grows with every part of w_M and with
+|tau_0|, so here, too, largest values of a time step are above what the controller finds.
 """
 
 from __future__ import annotations
@@ -70,7 +72,8 @@ class _Friction(NamedTuple):
     offset: Array  # centre of [theta] - theta_0
     spread: Array  # its radius
     speeds: Array  # coulomb_speed, sign_speed
-    torque_error: float
+    torque_error: Array  # (n,)
+    torque_ratio: Array  # (n,)
 
 
 def torque_reach(
@@ -87,12 +90,27 @@ def torque_reach(
     rows, disturbance = np.full((T, n, M + 1), np.nan), np.full((T, n), np.nan)
     friction = _friction(estimate, gains)
     _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
+    disturbance = with_input_error(disturbance, gains.input_share)
     radius = input_bound(disturbance)
     for part in (rows, disturbance, radius):
         if not np.all(np.isfinite(part)):
             raise BoundError('torques over the horizon are larger than a float can hold')
         part.setflags(write=False)
     return TorqueReach(reach.monomials, rows, disturbance, radius)
+
+
+def with_input_error(w_M: Array, share: Array) -> Array:
+    """Disturbance bound with the actuators' error of v itself, rounded up; (..., n)."""
+    rounding = 1.0 + (4 * w_M.shape[-1] + 32) * EPS
+    own = w_M * (1.0 + share)
+    largest = np.maximum(own.max(axis=-1, keepdims=True), 1e-300)
+    length = largest * np.sqrt(((own / largest) ** 2).sum(axis=-1, keepdims=True))
+    left = 1.0 - np.linalg.norm(share) * rounding
+    if not left > 0.0:
+        raise BoundError(
+            f'errors of {2.0 * share} of the torque leave nothing to make up for them'
+        )
+    return np.asarray((own + share * length / left) * rounding)
 
 
 def input_bound(w_M: Array) -> Array:
@@ -111,7 +129,14 @@ def _friction(estimate: ParameterEstimate, gains: Gains) -> _Friction:
     delta = Interval(lower, upper) - nominal
     speeds = np.array([gains.coulomb_speed, gains.sign_speed])
     return _Friction(
-        nominal, lower, upper, delta.center, delta.radius, speeds, float(gains.torque_error)
+        nominal,
+        lower,
+        upper,
+        delta.center,
+        delta.radius,
+        speeds,
+        np.array(gains.torque_error),
+        np.array(gains.torque_ratio),
     )
 
 
@@ -154,7 +179,8 @@ def _add_friction_at(
         spread = rigid.spread[t, j] + friction.spread[3, j]
         spread += friction.spread[1, j] * magnitude(pool, VELOCITY, table)
         spread += friction.spread[2, j] * magnitude(pool, ACCELERATION, table)
-        spread += _add_coulomb(pool, friction, j, table) + friction.torque_error
+        spread += _add_coulomb(pool, friction, j, table) + friction.torque_error[j]
+        spread += friction.torque_ratio[j] * magnitude(pool, NOMINAL, table)
         M = rows.shape[2] - 1
         for i in range(M):
             rows[t, j, i] = pool[NOMINAL, i]
@@ -162,7 +188,7 @@ def _add_friction_at(
         if width > M + 1:
             radius += error_size(pool, NOMINAL, M)
         rows[t, j, M] = rounded_up(radius, width)
-        disturbance[t, j] = rounded_up(spread + magnitude(pool, OFFSET, table), 5)
+        disturbance[t, j] = rounded_up(spread + magnitude(pool, OFFSET, table), 7)
 
 
 @jit

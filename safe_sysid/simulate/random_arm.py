@@ -5,10 +5,12 @@ from scipy.spatial.transform import Rotation
 
 from safe_sysid.arrays import Array
 from safe_sysid.model import inertia
+from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.facts import EffortSignal
 from safe_sysid.model.parameters import ParameterLayout
-from safe_sysid.model.robot_model import JointLimits, RobotModel, SensorFacts, Tree
+from safe_sysid.model.robot_model import RobotModel, SensorFacts
+from safe_sysid.model.tree import JointLimits, Tree
 
 
 def random_body(rng: np.random.Generator) -> Array:
@@ -52,6 +54,7 @@ def random_tree(
             -far, far, np.full(n, 3.0), np.full(n, 9.0), np.full(n, 100.0), np.zeros(n, dtype=bool)
         ),
         sensors=SensorFacts(np.zeros(n), EffortSignal('torque', True), np.ones(n), np.ones(n)),
+        actuation=Actuation.exact(n),
         capsules=Capsules(
             (),
             np.zeros(0, dtype=np.int64),

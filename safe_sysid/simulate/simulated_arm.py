@@ -11,10 +11,14 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, SimulationError
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.simulate.actuators import Actuators
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.sensors import Sensors, SensorSettings
+
+ACTUATORS = ('exact', 'erring')
 
 
 class Dynamics(Protocol):
@@ -27,14 +31,17 @@ class Dynamics(Protocol):
 
 @dataclass(frozen=True)
 class ArmSettings:
-    """Control period and sensors of a simulated arm."""
+    """Control period, sensors and actuators of a simulated arm."""
 
     period: float = 0.001  # [s], rounded to whole nanoseconds
     sensors: SensorSettings = field(default_factory=SensorSettings)
+    actuators: str = 'exact'  # exact | erring: as much as the settings of the arm allow
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.period) and self.nanoseconds > 0):
             raise ConfigError(f'period is {self.period} s; it has to be at least 1e-9 s')
+        if self.actuators not in ACTUATORS:
+            raise ConfigError(f"actuators is '{self.actuators}', allowed are {ACTUATORS}")
 
     @property
     def nanoseconds(self) -> int:
@@ -46,7 +53,7 @@ class SimulatedArm:
     """An arm that starts at rest at time 0, and the time that passes while torque is applied.
 
     A sample at a stamp has the state then and the torque that was held until then (zero at
-    first). Torque beyond the limits of the arm is cut off.
+    first). Torque beyond the limits of the arm is cut off, then the actuators err.
     """
 
     def __init__(
@@ -65,6 +72,9 @@ class SimulatedArm:
         self._period = settings.nanoseconds
         self._truth = JointMeasurement(0, q, np.zeros(model.n), np.zeros(model.n))
         self._sensors = Sensors(settings.sensors, self._truth, rng)
+        errs = settings.actuators == 'erring'
+        actuation = model.actuation if errs else Actuation.exact(model.n)
+        self._actuators = Actuators(actuation, rng.spawn(1)[0])
 
     @property
     def model(self) -> RobotModel:
@@ -85,7 +95,8 @@ class SimulatedArm:
     def apply(self, torque: Array) -> None:
         """Hold a torque for one control period."""
         limit = self._model.limits.torque
-        held = np.clip(_checked(self._model, 'torque', torque), -limit, limit)
+        command = np.clip(_checked(self._model, 'torque', torque), -limit, limit)
+        held = self._actuators.acting(command)
         before = self._truth
         q, qd = self._dynamics.advance(before.position, before.velocity, held, self._period * 1e-9)
         self._truth = JointMeasurement(before.stamp + self._period, q, qd, held)

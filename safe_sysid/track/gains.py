@@ -11,9 +11,16 @@ gives lambda |r|^2 >= |r|' w_M, hence dV/dt <= 0.
 
 A torque is held for a while and a velocity is measured, so the sign of qd may not be the one that
 was measured. Up to |qd| = sign_speed the law takes Coulomb friction to be anywhere in [-Fc, Fc];
-whoever bounds w_M over a set of velocities has to do the same for all that are this slow. w_M also
-has room for torque_error: how much the law changes while its torque is held, and how far the
-torque of the actuator may be off.
+whoever bounds w_M over a set of velocities has to do the same for all that are this slow.
+
+What acts on joint j is within torque_ratio_j |tau_j| + torque_error_j of tau_j, as the settings of
+the arm state (`model/actuation.py`); w_M has room for it. tau = tau_0 + v, and |v_j| is at most
+1/2 (|w_M| + w_Mj) (`robust_law`), which depends on w_M itself. With a_j the rest of w_M,
+torque_ratio_j |tau_0j| + torque_error_j included, g_j = torque_ratio_j / 2 and L >= |w_M|,
+
+    w_Mj = (a_j + g_j L) / (1 - g_j)  is enough;   |w_M| <= |a / (1 - g)| + L |g / (1 - g)|
+
+makes L = |a / (1 - g)| / (1 - |g / (1 - g)|) such an L.
 """
 
 from __future__ import annotations
@@ -35,7 +42,8 @@ class Gains:
     alpha: float  # [1/s] how early the robust input sets in below V_M
     coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
     sign_speed: float = 0.0  # [rad/s] up to this measured speed friction may point either way
-    torque_error: float = 0.0  # [N m] of what acts on a joint, against what the law says now
+    torque_error: Array | float = 0.0  # (n,) [N m] of what acts on a joint, against the law
+    torque_ratio: Array | float = 0.0  # (n,) the same as a share of what the law says
 
     def __post_init__(self) -> None:
         K_r = np.array(self.K_r, dtype=np.float64)
@@ -45,9 +53,29 @@ class Gains:
             value = getattr(self, name)
             if not 0.0 < value < np.inf:
                 raise ConfigError(f'{name} is {value}, it has to be above 0 and finite')
-        for name in ('sign_speed', 'torque_error'):
+        if not 0.0 <= self.sign_speed < np.inf:
+            raise ConfigError(
+                f'sign_speed is {self.sign_speed}, it has to be 0 or more and finite'
+            )
+        self._keep('K_r', K_r)
+        for name in ('torque_error', 'torque_ratio'):
             value = getattr(self, name)
-            if not 0.0 <= value < np.inf:
+            if not np.all((np.asarray(value) >= 0.0) & (np.asarray(value) < np.inf)):
                 raise ConfigError(f'{name} is {value}, it has to be 0 or more and finite')
-        K_r.setflags(write=False)
-        object.__setattr__(self, 'K_r', K_r)
+            self._keep(name, np.broadcast_to(np.asarray(value, dtype=np.float64), K_r.shape))
+        if not np.linalg.norm(self.input_share) < 1.0:
+            raise ConfigError(
+                f'torque_ratio is {self.torque_ratio}; errors that are so large a share of the '
+                'torque cannot be made up for by more torque'
+            )
+
+    @property
+    def input_share(self) -> Array:
+        """g / (1 - g), see above."""
+        g = 0.5 * np.asarray(self.torque_ratio)
+        return np.where(g < 1.0, g / np.where(g < 1.0, 1.0 - g, 1.0), np.inf)
+
+    def _keep(self, name: str, value: Array) -> None:
+        value = value.copy()
+        value.setflags(write=False)
+        object.__setattr__(self, name, value)

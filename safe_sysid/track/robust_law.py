@@ -21,10 +21,11 @@ u = |r| / ||r||, at most the largest eigenvalue of 1/2 (e_j w_M' + w_M e_j'), wh
 
 w_M and V_sup are exact suprema over [theta], to the rounding of floats (about 1e-13 of the
 torque), since both are linear in theta. The friction f is in s [Fc] with s = sign(qd), or with
-any s in [-1, 1] while |qd| <= sign_speed. To w_M comes torque_error: a torque u on the joints that
-is not tau, but within torque_error of it joint by joint, only adds tau - u to w, and all of the
-above holds. That is how a torque that is held or an actuator that errs is allowed for; with
-torque_error = 0, continuous time, exact torques and exact measurements are assumptions.
+any s in [-1, 1] while |qd| <= sign_speed. To w_M comes the error of the actuators: a torque u on
+the joints that is not tau, but within torque_ratio |tau| + torque_error of it joint by joint, only
+adds tau - u to w, and all of the above holds. `gains` shows how much that is, as |tau| contains
+|v|. That is how a torque that is held or an actuator that errs is allowed for; with neither,
+continuous time and exact torques are assumptions. Exact measurements are one in any case.
 """
 
 from __future__ import annotations
@@ -52,7 +53,10 @@ class Arm(NamedTuple):
     tree: Tree
     is_continuous: AnyArray  # (n,) bool
     K_r: Array  # (n,)
-    scalars: Array  # V_M, alpha, coulomb_speed, sign_speed, torque_error
+    scalars: Array  # V_M, alpha, coulomb_speed, sign_speed
+    torque_error: Array  # (n,) [N m]
+    torque_ratio: Array  # (n,)
+    input_share: Array  # (n,) see `gains`
 
 
 class Uncertainty(NamedTuple):
@@ -93,8 +97,9 @@ def arm_of(model: RobotModel, gains: Gains) -> Arm:
     """Arm and gains as the kernel wants them; copies, so that every array can be written to."""
     tree = Tree(*(np.ascontiguousarray(x).copy() for x in model.tree))
     speeds = gains.coulomb_speed, gains.sign_speed
-    scalars = np.array([gains.V_M, gains.alpha, *speeds, gains.torque_error])
-    return Arm(tree, model.limits.is_continuous.copy(), gains.K_r.copy(), scalars)
+    scalars = np.array([gains.V_M, gains.alpha, *speeds])
+    torque = (np.array(gains.torque_error), np.array(gains.torque_ratio), gains.input_share)
+    return Arm(tree, model.limits.is_continuous.copy(), gains.K_r.copy(), scalars, *torque)
 
 
 def uncertainty_of(model: RobotModel, theta_0: Array, bounds: Interval) -> Uncertainty:
@@ -223,7 +228,21 @@ def _set_nominal_and_disturbance(arm: Arm, uncertainty: Uncertainty, work: Work)
         middle += 0.5 * (low + high) - compensated
         spread += 0.5 * (high - low)
         work.result[NOMINAL, j] = nominal + compensated
-        work.result[W_M, j] = abs(middle) + spread + arm.scalars[4]
+        off = arm.torque_ratio[j] * abs(work.result[NOMINAL, j]) + arm.torque_error[j]
+        work.result[W_M, j] = abs(middle) + spread + off
+    _add_input_error(arm, work.result[W_M])
+
+
+@jit
+def _add_input_error(arm: Arm, w_M: Array) -> None:
+    """Room for the actuators' error of v itself, see `gains`."""
+    square = share = 0.0
+    for j in range(len(w_M)):
+        square += (w_M[j] * (1.0 + arm.input_share[j])) ** 2
+        share += arm.input_share[j] ** 2
+    length = np.sqrt(square) / (1.0 - np.sqrt(share))
+    for j in range(len(w_M)):
+        w_M[j] = w_M[j] * (1.0 + arm.input_share[j]) + arm.input_share[j] * length
 
 
 @jit

@@ -45,8 +45,7 @@ def arm(
     (tmp_path / 'arm.yaml').write_text(
         f'urdf: arm.urdf\ngravity: [0, 0, -9.81]\ntip: hand\n'
         f'effort: {{kind: torque, gravity_included: true}}\njoints: {{{joints}}}\nheld: {held}\n'
-        'collision: {shapes: {palm: {link: hand, a: [0, 0, 0], b: [0, 0, 0.1], radius: 0.05}}, '
-        'pairs: []}\n'
+        'collision: {shapes: {palm: {link: hand, a: [0, 0, 0], b: [0, 0, 0.1], radius: 0.05}}}\n'
     )
     return RobotModel.from_config(tmp_path / 'arm.yaml')
 

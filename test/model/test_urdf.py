@@ -95,9 +95,10 @@ def test_kinova_limits_are_the_stricter_of_the_published_ones():
         if name in kinova_figures.CONTINUOUS:
             assert limit.keys() == {'effort', 'velocity'}
         else:
-            degrees = math.radians(kinova_figures.POSITION_DEG[name])
-            assert limit['upper'] == -limit['lower'] == pytest.approx(degrees, rel=1e-15)
-            assert degrees < kinova_figures.POSITION_OF_DESCRIPTION[name]
+            assert limit['upper'] == -limit['lower']
+            assert limit['upper'] == kinova_figures.POSITION_OF_DESCRIPTION[name]
+            assert limit['upper'] < math.radians(kinova_figures.POSITION_DEG[name])
+            assert limit['upper'] < kinova_figures.POSITION_BEFORE[name]
         assert limit['velocity'] == kinova_figures.VELOCITY_OF_DESCRIPTION[i]
         assert limit['velocity'] < math.radians(kinova_figures.VELOCITY_DEG[i])
         assert limit['effort'] == kinova_figures.TORQUE_CONTINUOUS[i]

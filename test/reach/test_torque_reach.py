@@ -160,6 +160,18 @@ def test_room_for_errors_of_the_torque_is_part_of_the_disturbance(rng):
     assert np.allclose(roomy, plain + 0.3)
 
 
+def test_room_for_a_share_of_the_torque_is_that_of_the_law(rng):
+    """Above what the law asks for at the largest torque of a step, and little more."""
+    case = Case(rng, 3, 0.0)
+    plain, ratio = case.torque(), np.array([0.0, 0.03, 0.1])
+    case.gains = replace(case.gains, torque_ratio=ratio)
+    roomy = case.torque()
+    largest = np.abs(plain.rows[..., :-1]).sum(axis=-1) + plain.rows[..., -1]
+    share = ratio * (largest + roomy.radius)
+    assert np.all(roomy.disturbance >= plain.disturbance + share * (1 - 1e-12))
+    assert np.all(roomy.disturbance <= 1.05 * (plain.disturbance + share))
+
+
 def test_input_bound_is_the_largest_input(rng):
     for n in (1, 2, 7):
         w = rng.exponential(size=n) * rng.choice([0.0, 1.0], n)

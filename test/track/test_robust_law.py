@@ -70,6 +70,24 @@ def test_room_for_errors_of_the_torque_is_added_to_the_disturbance():
         assert np.allclose(roomy - plain, 0.3)
 
 
+def test_room_for_a_share_of_the_torque_is_enough_for_the_largest_one():
+    """w_M has to contain ratio (|tau_0| + |v|) for the largest v that w_M itself allows."""
+    rng = np.random.default_rng(7)
+    for seed in range(40):
+        n = 7 if seed % 2 else 2
+        model = RobotModel.named('kinova_gen3' if n == 7 else 'two_link')
+        ratio, error = rng.uniform(0.0, 0.1, n), rng.uniform(0.0, 0.5, n)
+        room = {'torque_ratio': ratio, 'torque_error': error}
+        plain = stepped(np.random.default_rng(seed), model=model)
+        case = stepped(np.random.default_rng(seed), room, model=model)
+        w = case.law.disturbance
+        largest = 0.5 * (np.linalg.norm(w) + w)
+        needed = plain.law.disturbance + error + ratio * (np.abs(case.law.nominal) + largest)
+        assert np.all(w >= needed - 1e-9)
+        assert np.all(w <= 1.02 * needed + 1e-9)  # not wider than the theory asks for
+        assert np.all(np.abs(case.law.robust) <= largest + 1e-12)
+
+
 def test_friction_of_a_joint_at_rest_may_point_either_way():
     model = RobotModel.named('two_link')
     fast, slow = (

@@ -34,6 +34,7 @@ def findings(robot: str, config: Path | None) -> Iterator[Finding]:
     yield _bodies(model, urdf)
     yield _collision(model, settings)
     yield _effort(facts)
+    yield _actuation(model, settings)
 
 
 def _files(robot: str, config: Path | None) -> tuple[Path | None, Path]:
@@ -139,8 +140,12 @@ def _collision(model: RobotModel, settings: Path) -> Finding:
             f'none on what {", ".join(bare)} moves',
             f'add capsules under collision.shapes in {settings}, or the arm is taken to end there',
         )
-    shapes, pairs = len(model.capsules.joint), len(model.capsules.pairs)
-    return passed('collision shapes', f'{shapes} capsules, {pairs} pairs of them can touch')
+    capsules = model.capsules
+    return passed(
+        'collision shapes',
+        f'{len(capsules.names)} capsules; of their pairs {len(capsules.pairs)} may touch, '
+        f'{len(capsules.apart)} are proven apart, {len(capsules.left_out)} are left out',
+    )
 
 
 def _effort(facts: RobotFacts) -> Finding:
@@ -149,3 +154,11 @@ def _effort(facts: RobotFacts) -> Finding:
     signs = ' '.join(f'{joint.effort_sign:+d}' for joint in facts.joints.values())
     detail = f'{effort.kind} {gravity} what holds the arm against gravity, signs {signs}'
     return passed('effort signal', detail)
+
+
+def _actuation(model: RobotModel, settings: Path) -> Finding:
+    says = str(model.actuation)
+    if model.actuation.is_stated:
+        return passed('commanded torque', says)
+    advice = f'state ratio and absolute of every joint under actuation in {settings}'
+    return warning('commanded torque', says, advice)

@@ -1,9 +1,9 @@
-"""Capsules that contain the bodies of an arm, and the pairs of them that can touch."""
+"""Capsules that contain the bodies of an arm, and the pairs of them that may touch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,8 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ModelError
 from safe_sysid.model.facts import CapsuleFacts, CollisionFacts
 from safe_sysid.model.urdf_tree import Frame
+
+NO_PAIRS: IntArray = np.zeros((0, 2), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,43 +25,37 @@ class Capsules:
     a: Array  # (m, 3) [m]
     b: Array  # (m, 3) [m]
     radius: Array  # (m,) [m]
-    pairs: IntArray  # (p, 2) indices of capsules that can touch each other
+    pairs: IntArray  # (p, 2) indices of capsules that may touch each other
+    apart: IntArray = field(default_factory=lambda: NO_PAIRS)  # proven not to, see `pairs`
+    left_out: IntArray = field(default_factory=lambda: NO_PAIRS)  # said not to, see `pairs`
 
-    def joined(self, other: Capsules) -> Capsules:
-        """These capsules and others, which can touch whatever their joint can touch already."""
-        count = len(self.names)
-        added = [
-            (partner, count + i)
-            for i in range(len(other.names))
-            for partner in self._partners(int(other.joint[i]))
-        ]
-        return Capsules(
-            self.names + other.names,
-            np.concatenate([self.joint, other.joint]),
-            np.concatenate([self.a, other.a]),
-            np.concatenate([self.b, other.b]),
-            np.concatenate([self.radius, other.radius]),
-            np.concatenate([self.pairs, np.array(added, dtype=np.int64).reshape(-1, 2)]),
+    def beside(self, other: Capsules) -> Capsules:
+        """These capsules and others, of which nothing is decided yet."""
+        return replace(
+            self,
+            names=self.names + other.names,
+            joint=np.concatenate([self.joint, other.joint]),
+            a=np.concatenate([self.a, other.a]),
+            b=np.concatenate([self.b, other.b]),
+            radius=np.concatenate([self.radius, other.radius]),
         )
 
-    def _partners(self, joint: int) -> list[int]:
-        """Capsules that those of one joint can touch."""
-        of_joint = self.joint[self.pairs] == joint  # (p, 2)
-        return sorted({int(i) for i in self.pairs[:, ::-1][of_joint]})
+    def named(self, pairs: IntArray) -> tuple[tuple[str, str], ...]:
+        """Names of the capsules of some pairs."""
+        return tuple((self.names[i], self.names[j]) for i, j in pairs)
 
 
 def capsules_of(facts: CollisionFacts, frames: Mapping[str, Frame], source: Path) -> Capsules:
-    """Capsules of the settings in the frames of the joints their links are fixed to."""
+    """Capsules of the settings in the frames of the joints their links are fixed to, no pairs."""
     names = list(facts.shapes)
     placed = [_placed(facts.shapes[name], frames, source, name) for name in names]
-    pairs = [(names.index(first), names.index(second)) for first, second in facts.pairs]
     return Capsules(
         tuple(names),
         np.array([joint for joint, _, _ in placed], dtype=np.int64),
         np.array([a for _, a, _ in placed]).reshape(-1, 3),
         np.array([b for _, _, b in placed]).reshape(-1, 3),
         np.array([facts.shapes[name].radius for name in names], dtype=float),
-        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        NO_PAIRS,
     )
 
 

@@ -68,7 +68,9 @@ class SimulationSettings(LoopSettings):
             theta = _of_bodies(described, theta)
         truth = described.with_parameters(theta)
         q = np.array(self.start) if self.start else np.zeros(truth.n)
-        return SimulatedArm(truth, q, rng, ArmSettings(self.period, self.sensors), dynamics)
+        return SimulatedArm(
+            truth, q, rng, ArmSettings(self.period, self.sensors, 'erring'), dynamics
+        )
 
 
 def _of_bodies(described: RobotModel, theta: Array) -> Array:

@@ -26,7 +26,7 @@ from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 
-PROMISES = 10
+PROMISES = 11
 BUDGET = 3.9  # [s] of a search
 
 
