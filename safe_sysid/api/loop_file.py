@@ -85,7 +85,7 @@ def read_loop(
     return LoopFile(
         model,
         _prior(common.prior, model, held),
-        common.gains.gains(model.n),
+        common.gains.gains(model),
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),

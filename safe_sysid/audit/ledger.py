@@ -82,7 +82,8 @@ def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
 
 def _looks(record: LoopRecord) -> list[int]:
     """Samples at which distances are measured."""
-    return np.unique(np.linspace(0, len(record.time) - 1, LOOKS).astype(int)).tolist()
+    chosen = np.linspace(0, len(record.time) - 1, LOOKS).astype(int)
+    return sorted({int(i) for i in chosen})
 
 
 def _inside(series: EstimateSeries, truth: Array) -> Entry:

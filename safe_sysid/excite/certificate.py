@@ -26,7 +26,8 @@ from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.excite.design_problem import linear_limits
 from safe_sysid.model.collision.arm_distances import Contacts, distances_into
 from safe_sysid.model.dynamics.interval_dynamics import torque_enclosure
-from safe_sysid.model.robot_model import JointLimits, RobotModel
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import JointLimits
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.motion_basis import Motion
 

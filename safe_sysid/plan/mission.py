@@ -39,6 +39,7 @@ class MissionSettings(Settings):
     near: Positive = 0.01  # [rad] in every joint
     least_move: NotNegative = 0.1  # [rad] of some joint; plans that move less don't excite
     patience: Count = 3  # plans without getting on along a route, then another is searched
+    routes: Count = 5  # in a row given up so, then as many times there is nothing to plan for
     route_seconds: Positive = 0.5  # [s] at most, of the planning budget
     path: PathSettings = field(default_factory=PathSettings)
 
@@ -69,6 +70,7 @@ class Mission:
         self._routes = 0  # searched for
         self._farthest = 0.0  # [rad] along the route
         self._without_progress = 0  # questions since
+        self._given_up = 0  # routes in a row along which nothing got on, and refusals after them
 
     def due(self, ahead: Ahead) -> Aim | Follow | None:
         """What to plan for next; None when all is done."""
@@ -133,12 +135,25 @@ class Mission:
             gets_on = begin > self._farthest + PROGRESS
             self._farthest = max(begin, self._farthest)
             self._without_progress = 0 if gets_on else self._without_progress + 1
+            self._given_up = 0 if gets_on else self._given_up
             if away <= ASTRAY and self._without_progress < self._settings.patience:
                 return Follow(self._route, begin)
+            self._give_up()
         self._route = None
         self._route = self._new_route(ahead)
         self._farthest, self._without_progress = 0.0, 0
         return Follow(self._route, 0.0)
+
+    def _give_up(self) -> None:
+        """Count a route; after too many without getting on there is nothing to plan for."""
+        self._given_up += 1
+        most = self._settings.routes
+        if most < self._given_up <= 2 * most:
+            raise NoRouteError(
+                f'the task does not get on: {most} routes to the goal were followed by plans that '
+                'stood still or led back'
+            )
+        self._given_up %= 2 * most
 
     def _query(self, ahead: Ahead, goal: Array) -> PathQuery:
         """A way from where the plan in force ends."""

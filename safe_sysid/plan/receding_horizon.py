@@ -234,6 +234,8 @@ class RecedingHorizonPlanner:
         if aim is None:
             return Finding(Outcome.NOTHING_DUE)
         finding = self._search(problem, aim, budget)
+        if finding.stands_still and isinstance(aim, Approach | Follow):
+            finding = replace(finding, outcome=Outcome.STILL)
         if finding.certificate is not None:
             self._successor = self._plan_of(finding.certificate, start)
             self._mission.planned(aim, self._successor, estimate)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.reach.certificate import Certificate
 from safe_sysid.trajectory.plan import Plan
@@ -15,6 +17,7 @@ class Outcome(Enum):
     """Why the planner returned the plan it returned, in words for the operator."""
 
     FOUND = 'new plan'
+    STILL = 'of all plans towards the goal only standing still is certified'
     INFEASIBLE = 'no plan satisfies every constraint'
     NONE_CERTIFIED = 'none of the plans tried satisfies every constraint'
     OUT_OF_TIME = 'no plan within the time budget'
@@ -29,12 +32,14 @@ class Outcome(Enum):
 
 # After these another search may find something.
 FAILED = (
+    Outcome.STILL,
     Outcome.INFEASIBLE,
     Outcome.NONE_CERTIFIED,
     Outcome.OUT_OF_TIME,
     Outcome.UNUSABLE,
     Outcome.OBSTRUCTED,
 )
+STANDING = 1e-3  # [rad] that a plan from rest may lead to in every joint and still stand still
 
 
 def failed_in_a_row(before: int, outcome: Outcome) -> int:
@@ -61,9 +66,20 @@ class Finding:
     starts: int = 0  # plans a search began from
     first: float = float('inf')  # [s] until the first certified plan
 
+    @property
+    def stands_still(self) -> bool:
+        """Whether the certified plan begins at rest and leads nowhere."""
+        if self.certificate is None:
+            return False
+        pieces = (self.certificate, *self.certificate.then)
+        curve = self.certificate.problem.horizon.curve
+        starts_at_rest = not (np.any(curve.qd0) or np.any(curve.qdd0))
+        return starts_at_rest and all(bool(np.abs(p.k).max() <= STANDING) for p in pieces)
+
     def __str__(self) -> str:
         if self.outcome is Outcome.FOUND and self.certificate is not None:
-            return f'{self.outcome.value}, smallest margin: {self.certificate.smallest}'
+            still = ' that stands still' if self.stands_still else ''
+            return f'{self.outcome.value}{still}, smallest margin: {self.certificate.smallest}'
         reason = self.trouble or ('' if self.refused is None else str(self.refused.smallest))
         return f'{self.outcome.value}: {reason}' if reason else self.outcome.value
 

@@ -20,13 +20,14 @@ class Session:
     ) -> None:
         self._planner, self._missions, self._patience = planner, missions, patience
         self._failures = self._failures_before = 0  # searches in a row
+        self._standing = 0  # plans in a row that stand still
         self.mode = ''  # empty: not known
 
     def turn_to(self, mode: str) -> None:
         """Go on in a mode; what was found in another one counts no more."""
         if mode != self.mode:
             self._planner.forget()
-            self._failures = 0
+            self._failures = self._standing = 0
         self.mode = mode
 
     def warm_up(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> None:
@@ -44,6 +45,7 @@ class Session:
         if result is not None:
             self._failures_before = self._failures
             self._failures = failed_in_a_row(self._failures, result.outcome)
+            self._standing = self._standing + 1 if result.finding.stands_still else 0
         return result
 
     def withdraw(self) -> None:
@@ -71,6 +73,7 @@ class Session:
             **self._search_figures(),
             'nothing left to do in': self.mode if is_done else '',
             'failed searches in a row': self._failures,
+            'plans in a row that stand still': self._standing,
         }
 
     def _search_figures(self) -> dict[str, object]:

@@ -158,6 +158,25 @@ def test_another_route_is_looked_for_when_plans_do_not_get_on(model):
     assert not np.array_equal(routes[2].waypoints, follow.route.waypoints)
 
 
+def test_a_task_that_never_gets_on_is_said_to_and_begins_anew_later(model):
+    """Routes given up in a row end in refusals, as many as make a fault of the planner's node."""
+    mission, follow = swing(model, patience=1, routes=2)
+    estimate, said = estimate_of(model), []
+    for _ in range(8):
+        try:
+            mission.due(ahead_of(estimate, obstacles=POST))
+            said.append('')
+        except NoRouteError as error:
+            said.append(str(error))
+    refused = [bool(sentence) for sentence in said]
+    assert refused == [False, False, True, True, False, False, True, True]
+    assert said[2].startswith('the task does not get on: 2 routes to the goal were followed')
+    onward = follow.route.toward(START, 0.3)
+    mission, _ = swing(model, patience=1, routes=1)
+    mission.due(ahead_of(estimate, obstacles=POST))
+    assert mission.due(ahead_of(estimate, onward, POST)) is not None  # which is progress
+
+
 def test_an_arm_that_is_far_from_its_route_gets_another_one(model):
     mission, follow = swing(model)
     aside = START + 0.9 * np.eye(7)[4]
@@ -191,7 +210,14 @@ def test_a_route_that_takes_too_long_is_refused_and_tried_again(model):
 
 @pytest.mark.parametrize(
     'wrong',
-    [{'exciting': -1}, {'shrinking': 1.0}, {'near': 0.0}, {'least_move': -1.0}, {'patience': 0}],
+    [
+        {'exciting': -1},
+        {'shrinking': 1.0},
+        {'near': 0.0},
+        {'least_move': -1.0},
+        {'patience': 0},
+        {'routes': 0},
+    ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):

@@ -23,7 +23,8 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import NoPlanError, Outcome
+from safe_sysid.plan.result import NoPlanError, Outcome, failed_in_a_row
+from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.interval import Interval
 
@@ -300,3 +301,34 @@ def test_a_goal_that_the_arm_could_not_hold_is_named(problem):
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):
         PlannerSettings(**wrong)
+
+
+def test_towards_a_goal_standing_still_is_no_success(problem):
+    """An arm whose tracking error alone takes all of its speed never gets anywhere."""
+    model = problem.model
+    error = tracking_error(model, problem.bounds, problem.gains)
+    slow = replace(model, limits=replace(model.limits, velocity=error.velocity + 2e-3))
+    tight = replace(problem, model=slow)
+    planner = planner_of(tight, goal=GOAL, exciting=0)
+    result = planner.step(at(0.0), problem.bounds)
+    assert result.outcome is Outcome.STILL
+    assert result.successor.certificate.holds
+    assert str(result).startswith(
+        'of all plans towards the goal only standing still is certified: velocity'
+    )
+    failures = 0
+    for t in (1.5, 3.0):
+        result = planner.step(at(t), problem.bounds)
+        failures = failed_in_a_row(failures, result.outcome)
+    assert failures == 2
+
+
+def test_a_plan_that_teaches_standing_still_says_so(problem):
+    model = problem.model
+    error = tracking_error(model, problem.bounds, problem.gains)
+    slow = replace(model, limits=replace(model.limits, velocity=error.velocity + 1e-4))
+    planner = planner_of(with_unknown_payload(replace(problem, model=slow)))
+    result = planner.step(at(0.0), with_unknown_payload(problem).bounds)
+    assert result.outcome is Outcome.FOUND
+    assert result.finding.stands_still
+    assert 'new plan that stands still' in str(result)

@@ -122,6 +122,7 @@ def test_figures_are_those_of_the_last_search(session, problem):
         ('cost', 'inf'),
         ('nothing left to do in', ''),
         ('failed searches in a row', 1),
+        ('plans in a row that stand still', 0),
     ]
 
 
@@ -136,6 +137,7 @@ def test_time_and_cost_of_a_search_are_rounded(session, planner):
     ('outcome', 'count'),
     [
         (Outcome.FOUND, 0),
+        (Outcome.STILL, 4),
         (Outcome.INFEASIBLE, 4),
         (Outcome.NONE_CERTIFIED, 4),
         (Outcome.OUT_OF_TIME, 4),

@@ -10,7 +10,8 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.payload import read_payload
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.tracking_error import TrackingError
