@@ -10,6 +10,7 @@ MEMBERS = {
     'excite': 'safe_sysid.bench.excite',
     'calibrate': 'safe_sysid.bench.calibrate',
     'identifiability': 'safe_sysid.bench.identifiability',
+    'falsify': 'safe_sysid.bench.falsify',
     'constrained': 'safe_sysid.bench.constrained',
 }
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2

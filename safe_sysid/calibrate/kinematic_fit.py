@@ -18,7 +18,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.inertia import skew
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 
 STEPS = 50
 SETTLED = 1e-12  # [m or rad] largest change of a parameter

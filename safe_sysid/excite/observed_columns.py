@@ -19,7 +19,8 @@ from safe_sysid.model.identifiability.base_parameters import (
     BaseParameters,
     base_parameters_in_order,
 )
-from safe_sysid.model.robot_model import JointLimits, RobotModel
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import JointLimits
 
 STATES = 400
 SEED = 20241  # of the states, so that the choice is the same every time

@@ -21,7 +21,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.dynamics.motion_algebra import motion_cross, to_child
 from safe_sysid.model.dynamics.regressors import joint_pose
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import inline_jit, jit
 
 

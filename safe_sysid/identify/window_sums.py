@@ -23,7 +23,7 @@ from safe_sysid.identify.torque_impulse import (
     empty_torque_sums,
 )
 from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 

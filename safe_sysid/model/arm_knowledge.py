@@ -9,7 +9,8 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
-from safe_sysid.model.robot_model import JointLimits, RobotModel
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import JointLimits
 from safe_sysid.model.uncertainty import (
     Uncertainty,
     Width,

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import EPS

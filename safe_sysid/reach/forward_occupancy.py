@@ -18,7 +18,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
 from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.reach.tracking_error import TrackingError

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.interval import Interval, stack
 
 DIRECTION = 2.0**-50  # error of axes and rotations, 4 units in the last place of 1

@@ -28,7 +28,8 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.reach.joint_geometry import DIRECTION, axes, cross_matrix
 from safe_sysid.sets.interval import Interval, concatenate
 

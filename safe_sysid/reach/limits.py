@@ -12,7 +12,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.model.robot_model import JointLimits
+from safe_sysid.model.tree import JointLimits
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.interval import EPS
 from safe_sysid.trajectory.bezier import Bezier

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER, aligned, joint_geometry
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.sets.compiled import jit

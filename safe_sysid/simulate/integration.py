@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 from safe_sysid.simulate.dry_friction import (
     NOT_FINITE,

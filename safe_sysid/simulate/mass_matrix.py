@@ -20,7 +20,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 AXIS, LEVER, FIRST, INERTIA = 0, 3, 6, 9  # joint axis, d, h, (xx, xy, yy, xz, yz, zz)

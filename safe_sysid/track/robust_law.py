@@ -36,7 +36,8 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.model.dynamics.regressors import momentum_into, slotine_li_into
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains

@@ -8,7 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.closed_chain.loop_closure import Loops, bias_into, gap_into
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 CLOSED = 1e-12  # [m], largest gap of a loop that counts as closed

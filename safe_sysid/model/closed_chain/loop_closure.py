@@ -10,7 +10,8 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ModelError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.facts import LoopFacts
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 

@@ -16,7 +16,8 @@ from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obs
 from safe_sysid.model.collision.segment_distance import segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 OBSTACLE, SELF = 0, 1

@@ -12,7 +12,8 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.collision.segment_distance import segment_distance
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 POSES = 300  # random poses that show which capsules always overlap

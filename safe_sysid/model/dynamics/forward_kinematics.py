@@ -6,7 +6,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.dynamics.regressors import checked_rows, joint_pose
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 

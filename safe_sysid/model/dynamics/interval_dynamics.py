@@ -11,7 +11,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets import interval
 from safe_sysid.sets.elementary import cos, sin
 from safe_sysid.sets.interval import Interval

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.robot_model import Tree
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import inline_jit, jit
 
 Ball = tuple[float, float]  # centre, radius

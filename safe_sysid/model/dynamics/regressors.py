@@ -22,7 +22,8 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.dynamics.motion_algebra import bilinear, motion_cross, to_child
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 CHUNK = 256  # samples; their regressors of a 7-joint arm are 1.4 MB each, which stay in the cache

@@ -27,7 +27,8 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.dynamics.motion_algebra import bilinear, motion_cross, to_child
 from safe_sysid.model.dynamics.regressors import checked_rows, joint_pose
-from safe_sysid.model.robot_model import RobotModel, Tree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 
 
