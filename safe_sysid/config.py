@@ -1,7 +1,8 @@
 """YAML values become the frozen dataclass a part declares; unknown keys are refused.
 
-Beside a field stand the numbers that are allowed, as a Range, and in a comment what it means. What
-is checked, what an error says and what `ros2 param describe` shows is what stands there.
+Beside a field stand the values that are allowed, as a Range or a OneOf, and in a comment what it
+means. What is checked, what an error says and what `ros2 param describe` shows is what stands
+there.
 """
 
 from __future__ import annotations
@@ -67,6 +68,20 @@ class Range:
         return ' and '.join(phrases)
 
 
+@dataclasses.dataclass(frozen=True)
+class OneOf:
+    """Words or numbers of which one is allowed."""
+
+    values: tuple[str | int, ...]
+
+    def __contains__(self, x: str | int) -> bool:
+        return x in self.values
+
+    def __str__(self) -> str:
+        return f'one of {", ".join(map(str, self.values))}'
+
+
+Allowed = Range | OneOf
 Finite = Annotated[float, Range()]
 Positive = Annotated[float, Range(above=0.0)]
 NotNegative = Annotated[float, Range(at_least=0.0)]
@@ -77,29 +92,31 @@ Count = Annotated[int, Range(at_least=1)]
 
 
 class Settings:
-    """Parent of the dataclasses whose numbers have to be in the Range beside them."""
+    """Parent of the dataclasses whose values have to be in the Range or OneOf beside them."""
 
     def __post_init__(self) -> None:
-        for name, allowed in ranges(type(self)).items():
+        for name, allowed in allowed_values(type(self)).items():
             value = getattr(self, name)
             entries = value if isinstance(value, tuple) else () if value is None else (value,)
             if not all(x in allowed for x in entries):
                 meaning = meanings(type(self)).get(name)
                 about = f' ({meaning})' if meaning else ''
-                raise ConfigError(f'{name} is {value}, it has to be {allowed}{about}')
+                shown = repr(value) if isinstance(value, str) else value
+                raise ConfigError(f'{name} is {shown}, it has to be {allowed}{about}')
 
 
-def ranges(cls: type) -> dict[str, Range]:
-    """Numbers that are allowed, by the name of the field."""
+def allowed_values(cls: type) -> dict[str, Allowed]:
+    """What is allowed, by the name of the field."""
     hints = get_type_hints(cls, include_extras=True)
-    return {name: found for name, hint in hints.items() if (found := _range_in(hint)) is not None}
+    found = {name: _allowed_in(hint) for name, hint in hints.items()}
+    return {name: allowed for name, allowed in found.items() if allowed is not None}
 
 
-def _range_in(hint: Any) -> Range | None:
-    """The first one in the annotation of a number, of several, or of none or one."""
-    if isinstance(hint, Range):
+def _allowed_in(hint: Any) -> Allowed | None:
+    """The first one in the annotation of a value, of several, or of none or one."""
+    if isinstance(hint, (Range, OneOf)):
         return hint
-    return next((x for part in get_args(hint) if (x := _range_in(part)) is not None), None)
+    return next((x for part in get_args(hint) if (x := _allowed_in(part)) is not None), None)
 
 
 def meanings(cls: type) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.config import Finite, NotNegative, Positive, Range, Settings, Share
+from safe_sysid.config import Finite, NotNegative, OneOf, Positive, Range, Settings, Share
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.parameters import ParameterEstimate
@@ -18,7 +18,7 @@ from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
 
-TIMINGS = ('real_time', 'lockstep')
+Timing = Annotated[str, OneOf(('real_time', 'lockstep'))]
 BODY = 10  # numbers that describe a body
 Period = Annotated[
     float, Range(at_least=1e-9, less_than=10.0)
@@ -104,12 +104,7 @@ class LoopSettings(Settings):
     period: Period = 0.001  # [s] between two samples
     gains: GainSettings = field(default_factory=GainSettings)
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
-    timing: str = 'real_time'  # real_time | lockstep: every sample waits for all answers to it
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.timing not in TIMINGS:
-            raise ConfigError(f"timing is '{self.timing}', allowed are {', '.join(TIMINGS)}")
+    timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
 
     @property
     def is_lockstep(self) -> bool:

@@ -11,28 +11,26 @@ their own, as a driver may count what it measures against the axes and what it i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pinocchio as pin
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Positive, Settings
+from safe_sysid.config import OneOf, Positive, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
+
+Sign = Annotated[int, OneOf((-1, 1))]
 
 
 @dataclass(frozen=True)
 class CommandSignal(Settings):
     """What a driver makes of an effort that it is told; one number, or one per joint."""
 
-    sign: tuple[int, ...] = (1,)  # -1 where the driver counts against the joint axis
+    sign: tuple[Sign, ...] = (1,)  # -1 where the driver counts against the joint axis
     scale: tuple[Positive, ...] = (1.0,)  # [unit of the driver per N m]
     adds_gravity: bool = False  # whether the driver adds what holds the bare arm
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not all(x in (-1, 1) for x in self.sign):
-            raise ConfigError(f'sign is {self.sign}, allowed are -1 and 1')
 
 
 class EffortContract:

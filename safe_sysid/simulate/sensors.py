@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Natural, NotNegative, Settings, Share
+from safe_sysid.config import Natural, NotNegative, OneOf, Settings, Share
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.compiled import jit
 
 PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
-KINDS = ('random', 'constant')
+Kind = Annotated[str, OneOf(('random', 'constant'))]
 # Largest share of a promise that is used, so that rounding cannot break it.
 NEARLY = 1.0 - 2.0**-40
 
@@ -29,14 +30,9 @@ class SensorSettings(Settings):
     velocity_noise: PerJoint = (0.0,)  # [rad/s], before rounding to the resolution
     torque_ratio: tuple[Share, ...] = (0.0,)  # error of a torque as a share of its measured value
     torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
-    torque_kind: str = 'random'  # random (anew every sample) | constant (all of the bound, always)
+    torque_kind: Kind = 'random'  # anew every sample; constant: all of the bound, always
     delay: Natural = 0  # samples
     loss: Share = 0.0  # probability that a sample never arrives
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.torque_kind not in KINDS:
-            raise ConfigError(f"torque_kind is '{self.torque_kind}', allowed are {KINDS}")
 
     @property
     def position_error(self) -> PerJoint:

@@ -64,7 +64,7 @@ def test_one_number_counts_for_all_joints_and_others_are_refused():
     np.testing.assert_array_equal(contract.effort(np.array([1.0, -3.0]), np.zeros(2)), [-2.0, 6.0])
     with pytest.raises(ConfigError, match=r'sign has 3 entries; 1 or 2 \(one per joint\)'):
         EffortContract(model, CommandSignal((1, 1, -1)))
-    with pytest.raises(ConfigError, match='allowed are -1 and 1'):
+    with pytest.raises(ConfigError, match='it has to be one of -1, 1'):
         CommandSignal((0,))
     with pytest.raises(ConfigError, match='scale is .*, it has to be above 0'):
         CommandSignal((1,), (0.0,))

@@ -157,7 +157,7 @@ def test_encoders_are_those_of_the_arm():
         ({'position_resolution': (-1.0,)}, 'position_resolution is .*, it has to be at least 0'),
         ({'velocity_noise': (np.nan,)}, 'velocity_noise is'),
         ({'torque_ratio': (1.0,)}, 'torque_ratio is .* at least 0 and less than 1'),
-        ({'torque_kind': 'gain'}, "torque_kind is 'gain', allowed are"),
+        ({'torque_kind': 'gain'}, "torque_kind is 'gain', it has to be one of random, constant"),
         ({'delay': -1}, r'delay is -1, it has to be at least 0 \(samples\)'),
         ({'loss': 1.0}, 'loss is 1.0, it has to be at least 0 and less than 1'),
     ],

@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 import sqlite3
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from safe_sysid.errors import ConfigError, RecordingError
+from safe_sysid.config import OneOf, Range, Settings
+from safe_sysid.errors import RecordingError
 from safe_sysid.measure.bag.mcap_writer import McapWriter
 from safe_sysid.measure.bag.metadata import BagFileFigures, BagMetadata
 from safe_sysid.measure.bag.sqlite_writer import SqliteWriter
@@ -57,24 +58,17 @@ STORAGES: Mapping[str, tuple[Storage, str]] = {
     'mcap': (McapWriter, '.mcap'),
     'sqlite3': (SqliteWriter, '.db3'),
 }
-SMALLEST = 64 * 1024  # [bytes]
+StorageName = Annotated[str, OneOf(tuple(STORAGES))]
+FileSize = Annotated[float, Range(at_least=0.065536)]  # [MB]
 
 
 @dataclass(frozen=True)
-class BagSettings:
+class BagSettings(Settings):
     """Kind and size of the files of a bag."""
 
-    storage: str = 'mcap'  # mcap | sqlite3
-    file_size: float = 128.0  # [MB], after which the next file begins
+    storage: StorageName = 'mcap'  # kind of the files
+    file_size: FileSize = 128.0  # [MB], after which the next file begins
     ros_distro: str = ''  # empty if not known
-
-    def __post_init__(self) -> None:
-        if self.storage not in STORAGES:
-            raise ConfigError(f"storage is '{self.storage}', allowed are {list(STORAGES)}")
-        if not self.file_size * 1e6 >= SMALLEST:
-            raise ConfigError(
-                f'file_size is {self.file_size} MB, it has to be {SMALLEST / 1e6} or more'
-            )
 
 
 class BagWriter:

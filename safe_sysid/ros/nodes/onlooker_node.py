@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import json
 import sys
+from typing import Annotated
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 
-from safe_sysid.errors import ConfigError, MessageError
+from safe_sysid.config import OneOf
+from safe_sysid.errors import MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
@@ -23,7 +25,7 @@ from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.track.supervisor import Mode
 
-FORMS = ('text', 'json')
+Form = Annotated[str, OneOf(('text', 'json'))]
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,7 @@ class OnlookerSettings(LoopSettings):
     """Parameters of the onlooker."""
 
     once: bool = False  # whether to end when the task is done, or at a fault
-    form: str = 'text'  # text for people | json, an object per line for programs
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.form not in FORMS:
-            raise ConfigError(f"form is '{self.form}', allowed are {', '.join(FORMS)}")
+    form: Form = 'text'  # for people; for programs json, an object per line
 
 
 class OnlookerNode(Node):

@@ -22,11 +22,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
-from safe_sysid.config import Positive, Range
+from safe_sysid.config import Range
 from safe_sysid.errors import ConfigError, MessageError, RecordingError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.topic import BagTopic, Delivery
-from safe_sysid.measure.bag.writer import BagSettings, BagWriter
+from safe_sysid.measure.bag.writer import BagSettings, BagWriter, FileSize, StorageName
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
@@ -53,8 +53,8 @@ class RecorderSettings(LoopSettings):
 
     folder: str = ''  # of the bag; one that exists is left alone. Empty: recording_<date>_<time>
     topics: str = '.*'  # regular expression that a whole topic name has to match
-    storage: str = 'mcap'  # mcap | sqlite3
-    file_size: Positive = 128.0  # [MB], after which the next file of the bag begins
+    storage: StorageName = 'mcap'  # kind of the files
+    file_size: FileSize = 128.0  # [MB], after which the next file of the bag begins
     commit_interval: Interval = 0.5  # [s]; what a killed recorder loses is not older
     required: bool = False  # whether the arm brakes when nothing can be recorded any more
 

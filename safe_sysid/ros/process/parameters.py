@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 
-from safe_sysid.config import Range, from_mapping, meanings, ranges
+from safe_sysid.config import Allowed, Range, allowed_values, from_mapping, meanings
 from safe_sysid.errors import ConfigError
 from safe_sysid.ros.process.told_parameters import told_parameters
 
@@ -36,7 +36,7 @@ class Leaf(NamedTuple):
     name: str
     value: Any
     meaning: str
-    allowed: Range | None
+    allowed: Allowed | None
 
 
 def read_config(node: Node, cls: type[T]) -> T:
@@ -59,7 +59,7 @@ def read_config(node: Node, cls: type[T]) -> T:
 def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
     """Every setting, nested ones with dots in their names."""
     cls = type(config)
-    allowed, told = ranges(cls), meanings(cls)
+    allowed, told = allowed_values(cls), meanings(cls)
     for field in dataclasses.fields(config):
         name, value = f'{prefix}{field.name}', getattr(config, field.name)
         if dataclasses.is_dataclass(value):
@@ -91,6 +91,7 @@ def _descriptor(leaf: Leaf) -> ParameterDescriptor:
     if leaf.allowed is not None:
         each = 'every entry ' if isinstance(leaf.value, tuple) else ''
         descriptor.additional_constraints = f'{each}{leaf.allowed}; {FIXED}'
+    if isinstance(leaf.allowed, Range):
         _show_ends(descriptor, leaf.value, leaf.allowed)
     return descriptor
 
