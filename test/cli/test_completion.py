@@ -44,7 +44,7 @@ def test_every_command_is_offered(shell, script):
 
 def test_options_of_a_command_and_their_values(shell, script):
     offered = completions(shell, script, ['safe-sysid', 'identify', '--known'])
-    assert offered == {'--known-links', '--known-friction'}
+    assert offered == {'--known', '--known-links', '--known-friction'}
     robots = completions(shell, script, ['safe-sysid', 'identify', 'x.mcap', '--robot', ''])
     assert {'kinova_gen3', 'lbr_med7', 'two_link'} <= robots
     assert completions(shell, script, ['safe-sysid', 'bench', 'mod']) == {'model'}
