@@ -16,6 +16,7 @@ from safe_sysid.bench.experiments.excitation_episodes import (
     episode,
 )
 from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
+from safe_sysid.bench.experiments.new_obstacles import times_among_new_obstacles
 from safe_sysid.bench.experiments.planning import at_rest, random_start
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.bench.runner import BenchSettings, Progress
@@ -58,6 +59,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     return {
         **_counts(cases),
         **_times(cases),
+        **times_among_new_obstacles(np.random.default_rng([settings.seed, 4])),
         'falsified': sum(case.violations > 0 for case in cases),
         'samples_per_plan': samples,
         **_learned(ours, random),

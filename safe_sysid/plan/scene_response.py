@@ -25,7 +25,8 @@ from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
-TAKEN_OVER = 0.1  # [s] after its start by which a stop is followed, if it is
+TAKEN_OVER = 0.2  # [s] after its start by which it is said that a stop is followed
+SAME = 1e-6  # [s] between two starts that are the same up to rounding
 
 
 class SceneResponse:
@@ -37,6 +38,7 @@ class SceneResponse:
         self._among: tuple[Mapping[str, Box], Obstacles] = {}, NO_OBSTACLES
         self._is_void = False  # what the search that goes on will find
         self._obstructed: Obstructed | None = None
+        self._followed: float | None = None  # start of the plan that is said to be followed [s]
         self._early_stops = 0
 
     def rehearse(self, problem: Problem, position: Array) -> None:
@@ -65,6 +67,7 @@ class SceneResponse:
         """Take what the arm follows, as whoever follows plans says."""
         start = None if followed is None else self._planner.clock.seconds(followed.start)
         self._guard.note_followed(start)
+        self._followed = start
 
     def forget_obstruction(self) -> None:
         """What was in the way is no reason for a fault any more."""
@@ -87,11 +90,15 @@ class SceneResponse:
     def is_obstructed(self, stamp: int) -> bool:
         """Whether nothing proves that the arm avoids what is in its path, nor will by a stop.
 
-        A stop that is told has to be taken over first: in a fault no plan follows another.
+        A stop that is told has to be taken over first: in a fault no plan follows another. One
+        that is not, as it came too late, is as good as none.
         """
-        if self._obstructed is None or self._obstructed.is_avoided:
+        if self._obstructed is None or self.is_stopping(stamp):
             return False
-        return not self.is_stopping(stamp)
+        stop = self._obstructed.stop
+        if stop is None or not stop.is_certified:
+            return True
+        return self._followed is None or self._followed < stop.plan.start_time - SAME
 
     def is_stopping(self, stamp: int) -> bool:
         """Whether a stop was told that is not taken over yet."""

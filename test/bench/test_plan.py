@@ -15,6 +15,7 @@ KEYS = {
     'first_plan_s_p95',
     'cpu_s_median',
     'budget_overruns',
+    'recertify_ms',
     'falsified',
     'cond_Y',
     'cond_Y_random',

@@ -46,6 +46,8 @@ ROOMY = {
     'planner__planner__search__rounds': 0,
     'planner__planner__intervals': 64,
     'planner__failures': 10,
+    'planner__stop__reaction': 0.8,
+    'planner__stop__handover': 0.4,
     'planner__mission__exciting': 10_000,
     'planner__mission__shrinking': 0.0,
     'supervisor__stale': 2.0,

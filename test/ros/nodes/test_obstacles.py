@@ -27,7 +27,13 @@ def loop(running):
     """The loop, with its arm in motion; nothing is shown afterwards."""
     running.move()
     yield running
-    with_publisher(running, VOLATILE, lambda show: show(Marker(action=Marker.DELETEALL)))
+    with_publisher(running, VOLATILE, lambda show: clear(running, show))
+
+
+def clear(loop, show):
+    """Nothing is in the way any more, and the planner knows."""
+    show(Marker(action=Marker.DELETEALL))
+    wait_for(loop, 0)
 
 
 def with_publisher(loop, qos, use):
@@ -67,7 +73,7 @@ def test_messages_add_to_each_other_and_do_not_starve_the_planner(loop):
             loop.spin_for(5)  # 20 Hz
             if len(starts(loop) - before) >= 3:
                 break
-        assert len(starts(loop) - before) >= 3
+        assert len(starts(loop) - before) >= 3, (loop.modes, loop.said[-30:])
         wait_for(loop, 4)
 
     with_publisher(loop, VOLATILE, use)
@@ -130,13 +136,16 @@ def tip(q):
 
 def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
     def use(show):
+        show(box(8))
+        wait_for(loop, 1)  # so that the next message finds its way at once
         loop.wait(lambda: is_far_from_its_end(loop), 'a long way to go')
         plan = loop.followed
         at = tip(plan.points[-1].positions)
         show(box(9, at, 0.04))
         loop.wait(lambda: loop.figure('planner', 'early stops') not in (None, '0'), 'a stop')
         loop.wait(lambda: loop.followed.header.stamp != plan.header.stamp, 'the stop is followed')
-        stop = loop.followed
+        number = loop.plans.index(plan)
+        stop = next(each for each in loop.plans[number + 1 :] if each.points)
         end = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
         stops = seconds(stop.header.stamp) + seconds(stop.points[-1].time_from_start)
         assert stops < end
@@ -154,4 +163,4 @@ def is_far_from_its_end(loop):
         return False
     now, plan = seconds(loop.measured[-1].header.stamp), loop.followed
     left = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start) - now
-    return left > 2.0 and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.3
+    return left > 2.3 and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.3

@@ -1,0 +1,181 @@
+"""Searches go on while obstacles change; what they find is told only if it avoids what changed."""
+
+from dataclasses import replace
+from threading import Event
+
+import numpy as np
+from plan.kinova_problem import START, kinova_problem
+from plan.test_receding_horizon import SETTINGS, at
+from plan.test_scene_guard import hand
+import pytest
+
+from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.plan.agreement import Followed
+from safe_sysid.plan.early_stop import StopSettings
+from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.plan.planning import Planning
+from safe_sysid.plan.restarting import RestartingPlanner
+from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.scene_response import SceneResponse
+from safe_sysid.plan.search_thread import AtOnce, Beside
+from safe_sysid.plan.session import Session
+from safe_sysid.sets.box import Box
+
+GOAL = START + 2.4 * np.eye(7)[0]
+FAR = Box(np.full(3, 5.0), np.full(3, 0.1), np.eye(3))
+
+
+class Cell:
+    """What is in the way."""
+
+    def __init__(self):
+        self.boxes, self.is_known = {}, True
+
+
+class Loop:
+    """A planning, and what it told."""
+
+    def __init__(self, search):
+        self.problem, self.cell, self.told = kinova_problem(intervals=64), Cell(), []
+        mission = Mission(
+            self.problem.model, GOAL, MissionSettings(exciting=0, route_seconds=60.0)
+        )
+        self.planner = RestartingPlanner(self.problem_now, SETTINGS)
+        self.planner.clock = Clock(at(0.0).stamp)
+        session = Session(self.planner, {'task': mission}, 5)
+        response = SceneResponse(self.planner, StopSettings(reaction=0.25))
+        self.planning = Planning(self.planner, session, response, search, self.tell)
+        self.planning.turn_to('task')
+
+    def problem_now(self):
+        return replace(self.problem, obstacles=Obstacles.of(self.cell.boxes))
+
+    def tell(self, plan, clock, stamp):
+        del clock, stamp
+        self.told.append(plan)
+
+    def step(self, seconds, then=lambda _: None):
+        self.planning.step(at(seconds), self.problem.bounds, self.cell, then)
+
+    def show(self, seconds, **boxes):
+        self.cell.boxes = boxes
+        return self.planning.look(self.cell, at(seconds).stamp)
+
+    def follow(self, plan):
+        clock = self.planner.clock
+        start, end = clock.stamp(plan.start_time), clock.stamp(plan.end_time)
+        self.planning.note_followed(Followed(start, end))
+
+
+@pytest.fixture
+def loop():
+    return Loop(AtOnce())
+
+
+def test_plans_are_told_and_followed_by_others_whatever_changes_out_of_the_way(loop):
+    for i, t in enumerate((0.0, 1.5, 3.0)):
+        assert not loop.show(t, far=Box(FAR.center + i, FAR.half_sizes, FAR.rotation))
+        loop.step(t)
+        loop.follow(loop.told[i])
+    starts = [plan.start_time for plan in loop.told]
+    assert starts[:2] == [0.0, 1.5]
+    assert starts[2] < loop.told[1].end_time  # it goes on, and does not begin again at rest
+    problem = loop.told[-1].certificate.problem
+    assert problem.obstacles.names == ('far',)  # without beginning again
+    assert problem.obstacles.shapes[0].center[0] >= 6.0
+
+
+def test_nothing_is_planned_before_the_scene_is_known(loop):
+    loop.cell.is_known = False
+    answers = []
+    loop.step(0.0, answers.append)
+    assert answers == [None]
+    assert loop.told == []
+    loop.cell.is_known = True
+    loop.step(0.1)
+    assert loop.told[0].start_time == pytest.approx(0.1)
+
+
+def test_what_changed_during_a_search_is_avoided_by_what_it_found(loop, monkeypatch):
+    search = loop.planning.session.step
+    found = []
+
+    def step(measurement, *others):
+        """While this goes on, an obstacle appears where the plan that is found ends."""
+        result = search(measurement, *others)
+        found.append(result.successor)
+        loop.show(0.0, far=FAR, block=block_at(result.successor.end_position))
+        return result
+
+    monkeypatch.setattr(loop.planning.session, 'step', step)
+    loop.step(0.0)
+    assert loop.told == []
+    assert loop.planner.result.outcome is Outcome.OBSTRUCTED
+    assert loop.planning.session.figures()['failed searches in a row'] == 1
+    monkeypatch.undo()
+    loop.step(0.2)  # another search, among all of them
+    assert found[0] not in loop.told
+    for plan in loop.told[1:]:
+        assert set(plan.certificate.problem.obstacles.names) == {'far', 'block'}
+
+
+def test_the_arm_stops_early_and_planning_begins_again_at_rest(loop):
+    loop.step(0.0)
+    still, swings = loop.told
+    loop.follow(still)
+    assert not loop.planning.look(loop.cell, at(1.0).stamp)
+    loop.step(1.5)
+    loop.follow(swings)
+    count = len(loop.told)
+    assert loop.show(2.0, block=block_at(swings.end_position))
+    assert len(loop.told) == count + 1
+    stop = loop.told[-1]
+    assert stop.start_time == pytest.approx(2.25)
+    assert stop.end_time < swings.end_time
+    assert 'the arm stops early, certified' in loop.planning.response.complaint
+    response = loop.planning.response
+    assert not response.is_obstructed(at(2.4).stamp)  # there is still time to take it over
+    assert response.is_obstructed(at(2.46).stamp)  # nobody has
+    loop.follow(stop)
+    assert not response.is_obstructed(at(2.46).stamp)
+    loop.step(2.4)
+    assert loop.told[-1] is stop
+    rest = stop.end_time + 0.01
+    measured = at(rest, stop.end_position)
+    loop.planning.step(measured, loop.problem.bounds, loop.cell, lambda _: None)
+    again = next(plan for plan in loop.told if plan.start_time == pytest.approx(rest))
+    np.testing.assert_array_equal(again.curve.q0, stop.end_position)
+    assert again.certificate.problem.obstacles.names == ('block',)
+
+
+def block_at(q):
+    """A small block in the hand of an arm at q."""
+    return Box(hand(q), np.full(3, 0.03), np.eye(3))
+
+
+def test_a_search_beside_the_listener_keeps_the_order_of_what_waits():
+    search, go_on, done = Beside(), Event(), []
+    search.after(lambda: done.append('at once'))
+    search.begin(lambda: go_on.wait(10.0), lambda result: done.append(result))
+    search.after(lambda: done.append('first'))
+    search.after(lambda: search.begin(lambda: 'second search', done.append))
+    search.after(lambda: done.append('last'))
+    search.poll()
+    assert done == ['at once']
+    assert search.is_busy
+    go_on.set()
+    while len(done) < 5:
+        search.poll()
+    assert done == ['at once', True, 'first', 'second search', 'last']
+    assert not search.is_busy
+    search.close()
+
+
+def test_what_goes_wrong_in_a_thread_is_raised_where_somebody_listens():
+    search = Beside()
+    search.begin(lambda: 1 / 0, lambda _: None)
+    with pytest.raises(ZeroDivisionError):
+        while search.is_busy:
+            search.poll()
+    search.close()
