@@ -163,4 +163,4 @@ def is_far_from_its_end(loop):
         return False
     now, plan = seconds(loop.measured[-1].header.stamp), loop.followed
     left = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start) - now
-    return left > 2.3 and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.3
+    return left > 1.8 and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.2
