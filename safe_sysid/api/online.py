@@ -10,7 +10,11 @@ import numpy.typing as npt
 
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.arrays import Array
-from safe_sysid.identify.from_recording import RecordingSettings, live_observation, prior_settings
+from safe_sysid.identify.from_recording import (
+    RecordingSettings,
+    observation_settings,
+    prior_settings,
+)
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.online_identifier import OnlineIdentifier as PayloadIdentifier
 from safe_sysid.identify.payload_estimator import SolveSettings
@@ -18,6 +22,7 @@ from safe_sysid.identify.payload_prior import prior_of
 from safe_sysid.identify.solves import SolvesInBackground
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.sensing import reading_errors
 
 FIRST = 20  # samples from which the period is learned, and kept until then
 SOLVE_PERIOD = 0.5  # [s] of measurements between two solves
@@ -134,7 +139,11 @@ class OnlineIdentifier:
 
     def _made(self, period: float) -> PayloadIdentifier:
         """The identifier of the loop, for samples of this period [s]."""
-        observation = live_observation(self._known, self._arm.model, period)
+        known = self._known
+        readings = reading_errors(
+            self._arm.model, period, known.position_error, known.velocity_error
+        )
+        observation = observation_settings(known, period, readings)
         solve = replace(SolveSettings(), reach=self._known.payload_reach)
         settings = IdentifierSettings(observation, solve, SOLVE_PERIOD)
         return PayloadIdentifier(self._arm.model, self._prior, settings, SolvesInBackground)

@@ -17,8 +17,13 @@ BRIDGES = ('builtin_sim_bridge', 'drake_bridge', 'ros2_control_bridge', 'lbr_fri
 ONLOOKERS = ('recorder', 'onlooker')  # that never end a run
 Parameters = Mapping[str, object]
 
-# A sample of a simulated arm carries the torque that was held until it was taken.
-HELD: Parameters = {'identifier.observation.torque_signal': 'held_until'}
+# A sample of a simulated arm carries the torque that was held until it was taken. It is exact
+# where nothing else was asked of its sensors.
+HELD: Parameters = {
+    'identifier.observation.torque_signal': 'held_until',
+    'identifier.observation.position_error': [0.0],
+    'identifier.observation.velocity_error': [0.0],
+}
 SIMULATED: Mapping[str, Parameters] = {
     'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin
     'identifier': HELD,

@@ -88,8 +88,20 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
     for name, unit, kind, default, text in (
         ('--torque-ratio', 'SHARE', shares, (0.025,), 'error of a torque, as a share of it'),
         ('--torque-noise', 'N·m', numbers, (0.0,), 'on top of that'),
-        ('--position-error', 'RAD', numbers, None, 'default: half a step of the encoder'),
-        ('--velocity-error', 'RAD/S', numbers, None, 'default: 0, or what differences show'),
+        (
+            '--position-error',
+            'RAD',
+            numbers,
+            None,
+            'default: what sensing: of the arm states, else half a step',
+        ),
+        (
+            '--velocity-error',
+            'RAD/S',
+            numbers,
+            None,
+            'default: what sensing: of the arm states, else what shows',
+        ),
     ):
         shown = '' if default is None else f'; default: {default[0]:g}'
         group.add_argument(

@@ -9,17 +9,18 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.errors import ConfigError
 from safe_sysid.identify.effort_plausibility import implausible
 from safe_sysid.identify.held_out import Validation, thinned, validate
 from safe_sysid.identify.identification import Identification
-from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.momentum_observation import ObservationSettings, per_joint
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_in_frame import Body, payload_of
 from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.measure.reading_errors import departures, difference_errors, smallest_steps
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
@@ -27,11 +28,13 @@ from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import ReadingErrors
 from safe_sysid.model.uncertainty import Uncertainty
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
 FREQUENCY_LIMIT = 10.0  # [Hz] cut-off where none is given, or a fifth of the sample rate
+DOUBTED = 2.0  # times what shows, where nobody stated the error of a velocity
 SOLVES = 10  # over the whole recording
 SOLVE_PIVOTS = 100_000  # at most for one of them
 SOLVE_SECONDS = 600.0  # the same, as the last resort
@@ -65,8 +68,8 @@ class RecordingSettings:
     payload_reach: float = 0.5  # [m] farthest that any of it is from that joint
     torque_ratio: tuple[float, ...] = (0.025,)  # error of a torque, as a share of it
     torque_error: tuple[float, ...] = (0.0,)  # [N m] on top of that
-    position_error: tuple[float, ...] | None = None  # [rad]; None: half a step of the encoder
-    velocity_error: tuple[float, ...] | None = None  # [rad/s]; None: 0, or what differences show
+    position_error: tuple[float, ...] | None = None  # [rad]; None: what the arm's settings state
+    velocity_error: tuple[float, ...] | None = None  # [rad/s]; None: the same, or what shows
     torque_signal: str = 'sampled'  # or held, held_until
     window: float | None = None  # [s] that become one row per joint
     flange: str | None = None  # frame of the payload; None: the tip of the arm
@@ -83,6 +86,7 @@ class IdentificationProblem:
     log: JointLog
     known: PriorSettings
     observation: ObservationSettings
+    sensing: tuple[str, ...]  # what is assumed of its readings, and was not stated
     split: float  # [s] where the held-out part begins
     filter_hz: float
 
@@ -161,6 +165,7 @@ def identify_recording(
         assumptions=(
             *_clock_sentences(replayed.solves_cut_short),
             *_assumptions(problem.observation, recording),
+            *problem.sensing,
             *sentences(arm.model, problem.known),
         ),
         unstated=_unstated(settings, arm),
@@ -178,11 +183,13 @@ def identification_problem(
     """The recording with assumptions in the place of settings that leave them open."""
     sensors = arm.model.sensors
     log = recording.log(sensors.effort_sign, sensors.effort_scale)
+    readings = _readings(settings, arm.model, recording, log)
     return IdentificationProblem(
         arm,
         log,
         prior_settings(settings, arm),
-        _observation(settings, arm.model, recording, log),
+        _observation(settings, recording, readings),
+        readings.sentences,
         float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
         settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
     )
@@ -228,51 +235,66 @@ def prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
 
 
 def _observation(
-    settings: RecordingSettings, model: RobotModel, recording: Recording, log: JointLog
+    settings: RecordingSettings, recording: Recording, readings: ReadingErrors
 ) -> ObservationSettings:
     period = recording.timing.period
-    if recording.velocity is not None:
-        return live_observation(settings, model, period)
-    return live_observation(
-        replace(
-            settings,
-            velocity_error=settings.velocity_error or _difference_error(log, recording.stride),
-            window=settings.window or WINDOW_OF_DIFFERENCES,
-        ),
-        model,
-        period,
-    )
+    usual = WINDOW if recording.velocity is not None else WINDOW_OF_DIFFERENCES
+    chosen = replace(settings, window=settings.window or usual)
+    return observation_settings(chosen, period, readings)
 
 
-def live_observation(
-    settings: RecordingSettings, model: RobotModel, period: float
+def observation_settings(
+    settings: RecordingSettings, period: float, readings: ReadingErrors
 ) -> ObservationSettings:
-    """How samples of a period [s] that come with velocities become rows."""
+    """How samples of a period [s] become rows."""
     return ObservationSettings(
         window=max(FEWEST, round((settings.window or WINDOW) / period)),
         torque_signal=settings.torque_signal,
         torque_ratio=settings.torque_ratio,
         torque_error=settings.torque_error,
-        position_error=settings.position_error or tuple(0.5 * model.sensors.encoder_resolution),
-        velocity_error=settings.velocity_error or (0.0,),
+        position_error=tuple(readings.position.tolist()),
+        velocity_error=tuple(readings.velocity.tolist()),
         longest_step=STEP_ALLOWED * period,
     )
 
 
-def _difference_error(log: JointLog, stride: int) -> tuple[float, ...]:
-    """How far central differences may be from the truth [rad/s], by how much they bend.
-
-    The error of a difference over a time h to each side is h^2 / 6 times the jerk, and the
-    second difference of velocities h^2 times the jerk: twice that, for noise.
-    """
-    v = log.velocity
-    bend = np.abs(v[2 * stride :] - 2.0 * v[stride:-stride] + v[: -2 * stride])
-    if not len(bend):
-        raise MeasurementError(
-            f'{len(log)} samples are too few to see how wrong velocities from positions are; '
-            'give --velocity-error'
+def _readings(
+    settings: RecordingSettings, model: RobotModel, recording: Recording, log: JointLog
+) -> ReadingErrors:
+    """Errors of positions and velocities: given, else of the arm's settings, else what shows."""
+    sensing, n = model.sensors.sensing, model.n
+    sentences: list[str] = []
+    position = settings.position_error or sensing.position_error
+    if position is not None:
+        dq = per_joint('position_error', position, n)
+    else:
+        step = np.where(
+            model.sensors.encoder_resolution > 0.0,
+            model.sensors.encoder_resolution,
+            smallest_steps(log.position),
         )
-    return tuple(float(x) for x in bend.max(axis=0) / 3.0)
+        dq = 0.5 * step
+        if (model.sensors.encoder_resolution == 0.0).any():
+            sentences.append(
+                'assumed, as nobody stated it: positions have no steps larger than the smallest '
+                'that is seen, and no other errors'
+            )
+    velocity = settings.velocity_error
+    if velocity is None and recording.velocity is not None:
+        velocity = sensing.velocity_error
+    if velocity is not None:
+        return ReadingErrors(dq, per_joint('velocity_error', velocity, n), tuple(sentences))
+    if recording.velocity is None:
+        dv = difference_errors(log, recording.stride)
+        dv = dv + dq / (recording.stride * recording.timing.period)
+    else:
+        dv = DOUBTED * departures(log, recording.stride)
+        sentences.append(
+            f'assumed, as nobody stated it: velocities are off by at most {DOUBTED:g} times what '
+            'they depart from differences of the positions; --velocity-error, or sensing: in the '
+            'settings of the arm, says it better'
+        )
+    return ReadingErrors(dq, dv, tuple(sentences))
 
 
 def _effort_sentences(arm: Arm) -> list[str]:
@@ -299,17 +321,21 @@ def _clock_sentences(cut_short: int) -> list[str]:
 def _assumptions(settings: ObservationSettings, recording: Recording) -> list[str]:
     """A1 and A3 to A6 of the identifier with their figures; A2 is the prior."""
     source = '' if recording.velocity is not None else ' (central differences of the positions)'
+    position, velocity = settings.position_error, settings.velocity_error
+    assert position is not None
+    assert velocity is not None
     return [
         'A1: the arm is a chain of rigid bodies with the kinematics of the URDF, and friction is '
         'Coulomb, viscous, rotor inertia and offset; nothing touches it',
         f'A3: every torque is within {_shares(settings.torque_ratio)} of its value and '
         f'{_figures(settings.torque_error)} N m, every position within '
-        f'{_figures(settings.position_error)} rad, every velocity within '
-        f'{_figures(settings.velocity_error)} rad/s of the truth at its stamp{source}',
-        f'A4: between samples nothing bends more than {settings.safety_factor:g} times what the '
-        'neighbouring samples show',
+        f'{_figures(position)} rad, every velocity within '
+        f'{_figures(velocity)} rad/s of the truth at its stamp{source}',
+        'A4: between two samples a velocity departs from the cubic through positions and '
+        f"velocities at both by at most {0.5 * settings.safety_factor:g} times that cubic's own "
+        'bulge, or, where errors hide it, times the change of velocity (docs/identification.md)',
         f'A5: torque is {settings.torque_signal} between samples',
-        'A6: no joint reverses twice between two samples',
+        'A6: no joint stops and breaks away, or breaks away and stops, between two samples',
         'A2: theta is inside what is known before:',
     ]
 

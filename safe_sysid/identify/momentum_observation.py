@@ -62,6 +62,7 @@ from safe_sysid.identify.window_sums import (
 )
 from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import ReadingErrors, reading_errors
 from safe_sysid.sets.interval import Interval
 
 TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
@@ -84,8 +85,8 @@ class ObservationSettings(Settings):
     torque_signal: str = 'sampled'  # held | held_until | sampled, see A5
     torque_ratio: PerJoint = (0.025,)  # error of a torque as a share of its measured value
     torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
-    position_error: PerJoint = (0.0,)  # [rad]
-    velocity_error: PerJoint = (0.0,)  # [rad/s]
+    position_error: PerJoint | None = None  # [rad]; none: what sensing of the arm says
+    velocity_error: PerJoint | None = None  # [rad/s]; none: the same
     safety_factor: Factor = 2.0  # A4; from 2 on it covers one jump of the torque inside a step
     curvature: PerJoint | None = None  # [N m/s^2] bound on the second derivative of the momentum
     # rate without viscous friction, in place of what the samples show
@@ -98,14 +99,25 @@ class ObservationSettings(Settings):
         if self.curvature is not None and self.quadrature != 'trapezoid':
             raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
 
-    def error_bounds(self, n: int) -> ErrorBounds:
-        """Error bounds of n joints."""
+    @property
+    def least_period(self) -> float | None:
+        """Time between samples that velocities nobody vouches for are taken to be from [s]."""
+        return self.longest_step / LONGEST_HOLD if self.velocity_error is None else None
+
+    def error_bounds(self, model: RobotModel) -> ErrorBounds:
+        """Error bounds of every joint: those given, else those of the arm's sensors."""
+        readings = self.readings(model)
         return ErrorBounds(
-            per_joint('position_error', self.position_error, n),
-            per_joint('velocity_error', self.velocity_error, n),
-            per_joint('torque_ratio', self.torque_ratio, n),
-            per_joint('torque_error', self.torque_error, n),
+            readings.position,
+            readings.velocity,
+            per_joint('torque_ratio', self.torque_ratio, model.n),
+            per_joint('torque_error', self.torque_error, model.n),
         )
+
+    def readings(self, model: RobotModel) -> ReadingErrors:
+        """Errors of positions and velocities, and what is assumed of them."""
+        period = self.longest_step / LONGEST_HOLD
+        return reading_errors(model, period, self.position_error, self.velocity_error)
 
 
 def per_joint(name: str, values: PerJoint, n: int) -> Array:
@@ -133,6 +145,10 @@ class SparseStampsError(StampError):
     """Samples are so far apart that every step counts as a gap."""
 
 
+class DenseStampsError(StampError):
+    """Samples come so often that what is assumed of their velocities is not wide enough."""
+
+
 class MomentumObserver:
     """Turns measurements into rows, window by window; keeps one window in memory."""
 
@@ -149,7 +165,7 @@ class MomentumObserver:
         layout = model.layout
         columns = np.arange(layout.size)
         self._rule = Rule(
-            bounds=settings.error_bounds(model.n),
+            bounds=settings.error_bounds(model),
             dry=largest[layout.joint_entries('Fc')],
             trapezoid=settings.quadrature == 'trapezoid',
             has_curvature=settings.curvature is not None,
@@ -169,6 +185,8 @@ class MomentumObserver:
         self._last = 0  # [ns]
         self._gaps = 0  # in a row
         self._steps: deque[int] = deque(maxlen=STEPS_REMEMBERED)  # [ns] the last ones, gaps too
+        stated = model.sensors.sensing.velocity_error is not None
+        self._least_period = 0.0 if stated else settings.least_period or 0.0
         self._longest = 0  # [ns] step of the window
 
     def add(self, measurement: JointMeasurement) -> Observation | None:
@@ -187,6 +205,7 @@ class MomentumObserver:
         if elapsed == 0:  # the same sample twice
             return None
         self._steps.append(elapsed)
+        self._refuse_dense_samples()
         if elapsed * 1e-9 > self._settings.longest_step:
             self._count_gap(elapsed * 1e-9)
             return self._close_and_begin(measurement.stamp, sample)
@@ -198,6 +217,19 @@ class MomentumObserver:
         if self._sums.clock[0] <= self._settings.window:
             return None
         return self._close_and_begin(measurement.stamp, sample)
+
+    def _refuse_dense_samples(self) -> None:
+        """Differences over a shorter time are less exact than was assumed."""
+        if len(self._steps) < STEPS_REMEMBERED or not self._least_period:
+            return
+        usual = sorted(self._steps)[STEPS_REMEMBERED // 2] * 1e-9
+        if usual < self._least_period / 2:
+            raise DenseStampsError(
+                f'samples come {usual:.4g} s apart; longest_step = {self._settings.longest_step} '
+                f's takes them for {self._least_period:.4g} s apart, and velocities, of which '
+                'nobody stated an error, for differences over that time: set longest_step to 1.5 '
+                'sample times, or state velocity_error'
+            )
 
     def _loses_a_torque(self, step: int) -> bool:
         """Whether a step is so long that a held torque may have changed inside it, unseen."""

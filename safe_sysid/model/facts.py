@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import math
 from pathlib import Path
 
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import NotNegative, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.share import robot_names, share_directory
@@ -27,6 +27,14 @@ class EffortSignal:
 
 
 @dataclass(frozen=True)
+class SensingFacts(Settings):
+    """What is stated of the errors of readings; one entry for all joints, or one each."""
+
+    position_error: tuple[NotNegative, ...] | None = None  # [rad]; none: half an encoder's step
+    velocity_error: tuple[NotNegative, ...] | None = None  # [rad/s]; none: as differences have it
+
+
+@dataclass(frozen=True)
 class JointFacts:
     """Facts about one joint; for a prismatic joint read N for N m and m for rad."""
 
@@ -36,7 +44,7 @@ class JointFacts:
     offset: float  # [N m]
     torque_limit: float  # [N m], 0 for a passive joint of a closed chain
     acceleration_limit: float  # [rad/s^2]
-    encoder_resolution: float  # [rad], 0 if the reading is taken as exact
+    encoder_resolution: float  # [rad], 0 if nobody knows
     effort_sign: int  # +1, or -1 where the driver counts against the joint axis
     effort_scale: float  # [N m per unit of the driver's effort]
 
@@ -145,6 +153,7 @@ class RobotFacts:
     closed_chain: ClosedChainFacts | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # of parameters; joints in order
     actuation: dict[str, ActuationFacts] | None = None  # by joint; None: unknown, taken as wide
+    sensing: SensingFacts = field(default_factory=SensingFacts)
 
     def __post_init__(self) -> None:
         if not self.joints:

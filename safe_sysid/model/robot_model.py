@@ -15,7 +15,14 @@ from safe_sysid.model import inertia
 from safe_sysid.model.actuation import Actuation, actuation_of
 from safe_sysid.model.collision.capsules import NO_PAIRS, Capsules, capsules_of
 from safe_sysid.model.collision.pairs import paired, paired_with_held
-from safe_sysid.model.facts import EffortSignal, RobotFacts, facts_path, read_facts, urdf_path
+from safe_sysid.model.facts import (
+    EffortSignal,
+    RobotFacts,
+    SensingFacts,
+    facts_path,
+    read_facts,
+    urdf_path,
+)
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.model.tree import JointLimits, Tree
 from safe_sysid.model.uncertainty import Uncertainty
@@ -29,10 +36,11 @@ if TYPE_CHECKING:
 class SensorFacts:
     """What the arm reports about its joints."""
 
-    encoder_resolution: Array  # [rad]
+    encoder_resolution: Array  # [rad], 0 if nobody knows
     effort: EffortSignal
     effort_sign: Array  # +1 or -1
     effort_scale: Array  # [N m per unit of effort]
+    sensing: SensingFacts = field(default_factory=SensingFacts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +97,7 @@ class RobotModel:
                 facts.effort,
                 np.array([float(j.effort_sign) for j in joints]),
                 np.array([j.effort_scale for j in joints]),
+                facts.sensing,
             ),
             actuation=actuation_of(facts, names),
             capsules=_capsules(facts, frames, urdf, (tree, limits)),

@@ -11,7 +11,12 @@ from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.simulate.excited_motion import Motion, fourier_motion, recorded, true_torque
 from safe_sysid.simulate.random_arm import random_tree
 
-EXACT = {'torque_ratio': (0.0,), 'longest_step': 1.0}
+EXACT = {
+    'torque_ratio': (0.0,),
+    'position_error': (0.0,),
+    'velocity_error': (0.0,),
+    'longest_step': 1.0,
+}
 
 
 def share_of_promise(observation, theta, layout):

@@ -35,7 +35,10 @@ GOAL = START + 3.0 * np.eye(7)[0]
 SETTINGS = PlannerSettings(
     pace=100.0, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
 )
-SOLVING = IdentifierSettings(ObservationSettings(torque_signal='held_until'), solve_period=0.6)
+SOLVING = IdentifierSettings(
+    ObservationSettings(torque_signal='held_until', position_error=(0.0,), velocity_error=(0.0,)),
+    solve_period=0.6,
+)
 FAULT = 2.2  # [s], in motion
 MILLISECOND = 1_000_000  # [ns]
 

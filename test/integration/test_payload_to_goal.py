@@ -42,7 +42,12 @@ SETTINGS = PlannerSettings(
     pace=100.0, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
 )
 OBSERVED = ObservationSettings(
-    50, torque_ratio=(TORQUE_RATIO,), longest_step=0.003, torque_signal='held_until'
+    50,
+    torque_ratio=(TORQUE_RATIO,),
+    longest_step=0.003,
+    torque_signal='held_until',
+    position_error=(0.0,),
+    velocity_error=(0.0,),
 )
 IDENTIFIER = IdentifierSettings(OBSERVED, solve_period=1.4)
 

@@ -46,7 +46,13 @@ def loaded_kinova():
 
 def exact(**settings):
     return ObservationSettings(
-        **{'torque_signal': 'held_until', 'torque_ratio': (0.0,), **settings}
+        **{
+            'torque_signal': 'held_until',
+            'torque_ratio': (0.0,),
+            'position_error': (0.0,),
+            'velocity_error': (0.0,),
+            **settings,
+        }
     )
 
 

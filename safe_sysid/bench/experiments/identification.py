@@ -55,6 +55,8 @@ def random_trial(rng: np.random.Generator, seconds: float = 3.0) -> Trial:
         window=int(rng.integers(20, 60)),
         quadrature=str(rng.choice(['trapezoid', 'euler'])),
         torque_ratio=(TORQUE_RATIO,),
+        position_error=(0.0,),
+        velocity_error=(0.0,),
         longest_step=0.003,
     )
     return adversarial_trial(rng, model, motion, settings)

@@ -18,7 +18,9 @@ from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_to
 DUMBBELLS = tuple(f'dumbbell_{pounds}lb' for pounds in (4, 5, 6, 7, 8))
 SECONDS = 7.5
 PERIOD = 0.001  # [s]
-SETTINGS = ObservationSettings(window=100, torque_ratio=(TORQUE_RATIO,))
+SETTINGS = ObservationSettings(
+    window=100, torque_ratio=(TORQUE_RATIO,), position_error=(0.0,), velocity_error=(0.0,)
+)
 # Table I: [theta_e] of every payload that may come, and its nominal value
 TABLE_I_LOWER = np.array([1.2, -0.4, -0.4, -1.0, *(-0.2,) * 6])
 TABLE_I_UPPER = np.array([5.2, 0.4, 0.4, -0.1, *(0.2,) * 6])

@@ -18,6 +18,7 @@ from std_msgs.msg import Float64MultiArray
 import yaml
 
 from safe_sysid.identify.from_recording import (
+    SOLVE_PIVOTS,
     SOLVE_SECONDS,
     SOLVES,
     RecordingSettings,
@@ -68,7 +69,7 @@ def settings_of(run, path):
     }
     identifier = {
         'observation': observation,
-        'solve': {'seconds': SOLVE_SECONDS, 'reach': run.known.reach},
+        'solve': {'pivots': SOLVE_PIVOTS, 'seconds': SOLVE_SECONDS, 'reach': run.known.reach},
         'solve_period': max(0.5, run.seconds / SOLVES),
     }
     blocks = {

@@ -78,10 +78,12 @@ def _any_recipe(rng: np.random.Generator) -> Recipe:
     sampled = ('prescribed', 'prescribed', 'smooth')
     dry = float(rng.choice([0.0, 0.1, 0.5]))
     joints = int(rng.integers(1, 7)) if rng.random() < 0.85 else int(rng.integers(7, 13))
-    seeds = (int(x) for x in rng.integers(2**31, size=3))
+    arm, course, errors = (int(x) for x in rng.integers(2**31, size=3))
     period = float(rng.choice(PERIODS))
     return Recipe(
-        *seeds,
+        arm=arm,
+        motion=course,
+        errors=errors,
         joints=joints,
         period=period,
         signal=signal,
@@ -204,7 +206,8 @@ def _moved(recipe: Recipe, mechanism: Mechanism, times: Array) -> _Motion | None
         start = np.where(mechanism.slides, start, np.pi - 0.02 * rng.random(n))
     drive = _drive(rng, recipe, mechanism, start, len(times))
     if recipe.drive == 'prescribed':
-        return _Motion(*motion.prescribed(mechanism, drive, start, times), times)
+        q, qd, torque = motion.prescribed(mechanism, drive, start, times)
+        return _Motion(q, qd, torque, times)
     rest = np.zeros(n)
     if recipe.drive == 'dead_beat':
         speed = drive.amplitude[:, 0] * drive.frequency[:, 0] * 0.2**recipe.bend
@@ -284,7 +287,7 @@ def _differences(recipe: Recipe, told: Array, moved: _Motion) -> Array:
     back, velocity = recipe.difference, moved.qd.copy()
     spans = moved.times[back:] - moved.times[:-back]
     velocity[back:] = (told[back:] - told[:-back]) / spans[:, None]
-    return velocity
+    return np.asarray(velocity)
 
 
 def _off(recipe: Recipe, true: Array, told: Array, floor: float) -> _Errors:
