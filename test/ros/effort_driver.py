@@ -28,7 +28,7 @@ from std_msgs.msg import Float64MultiArray
 SUBSTEPS = 20
 SWEEPS = 5  # over the joints, to find what dry friction does
 AFTER = 3.0  # [s] of simulated time that is looked at after the last command
-REPEATS = 1.0  # [s] without a command after which the last one goes on
+REPEATS = 6.0  # [s] without a command after which the last one goes on
 QUEUE = QoSProfile(depth=100)
 CONTROLLER, HOLD = 'forward_effort_controller', 'joint_trajectory_controller'
 

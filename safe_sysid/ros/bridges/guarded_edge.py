@@ -221,9 +221,8 @@ class GuardedEdge:
             return
         before, self.mode = self.mode, mode
         if mode in LETTING_GO:
-            is_new = before is None and mode is not Mode.IDLE  # we were here and have crashed
             self._lets_go = True
-            if is_new:
+            if before is None and mode is Mode.RELEASING:  # the driver may repeat our last torque
                 self._hand_over.engage()
         elif mode is not Mode.FAULT or before is None:
             if before is Mode.FAULT or self._lets_go:

@@ -181,6 +181,7 @@ class SupervisorNode(Node):
         if self._supervisor is None:  # nobody has been heard who could have given torque
             self._modes.publish(String(data=Mode.ENDED.value))
         elif not self._now.is_ending:
+            self.get_logger().info(f'the run ends, asked for by {ending.why}')
             self._ask(Signal.END)
         elif ending.is_released(self._now.mode):
             self._step(Situation(Signal.RELEASED, self._faults(), self._at_rest()))
@@ -189,8 +190,6 @@ class SupervisorNode(Node):
             self.exit_status = ending.status
 
     def _on_end_requested(self, msg: String) -> None:
-        if not self._ending.is_asked_for:
-            self.get_logger().info(f'the run ends, asked for by {msg.data.partition(" ")[2]}')
         self._ending.hear(msg.data)
 
     def close(self) -> None:

@@ -18,13 +18,12 @@ class RunEnding:
         self._nodes = nodes
         self._said = 0  # looks since the end
         self._waited = 0
-        self.status = 0
+        self.status, self.why = 0, ''
         self.is_asked_for = False
 
     def ask(self, why: str, times: int) -> None:
         """Take a signal; a second one is answered with what is going on."""
-        del why
-        self.is_asked_for = True
+        self.hear(f'0 supervisor: {why}')
         if times > 1:
             say(self.progress())
 
@@ -34,10 +33,12 @@ class RunEnding:
 
     def hear(self, request: str) -> None:
         """Take `<exit status> <node>: <why>`; the first one counts."""
-        status = request.partition(' ')[0]
-        if not self.is_asked_for and status.isdigit():
-            self.status = int(status)
+        if self.is_asked_for:
+            return
+        status, _, self.why = request.partition(' ')
         self.is_asked_for = True
+        if status.isdigit():
+            self.status = int(status)
 
     def is_released(self, mode: Mode) -> bool:
         """Whether the bridge says that the arm is in other hands, as it was asked to."""
