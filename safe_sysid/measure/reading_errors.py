@@ -16,7 +16,8 @@ def smallest_steps(position: Array) -> Array:
     change = np.abs(np.diff(position, axis=0))
     change[change == 0.0] = np.inf
     smallest = change.min(axis=0, initial=np.inf)
-    return np.where(np.isfinite(smallest), np.maximum(smallest, LEAST), LEAST)
+    steps: Array = np.where(np.isfinite(smallest), np.maximum(smallest, LEAST), LEAST)
+    return steps
 
 
 def departures(log: JointLog, stride: int) -> Array:
@@ -28,7 +29,8 @@ def departures(log: JointLog, stride: int) -> Array:
     slope = (log.position[2 * stride :] - log.position[: -2 * stride]) / across
     even = np.flatnonzero(across[:, 0] < 1.5 * np.median(across))  # not across gaps
     far = np.abs(slope - log.velocity[stride:-stride])[even].max(axis=0)
-    return np.maximum(far, LEAST)
+    farthest: Array = np.maximum(far, LEAST)
+    return farthest
 
 
 def difference_errors(log: JointLog, stride: int) -> Array:
@@ -41,7 +43,8 @@ def difference_errors(log: JointLog, stride: int) -> Array:
     bend = np.abs(v[2 * stride :] - 2.0 * v[stride:-stride] + v[: -2 * stride])
     if not len(bend):
         raise MeasurementError(_too_short(log))
-    return np.maximum(bend.max(axis=0) / 3.0, LEAST)
+    error: Array = np.maximum(bend.max(axis=0) / 3.0, LEAST)
+    return error
 
 
 def _too_short(log: JointLog) -> str:
