@@ -29,7 +29,6 @@ from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import Payload, payload_names, read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.result import Outcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
@@ -153,7 +152,8 @@ def is_certified(model: RobotModel, q: Array) -> bool:
     estimate = ParameterEstimate(model.layout, model.theta, bounds)
     gains = Gains(np.full(model.n, 10.0), V_M=1e-3, alpha=25.0)
     problem = Problem(model, estimate, horizon, gains, NO_OBSTACLES)
-    return stand_still(problem, Budget.of(60.0), SearchSettings()).outcome is Outcome.FOUND
+    found = stand_still(problem, Budget.of(60.0), SearchSettings()).certificate
+    return found is not None and found.holds
 
 
 @cache
