@@ -4,6 +4,7 @@ README, CONTRIBUTING and CHANGELOG become pages, examples a gallery, docstrings 
 """
 
 import ast
+import logging
 from pathlib import Path
 import re
 
@@ -21,6 +22,12 @@ WHOLE = {
 STAGES = ('sets', 'trajectory', 'model', 'measure', 'identify', 'reach', 'plan', 'track', 'excite',
           'calibrate', 'simulate')  # fmt: skip
 LINK = re.compile(r'\]\((?!\w+:|#)([^)]+)\)')
+
+
+def on_startup(**_: object) -> None:
+    """Let units in docstrings be: `[theta] [J]` looks like a reference, and is none."""
+    log = logging.getLogger('mkdocs.plugins.mkdocs_autorefs._internal.plugin')
+    log.addFilter(lambda record: 'cross-reference target' not in record.getMessage())
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
