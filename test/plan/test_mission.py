@@ -160,7 +160,7 @@ def test_another_route_is_looked_for_when_plans_do_not_get_on(model):
 
 def test_a_task_that_never_gets_on_is_said_to_and_begins_anew_later(model):
     """Routes given up in a row end in refusals, as many as make a fault of the planner's node."""
-    mission, follow = swing(model, patience=1, routes=2)
+    mission, _ = swing(model, patience=1, routes=2)
     estimate, said = estimate_of(model), []
     for _ in range(8):
         try:
@@ -171,9 +171,9 @@ def test_a_task_that_never_gets_on_is_said_to_and_begins_anew_later(model):
     refused = [bool(sentence) for sentence in said]
     assert refused == [False, False, True, True, False, False, True, True]
     assert said[2].startswith('the task does not get on: 2 routes to the goal were followed')
-    onward = follow.route.toward(START, 0.3)
     mission, _ = swing(model, patience=1, routes=1)
-    mission.due(ahead_of(estimate, obstacles=POST))
+    again = mission.due(ahead_of(estimate, obstacles=POST))
+    onward = again.route.toward(START, 0.3)
     assert mission.due(ahead_of(estimate, onward, POST)) is not None  # which is progress
 
 
