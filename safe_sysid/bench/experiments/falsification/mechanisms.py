@@ -99,15 +99,24 @@ def model_of(mechanism: Mechanism, tip: int, turning: Mapping[int, str]) -> Robo
 
 
 def _facts(m: Mechanism, tip: int, urdf: str) -> RobotFacts:
-    rows = zip(m.dry, m.viscous, m.rotor, m.offset, strict=True)
     joints = {
-        f'joint_{i:02d}': JointFacts(*map(float, row), 1e3, 1e3, 0.0, 1, 1.0)
-        for i, row in enumerate(rows)
+        f'joint_{i:02d}': JointFacts(
+            coulomb=float(m.dry[i]),
+            viscous=float(m.viscous[i]),
+            armature=float(m.rotor[i]),
+            offset=float(m.offset[i]),
+            torque_limit=1e3,
+            acceleration_limit=1e3,
+            encoder_resolution=0.0,
+            effort_sign=1,
+            effort_scale=1.0,
+        )
+        for i in range(len(m.parent))
     }
-    gravity = tuple(float(x) for x in m.gravity)
+    x, y, z = (float(each) for each in m.gravity)
     effort = EffortSignal('torque', gravity_included=True)
     nothing = CollisionFacts({}, ())
-    return RobotFacts(urdf, gravity, f'link_{tip:02d}', effort, joints, {}, nothing)  # type: ignore[arg-type]
+    return RobotFacts(urdf, (x, y, z), f'link_{tip:02d}', effort, joints, {}, nothing)
 
 
 def _urdf(m: Mechanism, turning: Mapping[int, str]) -> str:

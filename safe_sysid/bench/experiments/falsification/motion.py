@@ -69,9 +69,8 @@ def reference(drive: Drive, t: float) -> tuple[Array, Array, Array]:
 @jit
 def _torque(drive: Drive, start: Array, t: float, q: Array, qd: Array) -> Array:
     wanted, speed, _ = reference(drive, t)
-    return (
-        drive.feedforward + drive.stiffness * (start + wanted - q) + drive.damping * (speed - qd)
-    )
+    torque: Array = drive.stiffness * (start + wanted - q) + drive.damping * (speed - qd)
+    return drive.feedforward + torque
 
 
 @jit
@@ -81,14 +80,17 @@ def _held_torque(
     """Torque from sample k on."""
     t = times[k]
     if drive.kind == BANG:
-        return drive.feedforward + drive.push[:, k] - drive.damping * qd
+        pushed: Array = drive.push[:, k] - drive.damping * qd
+        return drive.feedforward + pushed
     if drive.kind == DEAD_BEAT and k + 1 < len(times):
         # velocities at samples on a curve that shows no bend; between them they do bend
         now, later = 0.2 + t, 0.2 + times[k + 1]
         speed = drive.amplitude[:, 0] * drive.frequency[:, 0]
         change = speed * (later**drive.bend - now**drive.bend)
-        return drive_torque(m, q, qd, change / (later - now))
-    return _torque(drive, start, t, q, qd)
+        needed: Array = drive_torque(m, q, qd, change / (later - now))
+        return needed
+    followed: Array = _torque(drive, start, t, q, qd)
+    return followed
 
 
 @jit

@@ -78,12 +78,12 @@ def _any_recipe(rng: np.random.Generator) -> Recipe:
     sampled = ('prescribed', 'prescribed', 'smooth')
     dry = float(rng.choice([0.0, 0.1, 0.5]))
     joints = int(rng.integers(1, 7)) if rng.random() < 0.85 else int(rng.integers(7, 13))
-    arm, course, errors = (int(x) for x in rng.integers(2**31, size=3))
+    arm, motion_seed, errors = (int(x) for x in rng.integers(2**31, size=3))
     period = float(rng.choice(PERIODS))
     return Recipe(
-        arm=arm,
-        motion=course,
-        errors=errors,
+        arm,
+        motion_seed,
+        errors,
         joints=joints,
         period=period,
         signal=signal,

@@ -173,8 +173,7 @@ def _points(marker: dict[str, Any]) -> Array | None:
 
 def _matrix(quaternion: list[float]) -> Array:
     """Rotation of a unit quaternion w, x, y, z."""
-    w, *v = quaternion
-    v = np.array(v)
+    w, v = quaternion[0], quaternion[1:]
     K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     return np.asarray(np.eye(3) + 2.0 * w * K + 2.0 * K @ K)
 
