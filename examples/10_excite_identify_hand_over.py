@@ -1,12 +1,12 @@
 """From an arm to a payload file for its controller: excite, record, identify, hand over."""
 
 import safe_sysid as ss
-from safe_sysid.excite.motion_to_record import Aim
+from safe_sysid.excite.excitation_trajectory import ExcitationAim
 from safe_sysid.excite.multi_start import Effort
 from safe_sysid.identify.from_recording import RecordingSettings
 
 arm = ss.load_arm('kinova_gen3')
-aim = Aim('kappa', payload_only=True)  # only what the last joint moves has to show
+aim = ExcitationAim('kappa', payload_only=True)  # only what the last joint moves has to show
 effort = Effort(seconds=300.0, starts=1, processes=1, seed=2)  # the same on every machine
 motion = ss.design_excitation(arm, payload='dumbbell_8lb', aim=aim, effort=effort)
 

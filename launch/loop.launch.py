@@ -11,14 +11,14 @@ from launch_ros.actions import Node
 from safe_sysid.bringup.processes import (
     BRIDGES,
     ONLOOKERS,
-    WAYS,
+    BACKENDS,
     Choices,
     processes_of,
     write_choices,
 )
 
 ARGUMENTS = {
-    'way': ('loop', f'on what the loop runs: {", ".join(WAYS)}'),
+    'way': ('loop', f'on what the loop runs: {", ".join(BACKENDS)}'),
     'robot': ('', 'an arm of config/robots; empty: the one of the settings'),
     'config': ('', 'settings of the nodes; empty: config/loop/<robot>.yaml'),
     'world': ('', 'obstacles, of config/worlds or a YAML file; empty: those of the settings'),
@@ -35,7 +35,7 @@ KILLED = '5'  # [s] after the second request
 
 
 def end_all(event, _):
-    """A process that came to its end ends all; one that crashed is started again."""
+    """End all when a process came to its end; one that crashed is started again."""
     return [Shutdown()] if event.returncode in ENDS_ALL else []
 
 
@@ -45,7 +45,7 @@ def go_on(*_):
 
 
 def start(context):
-    """The nodes, once the arguments are known."""
+    """Start the nodes, once the arguments are known."""
     chosen = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     way, namespace = chosen.pop('way'), chosen.pop('namespace')
     processes = processes_of(way, Choices(**chosen))

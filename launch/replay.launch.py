@@ -8,7 +8,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 
 def generate_launch_description():
-    """The loop with all its arguments, and what it runs on."""
+    """Describe the loop with all its arguments, and what it runs on."""
     loop = PythonLaunchDescriptionSource(str(Path(__file__).with_name('loop.launch.py')))
     return LaunchDescription(
         [IncludeLaunchDescription(loop, launch_arguments={'way': 'replay'}.items())]

@@ -18,7 +18,7 @@ from safe_sysid.plan.result import PlanResult
 from safe_sysid.plan.watch import refuse_broken_promise
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import Controller
-from safe_sysid.track.guarded_torque import Seen
+from safe_sysid.track.guarded_torque import GuardInput
 
 AT_REST = 0.02  # [rad/s] in every joint
 SETTLING = 1_000_000_000  # [ns] after the end of a plan in which an arm should come to rest
@@ -29,15 +29,15 @@ class Robot(Protocol):
     """An arm, real or simulated."""
 
     def measure(self) -> JointMeasurement:
-        """The newest sample."""
+        """Return the newest sample."""
 
     def apply(self, torque: Array) -> None:
         """Hold a torque for one control period."""
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
-    """What went along the arrows in one control period."""
+class LoopSample:
+    """Inputs and outputs of every stage in one control period."""
 
     measurement: JointMeasurement
     estimate: ParameterEstimate
@@ -46,7 +46,7 @@ class Moment:
     fault: str = ''  # why the arm brakes; empty as long as there is no fault
 
 
-def unwatched(_: Moment) -> None:
+def unwatched(_: LoopSample) -> None:
     """Nobody looks on."""
 
 
@@ -56,7 +56,7 @@ def run(
     planner: RecedingHorizonPlanner,
     controller: Controller,
     steps: int,
-    watch: Callable[[Moment], None] = unwatched,
+    watch: Callable[[LoopSample], None] = unwatched,
 ) -> None:
     """Identify the arm while moving it safely, for a number of control periods.
 
@@ -78,21 +78,21 @@ def run(
                 last = _brake(robot, braking, replace(last, fault=str(cause)), watch)
             raise LoopFault(cause, last) from cause
         robot.apply(torque)
-        last = Moment(measurement, estimate, result, torque)
+        last = LoopSample(measurement, estimate, result, torque)
         watch(last)
 
 
 class LoopFault(SafeSysidError):  # noqa: N818 - a fault is what it is
     """A stage failed; raised when the arm has braked, or at once if it never got a torque."""
 
-    def __init__(self, cause: SafeSysidError, last: Moment | None) -> None:
+    def __init__(self, cause: SafeSysidError, last: LoopSample | None) -> None:
         super().__init__(f'{cause}; {_whereabouts(last)}')
         self.cause = cause
         self.last = last  # moment of the arm
 
 
-def _whereabouts(last: Moment | None) -> str:
-    """What the arm did after a fault, and does now."""
+def _whereabouts(last: LoopSample | None) -> str:
+    """Return what the arm did after a fault, and does now."""
     if last is None:
         return 'the arm has got no torque'
     braked = 'the arm braked along its certified plan'
@@ -103,14 +103,14 @@ def _whereabouts(last: Moment | None) -> str:
 
 
 def _brake(
-    robot: Robot, braking: Braking, last: Moment, watch: Callable[[Moment], None]
-) -> Moment:
+    robot: Robot, braking: Braking, last: LoopSample, watch: Callable[[LoopSample], None]
+) -> LoopSample:
     """Follow the plan in force to its end, by what the plan needs when measurements are bad."""
     plan = last.result.in_force
     for _ in range(LONGEST_BRAKING):
         measurement = robot.measure()
         now = measurement.stamp
-        seen = Seen(None, measurement, plan, last.estimate)
+        seen = GuardInput(None, measurement, plan, last.estimate)
         torque, _ = braking.step(now, measurement, seen)
         if torque is None:
             torque, _ = braking.step(now, None, seen)

@@ -106,14 +106,14 @@ class Settings:
 
 
 def allowed_values(cls: type) -> dict[str, Allowed]:
-    """What is allowed, by the name of the field."""
+    """Return what is allowed, by the name of the field."""
     hints = get_type_hints(cls, include_extras=True)
     found = {name: _allowed_in(hint) for name, hint in hints.items()}
     return {name: allowed for name, allowed in found.items() if allowed is not None}
 
 
 def _allowed_in(hint: Any) -> Allowed | None:
-    """The first one in the annotation of a value, of several, or of none or one."""
+    """Return the first one in the annotation of a value, of several, or of none or one."""
     if isinstance(hint, (Range, OneOf)):
         return hint
     return next((x for part in get_args(hint) if (x := _allowed_in(part)) is not None), None)
@@ -133,7 +133,7 @@ def meanings(cls: type) -> dict[str, str]:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Mapping that a YAML file holds."""
+    """Return mapping that a YAML file holds."""
     try:
         text = path.read_text(encoding='utf-8')
     except OSError as error:
@@ -142,7 +142,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def parsed_yaml(text: str, source: str) -> dict[str, Any]:
-    """Mapping that a YAML text holds; `source` names the place in error messages."""
+    """Return mapping that a YAML text holds; `source` names the place in error messages."""
     values = yaml_value(text, source)
     if not isinstance(values, dict):
         raise ConfigError(f'{source}: holds {type(values).__name__}, expected a mapping of keys')
@@ -150,7 +150,7 @@ def parsed_yaml(text: str, source: str) -> dict[str, Any]:
 
 
 def yaml_value(text: str, source: str) -> Any:
-    """What a YAML text holds, a mapping or not."""
+    """Return what a YAML text holds, a mapping or not."""
     try:
         return yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
@@ -158,7 +158,7 @@ def yaml_value(text: str, source: str) -> Any:
 
 
 def yaml_text(values: Mapping[str, Any]) -> str:
-    """The mapping as YAML, its keys in their order."""
+    """Return the mapping as YAML, its keys in their order."""
     return str(yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True, width=99))
 
 

@@ -26,7 +26,7 @@ Period = Annotated[
 
 
 @dataclass(frozen=True)
-class PriorSettings(Settings):
+class LoopPriorSettings(Settings):
     """What is known of theta before anything was measured; order of theta_e as in notation.md."""
 
     lower: tuple[Finite, ...]  # of theta_e with everything the arm may hold
@@ -48,14 +48,14 @@ class PriorSettings(Settings):
                 )
 
     def estimate(self, model: RobotModel) -> ParameterEstimate:
-        """The same for all of theta."""
+        """Return the same for all of theta."""
         bounds, theta = self.known(model).bounds(model), model.theta.copy()
         lower, upper, place = bounds.lower.copy(), bounds.upper.copy(), model.layout.end_effector
         lower[place], theta[place], upper[place] = self.lower, self.nominal, self.upper
         return ParameterEstimate(model.layout, theta, Interval(lower, upper))
 
     def known(self, model: RobotModel) -> ArmKnowledge:
-        """What is known of theta_r: said here, or in the file of the arm; the rest is wide."""
+        """Return what is known of theta_r, from here or the arm's file; the rest is wide."""
         stated = self.uncertainty.over(model.uncertainty)
         return ArmKnowledge(self.ratio, 0.0, self.ratio, stated)
 
@@ -87,7 +87,7 @@ class GainSettings(Settings):
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class LoopArm:
     """An arm as the loop knows it."""
 
     model: RobotModel
@@ -100,7 +100,7 @@ class LoopSettings(Settings):
     """Parameters that every node has, besides its own."""
 
     robot: str  # an arm of config/robots, or the path of a YAML file
-    prior: PriorSettings
+    prior: LoopPriorSettings
     period: Period = 0.001  # [s] between two samples
     gains: GainSettings = field(default_factory=GainSettings)
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
@@ -111,16 +111,16 @@ class LoopSettings(Settings):
         """Whether simulated time stands still until every node has answered."""
         return self.timing == 'lockstep'
 
-    def arm(self) -> Arm:
-        """The arm with the shape of its payload; its inertia is nobody's knowledge but theirs.
+    def arm(self) -> LoopArm:
+        """Return the arm with the shape of its payload, whose inertia the loop is not told.
 
         Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
         """
         model = self.described()
-        return Arm(model, self.prior.estimate(model), self.gains.gains(model))
+        return LoopArm(model, self.prior.estimate(model), self.gains.gains(model))
 
     def described(self) -> RobotModel:
-        """The arm as its files describe it, payload included."""
+        """Return the arm as its files describe it, payload included."""
         path = Path(self.robot)
         is_file = path.suffix in ('.yaml', '.yml')
         model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)

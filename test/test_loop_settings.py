@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from ros.reference_loop import settings_of
 
-from safe_sysid.loop_settings import LoopSettings, PriorSettings
+from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
@@ -29,7 +29,7 @@ def test_no_shipped_loop_promises_that_a_parameter_is_exactly_its_figure(robot):
 
 def test_what_a_loop_does_not_state_is_wide():
     model = RobotModel.named('kinova_gen3')
-    bounds = PriorSettings(**BODY).estimate(model).bounds
+    bounds = LoopPriorSettings(**BODY).estimate(model).bounds
     coulomb, offset = model.layout.joint_entries('Fc'), model.layout.joint_entries('beta')
     np.testing.assert_allclose(bounds.upper[coulomb], 0.3 * model.limits.torque)
     np.testing.assert_allclose(bounds.upper[offset], 0.1 * model.limits.torque)
@@ -38,9 +38,9 @@ def test_what_a_loop_does_not_state_is_wide():
 def test_widths_of_the_loop_count_more_than_those_of_the_arm():
     model = RobotModel.named('two_link')
     offset = model.layout.joint_entries('beta')
-    assert PriorSettings(**BODY).estimate(model).bounds.upper[offset] == pytest.approx(0.05)
+    assert LoopPriorSettings(**BODY).estimate(model).bounds.upper[offset] == pytest.approx(0.05)
     stated = shipped('kinova_gen3', 'everybody', LoopSettings).prior.uncertainty
-    bounds = PriorSettings(**BODY, uncertainty=stated).estimate(model).bounds
+    bounds = LoopPriorSettings(**BODY, uncertainty=stated).estimate(model).bounds
     assert bounds.upper[offset] == pytest.approx(stated.offset.absolute[0])
 
 

@@ -58,7 +58,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def _link_from_root(match: re.Match[str]) -> str:
-    """A link of a file beside docs/ as one of a page inside it."""
+    """Return a link of a file beside docs/ as one of a page inside it."""
     target = match[1]
     page = WHOLE.get(target.partition('#')[0])
     if page:
@@ -84,7 +84,7 @@ def _gallery() -> str:
 
 
 def _public() -> str:
-    """What `import safe_sysid as ss` offers, from the imports that type checkers read."""
+    """Return what `import safe_sysid as ss` offers, from the imports that type checkers read."""
     tree = ast.parse((PACKAGE / '__init__.py').read_text(encoding='utf-8'))
     names = [
         f'{node.module}.{alias.name}'

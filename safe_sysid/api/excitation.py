@@ -11,7 +11,11 @@ import numpy as np
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
-from safe_sysid.excite.motion_to_record import Aim, MotionToRecord, motion_to_record
+from safe_sysid.excite.excitation_trajectory import (
+    ExcitationAim,
+    ExcitationTrajectory,
+    design_trajectory,
+)
 from safe_sysid.excite.multi_start import Effort, Watch
 from safe_sysid.excite.multi_start import Progress as SearchProgress
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
@@ -24,7 +28,7 @@ from safe_sysid.versions import cpu_count
 class ExcitationResult(ShownAsText):
     """A periodic motion at the rate at which it is commanded, and what is proven of it."""
 
-    motion: MotionToRecord
+    motion: ExcitationTrajectory
 
     @property
     def time(self) -> Array:
@@ -58,11 +62,11 @@ class ExcitationResult(ShownAsText):
             BoundError: the motion is not proven free of contact.
 
         """
-        from safe_sysid.export.motion import SampledMotion, write_motion
+        from safe_sysid.export.motion import MotionSamples, write_motion
 
         motion = self.motion
         doubts = motion.contact_doubts
-        sampled = SampledMotion(motion.joint_names, motion.t, motion.states, doubts)
+        sampled = MotionSamples(motion.joint_names, motion.t, motion.states, doubts)
         return write_motion(Path(folder), sampled, motion.about, unproven_contact=False)
 
     def __str__(self) -> str:
@@ -73,7 +77,7 @@ def design_excitation(
     arm: ArmLike,
     payload: Payload | str | None = None,
     seconds: float = 20.0,
-    aim: Aim | None = None,
+    aim: ExcitationAim | None = None,
     settings: ExcitationSettings | None = None,
     effort: Effort | None = None,
     watch: Watch | None = None,
@@ -97,10 +101,10 @@ def design_excitation(
 
     """
     held = read_payload(payload) if isinstance(payload, str) else payload
-    found = motion_to_record(
+    found = design_trajectory(
         load_arm(arm),
         held,
-        aim or Aim('kappa', payload_only=False),
+        aim or ExcitationAim('kappa', payload_only=False),
         effort or Effort(seconds, None, cpu_count(), seed=1),
         settings or read_settings(),
         watch or _silent,

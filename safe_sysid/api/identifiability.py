@@ -10,7 +10,7 @@ from typing import Any
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
 from safe_sysid.model.identifiability.examination import Question, examine
-from safe_sysid.model.identifiability.links import Observability
+from safe_sysid.model.identifiability.links import Identifiability
 from safe_sysid.report.identifiability_text import as_plain, as_text
 
 
@@ -18,7 +18,7 @@ from safe_sysid.report.identifiability_text import as_plain, as_text
 class IdentifiabilityResult(ShownAsText):
     """Class of every inertial parameter, link by link, and the base parameters."""
 
-    answer: Observability
+    answer: Identifiability
 
     @property
     def base_parameters(self) -> int:

@@ -13,7 +13,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
-from safe_sysid.loop_settings import LoopSettings, PriorSettings
+from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
@@ -98,8 +98,10 @@ def _parameters(section: Any) -> dict[str, Any]:
     return dict(values)
 
 
-def _prior(settings: PriorSettings, model: RobotModel, known: Payload | None) -> ParameterEstimate:
-    """What is known of theta: with a known payload, its figures in place of the prior's."""
+def _prior(
+    settings: LoopPriorSettings, model: RobotModel, known: Payload | None
+) -> ParameterEstimate:
+    """Return what is known of theta: with a known payload, its figures in place of the prior's."""
     if known is None:
         return settings.estimate(model)
     place = model.layout.end_effector

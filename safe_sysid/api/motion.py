@@ -22,8 +22,8 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
-from safe_sysid.plan.result import Outcome, PlanResult
-from safe_sysid.reach.certificate import ASSUMPTIONS, Certificate
+from safe_sysid.plan.result import PlanResult, SearchOutcome
+from safe_sysid.reach.certificate import ASSUMPTIONS, PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.problem import Problem
@@ -49,9 +49,11 @@ class CertifiedMotion(ShownAsText):
     is_complete: bool
 
     @property
-    def certificates(self) -> tuple[Certificate, ...]:
+    def certificates(self) -> tuple[PlanCertificate, ...]:
         """Proof of every plan, with the smallest margin of every kind."""
-        return tuple(p.certificate for p in self.plans if isinstance(p.certificate, Certificate))
+        return tuple(
+            p.certificate for p in self.plans if isinstance(p.certificate, PlanCertificate)
+        )
 
     @property
     def duration(self) -> float:
@@ -70,11 +72,11 @@ class CertifiedMotion(ShownAsText):
 
     def export(self, folder: str | PathLike[str], rate: float = 100.0) -> list[Path]:
         """Write the desired motion as CSV, as JointTrajectory (YAML) and as a plot (SVG)."""
-        from safe_sysid.export.motion import SampledMotion, write_motion
+        from safe_sysid.export.motion import MotionSamples, write_motion
 
         names = self.loop.model.layout.joint_names
         about = (f'Certified motion of {self.loop.model.name}: {self.outcome}.', *ASSUMPTIONS)
-        sampled = SampledMotion(names, *self.sampled(rate), contact_doubts=(), name='motion')
+        sampled = MotionSamples(names, *self.sampled(rate), contact_doubts=(), name='motion')
         return write_motion(Path(folder), sampled, about, unproven_contact=False)
 
     def __str__(self) -> str:
@@ -89,7 +91,7 @@ class CertifiedMotion(ShownAsText):
 class MotionProof(ShownAsText):
     """What could be proven of a motion in a world, for given bounds of the parameters."""
 
-    certificates: tuple[Certificate, ...]
+    certificates: tuple[PlanCertificate, ...]
 
     @property
     def holds(self) -> bool:
@@ -141,7 +143,7 @@ def plan(
     planner.warm_up(first, settings.prior)
     walk = _Walk(planner, settings.prior, first)
     walk.go(time.monotonic() + seconds)
-    complete = walk.result.outcome is Outcome.NOTHING_DUE
+    complete = walk.result.outcome is SearchOutcome.NOTHING_DUE
     outcome = 'nothing is left to do' if complete and goal is None else 'the goal is reached'
     return CertifiedMotion(
         settings,
@@ -204,11 +206,11 @@ class _Walk:
     def go(self, until: float) -> None:
         """Ask until all is done, nothing is found any more, or the time [s] is over."""
         t, failures = 0.0, 0
-        while self.result.outcome is not Outcome.NOTHING_DUE and failures < TRIES:
+        while self.result.outcome is not SearchOutcome.NOTHING_DUE and failures < TRIES:
             before, t = self.result, t + LOOK
             self.result = self._ask(t)
             if self.result is not before:
-                failures = 0 if self.result.outcome is Outcome.FOUND else failures + 1
+                failures = 0 if self.result.outcome is SearchOutcome.FOUND else failures + 1
                 if time.monotonic() > until:
                     break
 
@@ -235,7 +237,7 @@ def _changed(problem: Problem, obstacles: Obstacles, bounds: ParameterEstimate |
     return replace(problem, obstacles=obstacles, bounds=bounds or problem.bounds)
 
 
-def _again(certificate: Certificate, change: Callable[[Problem], Problem]) -> Certificate:
+def _again(certificate: PlanCertificate, change: Callable[[Problem], Problem]) -> PlanCertificate:
     return ReachableSet.certify_center(change(certificate.problem))
 
 

@@ -138,7 +138,7 @@ class OnlineIdentifier:
         self.close()
 
     def _made(self, period: float) -> PayloadIdentifier:
-        """The identifier of the loop, for samples of this period [s]."""
+        """Return the identifier of the loop, for samples of this period [s]."""
         known = self._known
         readings = reading_errors(
             self._arm.model, period, known.position_error, known.velocity_error

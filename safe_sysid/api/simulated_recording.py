@@ -12,7 +12,7 @@ from safe_sysid.api.excitation import ExcitationResult
 from safe_sysid.arrays import Array
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.simulate.excited_motion import Motion, fourier_motion, true_torque
+from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, true_torque
 
 PERIOD = 0.002  # [s] between samples
 KINDS = ('position', 'velocity', 'effort')
@@ -41,7 +41,7 @@ def simulate_recording(
     held = read_payload(payload) if isinstance(payload, str) else payload
     truth = model if held is None else model.with_payload(held)
     if isinstance(motion, ExcitationResult):
-        moved = Motion(motion.time, motion.position, motion.velocity, motion.acceleration)
+        moved = SimulatedMotion(motion.time, motion.position, motion.velocity, motion.acceleration)
     else:
         moved = fourier_motion(rng, model.n, motion, PERIOD)
     torque = true_torque(truth, moved)

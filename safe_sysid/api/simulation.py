@@ -16,7 +16,7 @@ from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.api.simulated_recording import write_recording
 from safe_sysid.arrays import Array
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder
-from safe_sysid.closed_loop import LoopFault, Moment, run
+from safe_sysid.closed_loop import LoopFault, LoopSample, run
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
@@ -27,7 +27,7 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.trajectory.plan import Plan
@@ -141,12 +141,12 @@ def simulate(
         plans,
         truth.theta[truth.layout.end_effector],
         measured(moments),
-        moments[-1].result.outcome is Outcome.NOTHING_DUE,
+        moments[-1].result.outcome is SearchOutcome.NOTHING_DUE,
     )
 
 
-def measured(moments: Sequence[Moment]) -> JointLog:
-    """Samples of a run, with the torque that was held until each."""
+def measured(moments: Sequence[LoopSample]) -> JointLog:
+    """Return samples of a run, with the torque that was held until each."""
     samples = [moment.measurement for moment in moments]
     return JointLog(
         np.array([sample.stamp for sample in samples]),
@@ -189,7 +189,7 @@ def _drive(
 
 
 def _observing(settings: LoopFile) -> IdentifierSettings:
-    """Settings of the identifier for samples that come with the torque held until then."""
+    """Return settings of the identifier for samples that come with the torque held until then."""
     observation = replace(
         settings.identifier.observation,
         torque_signal='held_until',
@@ -211,7 +211,7 @@ class _Watch:
     ) -> None:
         self._recorder, self._seconds, self._progress = recorder, seconds, progress
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: LoopSample) -> None:
         """Keep a control period."""
         self._recorder.take(moment)
 
@@ -227,5 +227,5 @@ class _Watch:
         now = last.measurement.stamp * 1e-9
         if self._progress is not None:
             self._progress(min(1.0, now / self._seconds), str(last.result))
-        done = last.result.outcome is Outcome.NOTHING_DUE
+        done = last.result.outcome is SearchOutcome.NOTHING_DUE
         return now < self._seconds and not (done and now >= last.result.in_force.end_time)

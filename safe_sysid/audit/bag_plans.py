@@ -13,7 +13,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.plan.plan_message import PlanNotice
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
@@ -69,7 +69,7 @@ class RecordedPlans:
 def certified_plan(
     settings: RecordedSettings, estimate: ParameterEstimate, start: float, pieces: Sequence[Piece]
 ) -> Plan:
-    """A motion from a time on, with what is proven of it for these bounds, here and now."""
+    """Return a motion from a time on, with what is proven of it for these bounds, here and now."""
     own = [_certificate(settings, estimate, piece) for piece in pieces]
     certificate = replace(own[0], then=tuple(own[1:]))
     first, rest = pieces[0], tuple(pieces[1:])
@@ -87,7 +87,7 @@ def certified_plan(
 
 def _certificate(
     settings: RecordedSettings, estimate: ParameterEstimate, piece: Piece
-) -> Certificate:
+) -> PlanCertificate:
     still = np.zeros_like(piece.k)
     horizon = Horizon(piece.curve, piece.k, still, settings.intervals, settings.degree)
     obstacles = settings.obstacle_set

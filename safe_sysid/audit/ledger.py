@@ -11,9 +11,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.audit.loop_record import LoopRecord
 from safe_sysid.identify.estimate_series import EstimateSeries
-from safe_sysid.model.collision.contact import Clearance, ContactGauge
+from safe_sysid.model.collision.contact import ContactClearance, ContactGauge
 from safe_sysid.plan.cost.terms import shortest_way
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE
 
 LOOKS = 4000  # positions at most at which distances are measured
@@ -35,8 +35,8 @@ class Ledger:
     """All of them, and figures that others want as numbers."""
 
     entries: tuple[Entry, ...]
-    obstacle: Clearance  # smallest measured
-    own: Clearance  # smallest measured of the arm from itself
+    obstacle: ContactClearance  # smallest measured
+    own: ContactClearance  # smallest measured of the arm from itself
 
     @property
     def is_kept(self) -> bool:
@@ -62,7 +62,7 @@ def ledger_of(loop: RecordedLoop, truth: Array, budget: float) -> Ledger:
     return Ledger(entries, obstacle, own)
 
 
-def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
+def smallest_distances(loop: RecordedLoop) -> tuple[ContactClearance, ContactClearance]:
     """Measured along the recorded positions: from obstacles, and of the arm from itself."""
     model, record = loop.settings.model, loop.record
     gauge = ContactGauge(model, loop.settings.boxes)
@@ -76,12 +76,12 @@ def smallest_distances(loop: RecordedLoop) -> tuple[Clearance, Clearance]:
         if changes[kind].any():  # what turns about its own axis only is always as near
             least[kind][~changes[kind]] = np.inf
     nearest = count + int(np.argmin(least[count:])), int(np.argmin(least[:count]))
-    obstacle, own = (Clearance(float(least[i]), *pairs[i]) for i in nearest)
+    obstacle, own = (ContactClearance(float(least[i]), *pairs[i]) for i in nearest)
     return obstacle, own
 
 
 def _looks(record: LoopRecord) -> list[int]:
-    """Samples at which distances are measured."""
+    """Return samples at which distances are measured."""
     chosen = np.linspace(0, len(record.time) - 1, LOOKS).astype(int)
     return sorted({int(i) for i in chosen})
 
@@ -104,9 +104,9 @@ def _shrinking(series: EstimateSeries) -> Entry:
     return Entry('bounds only shrink', finding, wider == 0)
 
 
-def _every(loop: RecordedLoop) -> Iterator[Certificate]:
+def _every(loop: RecordedLoop) -> Iterator[PlanCertificate]:
     for plan in loop.plans:
-        assert isinstance(plan.certificate, Certificate)
+        assert isinstance(plan.certificate, PlanCertificate)
         yield from (plan.certificate, *plan.certificate.then)
 
 
@@ -118,7 +118,7 @@ def _certificates(loop: RecordedLoop) -> Entry:
 
 
 def _pairs(loop: RecordedLoop) -> Entry:
-    """What certificates rely on without looking at it; kept if the recorded poses agree."""
+    """Return what certificates rely on without looking at it; kept if the recorded poses agree."""
     model = loop.settings.model
     capsules, record = model.capsules, loop.record
     finding = f'{len(capsules.pairs)} pairs looked at, {len(capsules.apart)} proven apart'
@@ -138,7 +138,7 @@ def _certified(loop: RecordedLoop, kind: str) -> float:
     return min(margins, default=float('inf'))
 
 
-def _distance(promise: str, measured: Clearance, certified: float) -> Entry:
+def _distance(promise: str, measured: ContactClearance, certified: float) -> Entry:
     finding = (
         f'{100.0 * measured.distance:.1f} cm at least ({measured.capsule} from {measured.other}), '
         f'{100.0 * certified:.1f} cm promised'

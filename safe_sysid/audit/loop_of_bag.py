@@ -17,14 +17,14 @@ from safe_sysid.arrays import Array
 from safe_sysid.audit.bag_plans import RecordedPlans, estimate_in, stamp_in, stamp_of
 from safe_sysid.audit.bag_settings import PARAMETERS, RecordedSettings, recorded_settings
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder, PlanningEntry
-from safe_sysid.closed_loop import Moment
+from safe_sysid.closed_loop import LoopSample
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.messages import BagMessage, bag_messages
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.plan.plan_message import name_of, plan_notice
-from safe_sysid.plan.result import Finding, Outcome, PlanResult
+from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.trajectory.plan import Plan
 
@@ -57,7 +57,7 @@ class RecordedLoop:
 
 
 def loop_of_bag(folder: Path) -> RecordedLoop:
-    """What a bag of the recorder says about a run."""
+    """Return what a bag of the recorder says about a run."""
     texts = [m.data.data for m in bag_messages(folder, (PARAMETERS,))]
     settings = recorded_settings(texts)
     heard = _Heard(settings)
@@ -133,7 +133,7 @@ class _Heard:
                 self.reason = status.message
 
     def loop(self, folder: Path) -> RecordedLoop:
-        """The run."""
+        """Return the run as it was recorded."""
         stamps = sorted(self.samples.keys() & self.torques.keys())
         if not stamps or not self.plans.notices:
             raise MeasurementError(
@@ -153,8 +153,10 @@ class _Heard:
         modes = tuple((clock.seconds(stamp), mode) for stamp, mode in self.modes)
         return RecordedLoop(self.settings, record, tuple(plans), modes)
 
-    def _moments(self, stamps: list[int], plans: list[Plan], clock: Clock) -> Iterable[Moment]:
-        results = [PlanResult(p, None, Finding(Outcome.FOUND), p.start_time) for p in plans]
+    def _moments(self, stamps: list[int], plans: list[Plan], clock: Clock) -> Iterable[LoopSample]:
+        results = [
+            PlanResult(p, None, SearchFinding(SearchOutcome.FOUND), p.start_time) for p in plans
+        ]
         starts = [clock.stamp(p.start_time) for p in plans]
         known = [stamp for stamp, _ in self.estimates]
         for stamp in stamps:
@@ -162,10 +164,10 @@ class _Heard:
             _, estimate = self.estimates[
                 max(int(np.searchsorted(known, stamp, side='right')) - 1, 0)
             ]
-            yield Moment(self.samples[stamp], estimate, result, self.torques[stamp])
+            yield LoopSample(self.samples[stamp], estimate, result, self.torques[stamp])
 
     def _planning(self, plans: list[Plan], clock: Clock) -> tuple[PlanningEntry, ...]:
-        """What the planner said, on the clock of the record."""
+        """Return what the planner said, on the clock of the record."""
         starts = [plan.start_time for plan in plans]
         found = []
         for told in self.searches.values():

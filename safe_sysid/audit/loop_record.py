@@ -8,14 +8,14 @@ import itertools
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.closed_loop import Moment
+from safe_sysid.closed_loop import LoopSample
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.result import PlanResult
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.track.tracking import shortest_turn
 from safe_sysid.trajectory.plan import Plan
@@ -65,9 +65,9 @@ class LoopRecorder:
 
     def __init__(self, model: RobotModel, clock: Clock) -> None:
         self._model, self._clock = model, clock
-        self.moments: list[Moment] = []
+        self.moments: list[LoopSample] = []
 
-    def take(self, moment: Moment) -> None:
+    def take(self, moment: LoopSample) -> None:
         """Keep a control period."""
         self.moments.append(moment)
 
@@ -119,7 +119,7 @@ def promised(plan: Plan, time: Array) -> tuple[Array, ...]:
     states = [plan.desired(max(t, plan.start_time)) for t in time]
     q_d, qd_d = (np.array([state[order] for state in states]) for order in range(2))
     certificate = plan.certificate
-    if not isinstance(certificate, Certificate):
+    if not isinstance(certificate, PlanCertificate):
         unknown = np.full_like(q_d, np.nan)
         return q_d, qd_d, unknown, unknown, unknown
     bound = np.broadcast_to(certificate.error.position, q_d.shape)
@@ -127,7 +127,7 @@ def promised(plan: Plan, time: Array) -> tuple[Array, ...]:
     return q_d, qd_d, bound, lower, upper
 
 
-def _torque_bounds(certificate: Certificate, since_start: Array) -> tuple[Array, Array]:
+def _torque_bounds(certificate: PlanCertificate, since_start: Array) -> tuple[Array, Array]:
     """Torques that the certificate allows for, (N, n) each; after the end as in its last step."""
     starts, lower, upper, begin = [], [], [], 0.0
     for piece in (certificate, *certificate.then):

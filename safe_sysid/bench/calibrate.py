@@ -11,7 +11,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.calibration import (
-    Trial,
+    CalibrationTrial,
     altered,
     motion_in_limits,
     simulated_log,
@@ -46,10 +46,10 @@ TESTED = 500  # poses on which kinematics are judged
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Timings, coverage of the standard deviations, and ratios to the true parameters."""
+    """Return timings, coverage of the standard deviations, and ratios to the true parameters."""
     trials = settings.trials or (3 if settings.quick else 10)
     choices = CalibrationSettings()
-    found: dict[str, list[Trial]] = {}
+    found: dict[str, list[CalibrationTrial]] = {}
     for robot in ROBOTS:
         model = RobotModel.named(robot)
         found[robot] = []
@@ -80,7 +80,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     return figures
 
 
-def _fits(one: Trial, repeats: int) -> dict[str, object]:
+def _fits(one: CalibrationTrial, repeats: int) -> dict[str, object]:
     """Both consistent fits of the same 2002 rows: time, objective, and how they differ."""
     found = one.calibration
     model, columns = one.truth, found.columns
@@ -160,7 +160,7 @@ def _kinematics(seed: int, kind: str) -> dict[str, object]:
 
 
 def misbuilt(model: RobotModel, rng: np.random.Generator) -> tuple[RobotModel, Marker]:
-    """An arm whose joints and marker are 1 mm and 0.1 degrees off in random directions."""
+    """Return an arm whose joints and marker are 1 mm and 0.1 degrees off in random directions."""
     tree, angle = model.tree, np.radians(0.1)
 
     def direction() -> Array:

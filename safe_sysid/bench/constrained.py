@@ -13,7 +13,7 @@ from safe_sysid.bench.experiments.closed_chain_validation import (
     tracking_errors,
 )
 from safe_sysid.bench.experiments.closed_chains import (
-    Recording,
+    SimulatedRecording,
     exciting_motion,
     recording,
     true_chain,
@@ -25,7 +25,7 @@ from safe_sysid.calibrate.closed_chain_fit import (
     closed_chain_fit,
 )
 from safe_sysid.calibrate.closed_chain_rows import random_closures
-from safe_sysid.calibrate.torque_rows import MOTION, Motion, filtered_rows, motion_of
+from safe_sysid.calibrate.torque_rows import MOTION, SmoothedMotion, filtered_rows, motion_of
 from safe_sysid.model.closed_chain.assembly_modes import other_closures
 from safe_sysid.model.closed_chain.chain import ClosedChain
 
@@ -89,17 +89,19 @@ def closures(chain: ClosedChain, settings: BenchSettings, progress: Progress) ->
 
 
 def outliers_found(
-    training: Recording, fit: ClosedChainFit, settings: ClosedChainSettings
+    training: SimulatedRecording, fit: ClosedChainFit, settings: ClosedChainSettings
 ) -> float:
     """Share of the rows inside planted bursts that were left out."""
     burst = rows_in_bursts(training, settings)
     return float(np.mean(~fit.reweighted.kept[burst]))
 
 
-def rows_in_bursts(training: Recording, settings: ClosedChainSettings) -> AnyArray:
+def rows_in_bursts(training: SimulatedRecording, settings: ClosedChainSettings) -> AnyArray:
     """(N, n_a) bool: rows of the fit whose sample is inside a burst."""
     motion = motion_of(training.log, MOTION * settings.cutoff)
-    marked = Motion(motion.rate, motion.q, motion.qd, motion.qdd, training.burst.astype(float))
+    marked = SmoothedMotion(
+        motion.rate, motion.q, motion.qd, motion.qdd, training.burst.astype(float)
+    )
 
     def nothing(q: Array, _: Array, __: Array) -> Array:
         return np.zeros((*q.shape, 1))
@@ -111,7 +113,7 @@ def rows_in_bursts(training: Recording, settings: ClosedChainSettings) -> AnyArr
 def tables(
     chains: tuple[ClosedChain, ClosedChain],
     fit: ClosedChainFit,
-    validation: Recording,
+    validation: SimulatedRecording,
     settings: ClosedChainSettings,
     segments: int,
 ) -> dict[str, object]:
@@ -158,8 +160,8 @@ def tracking(
     }
 
 
-def inseparable(chain: ClosedChain, training: Recording) -> list[str]:
-    """What is said of friction of all joints, of which some turn together."""
+def inseparable(chain: ClosedChain, training: SimulatedRecording) -> list[str]:
+    """Return friction figures of all joints, some of which turn together."""
     fit = closed_chain_fit(chain, [training.log], ClosedChainSettings(identified='joints'))
     return fit.separability.sentences()
 

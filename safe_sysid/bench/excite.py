@@ -46,7 +46,7 @@ VARIANTS: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Searches against the clock, designs measured at 1 kHz, criteria, and the published test."""
+    """Measure searches, designs at 1 kHz, criteria, and the published test."""
     quick, seed = settings.quick, settings.seed
     problem = tool_problem()
     warm_up(problem)
@@ -65,7 +65,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
 
 
 def _columns(problem: DesignProblem) -> str:
-    """What every condition number here is of."""
+    """Say what every condition number here is of."""
     columns = problem.information.columns
     return (
         f'{columns.count}: bodies, Coulomb and viscous friction; chosen by pivoted QR of '

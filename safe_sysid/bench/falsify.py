@@ -48,7 +48,7 @@ SHOWN = 20  # broken promises of each kind that are listed
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Counts of broken promises; what a trial is follows from seed and number alone."""
+    """Return counts of broken promises; what a trial is follows from seed and number alone."""
     begin, quick, seed = time.monotonic(), settings.quick, settings.seed
     count = settings.trials or (QUICK_RECORDINGS if quick else RECORDINGS)
     with _processes() as pool:
@@ -129,7 +129,7 @@ class Campaigns:
         return total
 
     def climbs(self, count: int, steps: int) -> RecordingVerdict:
-        """Searches for the recording whose rows use most of their bound."""
+        """Return searches for the recording whose rows use most of their bound."""
         total = RecordingVerdict()
         arguments = [self._seed] * count, range(count), [steps] * count
         for number, part in enumerate(self._pool.map(climbed, *arguments)):
@@ -166,7 +166,7 @@ class Campaigns:
 
 
 def judged_chunk(seed: int, numbers: range) -> RecordingVerdict:
-    """Some random recordings."""
+    """Return some random recordings."""
     total = RecordingVerdict()
     for number in numbers:
         total.add(judged(random_recipe(np.random.default_rng([seed, 0, number])), number))
@@ -199,7 +199,7 @@ def _largest_share(recipe: Recipe) -> float | None:
 
 
 def stood_still_chunk(seed: int, holding: tuple[str, str], numbers: range) -> ContactVerdict:
-    """Some poses of one arm with one payload."""
+    """Return some poses of one arm with one payload."""
     total = ContactVerdict()
     for number in numbers:
         total.add(stood_still(seed, holding, number))
@@ -207,7 +207,7 @@ def stood_still_chunk(seed: int, holding: tuple[str, str], numbers: range) -> Co
 
 
 def takeover_chunk(seed: int, numbers: range) -> TakeoverVerdict:
-    """Some arms."""
+    """Return some arms."""
     total = TakeoverVerdict()
     for number in numbers:
         total.add(taken_over(seed, number))

@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.bench.experiments.identifiability import trial
 from safe_sysid.bench.model import median_seconds
 from safe_sysid.bench.runner import BenchSettings, Progress
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
+from safe_sysid.model.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
 from safe_sysid.model.identifiability.parameter_nullspace import (
     exact_nullspace,
@@ -71,7 +71,7 @@ def _agreement(settings: BenchSettings, progress: Progress) -> dict[str, object]
 
 
 def _scaling(joints: int) -> dict[str, float]:
-    """A chain with axes at right angles, as arms have them, however long it is."""
+    """Return a chain with axes at right angles, as arms have them, however long it is."""
     tree = chain(joints)
     return {
         'joints': joints,
@@ -81,13 +81,19 @@ def _scaling(joints: int) -> dict[str, float]:
 
 
 def chain(joints: int) -> KinematicTree:
-    """Serial chain whose axes turn by a right angle from joint to joint."""
+    """Return serial chain whose axes turn by a right angle from joint to joint."""
     made = []
     for i in range(joints):
         turns = (Turn(0, ExactAngle(6 if i % 2 else -6)),)
         position = (Fraction(i % 3, 100), Fraction(0), Fraction(3, 10))
         made.append(
-            Joint(f'joint_{i + 1}', f'link_{i + 1}', i - 1, Placement(turns, position), revolute())
+            Joint(
+                f'joint_{i + 1}',
+                f'link_{i + 1}',
+                i - 1,
+                ExactPlacement(turns, position),
+                revolute(),
+            )
         )
     return KinematicTree(tuple(made), (Turn(0, ExactAngle(12)),))
 

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from safe_sysid.bench.experiments.condition_correlation import condition_correlation
-from safe_sysid.bench.experiments.identification import Trial, random_trial
+from safe_sysid.bench.experiments.identification import IdentificationTrial, random_trial
 from safe_sysid.bench.experiments.kinova_dumbbell import (
     PERIOD,
     SETTINGS,
@@ -142,7 +142,9 @@ def _speed(seed: int, progress: Progress) -> dict[str, object]:
     }
 
 
-def _step_us(trial: Trial, measurements: list[JointMeasurement]) -> dict[str, dict[str, float]]:
+def _step_us(
+    trial: IdentificationTrial, measurements: list[JointMeasurement]
+) -> dict[str, dict[str, float]]:
     """Time a step takes at 1 kHz while bounds are computed in the background.
 
     `control` is the time that a fixed sum takes right after: what is long there is the machine's.

@@ -9,10 +9,10 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.excitation_episodes import (
-    Arm,
     Episode,
+    EpisodeArm,
+    EpisodeTrial,
     RandomPlans,
-    Trial,
     episode,
 )
 from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
@@ -35,7 +35,7 @@ from safe_sysid.model.inertia import LABELS
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.report.figures import Axes, line_plot
 
@@ -47,7 +47,7 @@ INERTIA = slice(4, 10)
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Searches from random starts, falsification of what they found, episodes of excitation."""
+    """Search from random starts, try to falsify what is found, and run excitation episodes."""
     starts = settings.trials or (2 if settings.quick else 20)
     samples = 1000 if settings.quick else 10_000
     cases = list(searches(settings.seed, starts, samples, progress))
@@ -65,7 +65,9 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
         **_learned(ours, random),
         'elsewhere': {name: _widths(done) for name, done in elsewhere.items()},
         'torque_limits': _torque_limits(),
-        'refused': [_refusal(case) for case in cases if case.found.outcome is not Outcome.FOUND],
+        'refused': [
+            _refusal(case) for case in cases if case.found.outcome is not SearchOutcome.FOUND
+        ],
     }
 
 
@@ -74,10 +76,10 @@ def _counts(cases: Sequence[Case]) -> dict[str, object]:
     counts: dict[str, object] = {'starts': sum(case.setting == 'bare' for case in cases)}
     for name in ('bare', 'conservative', STRONG, CLOSE):
         some = [case for case in cases if case.setting == name]
-        certified = [case for case in some if case.found.outcome is Outcome.FOUND]
+        certified = [case for case in some if case.found.outcome is SearchOutcome.FOUND]
         counts[f'certified_{name}'] = len(certified)
         counts[f'can_stand_still_{name}'] = sum(
-            case.still.outcome is Outcome.FOUND for case in some
+            case.still.outcome is SearchOutcome.FOUND for case in some
         )
         counts[f'moving_{name}'] = sum(case.moves for case in some)
         counts[f'certified_{name}_by_boxes'] = {
@@ -91,7 +93,7 @@ def _counts(cases: Sequence[Case]) -> dict[str, object]:
 
 
 def _times(cases: Sequence[Case]) -> dict[str, object]:
-    certified = [case for case in cases if case.found.outcome is Outcome.FOUND]
+    certified = [case for case in cases if case.found.outcome is SearchOutcome.FOUND]
     first = [case.found.first for case in certified]
     return {
         'first_plan_s_median': _median(first),
@@ -115,13 +117,13 @@ def _episodes(
     ours, random = {}, {}
     for number, name in enumerate(dumbbells):
         progress(f'excitation with {name}')
-        arm = Arm.holding(name, np.random.default_rng([seed, 1, number]))
+        arm = EpisodeArm.holding(name, np.random.default_rng([seed, 1, number]))
         mission = Mission(arm.nominal, None, ALWAYS_FOUR)
         noise = np.random.default_rng([seed, 2, number])
         ours[name] = episode(
-            noise, Trial(arm, mission, SECONDS, PlannerSettings(seed=seed, pace=PACE))
+            noise, EpisodeTrial(arm, mission, SECONDS, PlannerSettings(seed=seed, pace=PACE))
         )
-        random[name] = episode(noise, Trial(arm, RandomPlans(4), SECONDS, WITHOUT_IPOPT))
+        random[name] = episode(noise, EpisodeTrial(arm, RandomPlans(4), SECONDS, WITHOUT_IPOPT))
     return ours, random
 
 
@@ -134,16 +136,16 @@ def _elsewhere(seed: int, dumbbells: Sequence[str], progress: Progress) -> dict[
         start = random_start(rng, holding)
         while not _can_stand_still(holding, start):
             start = random_start(rng, holding)
-        arm = Arm.holding(name, rng)
+        arm = EpisodeArm.holding(name, rng)
         mission = Mission(arm.nominal, None, ALWAYS_FOUR)
         settings = PlannerSettings(seed=seed, pace=PACE)
-        done[name] = episode(rng, Trial(arm, mission, SECONDS, settings, start=start))
+        done[name] = episode(rng, EpisodeTrial(arm, mission, SECONDS, settings, start=start))
     return done
 
 
 def _can_stand_still(model: RobotModel, q: Array) -> bool:
     problem = at_rest(model, kinova_prior(model), q, NO_OBSTACLES)
-    return stand_still(problem, Budget.of(60.0), SearchSettings()).outcome is Outcome.FOUND
+    return stand_still(problem, Budget.of(60.0), SearchSettings()).outcome is SearchOutcome.FOUND
 
 
 def _widths(done: Episode) -> dict[str, float]:
@@ -156,7 +158,7 @@ def _widths(done: Episode) -> dict[str, float]:
 
 
 def _learned(ours: dict[str, Episode], random: dict[str, Episode]) -> dict[str, object]:
-    """What the episodes taught."""
+    """Return what the episodes taught."""
     every = [*ours.values(), *random.values()]
     return {
         'cond_Y': {name: done.condition for name, done in ours.items()},

@@ -93,14 +93,14 @@ class _Case:
     obstacles: Obstacles
 
     def build(self) -> ReachableSet:
-        """The sets."""
+        """Return the sets."""
         return ReachableSet.build(
             self.model, self.bounds, self.horizon, self.gains, self.obstacles
         )
 
 
 def _kinova(degree: int, intervals: int, obstacles: Obstacles, wider: float = 1.0) -> _Case:
-    """The published ranges about a motion from rest; Table I and 5 % on everything else."""
+    """Return the published ranges about a motion from rest; Table I and 5 % on everything else."""
     model = kinova_with_dumbbell()
     curve = Bezier(START, np.zeros(7), np.zeros(7), DURATION)
     horizon = Horizon(curve, np.full(7, MOVE), wider * KINOVA_RANGE, intervals, degree)
@@ -116,12 +116,12 @@ def _random(rng: np.random.Generator, n: int, degree: int, intervals: int) -> _C
 
 
 def _gains(n: int) -> Gains:
-    """The published ones."""
+    """Return the published ones."""
     return Gains(np.full(n, 5.0), V_M=0.02, alpha=25.0)
 
 
 def _escapes(seed: int, samples: int, progress: Progress) -> dict[str, object]:
-    """Samples that leave a set: random arms and the Kinova in turn, degrees 1 to 3."""
+    """Return samples that leave a set: random arms and the Kinova in turn, degrees 1 to 3."""
     escapes, largest = 0, -np.inf
     chunks = -(-samples // CHUNK)
     for number in range(chunks):
@@ -198,7 +198,7 @@ def _occupancy_radius() -> dict[str, float]:
 def _scaling(
     settings: BenchSettings, repeats: int, progress: Progress
 ) -> dict[str, list[dict[str, float]]]:
-    """Times against joints (random arms), time intervals and obstacles (Kinova)."""
+    """Return times against joints (random arms), time intervals and obstacles (Kinova)."""
     quick = settings.quick
     rng = np.random.default_rng([settings.seed, 2])
     cases = {

@@ -39,7 +39,7 @@ def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[s
     processes = [_adapted(p, rate, seconds, seed) for p in processes_of('builtin_sim', Choices())]
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
-        lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'onlooker'}
+        lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'monitor'}
         lines[MEASURED][2] = 'safe_sysid.ros.probes.round_trip'  # stands for the bridge
         with _started(lines) as running:
             figures = _figures(running, seconds)
@@ -47,7 +47,7 @@ def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[s
 
 
 def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
-    """The settings of the arm, but learning goes on and nothing stops the watch."""
+    """Return the settings of the arm, but learning goes on and nothing stops the watch."""
     period = 1.0 / rate
     fast = {'real_time.priority': PRIORITY}
     changed: dict[str, dict[str, object]] = {
@@ -73,7 +73,7 @@ def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
 
 @contextmanager
 def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen[str]]]:
-    """Processes on a domain of their own, on this machine alone."""
+    """Yield processes on a domain of their own, on this machine alone."""
     environment = {
         **os.environ,
         'ROS_DOMAIN_ID': str(1 + os.getpid() % 100),
@@ -93,7 +93,7 @@ def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen
 
 
 def _figures(running: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, object]:
-    """What the probe prints, and the share of a core that each process took meanwhile."""
+    """Return what the probe prints, and the share of a core that each process took meanwhile."""
     probe = running[MEASURED]
     deadline = time.monotonic() + LONGEST_START + seconds
     history: deque[tuple[float, dict[str, float]]] = deque(maxlen=round(seconds / LOOK))

@@ -27,9 +27,9 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.cost.predicted_rows import PredictedRows
 from safe_sysid.plan.cost.terms import Conditioning
-from safe_sysid.plan.result import Finding
+from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.track.gains import Gains
 
 BOXES = (0, 4, 10)
@@ -57,8 +57,8 @@ class Case:
     setting: str  # name of `settings`
     start: int
     boxes: int
-    still: Finding  # whether standing still can be certified
-    found: Finding
+    still: SearchFinding  # whether standing still can be certified
+    found: SearchFinding
     cpu_s: float
     violations: int
     static: float  # see `static_torque`
@@ -77,7 +77,7 @@ class Case:
 
 
 def settings() -> dict[str, Setting]:
-    """The bare gripper, and Table I with different limits and gains."""
+    """Return the bare gripper, and Table I with different limits and gains."""
     bare, holding = RobotModel.named('kinova_gen3'), kinova_with_dumbbell()
     strong = replace(holding, limits=replace(holding.limits, torque=PUBLISHED_TORQUE))
     prior = kinova_prior(holding)
@@ -132,7 +132,7 @@ def _warm_up(setting: Setting) -> None:
     search(problem, aim, Budget.of(600.0), SearchSettings(), 0)
 
 
-def log_condition(certificate: Certificate) -> float:
+def log_condition(certificate: PlanCertificate) -> float:
     """Of the rows that the plan gives until the next one takes over."""
     problem = certificate.problem
     rows = PredictedRows(problem.model, problem.horizon, SWITCH)

@@ -12,7 +12,7 @@ from safe_sysid.bench.experiments.baselines import baselines
 from safe_sysid.bench.experiments.tracking import (
     CLOCK,
     MILLISECOND,
-    Recording,
+    TrackedRun,
     TrackTrial,
     loaded_joint,
     random_trial,
@@ -77,7 +77,7 @@ def _promises(seed: int, runs: int, progress: Progress) -> dict[str, object]:
     }
 
 
-def largest_shares(trial: TrackTrial, recording: Recording) -> dict[str, float]:
+def largest_shares(trial: TrackTrial, recording: TrackedRun) -> dict[str, float]:
     """Of every promise, after the first sample, which is at V = V_M and at the bound of e."""
     used = {**shares(trial, recording), 'torque': torque_share(trial, recording)}
     return {name: float(share[1:].max()) for name, share in used.items()}

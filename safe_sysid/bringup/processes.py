@@ -14,7 +14,7 @@ from safe_sysid.share import share_directory
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
 BRIDGES = ('builtin_sim_bridge', 'drake_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
-ONLOOKERS = ('recorder', 'onlooker')  # that never end a run
+ONLOOKERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
 # A sample of a simulated arm carries the torque that was held until it was taken. It is exact
@@ -31,7 +31,7 @@ SIMULATED: Mapping[str, Parameters] = {
 
 
 @dataclass(frozen=True)
-class Way:
+class BringupProfile:
     """A way of running: its nodes, and parameters that belong to it and not to an arm."""
 
     summary: str
@@ -41,28 +41,32 @@ class Way:
     namespace: str = ''  # of the loop, where the driver has topics of the same names
 
 
-WAYS = {
-    'loop': Way('the loop alone; a bridge is started elsewhere', LOOP),
-    'builtin_sim': Way('the built-in simulator', (*LOOP, 'builtin_sim_bridge'), SIMULATED),
-    'drake_sim': Way(
+BACKENDS = {
+    'loop': BringupProfile('the loop alone; a bridge is started elsewhere', LOOP),
+    'builtin_sim': BringupProfile(
+        'the built-in simulator', (*LOOP, 'builtin_sim_bridge'), SIMULATED
+    ),
+    'drake_sim': BringupProfile(
         'Drake',
         (*LOOP, 'drake_bridge'),
         # dry friction there is smooth: below 5 times its creep it is not what the model says
         {**SIMULATED, 'identifier': {**HELD, 'identifier.observation.velocity_error': [0.0005]}},
     ),
-    'gazebo_sim': Way(
+    'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',
         (*LOOP, 'ros2_control_bridge'),
         {'ros2_control_bridge': {'use_sim_time': True}},
         namespace='safe_sysid',
     ),
-    'kinova': Way(
+    'kinova': BringupProfile(
         'a Kinova arm through ros2_control',
         (*LOOP, 'ros2_control_bridge'),
         namespace='safe_sysid',
     ),
-    'lbr_fri': Way('a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'),
-    'replay': Way(
+    'lbr_fri': BringupProfile(
+        'a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'
+    ),
+    'replay': BringupProfile(
         'a recorded bag through the identifier alone',
         ('identifier', 'replay_bridge'),
         {'identifier': {'waits_for_mode': False}},
@@ -81,7 +85,7 @@ class Choices:
     record: str = ''  # folder for the bag
     bag: str = ''  # to replay
     is_lockstep: bool = False  # whether simulated time waits for every answer
-    once: bool = False  # whether the onlooker ends when the task is done
+    once: bool = False  # whether the monitor ends when the task is done
     extra: tuple[str, ...] = ()  # other parameters as NAME:=VALUE or NODE:NAME:=VALUE
 
 
@@ -113,24 +117,24 @@ def executable_of(node: str) -> str:
 
 def nodes() -> list[str]:
     """All nodes that any way starts, and those that join on request."""
-    every = dict.fromkeys(node for way in WAYS.values() for node in way.nodes)
+    every = dict.fromkeys(node for way in BACKENDS.values() for node in way.nodes)
     return [*every, *ONLOOKERS]
 
 
 def processes_of(name: str, choices: Choices) -> list[Process]:
-    """Processes of a way of running."""
-    if name not in WAYS:
-        raise ConfigError(f"no way to run '{name}', there are {list(WAYS)}")
-    way = WAYS[name]
+    """Return processes of a way of running."""
+    if name not in BACKENDS:
+        raise ConfigError(f"no way to run '{name}', there are {list(BACKENDS)}")
+    way = BACKENDS[name]
     settings = settings_file(way, choices)
     _check_names(settings)
-    started = [*way.nodes, *(['recorder'] if choices.record else []), 'onlooker']
+    started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
     return [
         Process(node, settings, _parameters(way, node, choices), way.namespace) for node in started
     ]
 
 
-def settings_file(way: Way, choices: Choices) -> Path:
+def settings_file(way: BringupProfile, choices: Choices) -> Path:
     """YAML of the nodes."""
     if choices.config:
         path = Path(choices.config)
@@ -157,7 +161,7 @@ def _check_names(settings: Path) -> None:
             raise ConfigError(f"{settings}: '{block}' means no node, there are {nodes()}")
 
 
-def _parameters(way: Way, node: str, choices: Choices) -> dict[str, object]:
+def _parameters(way: BringupProfile, node: str, choices: Choices) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
     said: dict[str, object] = {}
     for text in choices.extra:
@@ -182,7 +186,7 @@ def _options(node: str, choices: Choices) -> dict[str, object]:
         'planner': {'world': choices.world},
         'recorder': {'folder': choices.record},
         'replay_bridge': {'bag': choices.bag},
-        'onlooker': {'once': choices.once},
+        'monitor': {'once': choices.once},
     }
     return {name: value for name, value in {**given, **own.get(node, {})}.items() if value}
 

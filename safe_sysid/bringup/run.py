@@ -134,7 +134,7 @@ class Supervised:
                 self._start(node)
 
     def _notice_end(self, node: str, status: int) -> None:
-        """A process that came to its end, or refused its settings, ends all; a crash does not."""
+        """End all when a process came to its end or refused its settings, not at a crash."""
         is_first = not self._crashes.get(node)
         if self._status is not None:  # all are ending
             if node not in self._last or status in (0, FAULT, SETTINGS_REFUSED):

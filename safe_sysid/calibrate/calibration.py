@@ -21,14 +21,14 @@ from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, rewe
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
 from safe_sysid.calibrate.torque_rows import (
     MOTION,
-    Motion,
+    SmoothedMotion,
     TorqueRows,
     joined,
     motion_of,
     periodic_motion_of,
     rows_of_motion,
 )
-from safe_sysid.calibrate.uncertainty import Uncertainty, uncertainty_of
+from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError, MeasurementError
@@ -96,7 +96,7 @@ class Calibration:
     base: BaseParameters
     fit: ReweightedFit  # base parameters, no physical limits
     consistent: SdpFit  # bodies that can exist
-    uncertainty: Uncertainty
+    uncertainty: FitUncertainty
     effort: EffortCheck  # torques beside the description, before the fit
     quality: ExcitationQuality
     training: TorqueError
@@ -123,7 +123,7 @@ class Calibration:
         return explained
 
     def cautions(self) -> tuple[str, ...]:
-        """What speaks against these figures without forbidding them."""
+        """Return what speaks against these figures without forbidding them."""
         far = np.flatnonzero(self.validation.rms > FAR * self.expected)
         if not far.size:
             return self.effort.cautions()
@@ -236,7 +236,7 @@ def fit_columns(model: RobotModel, settings: CalibrationSettings) -> FitColumns:
     return FitColumns(model.layout, settings.creep, couplings)
 
 
-def _motion(log: EvenLog, settings: CalibrationSettings) -> Motion:
+def _motion(log: EvenLog, settings: CalibrationSettings) -> SmoothedMotion:
     if settings.period is not None:
         return periodic_motion_of(log, settings.period, settings.harmonics)
     return motion_of(log, MOTION * settings.cutoff)

@@ -27,7 +27,7 @@ from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, rewe
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
 from safe_sysid.calibrate.separability import Separability, separability
 from safe_sysid.calibrate.torque_rows import TorqueRows, joined
-from safe_sysid.calibrate.uncertainty import Uncertainty, uncertainty_of
+from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, torque_error
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.closed_chain.assembly_modes import check_unique
@@ -63,7 +63,7 @@ class ClosedChainFit:
     separability: Separability
     reweighted: ReweightedFit
     consistent: SdpFit
-    uncertainty: Uncertainty
+    uncertainty: FitUncertainty
     training: TorqueError
 
     def theta(self, nominal: Array) -> Array:

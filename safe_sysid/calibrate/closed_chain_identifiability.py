@@ -22,7 +22,7 @@ NAMED = 12  # parameters that are named one by one
 
 
 def loop_sentences(robot: str) -> tuple[str, ...]:
-    """What the loops of a robot that comes with the package hide; nothing where it has none."""
+    """Say in sentences what the loops of a robot of the package hide, if it has any."""
     if robot not in robot_names() or read_facts(facts_path(robot)).closed_chain is None:
         return ()
     return chain_sentences(ClosedChain.named(robot))

@@ -91,7 +91,7 @@ def projected_columns(chain: ClosedChain, columns: FitColumns, motion: ClosedMot
 def closed_base_parameters(
     chain: ClosedChain, columns: FitColumns, selection: Selection, rng: np.random.Generator
 ) -> BaseParameters:
-    """What random motions through closed configurations tell apart of the selected entries."""
+    """Return base parameters of selected entries from random closed configurations."""
     limits, a = chain.model.limits, chain.actuated
     q = random_closures(chain, STATES, rng)
     shape = (len(q), len(a))
@@ -102,7 +102,7 @@ def closed_base_parameters(
 
 
 def random_closures(chain: ClosedChain, count: int, rng: np.random.Generator) -> Array:
-    """Closed configurations (count, n) of actuated joints anywhere within their limits."""
+    """Return closed configurations (count, n) of actuated joints anywhere within their limits."""
     limits, a = chain.model.limits, chain.actuated
     lower = np.where(np.isfinite(limits.position_lower), limits.position_lower, -np.pi)[a]
     upper = np.where(np.isfinite(limits.position_upper), limits.position_upper, np.pi)[a]

@@ -26,7 +26,7 @@ class Compressed:
         return float(residual @ residual) + self.rest
 
     def scaled(self, factor: float) -> Compressed:
-        """The same rows, all times a factor."""
+        """Return the same rows, all times a factor."""
         return Compressed(factor * self.R, factor * self.z, factor**2 * self.rest, self.count)
 
 

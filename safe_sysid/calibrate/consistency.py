@@ -45,7 +45,7 @@ class Consistency:
         return np.array(values).reshape(-1, 4)
 
     def pull(self, x: Array) -> float:
-        """What the prior adds to the cost; infinite for a body that cannot exist."""
+        """Return what the prior adds to the cost; infinite for a body that cannot exist."""
         if self.weight == 0.0:
             return 0.0
         values = self.eigenvalues(x)
@@ -54,7 +54,7 @@ class Consistency:
         return self.weight * float(np.sum(values - np.log(values)))
 
     def trace_slope(self, size: int) -> Array:
-        """Derivative of the sum of all tr(J0^-1 J) by x."""
+        """Return derivative of the sum of all tr(J0^-1 J) by x."""
         slope = np.zeros(size)
         basis = pseudo_inertia(np.eye(10))
         for body, J0 in zip(self.bodies, self.priors, strict=True):

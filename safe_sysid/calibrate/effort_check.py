@@ -106,7 +106,7 @@ class EffortCheck:
         return tuple(said)
 
     def turned(self) -> str:
-        """A sentence about joints in which friction and weight disagree about the sign."""
+        """Return a sentence about joints in which friction and weight disagree about the sign."""
         return (
             'weight pulls the other way than friction says it should, '
             f'{self.listed(np.flatnonzero(self.is_upside_down))}: gravity in the settings points '
@@ -115,7 +115,7 @@ class EffortCheck:
         )
 
     def listed(self, joints: AnyArray) -> str:
-        """The figures of some joints that tell anything."""
+        """Return the figures of some joints that tell anything."""
         return ', '.join(
             f'{self.names[j]} (friction {self.friction[j]:.3f}'
             + (
@@ -177,7 +177,7 @@ def _friction_correlation(columns: FitColumns, Y: Array, tau: Array, joint: int)
 
 
 def _left(others: Array, column: Array) -> Array:
-    """What other columns do not explain of one."""
+    """Return the residual of one column after projecting out the others."""
     basis = _basis(others)
     left: Array = column - basis @ (basis.T @ column)
     return left

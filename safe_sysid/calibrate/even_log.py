@@ -44,20 +44,20 @@ class EvenLog:
         return len(self.q) / self.rate
 
     def part(self, first: float, last: float) -> EvenLog:
-        """What lies between two shares (0 to 1) of the length."""
+        """Return what lies between two shares (0 to 1) of the length."""
         piece = slice(round(first * len(self.q)), round(last * len(self.q)))
         return EvenLog(self.rate, self.q[piece], self.tau[piece])
 
 
 def unwrapped(log: JointLog, is_continuous: AnyArray) -> JointLog:
-    """The log without the jumps by a turn that drivers make where a joint turns without end."""
+    """Return the log without the 2 pi jumps of continuous joints."""
     position = log.position.copy()
     position[:, is_continuous] = np.unwrap(position[:, is_continuous], axis=0)
     return JointLog(log.stamp, position, log.velocity, log.torque)
 
 
 def even_logs(log: JointLog) -> list[EvenLog]:
-    """A log on an even grid of its median period, in pieces where samples are missing.
+    """Return a log on an even grid of its median period, in pieces where samples are missing.
 
     Samples with the stamp of the one before count once. Curves bridge what is missing up to four
     periods; at a longer gap a new piece begins, and pieces of less than 100 samples are left out.

@@ -8,8 +8,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.calibrate.torque_rows import Motion
-from safe_sysid.calibrate.uncertainty import Uncertainty
+from safe_sysid.calibrate.torque_rows import SmoothedMotion
+from safe_sysid.calibrate.uncertainty import FitUncertainty
 from safe_sysid.model.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.robot_model import RobotModel
 
@@ -30,7 +30,7 @@ class ExcitationQuality:
 def arm_base_parameters(
     model: RobotModel, columns: FitColumns, rng: np.random.Generator
 ) -> BaseParameters:
-    """Base parameters of an arm that moves as it likes inside its limits."""
+    """Return base parameters of an arm that moves as it likes inside its limits."""
     limits = model.limits
     lower = np.where(np.isfinite(limits.position_lower), limits.position_lower, -np.pi)
     upper = np.where(np.isfinite(limits.position_upper), limits.position_upper, np.pi)
@@ -45,8 +45,8 @@ def arm_base_parameters(
 def excitation_quality(
     model: RobotModel,
     columns: FitColumns,
-    motions: list[Motion],
-    fitted: tuple[Uncertainty, Array],
+    motions: list[SmoothedMotion],
+    fitted: tuple[FitUncertainty, Array],
     rng: np.random.Generator,
 ) -> ExcitationQuality:
     """Uncertainty at random states inside the recorded ranges; `fitted` has the whitened rows."""

@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.calibrate.torque_rows import ENDS, MOTION, Motion, motion_of
+from safe_sysid.calibrate.torque_rows import ENDS, MOTION, SmoothedMotion, motion_of
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.measure.filters import zero_phase
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
@@ -60,7 +60,7 @@ class Drift:
 
 
 def external_torque(
-    model: RobotModel, columns: FitColumns, motion: Motion, x: Array, cutoff: float
+    model: RobotModel, columns: FitColumns, motion: SmoothedMotion, x: Array, cutoff: float
 ) -> Array:
     """Measured torque less that of the model with factors x, both filtered, (N, n) [N m]."""
     predicted = columns.regressor(model, motion.q, motion.qd, motion.qdd) @ x
@@ -116,7 +116,7 @@ def drift(F: Array, rate: float, settings: AdmittanceSettings) -> Drift:
 
 def drift_of(
     model: RobotModel,
-    motion: Motion,
+    motion: SmoothedMotion,
     columns: FitColumns,
     x: Array,
     cutoff: float,

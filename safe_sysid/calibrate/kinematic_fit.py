@@ -175,7 +175,7 @@ def _check(model: RobotModel, poses: TipPoses) -> None:
 
 
 def _aligned(model: RobotModel, poses: TipPoses, marker: Marker) -> tuple[RobotModel, Marker]:
-    """The arm moved so that its tip is near the measured points, and the marker turned to them."""
+    """Align the base with the measured points, and the marker with them."""
     R, p = tip_poses(model, poses.q, marker)
     mean, seen = p.mean(axis=0), poses.p.mean(axis=0)
     U, _, Vt = np.linalg.svd((p - mean).T @ (poses.p - seen))
@@ -271,7 +271,7 @@ def _left_jacobian_inverse(w: Array) -> Array:
 def _moved(
     model: RobotModel, marker: Marker, chain: list[int], step: Array
 ) -> tuple[RobotModel, Marker]:
-    """The arm after a step in all unknowns."""
+    """Return the arm after a step in all unknowns."""
     tree = model.tree
     R, p, axis = tree.R_parent_joint.copy(), tree.p_parent_joint.copy(), tree.axis.copy()
     for i, part in zip(chain, _parts(step, len(chain)), strict=True):
@@ -296,7 +296,7 @@ def _with_tree(model: RobotModel, R: Array, p: Array, axis: Array) -> RobotModel
 
 
 def _tip_deviation(J: Array, e: Array, rank: int, N: int, noise: PoseNoise) -> Array:
-    """Standard deviation of the fitted tip at every measured pose, from the residuals."""
+    """Return standard deviation of the fitted tip at every measured pose, from the residuals."""
     U, _, _ = scipy.linalg.svd(J, full_matrices=False, lapack_driver='gesvd')
     variance = float(e @ e) / max(len(e) - rank, 1)
     leverage = np.sum(U[:, :rank] ** 2, axis=1).reshape(N, -1)[:, :3]

@@ -91,7 +91,7 @@ class _Problem:
         self.bounded[consistency.nonnegative] = True
 
     def start(self) -> Array:
-        """The priors, and nothing else."""
+        """Return the priors, and nothing else."""
         v = np.zeros(self._data.R.shape[1])
         for body, J0 in zip(self._consistency.bodies, self._consistency.priors, strict=True):
             v[body] = log_cholesky.coordinates(from_pseudo_inertia(J0))

@@ -27,7 +27,7 @@ class Recorded:
 
 
 def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
-    """Logs of several recordings in joint torque [N m], joints in the order of the arm.
+    """Return logs of several recordings in joint torque [N m], joints in the order of the arm.
 
     Joints without a motor need not be in a recording, and are left out of the logs.
     """

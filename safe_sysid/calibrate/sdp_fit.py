@@ -74,7 +74,7 @@ def sdp_fit(data: Compressed, consistency: Consistency) -> SdpFit:
 
 
 def _inside(x: Array, consistency: Consistency) -> Array:
-    """The solution, moved towards the priors as little as its rounding errors ask for."""
+    """Return the solution, moved towards the priors as little as its rounding errors ask for."""
     x = x.copy()
     x[consistency.nonnegative] = np.maximum(x[consistency.nonnegative], 0.0)
     for body, J0 in zip(consistency.bodies, consistency.priors, strict=True):

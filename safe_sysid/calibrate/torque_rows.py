@@ -38,7 +38,7 @@ class TorqueRows:
         return len(self.tau)
 
     def noise(self, rng: np.random.Generator) -> Array:
-        """What white noise becomes behind the filter, (N, n) with variance 1."""
+        """Return what white noise becomes behind the filter, (N, n) with variance 1."""
         N, n = self.tau.shape
         length = (N - 1) * self.step + 1
         white = rng.normal(size=(length + len(self.response) - 1, n))
@@ -54,7 +54,7 @@ class TorqueRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class SmoothedMotion:
     """A recording with its derivatives."""
 
     rate: float  # [Hz]
@@ -64,17 +64,17 @@ class Motion:
     tau: Array  # (N, n) [N m]
 
 
-def motion_of(log: EvenLog, cutoff: float) -> Motion:
+def motion_of(log: EvenLog, cutoff: float) -> SmoothedMotion:
     """Zero-phase filtered positions, and their derivatives by differences."""
     q = zero_phase(log.q, log.rate, cutoff)
     qd = derivative(q, log.rate)
-    return Motion(log.rate, q, qd, derivative(qd, log.rate), log.tau)
+    return SmoothedMotion(log.rate, q, qd, derivative(qd, log.rate), log.tau)
 
 
-def periodic_motion_of(log: EvenLog, period: float, harmonics: int) -> Motion:
-    """The Fourier series of a period [s] nearest to the positions, with its exact derivatives."""
+def periodic_motion_of(log: EvenLog, period: float, harmonics: int) -> SmoothedMotion:
+    """Fit a Fourier series of a period [s] to positions, with its exact derivatives."""
     t = np.arange(len(log.q)) / log.rate
-    return Motion(log.rate, *harmonic_motion(t, log.q, period, harmonics), log.tau)
+    return SmoothedMotion(log.rate, *harmonic_motion(t, log.q, period, harmonics), log.tau)
 
 
 def torque_rows(model: RobotModel, columns: FitColumns, log: EvenLog, cutoff: float) -> TorqueRows:
@@ -87,7 +87,7 @@ def torque_rows(model: RobotModel, columns: FitColumns, log: EvenLog, cutoff: fl
 
 
 def rows_of_motion(
-    model: RobotModel, columns: FitColumns, motion: Motion, cutoff: float
+    model: RobotModel, columns: FitColumns, motion: SmoothedMotion, cutoff: float
 ) -> TorqueRows:
     """Rows of a motion whose derivatives are known already."""
 
@@ -98,7 +98,7 @@ def rows_of_motion(
 
 
 def filtered_rows(
-    regressor: Callable[[Array, Array, Array], Array], motion: Motion, cutoff: float
+    regressor: Callable[[Array, Array, Array], Array], motion: SmoothedMotion, cutoff: float
 ) -> TorqueRows:
     """Rows of a motion, the regressor (N, n, p) of its states and its torques filtered alike."""
     step = max(int(motion.rate / (WORKING * cutoff)), 1)

@@ -16,7 +16,7 @@ DRAWS = 16  # of simulated noise
 
 
 @dataclass(frozen=True, eq=False)
-class Uncertainty:
+class FitUncertainty:
     """Covariance of base parameters, from residuals as they are."""
 
     base: BaseParameters
@@ -25,12 +25,12 @@ class Uncertainty:
     factor: Array  # (n,) residuals of a joint over noise, at low frequencies; 1 for pure noise
 
     def deviation(self) -> Array:
-        """Standard deviation of every base parameter, (b,)."""
+        """Return standard deviation of every base parameter, (b,)."""
         spread: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         return spread
 
     def torque_deviation(self, Y: Array) -> Array:
-        """Standard deviation of the torque that rows (N, n, p) predict, (N, n)."""
+        """Return standard deviation of the torque that rows (N, n, p) predict, (N, n)."""
         rows = Y[:, :, self.base.columns]
         variance = np.einsum('tji,ik,tjk->tj', rows, self.covariance, rows)
         spread: Array = np.sqrt(np.maximum(variance, 0.0))
@@ -53,7 +53,7 @@ class Uncertainty:
 
 def uncertainty_of(
     base: BaseParameters, rows: TorqueRows, residual: Array, kept: AnyArray
-) -> Uncertainty:
+) -> FitUncertainty:
     """Covariance of a weighted least-squares fit of rows with residuals (N, n).
 
     Noise is white at the sampling rate, so behind the filter its correlation is known; joints have
@@ -75,7 +75,7 @@ def uncertainty_of(
     spread = np.zeros_like(information)
     for j in range(n):
         spread += factor[j] * _correlated(Y[:, j], correlation)
-    return Uncertainty(base, inverse @ spread @ inverse, inverse, factor)
+    return FitUncertainty(base, inverse @ spread @ inverse, inverse, factor)
 
 
 def _correlated(Y: Array, correlation: Array) -> Array:

@@ -82,7 +82,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def recorded_of(options: argparse.Namespace, paths: Sequence[Path], arm: Arm) -> Recorded:
-    """Recordings of an arm, read as the command line says."""
+    """Return recordings of an arm, read as the command line says."""
     from safe_sysid.calibrate.recorded_motion import recorded
 
     return recorded([recording_choice(options, path) for path in paths], arm)
@@ -126,7 +126,7 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
 
 
 def _closed_chain(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[str, object]]:
-    """The same for a robot with loops."""
+    """Return the same for a robot with loops."""
     from safe_sysid.calibrate.closed_chain_calibration import calibrate_closed_chain
     from safe_sysid.calibrate.closed_chain_fit import ClosedChainSettings
     from safe_sysid.export.calibrated_arm import write_closed_chain_arm

@@ -75,10 +75,10 @@ def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid excite`; the exit status is 1 when the excitation is poor."""
     from safe_sysid.cli.output import print_to_error
     from safe_sysid.errors import BoundError
-    from safe_sysid.excite.motion_to_record import Aim, motion_to_record
+    from safe_sysid.excite.excitation_trajectory import ExcitationAim, design_trajectory
     from safe_sysid.excite.multi_start import Effort
     from safe_sysid.excite.settings import read_settings
-    from safe_sysid.export.motion import SampledMotion, refuse_unproven, write_motion
+    from safe_sysid.export.motion import MotionSamples, refuse_unproven, write_motion
     from safe_sysid.model.arm import arm_of
     from safe_sysid.model.payload import read_payload
     from safe_sysid.report.figures_text import as_json, as_table
@@ -89,7 +89,7 @@ def command(options: argparse.Namespace) -> int:
     settings = read_settings(options.settings)
     arm = arm_of(options.robot, options.config, options.package_path)
     payload = None if options.payload is None else read_payload(options.payload)
-    aim = Aim(options.criterion, options.payload_only)
+    aim = ExcitationAim(options.criterion, options.payload_only)
 
     def look(contact: ContactModel) -> None:
         if options.out is not None and not options.unproven_contact:
@@ -99,10 +99,10 @@ def command(options: argparse.Namespace) -> int:
 
     with print_to_error():
         with _searching(effort) as watch:
-            found = motion_to_record(arm, payload, aim, effort, settings, watch, look)
+            found = design_trajectory(arm, payload, aim, effort, settings, watch, look)
         figures, warnings = dict(found.figures), list(found.warnings)
         if options.out is not None:
-            motion = SampledMotion(found.joint_names, found.t, found.states, found.contact_doubts)
+            motion = MotionSamples(found.joint_names, found.t, found.states, found.contact_doubts)
             allowed = options.unproven_contact
             try:
                 paths = write_motion(options.out, motion, found.about, unproven_contact=allowed)
@@ -118,7 +118,7 @@ def command(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _searching(effort: Effort) -> Iterator[Watch]:
-    """What shows how far a search is, as a bar on standard error."""
+    """Yield what shows how far a search is, as a bar on standard error."""
     bar = ProgressBar('searching')
 
     def watch(progress: Progress) -> None:

@@ -81,7 +81,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def ratio(text: str) -> Fraction:
-    """A number that is not zero, as it was written."""
+    """Return a number that is not zero, as it was written."""
     try:
         value = Fraction(text)
     except (ValueError, ZeroDivisionError):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 HELP = 'guaranteed bounds on a payload from a recording: rosbag2 (sqlite3, mcap) or CSV'
 REFUSED = 1
+FORMER = {'--torque-error': ('--torque-noise',)}  # names that are accepted until 0.2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +88,7 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     for name, unit, kind, default, text in (
         ('--torque-ratio', 'SHARE', shares, (0.025,), 'error of a torque, as a share of it'),
-        ('--torque-noise', 'N·m', numbers, (0.0,), 'on top of that'),
+        ('--torque-error', 'N·m', numbers, (0.0,), 'on top of that'),
         (
             '--position-error',
             'RAD',
@@ -105,7 +106,7 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
     ):
         shown = '' if default is None else f'; default: {default[0]:g}'
         group.add_argument(
-            name, metavar=unit, type=kind,
+            name, *FORMER.get(name, ()), metavar=unit, type=kind,
             help=f'{text}{shown}; one for all joints or one each',
         )  # fmt: skip
     group.add_argument(
@@ -130,7 +131,7 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
         'Bounds are from all of it',
     )  # fmt: skip
     group.add_argument(
-        '--filter', metavar='HZ', type=positive,
+        '--cutoff', '--filter', metavar='HZ', type=positive,
         help='low-pass of that comparison; default: 10, or a fifth of the sample rate',
     )  # fmt: skip
     group.add_argument(
@@ -176,7 +177,7 @@ def command(options: argparse.Namespace) -> int:
 
 
 def settings_of(options: argparse.Namespace) -> RecordingSettings:
-    """What the command line says of the part, of what is known, and of the answer."""
+    """Return what the command line says of the part, of what is known, and of the answer."""
     from safe_sysid.identify.from_recording import RecordingSettings
     from safe_sysid.model.uncertainty import Uncertainty, Width
 
@@ -186,7 +187,7 @@ def settings_of(options: argparse.Namespace) -> RecordingSettings:
         'payload_mass': options.payload_mass,
         'payload_reach': options.payload_reach,
         'torque_ratio': options.torque_ratio,
-        'torque_error': options.torque_noise,
+        'torque_error': options.torque_error,
         'position_error': options.position_error,
         'velocity_error': options.velocity_error,
         'torque_signal': options.torque_signal,
@@ -199,7 +200,7 @@ def settings_of(options: argparse.Namespace) -> RecordingSettings:
         window=options.window,
         flange=options.flange,
         hold_out=options.hold_out,
-        filter_hz=options.filter,
+        filter_hz=options.cutoff,
         stated=tuple(said),
         **said,
     )
@@ -231,7 +232,7 @@ def _write_exports(
 
 
 def _write_pictures(html: Path | None, plots: Path | None, result: IdentifiedRecording) -> None:
-    """The page and the figures that were asked for."""
+    """Write the page and the figures that were asked for."""
     if html is None and plots is None:
         return
     from safe_sysid.report.html_page import write_page

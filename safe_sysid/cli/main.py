@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line may say."""
+    """Return what the command line may say."""
     whole = argparse.ArgumentParser(
         prog='safe-sysid',
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -37,7 +37,7 @@ def add_recording(group: argparse._ArgumentGroup) -> None:
 
 
 def recording_choice(options: argparse.Namespace, path: Path) -> RecordingChoice:
-    """A recording, with joints and columns as the command line calls them."""
+    """Return a recording, with joints and columns as the command line calls them."""
     from safe_sysid.measure.csv_log import Columns
     from safe_sysid.measure.recording_choice import RecordingChoice
 
@@ -46,7 +46,7 @@ def recording_choice(options: argparse.Namespace, path: Path) -> RecordingChoice
 
 
 def arm_of_options(options: argparse.Namespace) -> Arm:
-    """The arm, with the sign of its effort signal as the command line says."""
+    """Return the arm, with the sign of its effort signal as the command line says."""
     import numpy as np
 
     from safe_sysid.model.arm import arm_of

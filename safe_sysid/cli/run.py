@@ -2,7 +2,7 @@
 
 import argparse
 
-from safe_sysid.bringup.processes import ROBOT, WAYS, Choices
+from safe_sysid.bringup.processes import BACKENDS, ROBOT, Choices
 from safe_sysid.bringup.run import run
 
 HELP = 'run the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
@@ -10,8 +10,8 @@ HELP = 'run the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which way, which arm, and what differs from its settings file."""
-    ways = '; '.join(f'{name}: {way.summary}' for name, way in WAYS.items())
-    parser.add_argument('name', choices=list(WAYS), metavar='NAME', help=ways)
+    ways = '; '.join(f'{name}: {way.summary}' for name, way in BACKENDS.items())
+    parser.add_argument('name', choices=list(BACKENDS), metavar='NAME', help=ways)
     parser.add_argument('--robot', metavar='NAME', default='', help=f'default: {ROBOT}')
     parser.add_argument(
         '--config', metavar='YAML', default='', help='settings of the nodes, not config/loop/ROBOT'

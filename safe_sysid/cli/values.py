@@ -9,14 +9,14 @@ from safe_sysid.model.parameter_kinds import KINDS
 
 
 def count(text: str) -> int:
-    """A whole number of 1 or more."""
+    """Return a whole number of 1 or more."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
     return int(text)
 
 
 def number(text: str) -> float:
-    """A finite number."""
+    """Return a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -27,7 +27,7 @@ def number(text: str) -> float:
 
 
 def positive(text: str) -> float:
-    """A number above 0."""
+    """Return a number above 0."""
     value = number(text)
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
@@ -35,7 +35,7 @@ def positive(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """A share of 0 or more and below 1: 0.05 or 5%."""
+    """Return a share of 0 or more and below 1: 0.05 or 5%."""
     value = number(text.removesuffix('%')) / (100.0 if text.endswith('%') else 1.0)
     if not 0.0 <= value < 1.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1, such as 5%")
@@ -64,7 +64,7 @@ def signs(text: str) -> tuple[float, ...]:
 
 
 def known_links(text: str) -> tuple[float, float]:
-    """A share, and a length [m] after a comma: 5% or 5%,0.01."""
+    """Return a share, and a length [m] after a comma: 5% or 5%,0.01."""
     first, _, second = text.partition(',')
     length = number(second) if second else 0.0
     if length < 0.0:
@@ -73,7 +73,7 @@ def known_links(text: str) -> tuple[float, float]:
 
 
 def known_friction(text: str) -> float | str:
-    """A share, or the word unknown."""
+    """Return a share, or the word unknown."""
     return text if text == 'unknown' else share(text)
 
 

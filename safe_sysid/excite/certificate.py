@@ -38,7 +38,7 @@ TIGHTER = 1e-9  # of the time that cells overlap by, so that rounding leaves no 
 
 
 @dataclass(frozen=True)
-class Certificate:
+class MotionCertificate:
     """What is proven of a motion; a failed part says where and by how much."""
 
     distance: float  # [m] proven smallest distance between anything listed, at all times
@@ -55,7 +55,9 @@ class Certificate:
         return not self.failures
 
 
-def certify(model: RobotModel, contacts: Contacts, motion: Motion, required: float) -> Certificate:
+def certify(
+    model: RobotModel, contacts: Contacts, motion: Motion, required: float
+) -> MotionCertificate:
     """Prove that a motion keeps all limits of an arm and a required distance [m]."""
     distance, nearest = proven_distance(contacts, motion, required)
     position, velocity, acceleration = limit_shares(motion, model.limits)
@@ -76,7 +78,7 @@ def certify(model: RobotModel, contacts: Contacts, motion: Motion, required: flo
     if not torque <= 1.0:
         failures.append(f'torque of joint {names[joint]} may reach {100 * torque:.1f} %')
     largest = {what: float(share.max()) for what, share in shares.items()}
-    return Certificate(distance, nearest, **largest, torque=torque, failures=tuple(failures))
+    return MotionCertificate(distance, nearest, **largest, torque=torque, failures=tuple(failures))
 
 
 def limit_shares(motion: Motion, limits: JointLimits) -> tuple[Array, Array, Array]:
@@ -96,7 +98,7 @@ def limit_shares(motion: Motion, limits: JointLimits) -> tuple[Array, Array, Arr
 
 
 def proven_distance(contacts: Contacts, motion: Motion, required: float) -> tuple[float, str]:
-    """A distance that nothing falls below at any time, and what is nearest.
+    """Return a distance that nothing falls below at any time, and what is nearest.
 
     Cells are halved until they prove `required`; a distance below it comes from a cell that
     could not be halved further, or from a pose that breaks it.

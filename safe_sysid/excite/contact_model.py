@@ -65,7 +65,7 @@ class ContactModel:
 
 
 def _without_capsules(model: RobotModel) -> tuple[str, ...]:
-    """A sentence when a joint moves something that no capsule contains."""
+    """Return a sentence when a joint moves something that no capsule contains."""
     bare = [
         name
         for joint, name in enumerate(model.layout.joint_names)

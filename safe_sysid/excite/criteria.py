@@ -53,7 +53,7 @@ def negative_log_determinant(eigenvalues: Array) -> tuple[float, Array]:
 
 
 def mean_log_variance(eigenvalues: Array) -> tuple[float, Array]:
-    """The same optimum as D-optimality, per parameter: on a scale that suits an optimiser."""
+    """Return the mean log variance, with the optimum of D-optimality, per parameter."""
     value, g = negative_log_determinant(eigenvalues)
     return value / len(eigenvalues), g / len(eigenvalues)
 
@@ -64,7 +64,7 @@ def total_variance(eigenvalues: Array) -> tuple[float, Array]:
 
 
 def log_total_variance(eigenvalues: Array) -> tuple[float, Array]:
-    """The same optimum as A-optimality, on a scale that suits an optimiser."""
+    """Return the same optimum as A-optimality, on a scale that suits an optimiser."""
     value, g = total_variance(eigenvalues)
     return float(np.log(value)), g / value
 
@@ -96,7 +96,7 @@ def frobenius_sum(eigenvalues: Array) -> tuple[float, Array]:
 
 
 def log_frobenius_sum(eigenvalues: Array) -> tuple[float, Array]:
-    """The same optimum as r_c, on a scale that suits an optimiser."""
+    """Return the same optimum as r_c, on a scale that suits an optimiser."""
     value, g = frobenius_sum(eigenvalues)
     return float(np.log(value)), g / value
 
@@ -123,7 +123,7 @@ GOALS: dict[str, Criterion] = {  # what the results of different searches are co
 
 
 def stages_of(name: str) -> tuple[Criterion, ...]:
-    """What is minimised, one after the other, for a criterion by name."""
+    """Return what is minimised, one after the other, for a criterion by name."""
     if name not in STAGES:
         raise ConfigError(f"no criterion '{name}', there are {list(STAGES)}")
     return STAGES[name]

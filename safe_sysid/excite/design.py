@@ -34,7 +34,7 @@ SEED_OF_POSES = 7
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class MotionCandidate:
     """A motion that keeps its linear limits at all times and its distances, proven."""
 
     x: Array  # coefficients
@@ -46,7 +46,7 @@ class Candidate:
 def design_problem(
     bare: RobotModel, model: RobotModel, settings: ExcitationSettings
 ) -> DesignProblem:
-    """The search for a motion of `model`, which is `bare` with what it holds."""
+    """Return the search for a motion of `model`, which is `bare` with what it holds."""
     columns = observed_columns(model, settings.friction, settings.smooth)
     return problem_with(bare, model, settings, columns)
 
@@ -54,14 +54,14 @@ def design_problem(
 def payload_problem(
     bare: RobotModel, model: RobotModel, settings: ExcitationSettings
 ) -> DesignProblem:
-    """The same for the ten parameters of the body at the tip alone."""
+    """Return the same for the ten parameters of the body at the tip alone."""
     return problem_with(bare, model, settings, payload_columns(model, settings.smooth))
 
 
 def problem_with(
     bare: RobotModel, model: RobotModel, settings: ExcitationSettings, columns: ObservedColumns
 ) -> DesignProblem:
-    """The search for a motion that is judged by given columns."""
+    """Return the search for a motion that is judged by given columns."""
     noise = np.array(settings.torque_noise or [1.0] * model.n)
     if len(noise) != model.n:
         raise ConfigError(
@@ -82,7 +82,7 @@ def problem_with(
 
 def search(
     problem: DesignProblem, criterion: str, seed: int, start: int
-) -> Iterator[Candidate | None]:
+) -> Iterator[MotionCandidate | None]:
     """Every step of one search; a candidate whenever the motion so far can be used, else None.
 
     What comes is decided by seed and start alone.
@@ -128,7 +128,7 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> Array:
 
 
 def _clear_pose(problem: DesignProblem, rng: np.random.Generator) -> Array:
-    """A pose at rest that keeps all distances and torques."""
+    """Return a pose at rest that keeps all distances and torques."""
     for _ in range(POSE_TRIES):
         x = np.zeros(problem.shape)
         x[:, 0] = POSE_SHARE * random_states(problem.model.limits, rng, 1)[0, 0]
@@ -143,7 +143,7 @@ def _clear_pose(problem: DesignProblem, rng: np.random.Generator) -> Array:
 
 def _candidate(
     problem: DesignProblem, descent: Descent, criterion: str, start: int
-) -> Candidate | None:
+) -> MotionCandidate | None:
     x = descent.x.copy()
     if proven_distance(problem.contacts, problem.motion(x), problem.required)[0] < (
         problem.required
@@ -151,7 +151,7 @@ def _candidate(
         return None
     states = problem.states(x)
     goal = problem.information.value(GOALS[criterion], states)
-    return Candidate(x, goal, problem.information.condition(states), start)
+    return MotionCandidate(x, goal, problem.information.condition(states), start)
 
 
 def _times(duration: float, rate: float) -> Array:

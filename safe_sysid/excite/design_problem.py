@@ -96,7 +96,7 @@ class DesignProblem:
         return Rows(np.concatenate(values), slopes, states, torque)
 
     def row_gradients(self, rows: Rows, active: IntArray) -> Array:
-        """Derivatives in x of the rows with the given numbers, (active, n m)."""
+        """Return derivatives in x of the rows with the given numbers, (active, n m)."""
         count = len(self.contacts.names)
         contacts = len(self.checks) * count
         touching, straining = active[active < contacts], active[active >= contacts] - contacts
@@ -135,7 +135,7 @@ class DesignProblem:
         return np.stack([self.basis.rows(self.checks, d) for d in range(3)])
 
     def motion(self, x: Array) -> Motion:
-        """The motion with these coefficients."""
+        """Return the motion with these coefficients."""
         return Motion(self.basis, x)
 
 

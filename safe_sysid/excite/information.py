@@ -47,12 +47,12 @@ class Information:
         return float(np.sqrt(values[-1] / values[0]))
 
     def deviations(self, states: Array) -> Array:
-        """Standard deviation of each base parameter that the noise leaves, (p,)."""
+        """Return standard deviation of each base parameter that the noise leaves, (p,)."""
         inverse = np.linalg.inv(self.matrix(states))
         return np.sqrt(np.diag(inverse))
 
     def summary(self, states: Array) -> Summary:
-        """The figures by which motions are compared."""
+        """Return the figures by which motions are compared."""
         values = self.eigenvalues(states)
         inverse = float((1.0 / values).sum())
         log_det = float(np.log(values / states.shape[1]).sum())

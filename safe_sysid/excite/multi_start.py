@@ -13,9 +13,9 @@ import socket
 import time
 
 from safe_sysid.errors import ConfigError, SafeSysidError
-from safe_sysid.excite.certificate import Certificate, certify
+from safe_sysid.excite.certificate import MotionCertificate, certify
 from safe_sysid.excite.criteria import stages_of
-from safe_sysid.excite.design import Candidate, search
+from safe_sysid.excite.design import MotionCandidate, search
 from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.trajectory.motion_basis import Motion
 from safe_sysid.worker import Worker
@@ -55,10 +55,10 @@ class Progress:
     cpu: float  # [s] of all processes, their start included
     busiest: float  # [s] CPU of the process that has used most: wall time on idle cores
     finished: int  # starts
-    best: Candidate | None
+    best: MotionCandidate | None
 
 
-Message = tuple[Candidate | SafeSysidError | None, float, int]  # see `serve`
+Message = tuple[MotionCandidate | SafeSysidError | None, float, int]  # see `serve`
 Watch = Callable[[Progress], None]
 
 
@@ -69,15 +69,15 @@ class Design:
     motion: Motion
     condition: float
     goal: float
-    certificate: Certificate
+    certificate: MotionCertificate
     start: int
     history: tuple[Progress, ...]  # one entry each time a better motion was found, and the end
 
 
 def design(problem: DesignProblem, criterion: str, effort: Effort, watch: Watch) -> Design:
-    """The best motion of many starts that is proven to keep every limit."""
+    """Return the best motion of many starts that is proven to keep every limit."""
     stages_of(criterion)  # an unknown name is an error here, not in another process
-    best: dict[int, Candidate] = {}  # of each start
+    best: dict[int, MotionCandidate] = {}  # of each start
     history: list[Progress] = []
     for progress in _progress(problem, criterion, effort, best):
         found, last = progress.best, history[-1].best if history else None
@@ -107,12 +107,12 @@ def design(problem: DesignProblem, criterion: str, effort: Effort, watch: Watch)
 
 
 def _progress(
-    problem: DesignProblem, criterion: str, effort: Effort, best: dict[int, Candidate]
+    problem: DesignProblem, criterion: str, effort: Effort, best: dict[int, MotionCandidate]
 ) -> Iterator[Progress]:
-    """What the processes report, until the effort is spent; fills in the best of each start."""
+    """Yield what the processes report until the effort is spent; keep the best of each start."""
     begin = time.monotonic()
     finished, cpu = 0, [0.0] * effort.processes
-    top: Candidate | None = None
+    top: MotionCandidate | None = None
     with _processes(problem, criterion, effort) as connections:
         open_ones = dict(zip(connections, range(len(connections)), strict=True))
         while open_ones:
@@ -146,7 +146,7 @@ def _progress(
 def _processes(
     problem: DesignProblem, criterion: str, effort: Effort
 ) -> Iterator[list[Connection]]:
-    """Processes that search, each with every n-th start, ended on the way out."""
+    """Yield processes that search, each with every n-th start, ended on the way out."""
     workers: list[Worker] = []
     connections: list[Connection] = []
     try:

@@ -14,7 +14,7 @@ import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.excite.torque_rows import Layout, torque_rows_into
+from safe_sysid.excite.torque_rows import RowLayout, torque_rows_into
 from safe_sysid.model.identifiability.base_parameters import (
     BaseParameters,
     base_parameters_in_order,
@@ -35,7 +35,7 @@ class ObservedColumns:
     entries: IntArray  # (p,) of theta
     base: BaseParameters  # of the candidates; what each chosen column stands for
     candidates: IntArray  # entries of theta that were asked for
-    layout: Layout
+    layout: RowLayout
     parts: tuple[IntArray, ...]  # per joint: which of the p columns its rows have
 
     @property
@@ -63,7 +63,7 @@ def random_states(limits: JointLimits, rng: np.random.Generator, count: int) -> 
 def observed_columns(
     model: RobotModel, friction: tuple[str, ...], smooth: float
 ) -> ObservedColumns:
-    """Base columns of all bodies and of some kinds of friction: any of Fc, Fv, Ia and beta."""
+    """Return base columns of all bodies and of some kinds of friction (Fc, Fv, Ia, beta)."""
     kinds = [np.r_[model.layout.joint_entries(kind)] for kind in friction]
     candidates = np.concatenate([np.arange(10 * model.n), *kinds]).astype(np.int64)
     return _chosen(model, candidates, smooth)
@@ -74,9 +74,9 @@ def payload_columns(model: RobotModel, smooth: float) -> ObservedColumns:
     return _chosen(model, np.r_[model.layout.end_effector].astype(np.int64), smooth)
 
 
-def all_columns(n: int, smooth: float) -> Layout:
+def all_columns(n: int, smooth: float) -> RowLayout:
     """Every entry of theta in its own column."""
-    return Layout(np.tile(np.arange(14 * n), (n, 1)), smooth)
+    return RowLayout(np.tile(np.arange(14 * n), (n, 1)), smooth)
 
 
 def _chosen(model: RobotModel, candidates: IntArray, smooth: float) -> ObservedColumns:
@@ -90,7 +90,7 @@ def _chosen(model: RobotModel, candidates: IntArray, smooth: float) -> ObservedC
     base = base_parameters_in_order(Y, pivots)
     entries = candidates[base.columns]
     column, parts = _places(model, entries)
-    return ObservedColumns(entries, base, candidates, Layout(column, smooth), parts)
+    return ObservedColumns(entries, base, candidates, RowLayout(column, smooth), parts)
 
 
 def _places(model: RobotModel, entries: IntArray) -> tuple[IntArray, tuple[IntArray, ...]]:

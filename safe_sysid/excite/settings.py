@@ -61,11 +61,11 @@ class ExcitationSettings:
             raise ConfigError(f'torque_noise is {self.torque_noise}, all have to be more than 0')
 
     def motion_basis(self) -> MotionBasis:
-        """The functions that motions are made of."""
+        """Return the functions that motions are made of."""
         return BASES[self.basis](self.duration, self.order)
 
 
 def read_settings(path: Path | None = None) -> ExcitationSettings:
-    """Settings from a YAML file; those that come with the package if none is given."""
+    """Return settings from a YAML file; those that come with the package if none is given."""
     path = path or share_directory() / 'config' / 'excitation.yaml'
     return from_mapping(ExcitationSettings, read_yaml(path), str(path))

@@ -25,7 +25,7 @@ from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import inline_jit, jit
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """Where the entries of theta go: column of each in the rows of one joint, -1 if nowhere."""
 
     column: IntArray  # (n, 14 n)
@@ -44,7 +44,7 @@ class _Bodies(NamedTuple):
 
 
 @jit
-def torque_rows_into(tree: Tree, layout: Layout, states: Array, Y: Array) -> None:
+def torque_rows_into(tree: Tree, layout: RowLayout, states: Array, Y: Array) -> None:
     """Rows of every joint, Y (n, N, columns), at states (3, N, n); other entries stay 0."""
     n = len(tree.parent)
     bodies, ten = _empty(n), np.empty(10)
@@ -69,7 +69,7 @@ def torque_rows_into(tree: Tree, layout: Layout, states: Array, Y: Array) -> Non
 
 @jit
 def torque_pullback_into(
-    tree: Tree, layout: Layout, states: Array, weights: Array, slopes: Array
+    tree: Tree, layout: RowLayout, states: Array, weights: Array, slopes: Array
 ) -> None:
     """Add the derivatives of sum(weights * Y) in q, qd, qdd to slopes (3, N, n)."""
     n = len(tree.parent)
@@ -120,7 +120,7 @@ def nominal_torque_into(
 def torque_slopes_into(
     tree: Tree, theta: Array, smooth: float, states: Array, joints: IntArray, slopes: Array
 ) -> None:
-    """Derivatives of the torque of joint joints[t] in sample t, into slopes (3, N, n)."""
+    """Write derivatives of the torque of joint joints[t] in sample t to slopes (3, N, n)."""
     n = len(tree.parent)
     bodies, work = _empty(n), np.zeros((n, 10 * n))
     back = np.empty((n + 1, n + 2, 6))
@@ -224,7 +224,7 @@ def _wrench(phi: Array, v: Array, a: Array, f: Array) -> None:
 def _pull(
     tree: Tree, bodies: _Bodies, state: Array, weights: Array, back: Array, slopes: Array
 ) -> None:
-    """Derivatives of one sample; `back[b]` has those in s_0 ... s_(n-1), v and a of a body."""
+    """Pull one sample back; `back[b]` has derivatives in s_0 ... s_(n-1), v, a of a body."""
     n, cross, other = len(tree.parent), np.empty(6), np.empty(6)
     back[:] = 0.0
     for i in range(n - 1, -1, -1):
@@ -260,7 +260,7 @@ def _pull(
 
 @inline_jit
 def _pull_pair(bodies: _Bodies, b: int, k: int, w: Array, f: Array, back: Array) -> None:
-    """Derivatives of the torque of joint k by a body with parameters w, added to `back`."""
+    """Add derivatives of the torque of joint k by a body with parameters w to `back`."""
     n = bodies.below.shape[1]
     v, a, m = bodies.v[b + 1], bodies.a[b + 1], bodies.s[b + 1, k]
     ox, oy, oz = v[3], v[4], v[5]

@@ -14,7 +14,7 @@ from safe_sysid.model.robot_model import RobotModel
 
 
 def write_mjcf(model: RobotModel, target: Path) -> None:
-    """The arm for MuJoCo; a constant offset of the torque has no place in it."""
+    """Write the arm for MuJoCo, which has no place for a constant torque offset."""
     root = ElementTree.Element('mujoco', {'model': model.name})
     ElementTree.SubElement(root, 'compiler', {'angle': 'radian', 'autolimits': 'false'})
     ElementTree.SubElement(root, 'option', {'gravity': _row(model.tree.gravity)})
@@ -77,7 +77,7 @@ def _add_capsules(body: ElementTree.Element, model: RobotModel, joint: int) -> N
 
 
 def quaternion(R: Array) -> Array:
-    """Unit quaternion (w, x, y, z) of a rotation matrix."""
+    """Return unit quaternion (w, x, y, z) of a rotation matrix."""
     K = np.array(
         [
             [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],

@@ -43,7 +43,7 @@ def write_settings(
 
 
 def _listed(value: object) -> dict[str, object]:
-    """The mapping with lists in place of tuples, which YAML has no word for."""
+    """Return the mapping with lists in place of tuples, which YAML has no word for."""
     plain = _plain(value)
     assert isinstance(plain, dict)
     return plain

@@ -16,7 +16,7 @@ AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten p
 
 
 def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
-    """The URDF with the inertial and friction parameters of the model.
+    """Write the URDF with the inertial and friction parameters of the model.
 
     A body is what one joint moves. Its whole inertia goes to the link right behind the joint; the
     links fixed to that one keep their shapes and lose their <inertial>, which it contains.
@@ -50,7 +50,7 @@ def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
 
 
 def write_geometry(model: RobotModel, source: Path, target: Path) -> None:
-    """The URDF with the joint origins and axes of the model."""
+    """Write the URDF with the joint origins and axes of the model."""
     root = _with_comments(source)
     for joint in root.findall('joint'):
         name = str(joint.get('name'))

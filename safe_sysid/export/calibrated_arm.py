@@ -36,6 +36,6 @@ def write_closed_chain_arm(folder: Path, arm: Arm, fit: ClosedChainFit) -> None:
 
 
 def _left_out(found: Calibration) -> tuple[str, ...]:
-    """What the fit has and a settings file has no place for."""
+    """Return what the fit has and a settings file has no place for."""
     extra = range(found.columns.layout.size, found.columns.size)
     return tuple(f'not in this file: {found.columns.labels[i]} = {found.x[i]:.5g}' for i in extra)

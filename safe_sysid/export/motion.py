@@ -17,7 +17,7 @@ SUFFIXES = ('.csv', '.yaml', '.svg')
 
 
 @dataclass(frozen=True, eq=False)
-class SampledMotion:
+class MotionSamples:
     """A motion at the times at which it is commanded, its end included."""
 
     joint_names: tuple[str, ...]
@@ -28,7 +28,7 @@ class SampledMotion:
 
 
 def write_motion(
-    folder: Path, motion: SampledMotion, about: Sequence[str], *, unproven_contact: bool
+    folder: Path, motion: MotionSamples, about: Sequence[str], *, unproven_contact: bool
 ) -> list[Path]:
     """Write all three files to a folder; the sentences of `about` head the trajectory.
 
@@ -68,7 +68,7 @@ def _comments(sentences: Sequence[str]) -> str:
     return ''.join(f'# {sentence}\n' for sentence in sentences)
 
 
-def _csv(motion: SampledMotion) -> str:
+def _csv(motion: MotionSamples) -> str:
     """Columns time, then position, velocity and acceleration of every joint."""
     kinds = ('position', 'velocity', 'acceleration')
     columns = [f'{kind}_{name}' for kind in kinds for name in motion.joint_names]
@@ -78,8 +78,8 @@ def _csv(motion: SampledMotion) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def _trajectory(motion: SampledMotion) -> str:
-    """A trajectory_msgs/JointTrajectory as `ros2 topic pub` takes it."""
+def _trajectory(motion: MotionSamples) -> str:
+    """Return a trajectory_msgs/JointTrajectory as `ros2 topic pub` takes it."""
     lines = [f'joint_names: [{", ".join(motion.joint_names)}]', 'points:']
     for t, q, qd, qdd in zip(motion.t, *motion.states, strict=True):
         nanoseconds = round(t * 1e9)
@@ -93,5 +93,5 @@ def _trajectory(motion: SampledMotion) -> str:
 
 
 def _numbers(values: Array) -> str:
-    """A list; every number has a point, without which YAML reads 1e-05 as text."""
+    """Return a list; every number has a point, without which YAML reads 1e-05 as text."""
     return '[' + ', '.join(f'{value:.12f}' for value in values) + ']'

@@ -48,6 +48,6 @@ def _body(form: str, found: Identification) -> Body:
 
 
 def write_export(form: str, path: Path, found: Identification, arm: Arm) -> None:
-    """The file, its folder made if there is none."""
+    """Write the file, and make its folder if there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(exported(form, found, arm), encoding='utf-8')

@@ -24,7 +24,7 @@ NOT_DETERMINED = 'NOT DETERMINED by the motion, '
 
 
 def comments(body: Body, mark: str) -> str:
-    """The bounds as comment lines, with what the motion has not determined marked."""
+    """Return the bounds as comment lines, with what the motion has not determined marked."""
     com, moments = body.com_bounds, body.inertia_bounds
     entries = inertia.symmetric_entries(body.inertia)
     rows = [
@@ -141,7 +141,7 @@ def quaternion(R: Array) -> Array:
 
 
 def _number(value: float) -> str:
-    """Fixed notation: not every controller reads exponents."""
+    """Return fixed notation: not every controller reads exponents."""
     text = f'{value:.9f}'.rstrip('0')
     return text + '0' if text.endswith('.') else text
 

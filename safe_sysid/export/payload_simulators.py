@@ -27,7 +27,7 @@ ENTRIES = {
 
 
 def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
-    """The URDF of the arm; its link `tip` has the inertia of all that the last joint moves.
+    """Return the URDF of the arm; its link `tip` has the inertia of all that the last joint moves.
 
     Other links that are fixed to it lose theirs, which is part of that.
     """
@@ -79,7 +79,7 @@ def _bounds_text(arm: Arm, bounds: Interval) -> str:
 
 
 def mjcf(body: Body) -> str:
-    """A model with one body; attach it where the frame of the flange is."""
+    """Return a model with one body; attach it where the frame of the flange is."""
     if not inertia.is_consistent(body.nominal):
         raise ModelError(f'a payload with the parameters {body.nominal.tolist()} cannot exist')
     mass, com, about_com = inertia.mass_com_inertia(body.nominal)

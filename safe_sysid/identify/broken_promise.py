@@ -77,7 +77,7 @@ def explanations(
 
 
 def _promises(rows: Observation, labels: Sequence[str]) -> Iterator[Promise]:
-    """What theta_r and the clocks were promised to be."""
+    """Yield what theta_r and the clocks were promised to be."""
     for kind in WORDS:
         for joint in dict.fromkeys(label.rpartition('.')[0] for label in labels):
             wanted = (f'{joint}.mcx', f'{joint}.mcy', f'{joint}.mcz')

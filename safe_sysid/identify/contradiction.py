@@ -48,7 +48,7 @@ class ContradictionError(BoundError):
 def contradiction_of(
     observation: Observation, share: Array, factor: float, joint_names: tuple[str, ...]
 ) -> Contradiction:
-    """The rows that carry most of a proof; `share` is the part of each in it."""
+    """Return the rows that carry most of a proof; `share` is the part of each in it."""
     ranked = np.argsort(-share)
     total = np.cumsum(share[ranked])
     telling = ranked[: int(np.searchsorted(total, 0.9 * total[-1])) + 1]

@@ -56,7 +56,7 @@ def _determined(bounds: Interval, enough: Array) -> AnyArray:
 
 
 def handed_on(body: Body) -> Body:
-    """The nominal body with an inertia that is well inside of what a body can have.
+    """Return the nominal body with an inertia that is well inside of what a body can have.
 
     In the place of entries that are not determined stand those of a sphere of that mass, as near
     as the bounds let them. No body is thinner than a tenth of its length, where the bounds let it.
@@ -80,7 +80,7 @@ def handed_on(body: Body) -> Body:
 
 
 def _rounded(about_com: Array, share: float) -> Array:
-    """The inertia with no second moment below a share of the largest."""
+    """Return the inertia with no second moment below a share of the largest."""
     sigma = 0.5 * np.trace(about_com) * np.eye(3) - about_com
     values, vectors = np.linalg.eigh(sigma)
     sigma = vectors @ np.diag(np.maximum(values, share * values.max())) @ vectors.T

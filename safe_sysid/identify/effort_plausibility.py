@@ -20,7 +20,7 @@ QUIET = 1.0 / 3.0  # torque below that share of it is in another unit: payloads 
 
 
 def implausible(model: RobotModel, part: SmoothLog, known: ArmKnowledge) -> str | None:
-    """A sentence about joints whose torque can't be what the description takes it for.
+    """Return a sentence about joints whose torque can't be what the description takes it for.
 
     Friction of which nobody says anything, or in a placeholder only, predicts no torque.
     """

@@ -17,7 +17,7 @@ from safe_sysid.identify.momentum_observation import ObservationSettings, per_jo
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_in_frame import Body, payload_of
-from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
+from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.reading_errors import departures, difference_errors, smallest_steps
@@ -84,7 +84,7 @@ class IdentificationProblem:
 
     arm: Arm
     log: JointLog
-    known: PriorSettings
+    known: RecordingPriorSettings
     observation: ObservationSettings
     sensing: tuple[str, ...]  # what is assumed of its readings, and was not stated
     split: float  # [s] where the held-out part begins
@@ -180,7 +180,7 @@ def identify_recording(
 def identification_problem(
     arm: Arm, recording: Recording, settings: RecordingSettings
 ) -> IdentificationProblem:
-    """The recording with assumptions in the place of settings that leave them open."""
+    """Return the recording with assumptions in the place of settings that leave them open."""
     sensors = arm.model.sensors
     log = recording.log(sensors.effort_sign, sensors.effort_scale)
     readings = _readings(settings, arm.model, recording, log)
@@ -196,7 +196,7 @@ def identification_problem(
 
 
 def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
-    """What the bounds rest on that neither this recording's settings nor the arm's file state."""
+    """List what bounds rest on that neither the settings nor the arm's file state."""
     usual = RecordingSettings()
     known = settings.known.over(arm.model.uncertainty).stated()
     elsewhere = {
@@ -214,8 +214,8 @@ def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
     )
 
 
-def prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
-    """What is said for this recording counts more than what the file of the arm states."""
+def prior_settings(settings: RecordingSettings, arm: Arm) -> RecordingPriorSettings:
+    """Return what is said for this recording counts more than what the file of the arm states."""
     of_file = arm.model.uncertainty
     if settings.known_links is not None:
         of_file = of_file.without(tuple(LINK_KINDS))
@@ -229,7 +229,7 @@ def prior_settings(settings: RecordingSettings, arm: Arm) -> PriorSettings:
     elif settings.known_friction is not None:
         friction = float(settings.known_friction)
     stated = settings.known.over(of_file)
-    return PriorSettings(
+    return RecordingPriorSettings(
         share, com, friction, stated, settings.payload_mass, settings.payload_reach
     )
 

@@ -63,7 +63,7 @@ def _balanced_left_inverse(observation: Observation, rest: Array, prior: Array) 
 
 
 def _enclosure(observation: Observation, L: Array, rest: Interval, prior: Interval) -> Interval:
-    """The right side of the identity above, rounded outward."""
+    """Return the right side of the identity above, rounded outward."""
     c_e, c_r = Interval.of(prior.center), Interval.of(rest.center)
     error = Interval(-observation.delta, observation.delta)
     residual = observation.b - observation.Y_e @ c_e - observation.Y_r @ c_r + error

@@ -32,7 +32,7 @@ PULL = 0.1  # of the prior, where it is felt: as a measurement of it with an err
 LIMITS = np.array([7.0, 9.0, 9.0, 9.0, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3])
 
 
-class Outcome(Enum):
+class FitOutcome(Enum):
     """Where the fitted parameters come from, in words for the operator."""
 
     LEAST_SQUARES = 'the least-squares solution is physically consistent'
@@ -50,7 +50,7 @@ class FitResult:
     phi: Array  # (10,) inertial parameters
     eta: Array  # (10,) their log-Cholesky coordinates
     cost: float  # 1/2 sum of ((Y_e phi - U) / delta)^2
-    outcome: Outcome
+    outcome: FitOutcome
     undetermined: int  # directions of phi that the data leave open
 
 
@@ -73,8 +73,8 @@ def fit(
     R, c, floor = _reduced(observation, theta_r, A)
     problem, undetermined = _determined(R, c)
     phi, outcome = _best_body(problem, seconds, iterations)
-    if undetermined and outcome is not Outcome.STOPPED_EARLY:
-        outcome = Outcome.UNDETERMINED
+    if undetermined and outcome is not FitOutcome.STOPPED_EARLY:
+        outcome = FitOutcome.UNDETERMINED
     phi = _strictly_consistent(phi, A)
     residual = R @ phi - c
     return FitResult(
@@ -87,7 +87,7 @@ def fit(
 
 
 def reference_body(phi: Array) -> Array:
-    """A consistent body near phi: mass and first moment kept if they can be, (10,) -> (10,)."""
+    """Return a consistent body near phi, mass and first moment kept if possible, (10,)."""
     J = pseudo_inertia(np.asarray(phi, dtype=float))
     mass = max(J[3, 3], LEAST_MASS)
     first = J[:3, 3] * min(1.0, mass * REACH / max(float(np.linalg.norm(J[:3, 3])), 1e-300))
@@ -106,7 +106,7 @@ _LOWER = np.tril_indices(10)
 
 
 def _from_reference(reference: Array) -> Array:
-    """A with phi = A phi', (10, 10)."""
+    """Return a with phi = A phi', (10, 10)."""
     J = pseudo_inertia(reference)
     U = np.linalg.cholesky(J[::-1, ::-1])[::-1, ::-1]
     bodies = U @ pseudo_inertia(np.eye(10)) @ U.T
@@ -132,7 +132,7 @@ def _errors(delta: Array) -> Array:
 
 
 def _determined(R: Array, c: Array) -> tuple[_Problem, int]:
-    """The cost along its principal directions; a pull to the reference where they are open."""
+    """Return the cost in principal directions, pulled to the reference where they are open."""
     left, values, right = np.linalg.svd(R)
     seen = float(np.linalg.norm(_IDENTITY)) * values  # change of the rows, in deltas
     rounding = 1e3 * float(np.finfo(float).eps) * seen[0]
@@ -190,11 +190,11 @@ class _Problem:
         return triangle
 
 
-def _best_body(problem: _Problem, seconds: float, iterations: int) -> tuple[Array, Outcome]:
+def _best_body(problem: _Problem, seconds: float, iterations: int) -> tuple[Array, FitOutcome]:
     """phi' of the best body, with an eigenvalue to spare."""
     free = np.asarray(np.linalg.lstsq(problem.R, problem.c, rcond=None)[0], dtype=float)
     if _roundness(free) > MARGIN:
-        return free, Outcome.LEAST_SQUARES
+        return free, FitOutcome.LEAST_SQUARES
     starts = [_rounded(free), _IDENTITY]
     start = log_cholesky.coordinates(min(starts, key=problem.cost))
     solver = cyipopt.Problem(n=10, m=0, problem_obj=problem, lb=-LIMITS, ub=LIMITS)
@@ -211,7 +211,7 @@ def _best_body(problem: _Problem, seconds: float, iterations: int) -> tuple[Arra
         solver.add_option(option, value)
     _, information = solver.solve(np.clip(start, -LIMITS, LIMITS))
     solved = information['status'] == 0
-    return problem.best, Outcome.SOLVED if solved else Outcome.STOPPED_EARLY
+    return problem.best, FitOutcome.SOLVED if solved else FitOutcome.STOPPED_EARLY
 
 
 def _rounded(phi: Array) -> Array:

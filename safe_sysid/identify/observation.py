@@ -43,7 +43,7 @@ class Observation:
         return len(self.b)
 
     def rows(self, chosen: AnyArray | slice) -> Observation:
-        """Some of the rows; every subset is an observation too."""
+        """Return some of the rows; every subset is an observation too."""
         return Observation(
             self.Y_e[chosen],
             self.Y_r[chosen],
@@ -85,7 +85,7 @@ def packed(rows: Observation) -> bytes:
 
 
 def unpacked(message: bytes) -> Observation:
-    """The rows that `packed` made bytes of."""
+    """Return the rows that `packed` made bytes of."""
     numbers = np.frombuffer(message)
     table = numbers.reshape(int(numbers[0]), -1)[:, 1:]
     b, delta, joint, start, end = table[:, -5:].T

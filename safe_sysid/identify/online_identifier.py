@@ -168,7 +168,7 @@ class OnlineIdentifier:
             self._request()
 
     def finish(self) -> ParameterEstimate:
-        """The estimate from everything taken so far, however long its computation takes."""
+        """Return the estimate from everything taken so far, however long its computation takes."""
         if self._fault is not None:
             raise self._fault
         if self._waiting:

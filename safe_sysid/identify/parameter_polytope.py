@@ -42,7 +42,7 @@ class ParameterPolytope:
         self._lows = np.concatenate([self._lows, lows])
 
     def scaled(self) -> Polytope:
-        """The polytope in z."""
+        """Return the polytope in z."""
         delta = self.observation.delta
         rows = self._Y * self._radius / delta[:, None]
         middle = (self.observation.b - self._Y @ self._center) / delta
@@ -103,7 +103,7 @@ class ParameterPolytope:
         return multipliers
 
     def elastic(self) -> Polytope:
-        """The polytope with the errors of all rows (1 + s) times larger, s the last coordinate."""
+        """Return the polytope with row errors (1 + s) times larger, s the last coordinate."""
         plain = self.scaled()
         m = len(self.observation)
         one, cuts = np.ones((m, 1)), np.zeros((self.cut_count, 1))
@@ -117,7 +117,7 @@ class ParameterPolytope:
         )
 
     def relaxed(self, columns: Array, errors: float) -> Polytope:
-        """The polytope with |e| <= s times given columns more in the rows, s the last coordinate.
+        """Return the polytope with |e| <= s times columns more in its rows, s the last coordinate.
 
         e and s count in `unit_of` the columns; the errors of rows are `errors` times larger.
         """

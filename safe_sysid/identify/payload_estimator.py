@@ -101,7 +101,7 @@ class PayloadEstimator:
         return found.contradiction, found.ending
 
     def _nominal(self, rows: Observation, found: Membership) -> Array:
-        """The fit moved into the bounds; rows that depend much on theta_r count less."""
+        """Return the fit moved into the bounds; rows that depend much on theta_r count less."""
         assert found.bounds is not None
         spread = np.abs(rows.Y_r) @ self._rest.radius
         start = self._prior.end_effector if found.center is None else found.center
@@ -110,7 +110,7 @@ class PayloadEstimator:
 
 
 def _inside(bounds: Interval, best: Array, center: Array | None, last: Array) -> Array:
-    """The point of the bounds nearest to the fit on the way from their middle; a body if it can.
+    """Return the point in bounds nearest the fit, from their middle; a body if it can be.
 
     On the segment between two bodies every point is a body.
     """

@@ -80,7 +80,7 @@ class Body:
 def payload_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:
-    """What the last joint carries beyond the link `tip`, which is the arm's own."""
+    """Return what the last joint carries beyond the link `tip`, which is the arm's own."""
     frames = arm.model.frames
     if flange not in frames or frames[flange].joint != arm.model.layout.tip:
         fixed = [name for name, frame in frames.items() if frame.joint == arm.model.layout.tip]
@@ -109,7 +109,7 @@ def _possible(bounds: Interval, tip: str) -> Interval:
 
 
 def _nearest_body(nominal: Array, bounds: Interval) -> Array:
-    """The parameters, or those of a body that can exist near them, if there is one in the bounds.
+    """Return the parameters, or a consistent body near them within the bounds.
 
     What is left of a body without a part of it need not be one when both are uncertain.
     """

@@ -15,7 +15,7 @@ from safe_sysid.sets.interval import Interval
 
 
 @dataclass(frozen=True)
-class PriorSettings(ArmKnowledge):
+class RecordingPriorSettings(ArmKnowledge):
     """How well the arm is known, and how large the payload may be."""
 
     payload_mass: float = 10.0  # [kg] at most, with everything else on the last joint
@@ -28,7 +28,7 @@ class PriorSettings(ArmKnowledge):
                 raise ConfigError(f'{name} is {getattr(self, name)}, it has to be above 0')
 
 
-def prior_of(model: RobotModel, settings: PriorSettings) -> ParameterEstimate:
+def prior_of(model: RobotModel, settings: RecordingPriorSettings) -> ParameterEstimate:
     """theta of the model with bounds on all of it."""
     bounds, place = settings.bounds(model), model.layout.end_effector
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
@@ -37,8 +37,8 @@ def prior_of(model: RobotModel, settings: PriorSettings) -> ParameterEstimate:
     return ParameterEstimate(model.layout, theta, Interval(lower, upper))
 
 
-def sentences(model: RobotModel, settings: PriorSettings) -> list[str]:
-    """What these bounds assume."""
+def sentences(model: RobotModel, settings: RecordingPriorSettings) -> list[str]:
+    """Return what these bounds assume."""
     return [
         *settings.sentences(model),
         f'what the last joint moves weighs at most {settings.payload_mass:g} kg, and no part of '
@@ -52,7 +52,7 @@ def sentences(model: RobotModel, settings: PriorSettings) -> list[str]:
     ]
 
 
-def _payload_bounds(settings: PriorSettings) -> tuple[Array, Array]:
+def _payload_bounds(settings: RecordingPriorSettings) -> tuple[Array, Array]:
     """Any body of that mass within that distance."""
     mass, reach = settings.payload_mass, settings.reach
     first, second = mass * reach, mass * reach**2

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.identify.log_cholesky_fit import FitResult, Outcome, fit
+from safe_sysid.identify.log_cholesky_fit import FitOutcome, FitResult, fit
 from safe_sysid.identify.observation import Observation
 from safe_sysid.model import log_cholesky
 from safe_sysid.sets.interval import Interval
@@ -29,7 +29,7 @@ def sensitivity(observation: Observation, rest: Interval, prior: Interval) -> In
     # the published fit has equal weights and no prior: small deltas leave all to the data
     equal = replace(observation, delta=np.full(len(observation), 1e-3 * typical))
     result = fit(equal, rest.center, prior.center)
-    if result.outcome is Outcome.UNDETERMINED:
+    if result.outcome is FitOutcome.UNDETERMINED:
         return prior
     S = _slope(equal, rest.center, result)
     radius = np.abs(S @ observation.Y_r) @ rest.radius + np.abs(S) @ observation.delta

@@ -161,7 +161,7 @@ class SetMembership:
         return Membership(Interval(lower, upper), center, None, weight, ending)
 
     def _emptiness(self, polytope: ParameterPolytope, budget: Budget) -> Membership:
-        """The contradiction, proven; without a proof the prior is all that is known."""
+        """Return the contradiction, proven; without a proof the prior is all that is known."""
         m = len(polytope.observation)
         elastic = polytope.elastic()
         budget.pivots = max(budget.pivots, float(sum(elastic.A.shape)))  # to find the proof

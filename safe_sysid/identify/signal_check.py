@@ -94,7 +94,7 @@ class SignalCheck:
             np.add.at(total, rows.joint, terms)
 
     def verdict(self) -> SignalVerdict:
-        """What the rows so far say."""
+        """Return what the rows so far say."""
         joints = tuple(self._joint_signal(joint) for joint in range(self._model.n))
         sentences = [
             self._sentence(joint, signal)

@@ -33,10 +33,10 @@ class Solves(Protocol):
         """Ask for bounds from all rows so far."""
 
     def poll(self) -> Solution | None:
-        """The solution that was asked for, if it is there."""
+        """Return the solution that was asked for, if it is there."""
 
     def wait(self) -> Solution:
-        """The solution that was asked for, however long it takes."""
+        """Return the solution that was asked for, however long it takes."""
 
     def reset(self) -> None:
         """Forget all rows and everything asked for."""
@@ -63,12 +63,12 @@ class SolvesAtOnce:
         self._solution = self._estimator.solve()
 
     def poll(self) -> Solution | None:
-        """The solution, once."""
+        """Return the solution, once."""
         solution, self._solution = self._solution, None
         return solution
 
     def wait(self) -> Solution:
-        """The solution, once."""
+        """Return the solution, once."""
         solution = self.poll()
         if solution is None:
             raise SolverProcessError('no solution was asked for, there is nothing to wait for')
@@ -111,21 +111,21 @@ class SolvesInBackground:
         self._send(pickle.dumps(('solve', self._episode)))
 
     def poll(self) -> Solution | None:
-        """The solution that was asked for, if it is there."""
+        """Return the solution that was asked for, if it is there."""
         try:
             return self._receive(socket.MSG_DONTWAIT)
         except BlockingIOError:
             return None
 
     def wait(self) -> Solution:
-        """The solution that was asked for, however long it takes."""
+        """Return the solution that was asked for, however long it takes."""
         solution = None
         while solution is None:
             solution = self._receive(0)
         return solution
 
     def _receive(self, flags: int) -> Solution | None:
-        """The next solution, if it is of this payload."""
+        """Return the next solution, if it is of this payload."""
         try:
             size = self._socket.recv_into(self._buffer, 0, flags)
         except ConnectionResetError as error:

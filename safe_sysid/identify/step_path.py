@@ -54,7 +54,7 @@ class Rule(NamedTuple):
 
 @jit
 def whole_turns(way: float, rise: float) -> float:
-    """Turns to take from the way between two readings of a position that wraps.
+    """Return turns to take from the way between two readings of a position that wraps.
 
     `rise` is the way by the velocities, from which a true way differs by much less than half a
     turn in one step.

@@ -42,7 +42,7 @@ class TorqueSums(NamedTuple):
 
 
 def empty_torque_sums(n: int) -> TorqueSums:
-    """Sums before the first sample."""
+    """Return sums before the first sample."""
     return TorqueSums(
         impulse=np.zeros((n, 2)),
         newest=np.zeros((3, n)),
@@ -156,7 +156,7 @@ def _add_turning(sums: TorqueSums, bounds: ErrorBounds) -> None:
 
 @jit
 def bend_of_torque(sums: TorqueSums, j: int, rule: Rule) -> float:
-    """What the trapezoids of a window may be off; a slope counts twice at both ends."""
+    """Return what the trapezoids of a window may be off; a slope counts twice at both ends."""
     shown, hidden = sums.shown[0, j] + sums.shown[1, j], sums.hidden[0, j] + sums.hidden[1, j]
     if sums.clock[4] > 1.0:
         turning = sums.turning[0, j] + sums.turning[1, j]

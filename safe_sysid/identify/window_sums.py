@@ -56,7 +56,7 @@ class WindowSums(NamedTuple):
 
 
 def empty_sums(n: int) -> WindowSums:
-    """Sums before the first sample."""
+    """Return sums before the first sample."""
     matrix = (n, 10 * n, 2)
     return WindowSums(
         first=np.zeros((3, n)),

@@ -42,7 +42,7 @@ class Columns:
 
 
 def read_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording:
-    """What a table says about these joints; velocity may be missing."""
+    """Return what a table says about these joints; velocity may be missing."""
     try:
         with path.open(encoding='utf-8-sig') as file:
             header = file.readline()
@@ -132,7 +132,7 @@ def _found(
 
 
 def _place(names: list[str], wanted: str) -> int | None:
-    """The column of that name; the path that plotting programs write before it is ignored."""
+    """Return the column of that name; a path in front of it is ignored."""
     if wanted in names:
         return names.index(wanted)
     ends = [i for i, name in enumerate(names) if name.endswith('/' + wanted)]

@@ -32,7 +32,7 @@ class Timing:
     repeated: int  # samples kept whose numbers are exactly those of the one before
 
     def sentences(self) -> tuple[str, ...]:
-        """What a person has to know about the stamps."""
+        """Return what a person has to know about the stamps."""
         return (
             f'{self.samples} samples in {self.seconds:.3f} s, one per {1e3 * self.period:.4g} ms '
             f'(99 % within {1e3 * self.jitter:.3g} ms of that, '
@@ -76,7 +76,7 @@ class Recording:
         return elapsed
 
     def between(self, start: float, end: float) -> Recording:
-        """Samples from `start` to `end`, seconds since the first sample."""
+        """Return samples from `start` to `end`, seconds since the first sample."""
         elapsed = self.stamp - self.stamp[0]
         kept = (elapsed >= start * 1e9 - 0.5) & (elapsed <= end * 1e9 + 0.5)
         if np.count_nonzero(kept) < 3:

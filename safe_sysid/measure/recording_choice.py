@@ -24,7 +24,7 @@ class RecordingChoice:
 
 
 def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Recording:
-    """The recording, its joints in the order of the arm."""
+    """Return the recording, its joints in the order of the arm."""
     try:
         names = tuple(choice.names.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints))
     except (KeyError, IndexError, ValueError) as error:

@@ -30,7 +30,7 @@ class SmoothLog:
     recorded: Array  # (N, n) [N m] as measured
 
     def rows(self, chosen: AnyArray | slice) -> SmoothLog:
-        """Some of the samples."""
+        """Return some of the samples."""
         parts = (self.seconds, self.q, self.qd, self.qdd, self.torque, self.recorded)
         return SmoothLog(*(part[chosen] for part in parts))
 

@@ -44,7 +44,7 @@ class Actuation:
 
 
 def actuation_of(facts: RobotFacts, names: Sequence[str]) -> Actuation:
-    """What the settings of an arm state, or wide figures for its kind of effort."""
+    """Return what the settings of an arm state, or wide figures for its kind of effort."""
     if facts.actuation is None:
         ratio, share = ASSUMED[facts.effort.kind]
         limit = np.array([facts.joints[name].torque_limit for name in names])

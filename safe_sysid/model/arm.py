@@ -63,7 +63,7 @@ def _undescribed(urdf: Path) -> Arm:
 
 
 def facts_of_urdf(urdf: Path) -> RobotFacts:
-    """What a URDF says by itself; effort is taken as a torque in N m in the sense of the axes."""
+    """Read what a URDF says alone; effort counts as a torque [N m] about the axes."""
     root = read_urdf(urdf)
     moving = moving_joints(root)
     if not moving:
@@ -110,7 +110,7 @@ def _number(element: ElementTree.Element | None, name: str) -> float:
 
 
 def _last_link(root: ElementTree.Element, moving: dict[str, str]) -> str:
-    """The link behind the most moving joints."""
+    """Return the link behind the most moving joints."""
     child, above = {}, {}
     for joint in root.findall('joint'):
         ends = [end.get('link') for name in ('parent', 'child') for end in joint.findall(name)]

@@ -121,7 +121,7 @@ class ArmKnowledge:
         return [kind for kind in placeholders_of(model) if kind not in stated]
 
     def sentences(self, model: RobotModel) -> list[str]:
-        """What these bounds assume, in numbers."""
+        """Return what these bounds assume, in numbers."""
         return [
             *self._link_sentences(model),
             *self._friction_sentences(model),

@@ -106,7 +106,7 @@ class FrameTree:
         return [self._edges[each].parent for each in path]
 
     def _path(self, frame: str) -> Iterator[str]:
-        """The frame and those above it, up to one whose parent is fixed or has no parent."""
+        """Yield the frame and those above it, up to one whose parent is fixed or has no parent."""
         seen = set()
         while frame in self._edges and frame not in self._fixed:
             if frame in seen:
@@ -116,7 +116,7 @@ class FrameTree:
             frame = self._edges[frame].parent
 
     def _path_from_fixed(self, frame: str) -> Iterator[str]:
-        """A frame that is fixed to the base and those above it."""
+        """Yield a frame that is fixed to the base and those above it."""
         if frame in self._edges and self._edges[frame].parent not in self._fixed:
             yield frame
             yield from self._path(self._edges[frame].parent)
@@ -132,7 +132,7 @@ class FrameTree:
         return placed
 
     def _time(self, path: list[str], stamp: int, now: int) -> int:
-        """The stamp, or the newest time at which all of a path is known, if it is not too old."""
+        """Return the stamp, or the newest time at which all of a path is known."""
         if stamp != NEWEST:
             return stamp
         moving = [each for each in path if not self._edges[each].is_static]
@@ -178,7 +178,7 @@ def _bare(name: str) -> str:
 
 
 def _between(first: Transform, second: Transform, share: float) -> Placement:
-    """A share of the way from one transform to the other."""
+    """Return a share of the way from one transform to the other."""
     a = first.quaternion / np.linalg.norm(first.quaternion)
     b = second.quaternion / np.linalg.norm(second.quaternion)
     b = b if a @ b >= 0.0 else -b

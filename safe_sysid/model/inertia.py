@@ -50,7 +50,7 @@ def mass_com_inertia(phi: Array) -> tuple[Array, Array, Array]:
 
 
 def moved(phi: Array, R: Array, p: Array) -> Array:
-    """The same body described in frame A, where its frame has rotation R and origin p in A."""
+    """Return the body in frame A, in which its frame has rotation R and origin p."""
     mass, first = phi[..., 0], phi[..., 1:4]
     turned = np.einsum('...ij,...j->...i', R, first)
     inertia = R @ symmetric(phi[..., 4:]) @ np.swapaxes(R, -1, -2)

@@ -67,7 +67,7 @@ class InertiaEntries:
     izz: float
 
     def matrix(self) -> Array:
-        """The same as a symmetric 3x3 matrix."""
+        """Return the same as a symmetric 3x3 matrix."""
         return np.array(
             [
                 [self.ixx, self.ixy, self.ixz],
@@ -157,7 +157,7 @@ def _shipped(name: str) -> Path:
 
 
 def _check_inertia(inertia: Array) -> None:
-    """A body with volume has positive moments, each less than the sum of the other two."""
+    """Refuse moments that are not positive, or not less than the sum of the other two."""
     if inertia.shape != (3, 3) or not np.isfinite(inertia).all():
         raise ConfigError(f'inertia is {inertia.tolist()}, it has to be 3x3 finite numbers')
     if not np.array_equal(inertia, inertia.T):

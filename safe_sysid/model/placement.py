@@ -42,7 +42,7 @@ class Placement:
         return Placement(rotation_of(q / length), p)
 
     def of_frame(self, inner: Placement) -> Placement:
-        """What is placed in this frame, placed in the outer one."""
+        """Return what is placed in this frame, placed in the outer one."""
         return Placement(self.R @ inner.R, self.R @ inner.p + self.p)
 
     @property

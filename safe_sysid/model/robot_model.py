@@ -65,18 +65,18 @@ class RobotModel:
 
     @staticmethod
     def named(robot: str) -> RobotModel:
-        """An arm that comes with the package, such as `kinova_gen3`."""
+        """Return an arm that comes with the package, such as `kinova_gen3`."""
         return RobotModel.from_config(facts_path(robot))
 
     @staticmethod
     def from_config(config: Path) -> RobotModel:
-        """An arm from its YAML; the URDF it names is beside it or in the package's urdf/."""
+        """Read an arm from its YAML; its URDF is beside it or in the package's urdf/."""
         facts = read_facts(config)
         return RobotModel.from_files(urdf_path(config, facts), facts, config.stem)
 
     @staticmethod
     def from_files(urdf: Path, facts: RobotFacts, name: str) -> RobotModel:
-        """An arm from a URDF and the facts a URDF has no place for."""
+        """Return an arm from a URDF and the facts a URDF has no place for."""
         massless = () if facts.closed_chain is None else facts.closed_chain.massless
         model = build(urdf, tuple(facts.joints), facts.held, massless)
         names = tuple(model.names[1:])
@@ -106,7 +106,7 @@ class RobotModel:
         )
 
     def with_payload(self, payload: Payload) -> RobotModel:
-        """The same arm with a payload fixed to it, its shapes included."""
+        """Return the same arm with a payload fixed to it, its shapes included."""
         link, R_link, p_link = payload.placed_on(self.name)
         frame = self.frames[link]
         if frame.joint != self.layout.tip:
@@ -133,7 +133,7 @@ class RobotModel:
         return replace(self, theta=theta, capsules=capsules)
 
     def with_parameters(self, theta: Array) -> RobotModel:
-        """The same arm with other parameters."""
+        """Return the same arm with other parameters."""
         if theta.shape != self.theta.shape or not np.isfinite(theta).all():
             raise ModelError(
                 f'theta has shape {theta.shape} or is not finite; it has to be {self.theta.shape}'

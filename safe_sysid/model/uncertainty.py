@@ -66,15 +66,15 @@ class Uncertainty(Settings):
         return {kind: width for kind, width in every.items() if width is not None}
 
     def over(self, other: Uncertainty) -> Uncertainty:
-        """What is stated here, and there where nothing is stated here."""
+        """Return what is stated here, and there where nothing is stated here."""
         return replace(other, **self.stated())
 
     def without(self, kinds: Sequence[str]) -> Uncertainty:
-        """The same with nothing stated of these kinds."""
+        """Return the same with nothing stated of these kinds."""
         return replace(self, **dict.fromkeys(kinds))
 
     def in_order(self, order: Sequence[int]) -> Uncertainty:
-        """The same for joints in another order: the first one is `order[0]` of now."""
+        """Return the same for joints in another order: the first one is `order[0]` of now."""
 
         def turned(entries: tuple[float, ...]) -> tuple[float, ...]:
             return tuple(entries[i] for i in order) if len(entries) == len(order) else entries

@@ -95,7 +95,7 @@ def build(
 
 
 def _reduced(whole: pin.Model, held: Mapping[str, float]) -> pin.Model:
-    """The model in which the held joints do not move."""
+    """Return the model in which the held joints do not move."""
     position = np.zeros(whole.nq)
     for name, value in held.items():
         position[whole.joints[whole.getJointId(name)].idx_q] = value

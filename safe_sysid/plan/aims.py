@@ -22,14 +22,14 @@ class Aim(Protocol):
     """What plans of a horizon are compared by."""
 
     def cost(self, horizon: Horizon) -> Cost:
-        """What to minimise over the plans of a horizon."""
+        """Return what to minimise over the plans of a horizon."""
 
     def suggestions(self, curve: Bezier) -> Array:
         """Plans k worth a try before any random ones, (m, n)."""
 
 
 def _mostly_the_mass() -> Array:
-    """A third for the mass: few motions tell it well, most tell the rest."""
+    """Return a third for the mass: few motions tell it well, most tell the rest."""
     return np.array([0.3, *(0.7 / 9.0,) * 9])
 
 

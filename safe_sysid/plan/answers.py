@@ -14,7 +14,7 @@ class Answers:
         self._last: tuple[int, str] | None = None  # [ns]
 
     def note(self, stamp: int, mode: str) -> None:
-        """A sample has been answered."""
+        """Note that a sample has been answered."""
         self._last = stamp, mode
 
     def has(self, stamp: int, mode: str) -> bool:

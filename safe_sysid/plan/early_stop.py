@@ -20,7 +20,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.plan.search.candidates import gentlest
 from safe_sysid.plan.search.nominal_check import NominalCheck
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import OBSTACLE
 from safe_sysid.reach.problem import Problem
@@ -47,7 +47,7 @@ class EarlyStop:
     """A plan that stops; `certificate.holds` says whether it avoids every obstacle."""
 
     plan: Plan
-    certificate: Certificate
+    certificate: PlanCertificate
 
     @property
     def is_certified(self) -> bool:
@@ -56,7 +56,7 @@ class EarlyStop:
 
 
 def find_stop(plan: Plan, start: float, obstacles: Obstacles, deadline: float) -> EarlyStop | None:
-    """The soonest certified rest from the desired state at `start` on [s of the plan's clock].
+    """Find the soonest certified rest from the desired state at `start` [s, plan's clock].
 
     None where even without obstacles nothing is certified. `deadline` is of time.monotonic: after
     it, what has been found counts.
@@ -72,14 +72,14 @@ def find_stop(plan: Plan, start: float, obstacles: Obstacles, deadline: float) -
 
 
 def find_rest(plan: Plan, start: float, obstacles: Obstacles) -> EarlyStop | None:
-    """The rest of a plan as a plan of its own, to be followed in place of a successor."""
+    """Return the rest of a plan as a plan of its own, to be followed in place of a successor."""
     for horizon in _rest(plan, start):
         return _certified(plan, start, horizon, obstacles)
     return None
 
 
 def _promising_first(plan: Plan, start: float) -> Iterator[Horizon]:
-    """Stops that pass the cheap checks in floats, then the others; each a tenth of a proof."""
+    """Yield stops that pass the cheap checks in floats, then the others."""
     horizons = list(_stops(plan, start))
     if not horizons:
         return
@@ -105,7 +105,7 @@ def _stops(plan: Plan, start: float) -> Iterator[Horizon]:
 
 
 def _rest(plan: Plan, start: float) -> Iterator[Horizon]:
-    """What is left of the last piece of a plan, which is the quintic through its ends."""
+    """Yield what is left of the last piece of a plan, which is the quintic through its ends."""
     left = plan.end_time - start
     if left > 0.0 and start >= plan.end_time - plan.motion.pieces[-1].curve.duration:
         curve = plan.curve_from(start, left)
@@ -121,14 +121,14 @@ def _horizon(plan: Plan, curve: Bezier, k: np.ndarray) -> Horizon:
 
 
 def _problem(plan: Plan) -> Problem:
-    assert isinstance(plan.certificate, Certificate)
+    assert isinstance(plan.certificate, PlanCertificate)
     return plan.certificate.problem
 
 
 def _certified(
     plan: Plan, start: float, horizon: Horizon, obstacles: Obstacles
 ) -> EarlyStop | None:
-    """A stop, if it keeps all limits and away from itself; obstacles are in its certificate."""
+    """Return a stop that keeps all limits and clear of itself; obstacles in its certificate."""
     bare = replace(_problem(plan), horizon=horizon, obstacles=NO_OBSTACLES)
     try:
         proven = ReachableSet.certify_center(bare)

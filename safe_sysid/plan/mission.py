@@ -15,7 +15,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim, Excite
 from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.plan.path.route import Follow, Route
-from safe_sysid.plan.path.rrt_connect import Outcome, PathQuery, PathSettings, find_path
+from safe_sysid.plan.path.rrt_connect import PathOutcome, PathQuery, PathSettings, find_path
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.search.nominal_check import NominalCheck
 from safe_sysid.sets.interval import Interval
@@ -73,7 +73,7 @@ class Mission:
         self._given_up = 0  # routes in a row along which nothing got on, and refusals after them
 
     def due(self, ahead: Ahead) -> Aim | Follow | None:
-        """What to plan for next; None when all is done."""
+        """Return what to plan for next; None when all is done."""
         estimate = ahead.problem.bounds
         self._notice_another_payload(estimate.bounds)
         if self._learns(estimate):
@@ -156,7 +156,7 @@ class Mission:
         self._given_up %= 2 * most
 
     def _query(self, ahead: Ahead, goal: Array) -> PathQuery:
-        """A way from where the plan in force ends."""
+        """Return a way from where the plan in force ends."""
         margins = NominalCheck(ahead.problem, CHECKS).standing_margins
         return PathQuery(self._model, ahead.problem.obstacles, ahead.end, goal, margins)
 
@@ -172,7 +172,7 @@ class Mission:
         query = self._query(ahead, np.asarray(self._goal))
         seconds = min(self._settings.route_seconds, ahead.budget.left)
         found = find_path(query, seconds, settings, ahead.budget.cancelled)
-        if found.outcome is not Outcome.FOUND:
+        if found.outcome is not PathOutcome.FOUND:
             raise NoRouteError(str(found))
         return Route(found.waypoints, self._model.limits.is_continuous)
 

@@ -41,7 +41,7 @@ class PlanNotice:
     certified_for: str
 
     def plan(self, clock: Clock, estimate: ParameterEstimate) -> Plan:
-        """The plan, on a clock, with the estimate of this name."""
+        """Return the plan, on a clock, with the estimate of this name."""
         start, (first, *then) = clock.seconds(self.start), self.motion.pieces
         return Plan(
             start,
@@ -56,7 +56,7 @@ class PlanNotice:
 
 
 def notice_of(plan: Plan, clock: Clock, certified_for: str) -> PlanNotice:
-    """What there is to say about a plan."""
+    """Return what there is to say about a plan."""
     return PlanNotice(clock.stamp(plan.start_time), plan.motion, certified_for)
 
 
@@ -82,7 +82,7 @@ def fill_plan(
 
 
 def plan_notice(msg: Any, joint_names: Sequence[str]) -> PlanNotice:
-    """What a plan message says, or an error that names why it is none."""
+    """Return what a plan message says, or an error that names why it is none."""
     n = len(joint_names)
     if list(msg.joint_names) != list(joint_names) or len(msg.points) < 2:
         raise MessageError(
@@ -112,7 +112,7 @@ def plan_notice(msg: Any, joint_names: Sequence[str]) -> PlanNotice:
 
 
 def followed_of(msg: Any, joint_names: Sequence[str]) -> Followed | None:
-    """What plan_in_force says that the arm follows; None if it has no points."""
+    """Return what plan_in_force says that the arm follows; None if it has no points."""
     if not len(msg.points):
         return None
     notice = plan_notice(msg, joint_names)
@@ -120,5 +120,5 @@ def followed_of(msg: Any, joint_names: Sequence[str]) -> Followed | None:
 
 
 def _nanoseconds(time: Any) -> int:
-    """A ROS time or duration."""
+    """Return a ROS time or duration."""
     return int(time.sec) * SECOND + int(time.nanosec)

@@ -16,10 +16,10 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.announced import Announced
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Outcome, PlanResult
+from safe_sysid.plan.result import PlanResult, SearchOutcome
 from safe_sysid.plan.scene_response import SceneResponse
 from safe_sysid.plan.search_thread import SearchThread
-from safe_sysid.plan.session import Session
+from safe_sysid.plan.session import PlanningSession
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
@@ -43,7 +43,7 @@ class Planning:
     def __init__(
         self,
         planner: RestartingPlanner,
-        session: Session,
+        session: PlanningSession,
         response: SceneResponse,
         search: SearchThread,
         tell: Callable[[Plan, Clock, int], None],
@@ -89,7 +89,7 @@ class Planning:
                 self.session.withdraw()
             elif result is not None:
                 self._tell_all(result)
-                if result.outcome is Outcome.FOUND:
+                if result.outcome is SearchOutcome.FOUND:
                     self.response.forget_obstruction()
             then(result)
 

@@ -29,7 +29,7 @@ class Purpose(Protocol):
     """Says what plans are for, one after the other."""
 
     def due(self, ahead: Ahead) -> Aim | Follow | None:
-        """What to plan for next; None when all is done.
+        """Return what to plan for next; None when all is done.
 
         A SafeSysidError says why there is nothing to plan for although not all is done.
         """

@@ -28,10 +28,10 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
-from safe_sysid.plan.result import Finding, Outcome, PlanResult
+from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.plan.search.task import TaskSettings, find_motion
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.track.takeover import TrackedArm
@@ -108,7 +108,7 @@ class RecedingHorizonPlanner:
         self._is_withdrawn = False  # the successor
         self._searches = 0
         self._judged: ParameterEstimate | None = None
-        self._result = PlanResult(None, None, Finding(Outcome.NOTHING_DUE), 0.0)
+        self._result = PlanResult(None, None, SearchFinding(SearchOutcome.NOTHING_DUE), 0.0)
 
     @property
     def clock(self) -> Clock:
@@ -141,11 +141,13 @@ class RecedingHorizonPlanner:
         """Forget the successor, which nobody was told of; the next step looks for another one."""
         self._successor, self._is_withdrawn, self._next_horizon = None, True, -np.inf
         time_said = self._result.time
-        self._result = PlanResult(self._plan, None, Finding(Outcome.OBSTRUCTED), time_said)
+        self._result = PlanResult(
+            self._plan, None, SearchFinding(SearchOutcome.OBSTRUCTED), time_said
+        )
         return self._result
 
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
-        """The plan in force at the stamp of the measurement; the same object until it changes."""
+        """Return the plan in force at the measurement's stamp, one object until it changes."""
         now = self._clock.seconds(measurement.stamp)
         if now >= self._next_horizon or self._is_void(estimate, now):
             finding = self._next(measurement, estimate, now)
@@ -161,7 +163,7 @@ class RecedingHorizonPlanner:
 
     def _next(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
-    ) -> Finding:
+    ) -> SearchFinding:
         """Switch to the successor, begin again from rest, or go on braking."""
         plan, successor, self._successor = self._plan, self._successor, None
         if plan is None or (now >= plan.end_time and not _covers(plan, estimate)):
@@ -183,7 +185,7 @@ class RecedingHorizonPlanner:
 
     def _begin(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
-    ) -> Finding:
+    ) -> SearchFinding:
         """Stand still where the arm is, and look for a first plan that moves."""
         settings = self._settings
         self._next_horizon = now + settings.switch
@@ -191,7 +193,7 @@ class RecedingHorizonPlanner:
         try:
             problem = self._problem_of(self._at_rest(measurement.position), estimate)
         except SafeSysidError as error:
-            return Finding(Outcome.UNUSABLE, trouble=str(error))
+            return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
         budget = self._budget(settings.budget)
         finding = stand_still(problem, budget, settings.search)
         if finding.certificate is None:
@@ -199,7 +201,7 @@ class RecedingHorizonPlanner:
         plan = self._plan_of(finding.certificate, now)
         refusal = self._arm.refusal_to_begin(plan, now, measurement, estimate.bounds)
         if refusal:
-            return Finding(Outcome.UNUSABLE, trouble=refusal)
+            return SearchFinding(SearchOutcome.UNUSABLE, trouble=refusal)
         self._plan = plan
         spent = (time.monotonic() - begin) / settings.pace
         return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
@@ -210,18 +212,18 @@ class RecedingHorizonPlanner:
         measurement: JointMeasurement,
         estimate: ParameterEstimate,
         now: float,
-    ) -> Finding | None:
+    ) -> SearchFinding | None:
         """Why a certified successor may not take over any more."""
         if now > successor.start_time + self._settings.late:
-            return Finding(Outcome.MISSED)  # the arm went on along the other plan
+            return SearchFinding(SearchOutcome.MISSED)  # the arm went on along the other plan
         if not _covers(successor, estimate):
-            return Finding(Outcome.OUTDATED)
+            return SearchFinding(SearchOutcome.OUTDATED)
         astray = self._arm.refusal_to_go_on(successor, now, measurement, estimate.bounds)
-        return Finding(Outcome.ASTRAY, trouble=astray) if astray else None
+        return SearchFinding(SearchOutcome.ASTRAY, trouble=astray) if astray else None
 
     def _find_successor(
         self, plan: Plan, estimate: ParameterEstimate, now: float, start: float
-    ) -> Finding:
+    ) -> SearchFinding:
         """Look for a plan that takes over from this one."""
         settings = self._settings
         self._next_horizon = start
@@ -230,24 +232,24 @@ class RecedingHorizonPlanner:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
             aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
         except SafeSysidError as error:
-            return Finding(Outcome.UNUSABLE, trouble=str(error))
+            return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
         if aim is None:
-            return Finding(Outcome.NOTHING_DUE)
+            return SearchFinding(SearchOutcome.NOTHING_DUE)
         finding = self._search(problem, aim, budget)
         if finding.stands_still and isinstance(aim, Approach | Follow):
-            finding = replace(finding, outcome=Outcome.STILL)
+            finding = replace(finding, outcome=SearchOutcome.STILL)
         if finding.certificate is not None:
             self._successor = self._plan_of(finding.certificate, start)
             self._mission.planned(aim, self._successor, estimate)
         return finding
 
-    def _search(self, problem: Problem, aim: Aim | Follow, budget: Budget) -> Finding:
+    def _search(self, problem: Problem, aim: Aim | Follow, budget: Budget) -> SearchFinding:
         """Along a route by a task motion, else by the best plan towards a point on it."""
         settings = self._settings
         self._searches += 1
         if isinstance(aim, Follow):
             finding = find_motion(problem, aim, budget, settings.task)
-            if finding.outcome is not Outcome.NONE_CERTIFIED:
+            if finding.outcome is not SearchOutcome.NONE_CERTIFIED:
                 return finding
             point = aim.route.toward(problem.horizon.curve.q0, aim.begin + ONWARD)
             aim = Approach(problem.model, point)
@@ -268,8 +270,8 @@ class RecedingHorizonPlanner:
         horizon = Horizon(curve, zero, zero, settings.intervals, settings.degree)
         return replace(self._problem, bounds=estimate, horizon=horizon)
 
-    def _plan_of(self, certificate: Certificate, start: float) -> Plan:
-        """The plan that a certificate is about, from a time on; it ends with its last piece."""
+    def _plan_of(self, certificate: PlanCertificate, start: float) -> Plan:
+        """Return the plan that a certificate is about, from a time on."""
         curve, estimate = certificate.problem.horizon.curve, certificate.problem.bounds
         until = self._settings.switch if curve.ends_at_rest else curve.duration
         return Plan(

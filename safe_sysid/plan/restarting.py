@@ -104,7 +104,7 @@ class RestartingPlanner:
         estimate: ParameterEstimate,
         now: float,
     ) -> PlanResult | None:
-        """The result, if it is a new one; `now` is on a steady clock [s]."""
+        """Return the result, if it is a new one; `now` is on a steady clock [s]."""
         if self._planner is not None and not self._is_followed(now):
             self.forget()
         if self._planner is None:

@@ -9,11 +9,11 @@ from enum import Enum
 import numpy as np
 
 from safe_sysid.errors import SafeSysidError
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.trajectory.plan import Plan
 
 
-class Outcome(Enum):
+class SearchOutcome(Enum):
     """Why the planner returned the plan it returned, in words for the operator."""
 
     FOUND = 'new plan'
@@ -32,21 +32,21 @@ class Outcome(Enum):
 
 # After these another search may find something.
 FAILED = (
-    Outcome.STILL,
-    Outcome.INFEASIBLE,
-    Outcome.NONE_CERTIFIED,
-    Outcome.OUT_OF_TIME,
-    Outcome.UNUSABLE,
-    Outcome.OBSTRUCTED,
+    SearchOutcome.STILL,
+    SearchOutcome.INFEASIBLE,
+    SearchOutcome.NONE_CERTIFIED,
+    SearchOutcome.OUT_OF_TIME,
+    SearchOutcome.UNUSABLE,
+    SearchOutcome.OBSTRUCTED,
 )
 STANDING = 1e-3  # [rad] that a plan from rest may lead to in every joint and still stand still
 
 
-def failed_in_a_row(before: int, outcome: Outcome) -> int:
-    """Searches in a row that failed, with the last one; where none was due the row goes on."""
+def failed_in_a_row(before: int, outcome: SearchOutcome) -> int:
+    """Count failed searches in a row; where none was due the row goes on."""
     if outcome in FAILED:
         return before + 1
-    return 0 if outcome is Outcome.FOUND else before
+    return 0 if outcome is SearchOutcome.FOUND else before
 
 
 class NoPlanError(SafeSysidError):
@@ -54,13 +54,13 @@ class NoPlanError(SafeSysidError):
 
 
 @dataclass(frozen=True, eq=False)
-class Finding:
+class SearchFinding:
     """What a search found."""
 
-    outcome: Outcome
-    certificate: Certificate | None = None  # of the best certified plan
+    outcome: SearchOutcome
+    certificate: PlanCertificate | None = None  # of the best certified plan
     cost: float = float('inf')  # of that plan
-    refused: Certificate | None = None  # the one nearest to its limits, of plans not certified
+    refused: PlanCertificate | None = None  # the one nearest to its limits, of plans not certified
     trouble: str = ''  # why sets could not be computed
     seconds: Mapping[str, float] | None = None  # of each phase
     starts: int = 0  # plans a search began from
@@ -77,7 +77,7 @@ class Finding:
         return starts_at_rest and all(bool(np.abs(p.k).max() <= STANDING) for p in pieces)
 
     def __str__(self) -> str:
-        if self.outcome is Outcome.FOUND and self.certificate is not None:
+        if self.outcome is SearchOutcome.FOUND and self.certificate is not None:
             still = ' that stands still' if self.stands_still else ''
             return f'{self.outcome.value}{still}, smallest margin: {self.certificate.smallest}'
         reason = self.trouble or ('' if self.refused is None else str(self.refused.smallest))
@@ -90,7 +90,7 @@ class PlanResult:
 
     plan: Plan | None  # None: none was ever certified, the arm has to stay in its brakes
     successor: Plan | None  # takes over at its start time
-    finding: Finding
+    finding: SearchFinding
     time: float  # [s] when this was said
 
     @property
@@ -101,7 +101,7 @@ class PlanResult:
         return self.plan
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SearchOutcome:
         """Of the last search."""
         return self.finding.outcome
 
@@ -109,7 +109,7 @@ class PlanResult:
         return f'{self.finding}; {self._motion()}'
 
     def _motion(self) -> str:
-        """What the arm does now."""
+        """Return what the arm does now."""
         if self.plan is None:
             return 'without a certified plan the arm has to stay in its brakes'
         if self.successor is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.shown_scene import changed
 from safe_sysid.plan.early_stop import EarlyStop, StopSettings, find_rest, find_stop
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
@@ -74,7 +74,7 @@ class SceneGuard:
 
     def admits(self, plan: Plan) -> bool:
         """Whether a plan that was made among other obstacles avoids those there are now."""
-        assert isinstance(plan.certificate, Certificate)
+        assert isinstance(plan.certificate, PlanCertificate)
         before = plan.certificate.problem.obstacles
         known = dict(zip(before.names, before.shapes, strict=True))
         new = Obstacles.of({n: b for n, b in self._boxes.items() if known.get(n) is not b})
@@ -84,8 +84,8 @@ class SceneGuard:
         return nearest is None or nearest.margin > 0.0
 
     def watch(self, plan: Plan) -> None:
-        """A plan has been told; from now on it may be followed."""
-        assert isinstance(plan.certificate, Certificate)
+        """Watch a plan that has been told: from now on it may be followed."""
+        assert isinstance(plan.certificate, PlanCertificate)
         told = [each for each in self._told if each.plan.start_time != plan.start_time]
         told = [*told, _Told(plan, SweptArm.of(plan.certificate))]
         self._told = sorted(told, key=lambda each: each.plan.start_time)
@@ -145,7 +145,7 @@ class SceneGuard:
         return self._followed is not None and abs(plan.start_time - self._followed) < SAME
 
     def _first_hit(self, new: Obstacles, now: float) -> tuple[Plan, Margin] | None:
-        """The first plan that new obstacles are in the way of."""
+        """Return the first plan that new obstacles are in the way of."""
         waits = self._pending is not None and now < self._pending.start_time
         for told in self._told:
             if waits and told.plan is not self._pending:
@@ -156,7 +156,7 @@ class SceneGuard:
         return None
 
     def _stop(self, hit: Plan, now: float, deadline: float) -> EarlyStop | None:
-        """A stop from the plan that is followed when it begins."""
+        """Return a stop from the plan that is followed when it begins."""
         start, obstacles = now + self._settings.reaction, Obstacles.of(self._boxes)
         begun = [each.plan for each in self._told if each.plan.start_time <= start]
         if not begun:

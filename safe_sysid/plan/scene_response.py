@@ -18,7 +18,7 @@ from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Finding, Outcome, PlanResult
+from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.scene_guard import Obstructed, SceneGuard
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.box import Box
@@ -48,7 +48,7 @@ class SceneResponse:
         self._guard.rehearse(replace(problem, horizon=replace(problem.horizon, curve=curve)))
 
     def begin_search(self, boxes: Mapping[str, Box]) -> None:
-        """A search begins among these obstacles."""
+        """Note that a search begins among these obstacles."""
         self._is_void = False
         if boxes is not self._among[0]:
             self._among = boxes, Obstacles.of(boxes)
@@ -60,7 +60,7 @@ class SceneResponse:
         return not self._is_void and all(self._guard.admits(plan) for plan in plans)
 
     def watch(self, plan: Plan) -> None:
-        """A plan is told: compare it with what changes from now on."""
+        """Compare a plan that is told with what changes from now on."""
         self._guard.watch(plan)
 
     def note_followed(self, followed: Followed | None) -> None:
@@ -70,7 +70,7 @@ class SceneResponse:
         self._followed = start
 
     def forget_obstruction(self) -> None:
-        """What was in the way is no reason for a fault any more."""
+        """Forget what was in the way as a reason for a fault."""
         self._obstructed = None
 
     def look(self, boxes: Mapping[str, Box], stamp: int) -> tuple[bool, PlanResult | None]:
@@ -84,7 +84,7 @@ class SceneResponse:
         if obstructed.stop is None:
             return True, None
         self._early_stops += 1
-        finding = Finding(Outcome.OBSTRUCTED, trouble=str(obstructed))
+        finding = SearchFinding(SearchOutcome.OBSTRUCTED, trouble=str(obstructed))
         return True, PlanResult(obstructed.stop.plan, None, finding, now)
 
     def is_obstructed(self, stamp: int) -> bool:

@@ -8,11 +8,11 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Outcome, PlanResult, failed_in_a_row
+from safe_sysid.plan.result import PlanResult, SearchOutcome, failed_in_a_row
 from safe_sysid.plan.told_search import SENTENCE, ToldSearch
 
 
-class Session:
+class PlanningSession:
     """Has a mission for some modes; `patience` is for searches in a row that fail."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Session:
     def step(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
     ) -> PlanResult | None:
-        """The result, if it is a new one; `now` is on a steady clock [s]."""
+        """Return the result, if it is a new one; `now` is on a steady clock [s]."""
         mission = self._missions.get(self.mode)
         if mission is None:
             return None
@@ -49,7 +49,7 @@ class Session:
         return result
 
     def withdraw(self) -> None:
-        """The last search found what is of no use any more, before anybody was told of it."""
+        """Withdraw what the last search found, before anybody was told of it."""
         result = self._planner.withdraw()
         if result is not None:
             self._failures = failed_in_a_row(self._failures_before, result.outcome)
@@ -60,14 +60,14 @@ class Session:
         return self._failures >= self._patience
 
     def complaint(self) -> str:
-        """What the last search came to, if too many failed; else empty."""
+        """Return what the last search came to, if too many failed; else empty."""
         result = self._planner.result
         return str(result) if self.has_failed and result is not None else ''
 
     def figures(self) -> dict[str, object]:
         """How planning goes, for the operator."""
         result = self._planner.result
-        is_done = result is not None and result.outcome is Outcome.NOTHING_DUE
+        is_done = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
         return {
             'is warm': self._planner.is_warm,
             **self._search_figures(),
@@ -77,7 +77,7 @@ class Session:
         }
 
     def _search_figures(self) -> dict[str, object]:
-        """What the last search came to, when the planner said so, and how long it took."""
+        """Return what the last search came to, when the planner said so, and how long it took."""
         result = self._planner.result
         if result is None:
             return {SENTENCE: 'nothing yet'}

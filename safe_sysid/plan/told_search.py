@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
-from safe_sysid.plan.result import Outcome, PlanResult
+from safe_sysid.plan.result import PlanResult, SearchOutcome
 
 OUTCOME, SENTENCE, STAMP, SECONDS, COST = (
     'outcome',
@@ -22,7 +22,7 @@ OUTCOME, SENTENCE, STAMP, SECONDS, COST = (
 class ToldSearch:
     """What a search came to."""
 
-    outcome: Outcome
+    outcome: SearchOutcome
     sentence: str
     stamp: int  # [ns] when the planner said so
     seconds: float  # of the search; 0 without one
@@ -30,7 +30,7 @@ class ToldSearch:
 
     @staticmethod
     def of(result: PlanResult, clock: Clock) -> ToldSearch:
-        """The last search of a result, whose times are those of this clock."""
+        """Return the last search of a result, whose times are those of this clock."""
         finding = result.finding
         seconds = 0.0 if finding.seconds is None else finding.seconds['total']
         stamp = clock.stamp(result.time)
@@ -48,17 +48,17 @@ class ToldSearch:
 
 
 def told_search(figures: Mapping[str, str]) -> ToldSearch | None:
-    """The search that figures of the planner tell; None before there was one."""
+    """Return the search that figures of the planner tell; None before there was one."""
     if STAMP not in figures:
         return None
     name = figures.get(OUTCOME, '')
-    if name not in Outcome.__members__:
+    if name not in SearchOutcome.__members__:
         raise MeasurementError(
             f"outcome of a search is '{name}' in figures of the planner; it has to be one of "
-            f'{list(Outcome.__members__)}, so another version has recorded them'
+            f'{list(SearchOutcome.__members__)}, so another version has recorded them'
         )
     return ToldSearch(
-        Outcome[name],
+        SearchOutcome[name],
         figures[SENTENCE],
         int(figures[STAMP]),
         float(figures[SECONDS]),

@@ -8,7 +8,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.cost.terms import shortest_way
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.trajectory.plan import Plan
 
 
@@ -22,7 +22,7 @@ def refuse_broken_promise(measurement: JointMeasurement, plan: Plan, clock: Cloc
     An error of the encoders counts as one of the arm.
     """
     certificate = plan.certificate
-    if not isinstance(certificate, Certificate):
+    if not isinstance(certificate, PlanCertificate):
         return
     model, bound = certificate.problem.model, certificate.error.position
     q_d, _, _ = plan.desired(max(clock.seconds(measurement.stamp), plan.start_time))

@@ -22,7 +22,7 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class PlanCertificate:
     """The smallest margin of every kind, proven under ASSUMPTIONS for one plan.
 
     A plan of several pieces needs a certificate of each; those in `then` are of the pieces that
@@ -32,7 +32,7 @@ class Certificate:
     problem: Problem  # arm, bounds of theta, curve, gains and obstacles it is proven for
     error: TrackingError
     margins: Mapping[str, Margin]  # kind -> smallest margin of this kind; only kinds that exist
-    then: tuple[Certificate, ...] = ()
+    then: tuple[PlanCertificate, ...] = ()
 
     @property
     def k(self) -> Array:

@@ -69,7 +69,7 @@ def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -
 
 
 def undecided_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
-    """The clearances that are not positive for all k anyway."""
+    """Return the clearances that are not positive for all k anyway."""
     every = clearance_rows(points, shapes, obstacles)
     values, _ = clearances(points, shapes, obstacles, every)
     open_ = ~(values > 0.0)

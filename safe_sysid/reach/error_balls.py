@@ -43,7 +43,7 @@ class ErrorSet(NamedTuple):
 
 
 class Levers(NamedTuple):
-    """What moves the points of an arm (P of them), and how far from it they can get at most."""
+    """Joints that move each of P points, with the largest lever arm."""
 
     moves: Array  # (n, P) 1 where a joint is below a point, else 0
     reach: Array  # (n, P) [m] largest distance of a point from the origin of a joint

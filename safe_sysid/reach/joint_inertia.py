@@ -61,7 +61,7 @@ def spatial_inertia(phi: Interval) -> Interval:
 
 
 def joint_functionals(tree: Tree) -> tuple[Interval, Interval]:
-    """The motions a and b of every joint, (n, 6) each."""
+    """Return the motions a and b of every joint, (n, 6) each."""
     a = axes(tree)
     R0 = Interval.from_center_radius(tree.R_parent_joint, DIRECTION)
     along = (R0 @ a[..., None])[..., 0]

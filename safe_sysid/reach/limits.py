@@ -46,7 +46,7 @@ def velocity_margins(
 
 
 def _margins(extrema: Extrema, limits: tuple[Array, Array], error: Array) -> LimitMargins:
-    """Rounded down: each margin is two subtractions away from its three numbers."""
+    """Return rounded down: each margin is two subtractions away from its three numbers."""
     lower, upper = limits
     if not np.all(lower <= upper):  # also refuses NaN
         raise BoundError(f'limits from {lower} to {upper} of the joints are not in order')

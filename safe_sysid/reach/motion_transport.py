@@ -22,7 +22,7 @@ MOTION = 6  # rows of a motion
 TRANSPORT_WORK = 12  # rows
 
 
-class Joints(NamedTuple):
+class TransportJoints(NamedTuple):
     """Joints of a tree as the kernels want them."""
 
     geometry: Array  # (n, 5, 2, 3, 3)
@@ -32,7 +32,7 @@ class Joints(NamedTuple):
     gravity: Array  # (3,)
 
 
-def kernel_joints(tree: Tree) -> Joints:
+def kernel_joints(tree: Tree) -> TransportJoints:
     """Joints of a tree, with their geometry enclosed."""
     n = len(tree.parent)
     geometry = joint_geometry(tree)
@@ -41,7 +41,7 @@ def kernel_joints(tree: Tree) -> Joints:
     for i in range(n):
         if tree.parent[i] >= 0:
             below[i] |= below[tree.parent[i]]
-    return Joints(geometry, kind.astype(np.int64), tree.parent, below, tree.gravity)
+    return TransportJoints(geometry, kind.astype(np.int64), tree.parent, below, tree.gravity)
 
 
 @jit

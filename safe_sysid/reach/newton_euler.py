@@ -32,7 +32,7 @@ from safe_sysid.reach.motion_transport import (
     MOTION,
     PRISMATIC,
     TRANSPORT_WORK,
-    Joints,
+    TransportJoints,
     cross_axis,
     kernel_joints,
     set_to_axis,
@@ -93,7 +93,11 @@ def rigid_body_torque(
 
 @parallel_jit
 def _torque_into(
-    states: Array, joints: Joints, parameters: Array, table: IntArray, result: RigidBodyTorque
+    states: Array,
+    joints: TransportJoints,
+    parameters: Array,
+    table: IntArray,
+    result: RigidBodyTorque,
 ) -> None:
     """Fill the result, step by step."""
     for t in prange(states.shape[1]):
@@ -104,7 +108,7 @@ def _torque_into(
 def _torque_at(
     t: int,
     states: Array,
-    joints: Joints,
+    joints: TransportJoints,
     parameters: Array,
     table: IntArray,
     result: RigidBodyTorque,
@@ -116,7 +120,9 @@ def _torque_at(
     """
     n, width = states.shape[2:]
     pool = np.zeros((_rows(n), width))
-    own = Joints(joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity)
+    own = TransportJoints(
+        joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
+    )
     for i in range(n):
         for kind in range(STATE):
             pool[STATE * i + kind] = states[kind, t, i]
@@ -157,8 +163,8 @@ def _rows(n: int) -> int:
 
 
 @jit
-def _torque(pool: Array, joints: Joints, parameters: Array, table: IntArray) -> Array:
-    """Sums over bodies at one time step, in the rows `_totals`; the spread is returned."""
+def _torque(pool: Array, joints: TransportJoints, parameters: Array, table: IntArray) -> Array:
+    """Return sums over bodies at one time step, in the rows `_totals`; the spread is returned."""
     n = len(joints.parent)
     basis = _work(n)
     entries = basis + BASIS
@@ -179,7 +185,7 @@ def _torque(pool: Array, joints: Joints, parameters: Array, table: IntArray) -> 
 
 
 @jit
-def _advance(pool: Array, joints: Joints, i: int, work: int, table: IntArray) -> None:
+def _advance(pool: Array, joints: TransportJoints, i: int, work: int, table: IntArray) -> None:
     """Motions of body i, and those of the joints below it, in its frame."""
     n, up, joint, kind = len(joints.parent), joints.parent[i], joints.geometry[i], joints.kind[i]
     state, below, here = STATE * i, _motions(n, up), _motions(n, i)

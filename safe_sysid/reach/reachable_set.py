@@ -20,7 +20,7 @@ from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach import margin
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.clearance import (
     ClearanceRows,
     clearance_rows,
@@ -76,7 +76,7 @@ class ReachableSet:
         gains: Gains,
         obstacles: Obstacles,
     ) -> ReachableSet:
-        """Sets for every k of the horizon, without constraints that hold for all of them."""
+        """Compute sets for every k of the horizon, leaving out constraints that always hold."""
         problem = Problem(model, bounds, horizon, gains, obstacles)
         error = tracking_error(model, bounds, gains)
         errors, joints, torque, occupancy = _sets(problem, error)
@@ -87,7 +87,7 @@ class ReachableSet:
         return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance)
 
     def of_plan(self, k: Array) -> ReachableSet:
-        """Sets of one plan, with all constraints."""
+        """Return sets of one plan, with all constraints."""
         single = replace(self.problem.horizon, k_center=k, k_range=np.zeros_like(k))
         return _with_every_row(replace(self.problem, horizon=single), self.error)
 
@@ -133,13 +133,13 @@ class ReachableSet:
         values, jacobian = (np.concatenate(column) for column in zip(*parts, strict=True))
         return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
 
-    def certify(self, x: npt.ArrayLike) -> Certificate:
-        """What is proven of the plan at x, from sets of this plan alone."""
+    def certify(self, x: npt.ArrayLike) -> PlanCertificate:
+        """Return what is proven of the plan at x, from sets of this plan alone."""
         return _certificate(self.of_plan(self.k(x)))
 
     @staticmethod
-    def certify_center(problem: Problem) -> Certificate:
-        """What is proven of the plan in the middle of a horizon, without sets of its range."""
+    def certify_center(problem: Problem) -> PlanCertificate:
+        """Certify the plan in the middle of a horizon, without sets of its range."""
         error = tracking_error(problem.model, problem.bounds, problem.gains)
         still = np.zeros_like(problem.horizon.k_range)
         single = replace(problem.horizon, k_range=still)
@@ -160,7 +160,7 @@ class ReachableSet:
         return {kind: slice(*ends[i : i + 2]) for i, kind in enumerate(margin.KINDS)}
 
     def _margin(self, values: Array, limits: list[LimitMargins], i: int) -> Margin:
-        """What row i is about."""
+        """Return what row i is about."""
         kind, rows = next((kind, rows) for kind, rows in self.kinds.items() if i < rows.stop)
         value, row = float(values[i]), i - rows.start
         model = self.problem.model
@@ -226,7 +226,7 @@ def _errors(problem: Problem, error: TrackingError) -> ErrorSet:
 
 
 def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
-    """Sets of one plan, with all constraints."""
+    """Return sets of one plan, with all constraints."""
     errors, joints, torque, occupancy = _sets(problem, error)
     model, points = problem.model, whole_range(occupancy)
     rows = every_row(problem.horizon.intervals, model.limits.torque)
@@ -235,7 +235,7 @@ def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
     return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance)
 
 
-def _certificate(plan: ReachableSet) -> Certificate:
+def _certificate(plan: ReachableSet) -> PlanCertificate:
     """Smallest margin of every kind, of sets with every row."""
     constraints = plan.evaluate(np.zeros(plan.problem.horizon.n))
     margins = {}
@@ -244,7 +244,7 @@ def _certificate(plan: ReachableSet) -> Certificate:
             values = constraints.values[rows]
             worst = int(np.argmin(values))  # the first NaN, when there is one
             margins[kind] = constraints.margin(rows.start + worst)
-    return Certificate(plan.problem, plan.error, margins)
+    return PlanCertificate(plan.problem, plan.error, margins)
 
 
 def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:

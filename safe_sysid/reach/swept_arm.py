@@ -19,7 +19,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.clearance import Points, obstacle_clearance, whole_range
 from safe_sysid.reach.margin import OBSTACLE, Margin
 from safe_sysid.reach.reachable_set import occupancy_of
@@ -48,8 +48,8 @@ class SweptArm:
     names: tuple[str, ...]
 
     @staticmethod
-    def of(certificate: Certificate) -> SweptArm:
-        """Sets of the motion that a certificate is about, all pieces of it."""
+    def of(certificate: PlanCertificate) -> SweptArm:
+        """Return sets of the motion that a certificate is about, all pieces of it."""
         capsules = certificate.problem.model.capsules
         shapes = sphere_cover(capsules)
         edges = np.flatnonzero(np.diff(shapes.sphere_capsule)) + 1

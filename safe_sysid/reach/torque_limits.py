@@ -19,7 +19,7 @@ def every_row(intervals: int, limit: Array) -> IntArray:
 
 
 def undecided_torque_rows(torque: Interval, limit: Array) -> IntArray:
-    """The rows in which the torque of some k may be beyond its limit; torque is (T, n)."""
+    """Return the rows in which the torque of some k may be beyond its limit; torque is (T, n)."""
     rows = every_row(torque.shape[0], limit)
     t, joint, side = rows.T
     reached = np.where(side == UPPER, torque.upper[t, joint], -torque.lower[t, joint])
@@ -63,7 +63,7 @@ def _torque_margins(
 
 @jit
 def _margin(model: Array, radius: float, limit: float, side: int, monomials: Array) -> float:
-    """Rounded down; the sum of M products is off by less than M EPS of its terms."""
+    """Return rounded down; the sum of M products is off by less than M EPS of its terms."""
     M = len(monomials)
     total = size = 0.0
     for m in range(M):

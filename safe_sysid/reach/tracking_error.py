@@ -47,7 +47,7 @@ class TrackingError:
 
     @staticmethod
     def of(K_r: Array, r_max: Array, at_start: Array) -> TrackingError:
-        """What follows from a bound of r, rounded up; at_start bounds |e| when the plan starts."""
+        """Bound the tracking error from a bound of r; at_start bounds |e| at the plan's start."""
         position = np.maximum((Interval.of(r_max) / K_r).upper, at_start)
         velocity = (Interval.of(K_r) * position + r_max).upper
         return TrackingError(K_r, r_max, position, velocity)

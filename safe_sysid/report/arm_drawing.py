@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.identifiability.exact_geometry import rotation
 from safe_sysid.model.identifiability.kinematic_tree import FREE, WORLD, Joint, KinematicTree
-from safe_sysid.model.identifiability.links import LinkParameters, Observability
+from safe_sysid.model.identifiability.links import Identifiability, LinkParameters
 from safe_sysid.model.identifiability.parameter_classes import MEANINGS, ParameterClass
 
 COLOURS = {
@@ -31,8 +31,8 @@ POSES = 80  # that are tried, to see as much of the arm as possible
 AZIMUTH, ELEVATION = 0.6, 0.35  # [rad] of the eye
 
 
-def drawing(answer: Observability) -> str:
-    """The picture as one SVG element."""
+def drawing(answer: Identifiability) -> str:
+    """Return the picture as one SVG element."""
     points = _clearest(answer.tree)
     count = len(answer.links)
     base, joints, tips = points[0], points[1 : count + 1], points[count + 1 :]
@@ -53,7 +53,7 @@ def drawing(answer: Observability) -> str:
 
 
 def _clearest(tree: KinematicTree) -> Array:
-    """Base, joints and ends of links on the paper, in the pose with the widest gaps."""
+    """Return base, joints and ends of links on the paper, in the pose with the widest gaps."""
     rng = np.random.default_rng(1)
     count = len(tree.joints)
     papers: list[tuple[float, int, Array]] = []
@@ -71,7 +71,7 @@ def _gap(points: Array) -> float:
 
 
 def _points(tree: KinematicTree, bend: Array) -> Array:
-    """The base, the origin of every joint, and a point on every link, should it end there [m]."""
+    """Return points [m] of the base, of every joint's origin, and on every link."""
     R: list[Array] = []
     p: list[Array] = []
     for i, joint in enumerate(tree.joints):
@@ -111,8 +111,8 @@ def _on_paper(points: Array) -> Array:
     return placed
 
 
-def _rings(answer: Observability, joints: Array) -> list[str]:
-    """A ring at every joint; where several joints meet, rings around each other."""
+def _rings(answer: Identifiability, joints: Array) -> list[str]:
+    """Return a ring at every joint; where several joints meet, rings around each other."""
     parts: list[str] = []
     for at, members in _places(joints):
         for k, i in enumerate(members):
@@ -142,7 +142,7 @@ def _ring(link: LinkParameters, at: Array, inner: float) -> list[str]:
 
 
 def _numbers(numbers: list[int], at: Array) -> str:
-    """Number of a link inside its ring; of several rings above them, the inner one first."""
+    """Draw the number of a link inside its ring, of several above them."""
     x, y = at
     inside = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RING}" fill="#fff"/>'
     above = RING + (BAND + 2) * len(numbers) + 3
@@ -176,7 +176,7 @@ def _sector(
 
 
 def _shares(link: LinkParameters, start: Array, end: Array) -> list[str]:
-    """A link as a thick line, of each colour as much as it has parameters of that class."""
+    """Return a link as a thick line, of each colour as much as it has parameters of that class."""
     parts, done = [], 0.0
     for kind in ParameterClass:
         share = sum(c is kind for c in link.classes) / len(link.classes)

@@ -12,9 +12,9 @@ from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.report.html_page import PlanOccupancy, Scene
+from safe_sysid.report.html_page import PageScene, PlanOccupancy
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 
@@ -28,11 +28,11 @@ def arm_scene(
     q: Array,
     obstacles: Obstacles,
     plans: Iterable[Plan] = (),
-) -> Scene:
-    """The arm along measured positions (N, n), and what the certificates of plans allow for."""
+) -> PageScene:
+    """Draw the arm at measured positions (N, n), and what certificates allow for."""
     chosen = np.unique(np.linspace(0, len(time) - 1, FRAMES).astype(int))
     capsules = model.capsules if len(model.capsules.names) else bones(model)
-    return Scene(
+    return PageScene(
         time=time[chosen],
         capsules=np.array([_placed(model, capsules, q[i]) for i in chosen]),
         radius=capsules.radius,
@@ -67,9 +67,9 @@ def _placed(model: RobotModel, capsules: Capsules, q: Array) -> Array:
 
 
 def plan_occupancy(plan: Plan) -> list[PlanOccupancy]:
-    """What a certified plan may reach, whatever its parameters are; one entry for each piece."""
+    """Return what a certified plan may occupy for all parameters, an entry per piece."""
     certificate = plan.certificate
-    if not isinstance(certificate, Certificate):
+    if not isinstance(certificate, PlanCertificate):
         return []
     found, start = [], plan.start_time
     for piece in (certificate, *certificate.then):

@@ -70,7 +70,7 @@ def as_mapping(model: RobotModel, found: Calibration) -> dict[str, object]:
 
 
 def refusal_mapping(model: RobotModel, error: EffortError) -> dict[str, object]:
-    """The same for torques that nothing was fitted to."""
+    """Return the same for torques that nothing was fitted to."""
     return {
         'robot': model.name,
         'refused': str(error),
@@ -89,7 +89,7 @@ def _effort_mapping(check: EffortCheck) -> dict[str, object]:
 
 
 def worst_combinations(found: Calibration) -> list[tuple[float, dict[str, float]]]:
-    """Combinations that are least known, in units of what makes a torque as large as all others.
+    """Return the least known combinations, scaled by the torque they cause.
 
     Weights say how much of each parameter is in a combination, the largest first.
     """
@@ -139,7 +139,7 @@ def _held_out(model: RobotModel, found: Calibration) -> Iterator[str]:
         f'{100 * found.validation_nominal.relative:.2f} %.'
     )
     yield ''
-    yield '| joint | rms, filtered | rms, recorded | largest, filtered | of torque | noise? |'
+    yield '| joint | rms, filtered | rms, recorded | largest, filtered | of torque | white? |'
     yield '|---|---|---|---|---|---|'
     for i, name in enumerate(model.layout.joint_names):
         noise = found.likeliness_of_noise[i]
@@ -203,7 +203,7 @@ def _extra_unit(label: str) -> str:
 
 
 def _deviations(found: Calibration) -> dict[int, float]:
-    """Standard deviation of the columns that stand for themselves alone."""
+    """Return standard deviation of the columns that stand for themselves alone."""
     spread: Array = found.uncertainty.deviation()
     alone = np.abs(found.base.regrouping[:, found.base.others]).max(axis=1, initial=0.0) < 1e-9
     return {

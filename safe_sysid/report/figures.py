@@ -53,7 +53,7 @@ def stacked_plot(
 
 
 def panels(paths: Sequence[Path], plots: Sequence[Plot]) -> None:
-    """The plots of a page side by side; the ending of each path chooses its format."""
+    """Draw the plots of a page side by side, in the format of each path's ending."""
     columns = min(3, len(plots))
     rows = -(-len(plots) // columns)
     layout = ConstrainedLayoutEngine()

@@ -85,7 +85,7 @@ class PlanOccupancy:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class PageScene:
     """The arm over time."""
 
     time: Array  # (F,) [s]
@@ -105,19 +105,19 @@ class Page:
     is_good: bool
     verdict: tuple[str, str]  # a word, and the sentence after it
     facts: tuple[tuple[str, str], ...]  # label, value
-    scene: Scene | None
+    scene: PageScene | None
     sections: tuple[Section, ...]
     footer: str
 
 
 def write_page(path: Path, page: Page) -> None:
-    """The page as a file that needs no other."""
+    """Write the page as a file that needs no other."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(html_of(page), encoding='utf-8')
 
 
 def html_of(page: Page) -> str:
-    """The page with its data, style and scripts inside."""
+    """Return the page with its data, style and scripts inside."""
     data = json.dumps(_page(page), allow_nan=False, ensure_ascii=False, separators=(',', ':'))
     scripts = '\n'.join(f'<script>\n{_resource(name)}</script>' for name in SCRIPTS)
     return (
@@ -205,7 +205,7 @@ def _band(band: Band) -> dict[str, Any]:
 
 
 def _telling(y: Array) -> npt.NDArray[np.int64]:
-    """Indices to draw: the smallest and the largest of every stretch, so that no peak is lost."""
+    """Return indices to draw: smallest and largest of every stretch, so no peak is lost."""
     if len(y) <= MOST_POINTS:
         return np.arange(len(y))
     edges = np.linspace(0, len(y), MOST_POINTS // 2 + 1).astype(int)
@@ -221,7 +221,7 @@ def _numbers(values: Iterable[float]) -> list[float | None]:
     return [float(f'{v:.{DIGITS}g}') if np.isfinite(v) else None for v in values]
 
 
-def _scene(scene: Scene) -> dict[str, Any]:
+def _scene(scene: PageScene) -> dict[str, Any]:
     keys = [('arm', 'arm'), ('end effector', 'tip')]
     if scene.occupancy:
         keys.append(('may be reached, whatever the payload', 'reach'))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from safe_sysid.model.identifiability.links import Observability, written
+from safe_sysid.model.identifiability.links import Identifiability, written
 from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS
 from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
 from safe_sysid.report.identifiability_text import kind_of, row_labels, summary
@@ -25,8 +25,8 @@ code { white-space: pre-wrap; }
 """
 
 
-def page(answer: Observability) -> str:
-    """The whole page."""
+def page(answer: Identifiability) -> str:
+    """Return the whole page."""
     title = escape(f'What can be known of {answer.name}')
     parts = [
         f'<h1>{title}</h1>',
@@ -49,7 +49,7 @@ def page(answer: Observability) -> str:
     )
 
 
-def _key(answer: Observability) -> str:
+def _key(answer: Identifiability) -> str:
     marks = (
         f'<span><b style="background:{COLOURS[kind]};color:{INK[kind]}">{SYMBOLS[kind]}</b>'
         f'{MEANINGS[kind]}: {n}</span>'
@@ -63,7 +63,7 @@ def _key(answer: Observability) -> str:
     )
 
 
-def _table(answer: Observability) -> str:
+def _table(answer: Identifiability) -> str:
     head = ''.join(f'<th title="{escape(link.link)}">{link.number}</th>' for link in answer.links)
     rows = [f'<tr><th></th>{head}</tr>']
     for label in row_labels(answer):
@@ -80,18 +80,18 @@ def _table(answer: Observability) -> str:
     return f'<div class="wide"><table>{"".join(rows)}</table></div>'
 
 
-def _links(answer: Observability) -> Iterable[str]:
+def _links(answer: Identifiability) -> Iterable[str]:
     for link in answer.links:
         yield f'<h2>Link {link.number}, {escape(link.link)}</h2>'
         yield f'<p>Moved by joint {escape(link.joint)}.</p>'
         yield _list(escape(sentence) for sentence in answer.sentences(link))
 
 
-def _combinations(answer: Observability) -> Iterable[str]:
+def _combinations(answer: Identifiability) -> Iterable[str]:
     return (written(answer.combination(row)) for row in range(answer.base.count))
 
 
-def _snapped(answer: Observability) -> Iterable[str]:
+def _snapped(answer: Identifiability) -> Iterable[str]:
     if answer.snapped:
         yield '<h2>Read as what was meant</h2>'
         yield _list(escape(str(snap)) for snap in answer.snapped)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from safe_sysid.model import inertia
-from safe_sysid.model.identifiability.links import LinkParameters, Observability, written
+from safe_sysid.model.identifiability.links import Identifiability, LinkParameters, written
 from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS, ParameterClass
 
 ROWS = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy')  # order of the table
 
 
-def as_text(answer: Observability) -> str:
+def as_text(answer: Identifiability) -> str:
     """Table, counts, sentences, combinations and assumptions."""
     return '\n'.join(
         [
@@ -33,22 +33,22 @@ def as_text(answer: Observability) -> str:
     )
 
 
-def summary(answer: Observability) -> str:
-    """The count, in one sentence."""
+def summary(answer: Identifiability) -> str:
+    """Return the count, in one sentence."""
     return (
         f'{answer.name}: {answer.base.count} combinations of {len(answer.entries)} inertial '
         f'parameters of {len(answer.links)} links can be known.'
     )
 
 
-def row_labels(answer: Observability) -> list[str]:
+def row_labels(answer: Identifiability) -> list[str]:
     """Names of the rows of the table: the ten, then those of rotors."""
     extra = [label for link in answer.links for label in link.labels if label not in ROWS]
     return [*ROWS, *dict.fromkeys(extra)]
 
 
 def symbol(link: LinkParameters, label: str) -> str:
-    """What stands in a cell."""
+    """Return what stands in a cell."""
     kind = kind_of(link, label)
     return ' ' if kind is None else kind.symbol
 
@@ -58,7 +58,7 @@ def kind_of(link: LinkParameters, label: str) -> ParameterClass | None:
     return link.classes[link.labels.index(label)] if label in link.labels else None
 
 
-def as_plain(answer: Observability) -> dict[str, object]:
+def as_plain(answer: Identifiability) -> dict[str, object]:
     """Everything, as values that JSON knows; parameters in the order of `labels`."""
     base = answer.base
     return {
@@ -100,7 +100,7 @@ def as_plain(answer: Observability) -> dict[str, object]:
     }
 
 
-def _table(answer: Observability) -> list[str]:
+def _table(answer: Identifiability) -> list[str]:
     labels = row_labels(answer)
     width = max(len(label) for label in (*labels, 'dim V'))
     cell = max(3, len(str(len(answer.links))) + 1)
@@ -113,7 +113,7 @@ def _table(answer: Observability) -> list[str]:
     return [f'  {name:<{width}}' + ''.join(f'{c:>{cell}}' for c in cells) for name, cells in rows]
 
 
-def _links(answer: Observability) -> list[str]:
+def _links(answer: Identifiability) -> list[str]:
     lines = []
     for link in answer.links:
         lines.append(f"Link {link.number}, {link.link}, moved by joint '{link.joint}'")
@@ -122,7 +122,7 @@ def _links(answer: Observability) -> list[str]:
     return lines
 
 
-def _snapped(answer: Observability) -> list[str]:
+def _snapped(answer: Identifiability) -> list[str]:
     if not answer.snapped:
         return []
     return ['Read as what was meant', *[f'  {snap}' for snap in answer.snapped], '']

@@ -14,7 +14,7 @@ from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.report.arm_scene import arm_scene
-from safe_sysid.report.html_page import Line, Page, Plot, Scene, Section, Table
+from safe_sysid.report.html_page import Line, Page, PageScene, Plot, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
 
 
@@ -25,11 +25,11 @@ class Evidence:
     smoothed: SmoothLog
     predicted: Array  # (N, n) [N m] with what was identified before the held-out part
     fitted: Array  # (N, n) [N m] with all parameters fitted to that part
-    scene: Scene | None
+    scene: PageScene | None
 
 
 def evidence_of(result: IdentifiedRecording) -> Evidence:
-    """What pictures show of a recording."""
+    """Return what pictures show of a recording."""
     problem, validation = result.problem, result.found.validation
     model, part = problem.arm.model, thinned(problem.smoothed)
     W = standard_regressor(model, part.q, part.qd, part.qdd)
@@ -39,7 +39,7 @@ def evidence_of(result: IdentifiedRecording) -> Evidence:
 
 
 def identification_page(found: Identification, evidence: Evidence) -> Page:
-    """The page."""
+    """Return the page."""
     begin, end = found.part
     refused = found.refused
     return Page(

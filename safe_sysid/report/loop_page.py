@@ -9,7 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.audit.loop_record import LoopRecord
-from safe_sysid.report.html_page import Band, Line, Page, Plot, Scene, Section, Table
+from safe_sysid.report.html_page import Band, Line, Page, PageScene, Plot, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
 from safe_sysid.sets.interval import Interval
 
@@ -21,7 +21,7 @@ class LoopStory:
     title: str
     subtitle: str
     record: LoopRecord
-    scene: Scene | None
+    scene: PageScene | None
     condition: tuple[Array, Array] | None = None  # times [s] and condition numbers of Y so far
     truth: Array | None = None  # (10,) theta_e, where it is known
     clearance: float | None = None  # [m] smallest measured distance to anything
@@ -29,7 +29,7 @@ class LoopStory:
 
 
 def loop_page(story: LoopStory) -> Page:
-    """The page."""
+    """Return the page."""
     record = story.record
     verdict = _verdict(story)
     return Page(

@@ -73,7 +73,7 @@ def parameter_table(nominal: Array, bounds: Interval, truth: Array | None) -> Ta
 
 
 def circumstances(settings: Mapping[str, str]) -> Section:
-    """Settings of the run and versions of what it ran with."""
+    """Return settings of the run and versions of what it ran with."""
     machine = {'cores': str(len(os.sched_getaffinity(0))), 'system': platform.platform(terse=True)}
     found = {name: version or 'not installed' for name, version in versions().items()}
     return Section(

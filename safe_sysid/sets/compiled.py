@@ -68,7 +68,7 @@ def text_stamp(module: str) -> str:
 
 
 def _collect(module: str, found: dict[str, str]) -> None:
-    """A module, what it imports, and what those of them that hold kernels import."""
+    """Collect a module, its imports, and theirs where they hold kernels."""
     if module in found or module in NO_PART:
         return
     text, imported = _read(module)

@@ -74,7 +74,7 @@ class Monomials:
         return np.asarray(powers.prod(axis=-1))
 
     def gradients(self, k: Array) -> Array:
-        """Derivative of every monomial in every variable at k; (variables,) -> (M, variables)."""
+        """Return derivatives of all monomials at k; (variables,) -> (M, variables)."""
         lowered = np.maximum(self.exponents[:, None, :] - np.eye(self.variables, dtype=int), 0)
         powers = np.asarray(k, dtype=np.float64) ** lowered
         return np.asarray(self.exponents * powers.prod(axis=-1))

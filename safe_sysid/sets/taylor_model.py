@@ -155,7 +155,7 @@ class TaylorModel:
         return Interval.from_center_radius(self.coefficients @ values, slack)
 
     def gradient(self, k: npt.ArrayLike) -> Array:
-        """Derivative of the polynomial in k at one k, to rounding; (*shape, d)."""
+        """Return derivative of the polynomial in k at one k, to rounding; (*shape, d)."""
         return np.asarray(self.coefficients @ self.monomials.gradients(self._inside(k)))
 
     def _inside(self, k: npt.ArrayLike) -> Array:

@@ -83,7 +83,7 @@ class Zonotope:
         return A, A @ self.center + support + slack
 
     def _normal(self, i: int, j: int) -> Array | None:
-        """Normal of the faces that generators i and j span; None when they are parallel."""
+        """Return normal of the faces that generators i and j span; None when they are parallel."""
         a, b = self.generators[i], self.generators[j]
         normal = np.cross(a, b)
         length = float(np.linalg.norm(normal))

@@ -17,6 +17,6 @@ class Actuators:
         self._actuation, self._rng = actuation, rng
 
     def acting(self, torque: Array) -> Array:
-        """What acts on the joints under a command [N m]."""
+        """Return what acts on the joints under a command [N m]."""
         share = self._rng.uniform(-NEARLY, NEARLY, size=torque.shape)
         return np.asarray(torque + share * self._actuation.error(torque))

@@ -1,4 +1,4 @@
-"""What an arm in its brakes reports: it is at rest, and its sensors feel its weight."""
+"""Measurement of a braked arm: zero velocity, gravity torque."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from safe_sysid.model.robot_model import RobotModel
 
 
 def in_brakes(truth: RobotModel, sample: JointMeasurement) -> JointMeasurement:
-    """The same sample, had the brakes of the arm held it."""
+    """Return the same sample, had the brakes of the arm held it."""
     rest = np.zeros((1, truth.n))
     (weight,) = inverse_dynamics(truth, sample.position[None], rest, rest)
     return replace(sample, velocity=rest[0], torque=weight)

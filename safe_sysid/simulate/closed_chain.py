@@ -14,7 +14,12 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.model.closed_chain.closure_newton import Joints, differentiate, newton, solve_into
+from safe_sysid.model.closed_chain.closure_newton import (
+    ClosureJoints,
+    differentiate,
+    newton,
+    solve_into,
+)
 from safe_sysid.sets.compiled import jit
 from safe_sysid.simulate.mass_matrix import mass_matrix_and_bias
 from safe_sysid.simulate.rigid_body import joint_friction
@@ -32,7 +37,7 @@ class Servo(NamedTuple):
 
 
 class _Bodies(NamedTuple):
-    joints: Joints
+    joints: ClosureJoints
     phi: Array  # (n, 10)
     friction: Array  # (4, n) rows Fc, Fv, Ia, beta
 

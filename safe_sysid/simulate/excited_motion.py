@@ -14,7 +14,7 @@ from safe_sysid.model.robot_model import RobotModel
 HARMONICS = 5
 
 
-class Motion(NamedTuple):
+class SimulatedMotion(NamedTuple):
     """Joint states over time, exact derivatives of each other."""
 
     t: Array  # (N,) [s]
@@ -30,14 +30,14 @@ class Motion(NamedTuple):
 
 def fourier_motion(
     rng: np.random.Generator, n: int, seconds: float, period: float, base: float = 0.1
-) -> Motion:
+) -> SimulatedMotion:
     """Sum of the first harmonics of `base` [Hz], random amplitudes, sampled every `period` [s]."""
     t = np.arange(round(seconds / period) + 1, dtype=float) * np.float64(period)
     order = np.arange(1, HARMONICS + 1)
     w = 2 * np.pi * base * order
     a, b = rng.normal(scale=0.6, size=(2, HARMONICS, n)) / order[:, None]
     sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    return Motion(
+    return SimulatedMotion(
         t,
         sine @ a - cosine @ b + rng.normal(size=n),
         (cosine * w) @ a + (sine * w) @ b,
@@ -45,12 +45,12 @@ def fourier_motion(
     )
 
 
-def true_torque(model: RobotModel, motion: Motion) -> Array:
+def true_torque(model: RobotModel, motion: SimulatedMotion) -> Array:
     """Torque that drives the arm along a motion, (N, n)."""
     torque: Array = standard_regressor(model, motion.q, motion.qd, motion.qdd) @ model.theta
     return torque
 
 
-def recorded(motion: Motion, torque: Array) -> JointLog:
-    """Recording of a motion with exact positions and velocities and some measured torque."""
+def recorded(motion: SimulatedMotion, torque: Array) -> JointLog:
+    """Return a recording of a motion with exact states and some measured torque."""
     return JointLog(motion.stamp, motion.q, motion.qd, torque)

@@ -42,7 +42,7 @@ TRIALS = 100  # per event; three to five are usual
 Q, QD, QDD, DRY = 0, 1, 2, 3  # rows of a point
 
 
-class Bodies(NamedTuple):
+class IntegratedBodies(NamedTuple):
     """An arm for compiled code."""
 
     tree: Tree
@@ -51,7 +51,9 @@ class Bodies(NamedTuple):
 
 
 @jit
-def advance(bodies: Bodies, state: Array, torque: Array, seconds: float, steps: int) -> int:
+def advance(
+    bodies: IntegratedBodies, state: Array, torque: Array, seconds: float, steps: int
+) -> int:
     """Move `state`, rows q and qd of (2, n), on by `seconds` of constant torque.
 
     At least `steps` steps are made, more where viscous friction asks for it.
@@ -86,7 +88,7 @@ def advance(bodies: Bodies, state: Array, torque: Array, seconds: float, steps: 
 
 
 @jit
-def settle(bodies: Bodies, torque: Array, point: Array, mode: Array) -> int:
+def settle(bodies: IntegratedBodies, torque: Array, point: Array, mode: Array) -> int:
     """Modes, accelerations and dry friction of a point whose q and qd are set."""
     H, load = _equations(bodies, torque, point)
     return decide(  # type: ignore[no-any-return]
@@ -95,7 +97,7 @@ def settle(bodies: Bodies, torque: Array, point: Array, mode: Array) -> int:
 
 
 @jit
-def _equations(bodies: Bodies, torque: Array, point: Array) -> tuple[Array, Array]:
+def _equations(bodies: IntegratedBodies, torque: Array, point: Array) -> tuple[Array, Array]:
     """H with armature, and the torque left for acceleration and dry friction."""
     n = len(torque)
     H, load = np.empty((n, n)), np.empty(n)
@@ -108,7 +110,7 @@ def _equations(bodies: Bodies, torque: Array, point: Array) -> tuple[Array, Arra
 
 
 @jit
-def _damping_rate(bodies: Bodies, torque: Array, point: Array) -> float:
+def _damping_rate(bodies: IntegratedBodies, torque: Array, point: Array) -> float:
     """Trace of H^-1 diag(Fv): no velocity is damped at a higher rate [1/s]."""
     n = len(torque)
     H, _ = _equations(bodies, torque, point)
@@ -126,7 +128,7 @@ def _damping_rate(bodies: Bodies, torque: Array, point: Array) -> float:
 
 
 @jit
-def _slope(bodies: Bodies, torque: Array, mode: Array, point: Array) -> int:
+def _slope(bodies: IntegratedBodies, torque: Array, mode: Array, point: Array) -> int:
     H, load = _equations(bodies, torque, point)
     return accelerate(  # type: ignore[no-any-return]
         H, load, bodies.friction[0], mode, point[QDD], point[DRY]
@@ -134,7 +136,9 @@ def _slope(bodies: Bodies, torque: Array, mode: Array, point: Array) -> int:
 
 
 @jit
-def _step(bodies: Bodies, torque: Array, mode: Array, start: Array, h: float, end: Array) -> int:
+def _step(
+    bodies: IntegratedBodies, torque: Array, mode: Array, start: Array, h: float, end: Array
+) -> int:
     """One Runge-Kutta step from `start` to `end`, with accelerations at both."""
     n = len(torque)
     stage = np.empty((4, n))
@@ -160,7 +164,7 @@ def _step(bodies: Bodies, torque: Array, mode: Array, start: Array, h: float, en
 
 
 @jit
-def _room(bodies: Bodies, mode: Array, point: Array, j: int) -> float:
+def _room(bodies: IntegratedBodies, mode: Array, point: Array, j: int) -> float:
     """How far a joint is from stopping or breaking away; negative beyond it."""
     if mode[j] != 0.0:
         return mode[j] * point[QD, j]  # type: ignore[no-any-return]
@@ -168,7 +172,7 @@ def _room(bodies: Bodies, mode: Array, point: Array, j: int) -> float:
 
 
 @jit
-def _violated(bodies: Bodies, mode: Array, start: Array, end: Array, h: float) -> int:
+def _violated(bodies: IntegratedBodies, mode: Array, start: Array, end: Array, h: float) -> int:
     """Joint that stops or breaks away first between two points, -1 if none does."""
     first, earliest = -1, 2.0
     for j in range(len(mode)):
@@ -204,7 +208,7 @@ def dips(sign: float, start: Array, end: Array, h: float, j: int) -> bool:
 
 @jit
 def _shorten(
-    bodies: Bodies, torque: Array, mode: Array, start: Array, h: float, end: Array
+    bodies: IntegratedBodies, torque: Array, mode: Array, start: Array, h: float, end: Array
 ) -> tuple[float, int]:
     """Step until the first joint stops or breaks away, its length, and a status.
 
@@ -243,7 +247,7 @@ def _shorten(
 
 
 @jit
-def _arrived(bodies: Bodies, mode: Array, end: Array, j: int) -> bool:
+def _arrived(bodies: IntegratedBodies, mode: Array, end: Array, j: int) -> bool:
     """Whether joint j has come to its limit, and no joint is far beyond its own."""
     for k in range(len(mode)):
         if bodies.friction[0, k] > 0.0:
@@ -259,7 +263,7 @@ def _arrived(bodies: Bodies, mode: Array, end: Array, j: int) -> bool:
 
 
 @jit
-def _stop(bodies: Bodies, mode: Array, point: Array) -> None:
+def _stop(bodies: IntegratedBodies, mode: Array, point: Array) -> None:
     """Zero velocity for every joint with dry friction that is that slow."""
     for j in range(len(mode)):
         if bodies.friction[0, j] > 0.0 and mode[j] * point[QD, j] <= STOP:

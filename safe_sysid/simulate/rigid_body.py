@@ -8,7 +8,13 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.dry_friction import NOT_FINITE, NOT_POSITIVE_DEFINITE, OK, UNDECIDED
-from safe_sysid.simulate.integration import TOO_MANY_EVENTS, TOO_STIFF, Bodies, advance, settle
+from safe_sysid.simulate.integration import (
+    TOO_MANY_EVENTS,
+    TOO_STIFF,
+    IntegratedBodies,
+    advance,
+    settle,
+)
 
 SENTENCES = {
     NOT_POSITIVE_DEFINITE: 'the mass matrix is not positive definite: no arm has such parameters',
@@ -33,7 +39,7 @@ class RigidBody:
         phi = model.theta[: 10 * model.n].reshape(model.n, 10)
         self._name = model.name
         self._steps = steps
-        self._bodies = Bodies(model.tree, phi.copy(), joint_friction(model))
+        self._bodies = IntegratedBodies(model.tree, phi.copy(), joint_friction(model))
 
     def advance(self, q: Array, qd: Array, torque: Array, seconds: float) -> tuple[Array, Array]:
         """Position and velocity after some time with constant torque."""

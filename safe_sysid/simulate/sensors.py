@@ -128,5 +128,5 @@ def _rounded(x: float, resolution: float) -> float:
 
 @jit
 def _kept(truth: float, measured: float, bound: float) -> float:
-    """The measured value if rounding leaves no doubt that it is within the bound, or the truth."""
+    """Return the measured value if it is surely within the bound, else the truth."""
     return measured if abs(measured - truth) <= bound * (1.0 - 2.0**-48) else truth

@@ -17,7 +17,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.track.controller import Controller
-from safe_sysid.track.guarded_torque import Outcome, Seen
+from safe_sysid.track.guarded_torque import GuardInput, GuardOutcome
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -41,31 +41,31 @@ class Braking:
         return self._plan is not None and self._clock.seconds(now) >= self._plan.end_time
 
     def step(
-        self, now: int, measurement: JointMeasurement | None, seen: Seen
-    ) -> tuple[Array | None, Outcome]:
+        self, now: int, measurement: JointMeasurement | None, seen: GuardInput
+    ) -> tuple[Array | None, GuardOutcome]:
         """Torque at a stamp, for a measurement that can be trusted or none."""
         t = self._clock.seconds(now)
         if self._plan is None:
             self._plan = self._plan_to_stop(t, measurement, seen)
         plan = self._plan
         if plan is None:
-            return None, Outcome.STUCK
-        outcome = Outcome.BRAKING if t < plan.end_time else Outcome.HOLDING
+            return None, GuardOutcome.STUCK
+        outcome = GuardOutcome.BRAKING if t < plan.end_time else GuardOutcome.HOLDING
         if measurement is None:
             q_d, qd_d, _ = plan.desired(max(t, plan.start_time))  # stamps may have gone back
             measurement = JointMeasurement(now, q_d, qd_d, np.zeros_like(q_d))
-            outcome = Outcome.BLIND
+            outcome = GuardOutcome.BLIND
         elif self._clock.seconds(measurement.stamp) < plan.start_time:
             measurement = replace(measurement, stamp=now)
         try:
             return self._law.step(measurement, plan, seen.estimate), outcome
         except SafeSysidError:
-            return None, Outcome.STUCK
+            return None, GuardOutcome.STUCK
 
     def _plan_to_stop(
-        self, t: float, measurement: JointMeasurement | None, seen: Seen
+        self, t: float, measurement: JointMeasurement | None, seen: GuardInput
     ) -> Plan | None:
-        """The plan in force, or one that stays where the arm is."""
+        """Return the plan in force, or one that stays where the arm is."""
         if seen.plan is not None and seen.plan.start_time <= t:
             return seen.plan
         if measurement is None:

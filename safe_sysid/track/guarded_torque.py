@@ -20,7 +20,7 @@ class Command:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class GuardInput:
     """Everything the guard may look at in one step; None is what has not come yet."""
 
     command: Command | None
@@ -29,7 +29,7 @@ class Seen:
     estimate: ParameterEstimate
 
 
-class Outcome(Enum):
+class GuardOutcome(Enum):
     """What the guard gave out, in words for the operator."""
 
     PASSED = 'the command'
@@ -45,7 +45,7 @@ class GuardedTorque:
     """What may reach the robot, and why it is what it is."""
 
     torque: Array  # (n,) [N m]
-    outcome: Outcome
+    outcome: GuardOutcome
     reason: str  # why the command did not pass; empty if it did
 
     def __str__(self) -> str:

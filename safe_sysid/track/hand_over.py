@@ -47,7 +47,7 @@ class Holder(Protocol):
         ...
 
     def __str__(self) -> str:
-        """What it is, and why it does not hold the arm."""
+        """Return what it is, and why it does not hold the arm."""
         ...
 
 

@@ -47,7 +47,7 @@ class PlanSuccession:
         self.refusal = ''  # why the last plan that was due was not taken over
 
     def offer(self, plan: Plan) -> None:
-        """A plan that may take over at its start."""
+        """Offer a plan that may take over at its start."""
         others = [p for p in self._waiting if p.start_time != plan.start_time]
         self._waiting = sorted([*others, plan], key=lambda p: p.start_time)
 

@@ -48,7 +48,7 @@ from safe_sysid.trajectory.task_motion import Piece
 FINITE = -1  # what the law returns when all it was given is finite
 
 
-class Arm(NamedTuple):
+class LawModel(NamedTuple):
     """What does not change while the controller lives."""
 
     tree: Tree
@@ -60,7 +60,7 @@ class Arm(NamedTuple):
     input_share: Array  # (n,) see `gains`
 
 
-class Uncertainty(NamedTuple):
+class ParameterDeviation(NamedTuple):
     """Nominal parameters, and where the true ones may be."""
 
     theta_0: Array  # (14 n,)
@@ -94,20 +94,20 @@ Q, QD, QD_A, QDD_A, R, QD_D, E = range(7)  # rows of `state`
 TORQUE, NOMINAL, ROBUST, W_M = range(4)  # rows of `result`
 
 
-def arm_of(model: RobotModel, gains: Gains) -> Arm:
+def arm_of(model: RobotModel, gains: Gains) -> LawModel:
     """Arm and gains as the kernel wants them; copies, so that every array can be written to."""
     tree = Tree(*(np.ascontiguousarray(x).copy() for x in model.tree))
     speeds = gains.coulomb_speed, gains.sign_speed
     scalars = np.array([gains.V_M, gains.alpha, *speeds])
     torque = (np.array(gains.torque_error), np.array(gains.torque_ratio), gains.input_share)
-    return Arm(tree, model.limits.is_continuous.copy(), gains.K_r.copy(), scalars, *torque)
+    return LawModel(tree, model.limits.is_continuous.copy(), gains.K_r.copy(), scalars, *torque)
 
 
-def uncertainty_of(model: RobotModel, theta_0: Array, bounds: Interval) -> Uncertainty:
-    """The same for parameters; theta_0 may be outside of the bounds."""
+def uncertainty_of(model: RobotModel, theta_0: Array, bounds: Interval) -> ParameterDeviation:
+    """Return the same for parameters; theta_0 may be outside of the bounds."""
     delta = bounds - theta_0
     Fc = bounds[model.layout.joint_entries('Fc')]
-    return Uncertainty(
+    return ParameterDeviation(
         theta_0.copy(),
         delta.center,
         delta.radius,
@@ -118,7 +118,7 @@ def uncertainty_of(model: RobotModel, theta_0: Array, bounds: Interval) -> Uncer
 
 
 def curve_of(plan: Plan) -> Curve:
-    """The same for a plan."""
+    """Return the same for a plan."""
     pieces = plan.motion.pieces
     coefficients = np.stack([_coefficients(piece) for piece in pieces])
     duration = np.array([piece.curve.duration for piece in pieces])
@@ -142,7 +142,7 @@ def work_for(n: int) -> Work:
 
 @jit
 def law_into(
-    arm: Arm, uncertainty: Uncertainty, curve: Curve, since_start: float, work: Work
+    arm: LawModel, uncertainty: ParameterDeviation, curve: Curve, since_start: float, work: Work
 ) -> int:
     """Torque for the state in work, into work; first joint with a state that is not finite."""
     state, result = work.state, work.result
@@ -167,7 +167,7 @@ def law_into(
 
 
 @jit
-def _set_reference(arm: Arm, curve: Curve, since_start: float, state: Array) -> None:
+def _set_reference(arm: LawModel, curve: Curve, since_start: float, state: Array) -> None:
     """Errors and reference motion from the desired state."""
     piece, T, s = _piece_at(curve, since_start)
     for j in range(len(arm.K_r)):
@@ -203,7 +203,9 @@ def _piece_at(curve: Curve, since_start: float) -> tuple[int, float, float]:
 
 
 @jit
-def _set_nominal_and_disturbance(arm: Arm, uncertainty: Uncertainty, work: Work) -> None:
+def _set_nominal_and_disturbance(
+    arm: LawModel, uncertainty: ParameterDeviation, work: Work
+) -> None:
     """W_s theta_0 and w_M."""
     n = len(arm.K_r)
     theta_0, offset, radius = (
@@ -235,7 +237,7 @@ def _set_nominal_and_disturbance(arm: Arm, uncertainty: Uncertainty, work: Work)
 
 
 @jit
-def _add_input_error(arm: Arm, w_M: Array) -> None:
+def _add_input_error(arm: LawModel, w_M: Array) -> None:
     """Room for the actuators' error of v itself, see `gains`."""
     square = share = 0.0
     for j in range(len(w_M)):
@@ -256,7 +258,7 @@ def _coulomb(lower: float, upper: float, qd: float, sign_speed: float) -> tuple[
 
 
 @jit
-def _set_energy(arm: Arm, uncertainty: Uncertainty, work: Work) -> None:
+def _set_energy(arm: LawModel, uncertainty: ParameterDeviation, work: Work) -> None:
     """Range of V over [theta]; below, the rigid part counts for nothing, as it is not negative."""
     n, r = len(arm.K_r), work.state[R]
     momentum_into(arm.tree, work.state[Q], r, work.W_m, work.W_c)

@@ -79,8 +79,8 @@ class Cause(Enum):
         'reset_fault, then new_payload',
     )
     SECOND_PUBLISHER = (
-        'two nodes publish what only one may',
-        'end one of them, then reset_fault',
+        'another safe_sysid loop publishes on the same topics',
+        'stop it or set another ROS_DOMAIN_ID, then reset_fault',
     )
     RESTARTED = (
         'the supervisor was started while the robot was under torque',
@@ -207,7 +207,7 @@ WAITS_FOR_REST = (Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, S
 
 
 def successor(now: Supervision, situation: Situation) -> Supervision:
-    """What a situation makes of a mode."""
+    """Return what a situation makes of a mode."""
     faults = situation.faults
     if situation.signal is Signal.NEW_PAYLOAD and now.mode in MOVING:
         faults = faults | {Cause.PAYLOAD_CHANGED}
@@ -224,7 +224,7 @@ def successor(now: Supervision, situation: Situation) -> Supervision:
 
 
 def _observed(now: Supervision, situation: Situation) -> Signal | None:
-    """What follows from rest alone."""
+    """Return what follows from rest alone."""
     if not situation.at_rest:
         return None
     if now.mode is Mode.BRAKING or (now.mode is Mode.FAULT and now.is_ending):

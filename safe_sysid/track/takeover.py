@@ -71,7 +71,7 @@ class TrackedArm:
         return shortest_turn(q_d - q, self.model.limits.is_continuous), qd_d - qd
 
     def _farthest(self, e: Array, ed: Array) -> str:
-        """The joint with the largest share, in words."""
+        """Return the joint with the largest share, in words."""
         j = int(np.argmax(np.abs(e) * self.gains.K_r + np.abs(ed)))
         name = self.model.layout.joint_names[j]
         return f'{name} is {abs(e[j]):.3g} rad and {abs(ed[j]):.3g} rad/s off'

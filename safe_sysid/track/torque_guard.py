@@ -26,7 +26,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import Controller
-from safe_sysid.track.guarded_torque import Command, GuardedTorque, Outcome, Seen
+from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.tracking import checked_state, per_joint
 
 
@@ -61,7 +61,7 @@ class TorqueGuard:
         """Why no command passes until `reset`; empty as long as commands may pass."""
         return self._refusal
 
-    def step(self, now: int, seen: Seen) -> GuardedTorque:
+    def step(self, now: int, seen: GuardInput) -> GuardedTorque:
         """Torque to give out at a stamp [ns]."""
         measurement = self._trusted(seen.measurement, now)
         if self._given_at is None:
@@ -89,7 +89,7 @@ class TorqueGuard:
         self._braking.reset()
 
     def _trusted(self, measurement: JointMeasurement | None, now: int) -> JointMeasurement | None:
-        """The measurement, if it is fresh, complete and finite."""
+        """Return the measurement, if it is fresh, complete and finite."""
         if measurement is None or not self._is_fresh(measurement.stamp, now):
             return None
         try:
@@ -128,13 +128,13 @@ class TorqueGuard:
         return f'the command for {self._name(j)} is {torque[j]} N m; {limit[j]} N m are allowed'
 
     def _stopped(
-        self, now: int, measurement: JointMeasurement | None, seen: Seen, reason: str
+        self, now: int, measurement: JointMeasurement | None, seen: GuardInput, reason: str
     ) -> GuardedTorque:
-        """What braking asks for, or the last torque."""
+        """Return what braking asks for, or the last torque."""
         computed, outcome = self._braking.step(now, measurement, seen)
         wanted = None if computed is None else _numbers(computed, self._model.n)
         if wanted is None or not np.isfinite(wanted).all():
-            wanted, outcome = self._given, Outcome.STUCK
+            wanted, outcome = self._given, GuardOutcome.STUCK
         return GuardedTorque(self._approached(wanted, now), outcome, reason)
 
     def _approached(self, wanted: Array, now: int) -> Array:
@@ -151,7 +151,7 @@ class TorqueGuard:
         short = np.abs(torque - wanted)
         if not short.any():
             self._short_since = None
-            return GuardedTorque(torque, Outcome.PASSED, '')
+            return GuardedTorque(torque, GuardOutcome.PASSED, '')
         if self._short_since is None:
             self._short_since = now
         j = int(np.argmax(short))
@@ -161,7 +161,7 @@ class TorqueGuard:
         )
         if now - self._short_since > self._settings.patience * 1e9:
             self._refusal = f'{reason}, for {self._settings.patience} s'
-        return GuardedTorque(torque, Outcome.LIMITED, reason)
+        return GuardedTorque(torque, GuardOutcome.LIMITED, reason)
 
     def _name(self, joint: int) -> str:
         return self._model.layout.joint_names[joint]

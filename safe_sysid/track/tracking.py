@@ -58,7 +58,7 @@ def checked_state(model: RobotModel, measurement: JointMeasurement) -> tuple[Arr
 
 
 def shortest_turn(e: Array, is_continuous: Array) -> Array:
-    """The same error, on continuous joints without full turns."""
+    """Return the same error, on continuous joints without full turns."""
     turns = np.where(is_continuous, np.round(e / (2.0 * np.pi)), 0.0)
     return np.asarray(e - 2.0 * np.pi * turns)
 
@@ -84,7 +84,7 @@ def passivity_form(
 
 
 def per_joint(values: tuple[float, ...], model: RobotModel, name: str) -> Array:
-    """A setting as one number per joint; a single number counts for all of them."""
+    """Return a setting as one number per joint; a single number counts for all of them."""
     if len(values) not in (1, model.n):
         raise ConfigError(
             f'{name} has {len(values)} entries; 1 or {model.n} are allowed for {model.name}'

@@ -34,7 +34,7 @@ class SplineBasis:
         return 1 + self.order
 
     def rows(self, t: Array, derivative: int) -> Array:
-        """Derivatives of b at the times t, (N,) -> (N, count)."""
+        """Return derivatives of b at the times t, (N,) -> (N, count)."""
         knots, points, degree = self._controls(derivative)
         if degree < 0:
             return np.zeros((len(t), self.count))

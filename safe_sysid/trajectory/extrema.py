@@ -94,7 +94,7 @@ def _slope(curve: Bezier, order: int, s: Array) -> Array:
 
 
 def _candidates(curve: Bezier, order: int, k: Array) -> tuple[Array, Array, Array]:
-    """Times s of the candidates and values there, (4, n), and the slack of the values, (n,)."""
+    """Return times s of candidates, values there (4, n), and the values' slack (n,)."""
     T = curve.duration
     parts = np.stack([curve.qd0 * T, curve.qdd0 * T**2, k])  # v, a, k: (3, n)
     r1, r2, residual = _roots(FACTORS[order].T @ parts, np.abs(FACTORS[order]).sum(1) @ abs(parts))

@@ -41,7 +41,7 @@ class FourierBasis:
         return 2 * self.order - 1
 
     def rows(self, t: Array, derivative: int) -> Array:
-        """Derivatives of b at the times t, (N,) -> (N, count)."""
+        """Return derivatives of b at the times t, (N,) -> (N, count)."""
         rate = 2.0 * np.pi / self.duration * np.arange(1, self.order + 1)  # (L,)
         phase = np.asarray(t, dtype=float)[:, None] * rate
         quarter = derivative * np.pi / 2.0  # a derivative turns sin and cos by a quarter

@@ -26,7 +26,7 @@ class MotionBasis(Protocol):
         """Coefficients per joint."""
 
     def rows(self, t: Array, derivative: int) -> Array:
-        """Derivatives of b at the times t, (N,) -> (N, count)."""
+        """Return derivatives of b at the times t, (N,) -> (N, count)."""
 
     def limiting_rows(self, derivative: int) -> tuple[Array, float]:
         """Rows A and a share s <= 1: abs(A x - c) <= s r implies abs(b(t) . x - c) <= r for all t.
@@ -56,7 +56,7 @@ class Motion:
         return np.stack([self.basis.rows(t, d) @ self.x.T for d in range(3)])
 
     def derivative(self, t: Array, order: int) -> Array:
-        """Derivative of q of any order at the times t, (N, n)."""
+        """Return derivative of q of any order at the times t, (N, n)."""
         rows: Array = self.basis.rows(t, order) @ self.x.T
         return rows
 

@@ -87,7 +87,7 @@ class TaskMotion:
         return curve.position(t, k), curve.velocity(t, k), curve.acceleration(t, k)
 
     def piece_at(self, since_start: float) -> tuple[int, float]:
-        """Number of a piece and time since it began [s]; after the end the number of pieces."""
+        """Return a piece's number and the time since its start [s]; after the end their count."""
         t = since_start
         for number, piece in enumerate(self.pieces):
             if t < piece.curve.duration:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from safe_sysid.bringup.processes import WAYS, Choices, processes_of
+from safe_sysid.bringup.processes import BACKENDS, Choices, processes_of
 
 NOT_HERE = 'launch_ros comes with a ROS installation and is on no package index'
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
@@ -30,7 +30,7 @@ def started_by(path, **arguments):
     return found
 
 
-@pytest.mark.parametrize('way', list(WAYS))
+@pytest.mark.parametrize('way', list(BACKENDS))
 def test_a_launch_file_starts_the_processes_of_its_way(way):
     expected = [process.executable for process in processes_of(way, Choices())]
     assert started_by(LAUNCH / f'{way}.launch.py') == expected

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from safe_sysid.bringup.processes import (
-    WAYS,
+    BACKENDS,
     Choices,
     nodes,
     processes_of,
@@ -26,10 +26,10 @@ LAUNCH = ROOT / 'launch'
 
 def test_there_is_a_launch_file_for_every_way_of_running():
     files = {path.name.removesuffix('.launch.py') for path in LAUNCH.glob('*.launch.py')}
-    assert files - {'show_robot', 'view'} == set(WAYS)
+    assert files - {'show_robot', 'view'} == set(BACKENDS)
 
 
-@pytest.mark.parametrize('way', [way for way in WAYS if way != 'loop'])
+@pytest.mark.parametrize('way', [way for way in BACKENDS if way != 'loop'])
 def test_a_launch_file_includes_the_loop_with_its_own_way(way):
     tree = ast.parse((LAUNCH / f'{way}.launch.py').read_text())
     (told,) = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
@@ -37,14 +37,14 @@ def test_a_launch_file_includes_the_loop_with_its_own_way(way):
 
 
 def test_every_node_is_a_module_with_a_main_and_an_executable():
-    for way in WAYS:
+    for way in BACKENDS:
         for process in processes_of(way, Choices(record='bag')):
             path = ROOT / f'{process.module.replace(".", "/")}.py'
             assert 'def main() -> int:' in path.read_text(), process.node
     assert len(set(nodes())) == len(nodes())
 
 
-@pytest.mark.parametrize('way', list(WAYS))
+@pytest.mark.parametrize('way', list(BACKENDS))
 def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
     chosen = Choices(robot='two_link', world='shelf', payload='p.yaml', is_lockstep=True)
     processes = processes_of(way, chosen)
@@ -58,7 +58,7 @@ def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
         assert own['robot'] == 'two_link'
         assert own['timing'] == 'lockstep'
         assert own.get('world') == ('shelf' if process.node == 'planner' else None)
-    assert {process.node for process in processes} >= set(WAYS[way].nodes)
+    assert {process.node for process in processes} >= set(BACKENDS[way].nodes)
 
 
 def test_a_parameter_can_be_given_to_one_node_or_to_all():

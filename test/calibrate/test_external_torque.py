@@ -19,7 +19,7 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import MOTION, motion_of
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.simulate.excited_motion import Motion
+from safe_sysid.simulate.excited_motion import SimulatedMotion
 
 MED = RobotModel.named('lbr_med7')
 COLUMNS = FitColumns(MED.layout, 0.003)
@@ -63,7 +63,7 @@ def test_a_known_push_is_returned(rng):
 def test_the_true_model_does_not_drift_in_a_slow_sweep_and_another_one_does(rng):
     truth = altered(MED, rng)
     fast = motion_in_limits(MED, rng, 10.0, 1000.0)
-    slow = Motion(5.0 * fast.t, fast.q, fast.qd / 5.0, fast.qdd / 25.0)
+    slow = SimulatedMotion(5.0 * fast.t, fast.q, fast.qd / 5.0, fast.qdd / 25.0)
     log = simulated_log(truth, slow, rng)
     motion = motion_of(log, MOTION * 5.0)
     settings = AdmittanceSettings()

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.export.motion import SampledMotion, write_motion
+from safe_sysid.export.motion import MotionSamples, write_motion
 
 DOUBTS = ('meshes: link0 and link6 come within -107.0 mm', 'the tool has no capsules')
 
 
 def motion(doubts):
-    return SampledMotion(('a', 'b'), np.arange(3.0), np.zeros((3, 3, 2)), doubts)
+    return MotionSamples(('a', 'b'), np.arange(3.0), np.zeros((3, 3, 2)), doubts)
 
 
 def test_a_doubtful_motion_is_refused(tmp_path):

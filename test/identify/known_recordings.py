@@ -8,7 +8,12 @@ import pinocchio as pin
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.parameters import ratio_bounds
-from safe_sysid.simulate.excited_motion import Motion, fourier_motion, recorded, true_torque
+from safe_sysid.simulate.excited_motion import (
+    SimulatedMotion,
+    fourier_motion,
+    recorded,
+    true_torque,
+)
 from safe_sysid.simulate.random_arm import random_tree
 
 EXACT = {
@@ -66,7 +71,7 @@ def jittered(rng, model, seconds, period):
     motion = fourier_motion(rng, model.n, seconds, period / 4)
     chosen = np.cumsum(rng.integers(1, 8, size=len(motion.t)))
     chosen = chosen[chosen < len(motion.t)]
-    part = Motion(*(array[chosen] for array in motion))
+    part = SimulatedMotion(*(array[chosen] for array in motion))
     return recorded(part, true_torque(model, part))
 
 

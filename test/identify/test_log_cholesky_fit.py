@@ -8,7 +8,7 @@ from scipy.optimize import least_squares
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify import log_cholesky_fit
-from safe_sysid.identify.log_cholesky_fit import Outcome, fit, reference_body
+from safe_sysid.identify.log_cholesky_fit import FitOutcome, fit, reference_body
 from safe_sysid.identify.observation import Observation
 from safe_sysid.model import log_cholesky
 from safe_sysid.model.inertia import (
@@ -104,7 +104,7 @@ def test_without_noise_the_truth_is_found_directly(rng):
         phi = random_body(rng)
         rows, theta_r = random_rows(rng, phi, 1e-9)
         result = fit(rows, theta_r, GUESS)
-        assert result.outcome is Outcome.LEAST_SQUARES
+        assert result.outcome is FitOutcome.LEAST_SQUARES
         np.testing.assert_allclose(result.phi / UNITS, phi / UNITS, atol=1e-5)
         np.testing.assert_allclose(
             log_cholesky.parameters(result.eta), result.phi, rtol=1e-7, atol=1e-9
@@ -129,10 +129,10 @@ def test_pressed_against_the_edge_no_body_is_better(rng):
         result = fit(rows, theta_r, GUESS, seconds=20.0, iterations=2000)
         assert is_consistent(result.phi)
         found.append(result.outcome)
-        if result.outcome is Outcome.SOLVED:
+        if result.outcome is FitOutcome.SOLVED:
             assert optimality(rows, theta_r, result.phi) < 1e-2
-    assert found.count(Outcome.SOLVED) >= 25
-    assert found.count(Outcome.STOPPED_EARLY) <= 2
+    assert found.count(FitOutcome.SOLVED) >= 25
+    assert found.count(FitOutcome.STOPPED_EARLY) <= 2
 
 
 def test_scipy_finds_no_lower_cost(rng):
@@ -179,7 +179,7 @@ def test_what_the_data_leave_open_is_as_in_the_prior(rng):
     truth = from_mass_com_inertia(2.2, np.array([0.01, 0.02, 0.08]), 0.004 * np.eye(3))
     rows, theta_r = rows_of(Y_e, truth, 1e-6, rng)
     result = fit(rows, theta_r, GUESS)
-    assert result.outcome is Outcome.UNDETERMINED
+    assert result.outcome is FitOutcome.UNDETERMINED
     assert result.undetermined == 6
     assert is_consistent(result.phi)
     np.testing.assert_allclose(result.phi[:4], truth[:4], atol=1e-4)
@@ -190,7 +190,7 @@ def test_rows_that_say_nothing_give_the_prior(m, rng):
     rows, theta_r = random_rows(rng, GUESS, 1e-3)
     rows = replace(rows, Y_e=np.zeros((40, 10))).rows(slice(0, m))
     result = fit(rows, theta_r, GUESS)
-    assert result.outcome is Outcome.UNDETERMINED
+    assert result.outcome is FitOutcome.UNDETERMINED
     assert result.undetermined == 10
     np.testing.assert_allclose(result.phi, GUESS, atol=1e-9)
 
@@ -222,7 +222,7 @@ def test_stopped_early_is_said_and_still_a_body_no_worse_than_the_prior(rng):
     for iterations in (0, 1, 3):
         rows, theta_r = random_rows(rng, thin_body(rng), 0.1)
         result = fit(rows, theta_r, GUESS, iterations=iterations)
-        assert result.outcome is Outcome.STOPPED_EARLY
+        assert result.outcome is FitOutcome.STOPPED_EARLY
         assert is_consistent(result.phi)
         assert result.cost <= cost(rows, theta_r, GUESS) * (1.0 + 1e-9)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.identify.payload_prior import PriorSettings, prior_of, sentences
+from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty, Width, body_sizes
@@ -22,7 +22,7 @@ def moved_centre(phi, offset):
 
 def test_links_may_be_denser_and_have_their_centre_of_mass_elsewhere(rng):
     model = RobotModel.named('kinova_gen3')
-    settings = PriorSettings(links=0.1, com=0.02)
+    settings = RecordingPriorSettings(links=0.1, com=0.02)
     bounds = prior_of(model, settings).bounds
     for trial in range(300):
         theta = model.theta.copy()
@@ -38,7 +38,7 @@ def test_links_may_be_denser_and_have_their_centre_of_mass_elsewhere(rng):
 def test_links_are_within_a_share_to_the_last_digit():
     """Compared in exact rationals, as a promise of 5 % contains the arm that is 5 % heavier."""
     model = RobotModel.named('kinova_gen3')
-    bounds = prior_of(model, PriorSettings(links=0.05, friction=0.05)).bounds
+    bounds = prior_of(model, RecordingPriorSettings(links=0.05, friction=0.05)).bounds
     share = Fraction(0.05)
     for i in model.layout.rest:
         x = Fraction(model.theta[i])
@@ -48,7 +48,7 @@ def test_links_are_within_a_share_to_the_last_digit():
 
 def test_a_payload_may_be_any_body_of_that_mass_within_reach(rng):
     model = RobotModel.named('two_link')
-    settings = PriorSettings(payload_mass=3.0, reach=0.2)
+    settings = RecordingPriorSettings(payload_mass=3.0, reach=0.2)
     bounds = prior_of(model, settings).end_effector_bounds
     for _ in range(300):
         points = rng.normal(size=(6, 3))
@@ -64,19 +64,21 @@ def test_a_payload_may_be_any_body_of_that_mass_within_reach(rng):
 
 def test_unknown_friction_is_what_the_joints_can_overcome():
     model = RobotModel.named('two_link')
-    bounds = prior_of(model, PriorSettings(friction=None)).bounds
+    bounds = prior_of(model, RecordingPriorSettings(friction=None)).bounds
     viscous = model.layout.joint_entries('Fv')
     assert (bounds.lower[viscous] == 0.0).all()
     np.testing.assert_allclose(
         bounds.upper[viscous] * model.limits.velocity, 0.3 * model.limits.torque
     )
-    assert '30 % of the torque limit' in ' '.join(sentences(model, PriorSettings(friction=None)))
+    assert '30 % of the torque limit' in ' '.join(
+        sentences(model, RecordingPriorSettings(friction=None))
+    )
 
 
 @pytest.mark.parametrize('robot', ['two_link', 'kinova_gen3', 'lbr_med7', 'digit_left_leg'])
 def test_unknown_friction_contains_twice_what_the_arm_is_described_with(robot):
     model = RobotModel.named(robot)
-    bounds = prior_of(model, PriorSettings(friction=None)).bounds
+    bounds = prior_of(model, RecordingPriorSettings(friction=None)).bounds
     for kind in ('Fc', 'Fv', 'Ia', 'beta'):
         place = model.layout.joint_entries(kind)
         assert (bounds.lower[place] <= 0.0).all()
@@ -87,7 +89,7 @@ def test_unknown_friction_contains_twice_what_the_arm_is_described_with(robot):
 def test_a_figure_of_0_promises_nothing(robot):
     """Neither friction, armature and offset of a joint, nor a product of inertia of a link."""
     model = RobotModel.named(robot)
-    bounds = prior_of(model, PriorSettings(friction=0.01)).bounds
+    bounds = prior_of(model, RecordingPriorSettings(friction=0.01)).bounds
     zeros = np.flatnonzero(model.theta == 0.0)
     assert len(zeros) > 10
     assert (bounds.upper[zeros] > 1e-5).all()
@@ -99,14 +101,14 @@ def test_a_share_of_an_offset_says_nothing():
     model = RobotModel.named('two_link')
     theta, place = model.theta.copy(), model.layout.joint_entries('beta')
     theta[place] = 0.01  # what a fit finds where there is none
-    bounds = prior_of(model.with_parameters(theta), PriorSettings(friction=0.05)).bounds
+    bounds = prior_of(model.with_parameters(theta), RecordingPriorSettings(friction=0.05)).bounds
     assert (bounds.lower[place] < -1.0).all() and (bounds.upper[place] > 1.0).all()
 
 
 def test_a_link_may_be_turned_and_moved_a_little(rng):
     """A share of its size: of the radius of gyration, and of its axes of inertia."""
     model = RobotModel.named('lbr_med7')
-    bounds = prior_of(model, PriorSettings(links=0.05)).bounds
+    bounds = prior_of(model, RecordingPriorSettings(links=0.05)).bounds
     for _ in range(200):
         for joint in range(model.n - 1):
             place = model.layout.inertial(joint)
@@ -129,7 +131,7 @@ def test_stated_widths_count_for_their_kind_and_joint():
     stated = Uncertainty(
         offset=Width(absolute=(0.2, 0.3)), coulomb=Width((0.1,), (1.0,)), mass=Width((0.0, 0.5))
     )
-    known = PriorSettings(stated=stated)
+    known = RecordingPriorSettings(stated=stated)
     bounds = prior_of(model, known).bounds
     layout = model.layout
     np.testing.assert_allclose(bounds.upper[layout.joint_entries('beta')], [0.2, 0.3])
@@ -144,7 +146,7 @@ def test_stated_widths_count_for_their_kind_and_joint():
 
 
 def test_a_width_for_another_number_of_joints_is_refused():
-    known = PriorSettings(stated=Uncertainty(armature=Width((0.1, 0.1, 0.1))))
+    known = RecordingPriorSettings(stated=Uncertainty(armature=Width((0.1, 0.1, 0.1))))
     with pytest.raises(ConfigError, match=r'armature\.ratio has 3 entries; 1, or 2'):
         prior_of(RobotModel.named('two_link'), known)
 
@@ -152,16 +154,18 @@ def test_a_width_for_another_number_of_joints_is_refused():
 def test_friction_that_looks_like_a_placeholder_is_said_and_not_relied_on():
     """What lbr_description has for simulators: the same on every joint."""
     model = RobotModel.named('lbr_med7')
-    bounds = prior_of(model, PriorSettings(friction=0.01)).bounds
+    bounds = prior_of(model, RecordingPriorSettings(friction=0.01)).bounds
     viscous = model.layout.joint_entries('Fv')
     assert (bounds.lower[viscous] == 0.0).all() and (bounds.upper[viscous] >= 20.0).all()
     assert 'viscous friction that lbr_med7 is described with looks like a placeholder' in ' '.join(
-        sentences(model, PriorSettings())
+        sentences(model, RecordingPriorSettings())
     )
-    stated = PriorSettings(stated=Uncertainty(viscous=Width((0.1,))))
+    stated = RecordingPriorSettings(stated=Uncertainty(viscous=Width((0.1,))))
     assert prior_of(model, stated).bounds.upper[viscous] == pytest.approx(11.0)
     assert 'viscous friction that' not in ' '.join(sentences(model, stated))
-    assert 'placeholder' not in ' '.join(sentences(RobotModel.named('two_link'), PriorSettings()))
+    assert 'placeholder' not in ' '.join(
+        sentences(RobotModel.named('two_link'), RecordingPriorSettings())
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,4 +175,4 @@ def test_friction_that_looks_like_a_placeholder_is_said_and_not_relied_on():
 )  # fmt: skip
 def test_what_cannot_be_known_is_refused(settings, sentence):
     with pytest.raises(ConfigError, match=sentence):
-        PriorSettings(**settings)
+        RecordingPriorSettings(**settings)

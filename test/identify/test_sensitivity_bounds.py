@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
-from safe_sysid.identify.log_cholesky_fit import Outcome, fit
+from safe_sysid.identify.log_cholesky_fit import FitOutcome, fit
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.sensitivity_bounds import sensitivity
 from safe_sysid.model.inertia import from_mass_com_inertia
@@ -48,7 +48,7 @@ def interior_cases(rng, count):
     for _ in range(count):
         rows, rest = rows_of(rng, random_body(rng), 0.002)
         equal = replace(rows, delta=np.full(len(rows), 0.01))
-        if fit(equal, rest.center, PRIOR.center).outcome is Outcome.LEAST_SQUARES:
+        if fit(equal, rest.center, PRIOR.center).outcome is FitOutcome.LEAST_SQUARES:
             yield rows, rest, equal
 
 

@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from safe_sysid.bench.experiments.excitation_episodes import Arm, Watched
+from safe_sysid.bench.experiments.excitation_episodes import EpisodeArm, Watched
 from safe_sysid.bench.experiments.planning import GAINS, at_rest, bare_estimate
 from safe_sysid.closed_loop import LoopFault, run
 from safe_sysid.measure.clock import Clock
@@ -39,7 +39,7 @@ class Knows:
 
 def loop(settings, starve_at, seconds):
     """What passed the controller."""
-    arm = Arm.holding('dumbbell_5lb', np.random.default_rng(3))
+    arm = EpisodeArm.holding('dumbbell_5lb', np.random.default_rng(3))
     estimate, clock, cancelled = bare_estimate(arm.nominal), Clock(0), Event()
     problem = at_rest(arm.nominal, estimate, START, NO_OBSTACLES)
     mission = Mission(arm.nominal, GOAL, MissionSettings(exciting=0, route_seconds=600.0))

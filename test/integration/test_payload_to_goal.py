@@ -24,7 +24,7 @@ from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.sets.box import Box
 from safe_sysid.simulate.sensors import SensorSettings
@@ -104,7 +104,7 @@ def carried():
     robot.attach(PAYLOAD)
     identifier.new_payload()
     while robot.truth.stamp < SECONDS * 1e9 and recorder.moments[-1].result.outcome is not (
-        Outcome.NOTHING_DUE
+        SearchOutcome.NOTHING_DUE
     ):
         drive(1.0)
     drive(recorder.moments[-1].result.plan.end_time - robot.truth.stamp * 1e-9 + 0.5)
@@ -119,7 +119,7 @@ def test_the_arm_learns_first_and_then_carries_the_payload_to_the_goal(carried):
     exciting, outcome = kinds.count(Excite), carried.moments[-1].result.outcome
     assert 3 <= exciting <= 8
     assert kinds == [Excite] * exciting + [Follow] * (len(kinds) - exciting)
-    assert outcome is Outcome.NOTHING_DUE
+    assert outcome is SearchOutcome.NOTHING_DUE
     away = np.angle(np.exp(1j * (carried.record.q[-1] - GOAL)))
     assert np.abs(away).max() < 0.03  # 0.01 of the mission, and the tracking error
     assert np.abs(carried.record.qd[-1]).max() < 0.01

@@ -13,7 +13,7 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.robust_passivity import RobustPassivityController
@@ -60,7 +60,7 @@ def test_task_motions_keep_their_promises_in_drake(rng):
     run(robot, Knows(estimate), planner, controller, round(SECONDS * 1000), watch)
     record, plans = recorder.record(), {id(m.result.plan): m.result.plan for m in recorder.moments}
     outcome = recorder.moments[-1].result.outcome
-    assert outcome is Outcome.NOTHING_DUE
+    assert outcome is SearchOutcome.NOTHING_DUE
     assert sum(len(plan.motion.pieces) == 2 for plan in plans.values()) >= 2
     assert 0.1 * GAINS.V_M < max(energies) <= (1.0 + HELD) * GAINS.V_M
     assert np.all(np.abs(record.error) <= record.error_bound)

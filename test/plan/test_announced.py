@@ -4,7 +4,7 @@ import numpy as np
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.plan.announced import Announced
-from safe_sysid.plan.result import Finding, Outcome, PlanResult
+from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -16,7 +16,7 @@ def plan_from(start):
 
 
 def result_of(plan, successor=None):
-    return PlanResult(plan, successor, Finding(Outcome.FOUND), 0.0)
+    return PlanResult(plan, successor, SearchFinding(SearchOutcome.FOUND), 0.0)
 
 
 def test_a_plan_and_its_successor_are_told_in_their_order():

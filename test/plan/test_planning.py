@@ -16,10 +16,10 @@ from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.planning import Planning
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.scene_response import SceneResponse
 from safe_sysid.plan.search_thread import AtOnce, Beside
-from safe_sysid.plan.session import Session
+from safe_sysid.plan.session import PlanningSession
 from safe_sysid.sets.box import Box
 
 GOAL = START + 2.4 * np.eye(7)[0]
@@ -43,7 +43,7 @@ class Loop:
         )
         self.planner = RestartingPlanner(self.problem_now, SETTINGS)
         self.planner.clock = Clock(at(0.0).stamp)
-        session = Session(self.planner, {'task': mission}, 5)
+        session = PlanningSession(self.planner, {'task': mission}, 5)
         response = SceneResponse(self.planner, StopSettings(reaction=0.25))
         self.planning = Planning(self.planner, session, response, search, self.tell)
         self.planning.turn_to('task')
@@ -111,7 +111,7 @@ def test_what_changed_during_a_search_is_avoided_by_what_it_found(loop, monkeypa
     monkeypatch.setattr(loop.planning.session, 'step', step)
     loop.step(0.0)
     assert loop.told == []
-    assert loop.planner.result.outcome is Outcome.OBSTRUCTED
+    assert loop.planner.result.outcome is SearchOutcome.OBSTRUCTED
     assert loop.planning.session.figures()['failed searches in a row'] == 1
     monkeypatch.undo()
     loop.step(0.2)  # another search, among all of them

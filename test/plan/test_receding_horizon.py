@@ -23,7 +23,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import NoPlanError, Outcome, failed_in_a_row
+from safe_sysid.plan.result import NoPlanError, SearchOutcome, failed_in_a_row
 from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.interval import Interval
@@ -91,7 +91,7 @@ def test_without_a_successor_the_arm_comes_to_rest_and_tries_again(problem):
     planner.step(at(0.0), problem.bounds)
     cancelled.set()
     moving = planner.step(at(1.5), problem.bounds)
-    assert moving.outcome is Outcome.CANCELLED
+    assert moving.outcome is SearchOutcome.CANCELLED
     assert str(moving) == 'planning was cancelled; braking, 3.00 s left'
     later = planner.step(at(3.0), problem.bounds)
     assert later.plan is moving.plan
@@ -99,7 +99,7 @@ def test_without_a_successor_the_arm_comes_to_rest_and_tries_again(problem):
     cancelled.clear()
     rest = planner.step(at(4.5), problem.bounds)
     assert rest.plan is moving.plan
-    assert rest.outcome is Outcome.FOUND
+    assert rest.outcome is SearchOutcome.FOUND
     assert rest.successor.start_time == 6.0
     np.testing.assert_array_equal(rest.successor.curve.q0, moving.plan.end_position)
     assert not rest.successor.curve.qd0.any()
@@ -121,7 +121,7 @@ def test_no_successor_takes_over_an_arm_that_is_not_on_its_plan(problem):
     first = planner.step(at(0.0), problem.bounds)
     now = planner.step(at(1.5, START + 0.02), problem.bounds)
     assert now.plan is first.plan
-    assert now.outcome is Outcome.ASTRAY
+    assert now.outcome is SearchOutcome.ASTRAY
     assert str(now).startswith('the arm is not where the next plan begins: the tracking error has')
 
 
@@ -131,9 +131,9 @@ def test_a_plan_made_for_tighter_bounds_never_takes_over(problem):
     wider = estimate_of(problem.model, 0.06)
     now = planner.step(at(1.5), wider)
     assert now.plan is first.plan
-    assert now.outcome is Outcome.OUTDATED
+    assert now.outcome is SearchOutcome.OUTDATED
     again = planner.step(at(3.0), wider)
-    assert again.outcome is Outcome.FOUND
+    assert again.outcome is SearchOutcome.FOUND
     assert again.successor.theta_bounds is wider.bounds
 
 
@@ -142,7 +142,7 @@ def test_a_plan_whose_time_was_missed_never_takes_over(problem):
     first = planner.step(at(0.0), problem.bounds)
     now = planner.step(at(1.6), problem.bounds)
     assert now.plan is first.plan
-    assert now.outcome is Outcome.MISSED
+    assert now.outcome is SearchOutcome.MISSED
 
 
 def test_a_budget_of_a_millisecond_gives_no_plan_and_a_sentence(problem):
@@ -160,7 +160,7 @@ def test_a_budget_of_a_millisecond_gives_no_plan_and_a_sentence(problem):
 def test_a_measurement_that_is_no_number_gives_no_plan(problem):
     result = planner_of(problem).step(at(0.0, np.full(7, np.nan)), problem.bounds)
     assert result.plan is None
-    assert result.outcome is Outcome.UNUSABLE
+    assert result.outcome is SearchOutcome.UNUSABLE
     assert 'is not finite' in str(result)
 
 
@@ -180,7 +180,7 @@ def test_the_mission_ends_at_the_goal(problem):
     for t in (0.0, 1.5, 3.0, 4.5):
         result = planner.step(at(t), problem.bounds)
     np.testing.assert_allclose(result.plan.end_position, goal, atol=0.01)
-    assert result.outcome is Outcome.NOTHING_DUE
+    assert result.outcome is SearchOutcome.NOTHING_DUE
     assert result.successor is None
 
 
@@ -188,7 +188,7 @@ def test_an_arm_at_rest_begins_again_when_more_is_possible_than_its_plan_allows_
     """As after `new_payload`; where the arm is, and at once."""
     planner = planner_of(problem, exciting=0)
     still = planner.step(at(0.0), problem.bounds)
-    assert still.outcome is Outcome.NOTHING_DUE
+    assert still.outcome is SearchOutcome.NOTHING_DUE
     measured, wider = START + 1e-3, estimate_of(problem.model, 0.06)
     assert planner.step(at(1.0, measured), wider).plan is still.plan  # not yet at rest by plan
     assert planner.step(at(3.0, measured), problem.bounds).plan is still.plan
@@ -224,7 +224,7 @@ def test_bounds_no_plan_can_be_certified_for_leave_the_arm_where_it_is(problem):
     foreign = ParameterEstimate(other.layout, other.theta, Interval.of(other.theta))
     result = planner.step(at(6.0), foreign)
     assert result.plan is still.plan
-    assert result.outcome is Outcome.UNUSABLE
+    assert result.outcome is SearchOutcome.UNUSABLE
 
 
 def test_a_task_motion_takes_over_after_its_first_piece(problem):
@@ -243,12 +243,12 @@ def test_a_task_motion_takes_over_after_its_first_piece(problem):
 def test_the_goal_behind_a_post_is_reached_and_nothing_is_touched_on_the_way(problem):
     planner = planner_of(problem, goal=GOAL, exciting=0, obstacles=POST)
     t, result, plans = 0.0, None, []
-    while t < 40.0 and (result is None or result.outcome is not Outcome.NOTHING_DUE):
+    while t < 40.0 and (result is None or result.outcome is not SearchOutcome.NOTHING_DUE):
         measured = at(t) if result is None else on(result.plan, t)
         result = planner.step(measured, problem.bounds)
         plans.append(result.plan)
         t += 0.5
-    assert result.outcome is Outcome.NOTHING_DUE
+    assert result.outcome is SearchOutcome.NOTHING_DUE
     away = np.angle(np.exp(1j * (result.plan.end_position - GOAL)))
     assert np.abs(away).max() <= 0.01
     for plan in plans:
@@ -311,7 +311,7 @@ def test_towards_a_goal_standing_still_is_no_success(problem):
     tight = replace(problem, model=slow)
     planner = planner_of(tight, goal=GOAL, exciting=0)
     result = planner.step(at(0.0), problem.bounds)
-    assert result.outcome is Outcome.STILL
+    assert result.outcome is SearchOutcome.STILL
     assert result.successor.certificate.holds
     assert str(result).startswith(
         'of all plans towards the goal only standing still is certified: velocity'
@@ -329,6 +329,6 @@ def test_a_plan_that_teaches_standing_still_says_so(problem):
     slow = replace(model, limits=replace(model.limits, velocity=error.velocity + 1e-4))
     planner = planner_of(with_unknown_payload(replace(problem, model=slow)))
     result = planner.step(at(0.0), with_unknown_payload(problem).bounds)
-    assert result.outcome is Outcome.FOUND
+    assert result.outcome is SearchOutcome.FOUND
     assert result.finding.stands_still
     assert 'new plan that stands still' in str(result)

@@ -11,7 +11,7 @@ from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 
 SETTINGS = PlannerSettings(pace=100.0, intervals=64, search=replace(QUICK, slow=0.01))
 ORIGIN = 5_000_000_000
@@ -151,9 +151,9 @@ def test_only_in_real_time_a_successor_may_be_noticed_late(problem):
     for make, noticed in ((lockstep, False), (real_time, True)):
         planner, mission = make(teaching), Mission(teaching.model, None)
         first = planner.step(mission, at(0.0), teaching.bounds, 0.0)
-        assert first.outcome is Outcome.FOUND
+        assert first.outcome is SearchOutcome.FOUND
         q, qd, _ = first.successor.desired(1.9)
         moved = JointMeasurement(stamp(1.9), q, qd, np.zeros(7))
         second = planner.step(mission, moved, teaching.bounds, 0.4)
         assert (second.plan is first.successor) == noticed
-        assert (second.outcome is Outcome.MISSED) == (not noticed)
+        assert (second.outcome is SearchOutcome.MISSED) == (not noticed)

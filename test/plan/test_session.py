@@ -8,8 +8,8 @@ from safe_sysid.errors import BoundError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
-from safe_sysid.plan.result import Finding, Outcome, PlanResult, failed_in_a_row
-from safe_sysid.plan.session import Session
+from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome, failed_in_a_row
+from safe_sysid.plan.session import PlanningSession
 
 ORIGIN = 5_000_000_000
 
@@ -45,7 +45,7 @@ def planner(problem):
 
 @pytest.fixture
 def session(planner, problem):
-    session = Session(planner, {'calm': Nothing(), 'far': Unreachable()}, patience=2)
+    session = PlanningSession(planner, {'calm': Nothing(), 'far': Unreachable()}, patience=2)
     session.warm_up(at(0.0), problem.bounds)
     return session
 
@@ -64,7 +64,7 @@ def test_only_modes_with_a_mission_have_plans(session, problem):
         session.turn_to(mode)
         assert step(session, problem, 0.0) is None
     session.turn_to('calm')
-    assert step(session, problem, 0.0).outcome is Outcome.NOTHING_DUE
+    assert step(session, problem, 0.0).outcome is SearchOutcome.NOTHING_DUE
 
 
 def test_another_mode_begins_again_and_the_same_one_does_not(session, problem):
@@ -75,7 +75,7 @@ def test_another_mode_begins_again_and_the_same_one_does_not(session, problem):
     session.turn_to('far')
     assert session.figures()['found'] == 'nothing yet'
     result = step(session, problem, 0.2)
-    assert (result.plan.start_time, result.outcome) == (0.2, Outcome.UNUSABLE)
+    assert (result.plan.start_time, result.outcome) == (0.2, SearchOutcome.UNUSABLE)
 
 
 def test_a_failure_is_told_once_patience_is_over_and_until_the_mode_changes(session, problem):
@@ -127,7 +127,9 @@ def test_figures_are_those_of_the_last_search(session, problem):
 
 
 def test_time_and_cost_of_a_search_are_rounded(session, planner):
-    finding = Finding(Outcome.FOUND, cost=0.123456789, seconds={'total': 0.987654, 'sets': 0.5})
+    finding = SearchFinding(
+        SearchOutcome.FOUND, cost=0.123456789, seconds={'total': 0.987654, 'sets': 0.5}
+    )
     planner.result = PlanResult(None, None, finding, 2.0)
     figures = session.figures()
     assert (figures['searched [s]'], figures['cost']) == ('0.9877', '0.123457')
@@ -136,16 +138,16 @@ def test_time_and_cost_of_a_search_are_rounded(session, planner):
 @pytest.mark.parametrize(
     ('outcome', 'count'),
     [
-        (Outcome.FOUND, 0),
-        (Outcome.STILL, 4),
-        (Outcome.INFEASIBLE, 4),
-        (Outcome.NONE_CERTIFIED, 4),
-        (Outcome.OUT_OF_TIME, 4),
-        (Outcome.UNUSABLE, 4),
-        (Outcome.CANCELLED, 3),
-        (Outcome.NOTHING_DUE, 3),
-        (Outcome.OUTDATED, 3),
-        (Outcome.MISSED, 3),
+        (SearchOutcome.FOUND, 0),
+        (SearchOutcome.STILL, 4),
+        (SearchOutcome.INFEASIBLE, 4),
+        (SearchOutcome.NONE_CERTIFIED, 4),
+        (SearchOutcome.OUT_OF_TIME, 4),
+        (SearchOutcome.UNUSABLE, 4),
+        (SearchOutcome.CANCELLED, 3),
+        (SearchOutcome.NOTHING_DUE, 3),
+        (SearchOutcome.OUTDATED, 3),
+        (SearchOutcome.MISSED, 3),
     ],
 )
 def test_failures_end_with_a_plan_and_pause_where_nothing_was_searched(outcome, count):

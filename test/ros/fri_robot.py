@@ -5,7 +5,7 @@ from rclpy.qos import QoSProfile
 
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.ros.bridges.fri_state import CommandMode, ControlMode, Drives, Quality, Session
+from safe_sysid.ros.bridges.fri_state import CommandMode, ControlMode, Drives, FriSession, Quality
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
 DRIVER = QoSProfile(depth=1)
@@ -26,7 +26,7 @@ class FriRobot:
         self._state, self._node = state, node
         settings = ArmSettings(PERIOD)
         self.arm = SimulatedArm(truth, np.array(position), np.random.default_rng(1), settings)
-        self.session = Session.COMMANDING_ACTIVE
+        self.session = FriSession.COMMANDING_ACTIVE
         self.command_mode = CommandMode.TORQUE
         self.sample_time = PERIOD
         self.command = None  # newest
@@ -67,7 +67,7 @@ class FriRobot:
     def move(self) -> None:
         """Move for one cycle with what was commanded, or hold where it is."""
         q = self.arm.truth.position
-        if self.command is None or self.session != Session.COMMANDING_ACTIVE:
+        if self.command is None or self.session != FriSession.COMMANDING_ACTIVE:
             target, overlay = q, np.zeros(7)
         else:
             target, overlay = np.array(self.command.joint_position), np.array(self.command.torque)

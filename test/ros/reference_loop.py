@@ -19,7 +19,7 @@ from safe_sysid.ros.nodes.identifier_node import IdentifierNodeSettings
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.rigid_body import RigidBody
-from safe_sysid.track.guarded_torque import Command, Seen
+from safe_sysid.track.guarded_torque import Command, GuardInput
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.torque_guard import TorqueGuard
 from safe_sysid.trajectory.bezier import Bezier
@@ -49,7 +49,7 @@ class Guarded:
         measurement = self.measure()
         self._is_braked = False
         command = Command(torque, measurement.stamp)
-        seen = Seen(command, measurement, None, self._prior)
+        seen = GuardInput(command, measurement, None, self._prior)
         self._robot.apply(self._guard.step(measurement.stamp, seen).torque)
 
 

@@ -12,7 +12,7 @@ from track.law_states import CLOCK, estimate_of, gains_for, random_plan
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.track.guarded_torque import Command, Outcome, Seen
+from safe_sysid.track.guarded_torque import Command, GuardInput, GuardOutcome
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
 
@@ -22,7 +22,7 @@ PLAN = random_plan(np.random.default_rng(5), ESTIMATE, speed=0.0)
 LIMIT = ARM.limits.torque
 MILLISECOND = 1_000_000
 SETTINGS = GuardSettings()
-STOPPED = (Outcome.BRAKING, Outcome.HOLDING, Outcome.BLIND, Outcome.STUCK)
+STOPPED = (GuardOutcome.BRAKING, GuardOutcome.HOLDING, GuardOutcome.BLIND, GuardOutcome.STUCK)
 
 
 class Failing:
@@ -50,7 +50,7 @@ def on_the_plan(stamp, plan=PLAN, torque=0.0):
 
 
 def seen_at(stamp, torque, plan=PLAN):
-    return Seen(Command(torque, stamp), on_the_plan(stamp), plan, ESTIMATE)
+    return GuardInput(Command(torque, stamp), on_the_plan(stamp), plan, ESTIMATE)
 
 
 def commanded(guard, torque, steps, start=0):
@@ -71,8 +71,8 @@ def test_the_first_torque_is_the_measured_one_and_the_command_is_approached_from
     torques = np.array([output.torque for output in outputs])
     assert np.allclose(np.abs(np.diff(torques, axis=0)).max(axis=1)[:3], 3.0)  # 3000 N m/s
     assert np.array_equal(torques[-1], wanted)
-    assert [output.outcome for output in outputs[:2]] == [Outcome.LIMITED] * 2
-    assert outputs[-1].outcome is Outcome.PASSED
+    assert [output.outcome for output in outputs[:2]] == [GuardOutcome.LIMITED] * 2
+    assert outputs[-1].outcome is GuardOutcome.PASSED
     assert outputs[-1].reason == ''
     assert 'joint_1 is -9.0 N m, 11 N m further than 3000.0 N m/s allow' in outputs[0].reason
 
@@ -97,12 +97,12 @@ def test_a_bad_command_makes_the_guard_brake_until_it_is_reset(torque, reason):
     for i in range(3, 40):
         stamp = CLOCK.origin + i * MILLISECOND
         output = guard.step(stamp, seen_at(stamp, torque if i == 3 else np.zeros(7)))
-        assert output.outcome is Outcome.BRAKING
+        assert output.outcome is GuardOutcome.BRAKING
         assert reason in output.reason
         assert np.all(np.abs(output.torque - last.torque) <= 3.0 + 1e-9)
         last = output
     guard.reset()
-    assert commanded(guard, last.torque, 1, start=40)[0].outcome is Outcome.PASSED
+    assert commanded(guard, last.torque, 1, start=40)[0].outcome is GuardOutcome.PASSED
 
 
 def test_an_old_command_is_refused_and_a_missing_one_after_the_first_too():
@@ -115,7 +115,7 @@ def test_an_old_command_is_refused_and_a_missing_one_after_the_first_too():
         commanded(guard, np.zeros(7), 12)
         stamp = CLOCK.origin + 12 * MILLISECOND
         output = guard.step(stamp, late(seen_at(stamp, np.zeros(7))))
-        assert output.outcome is Outcome.BRAKING
+        assert output.outcome is GuardOutcome.BRAKING
         assert complaint in output.reason
 
 
@@ -123,15 +123,15 @@ def test_before_the_first_command_the_arm_is_held_where_it_is():
     guard = guard_with()
     arm = ArmInMotion(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
     arm.hold(np.zeros(7), 1)
-    seen = Seen(None, None, None, ESTIMATE)
+    seen = GuardInput(None, None, None, ESTIMATE)
     for _ in range(300):
         output = guard.step(arm.stamp, replace(seen, measurement=arm.measure()))
-        assert output.outcome in (Outcome.BRAKING, Outcome.HOLDING)
+        assert output.outcome in (GuardOutcome.BRAKING, GuardOutcome.HOLDING)
         assert output.reason == 'there is no command yet'
         arm.hold(output.torque, MILLISECOND)
     assert np.allclose(arm.q, PLAN.curve.q0, atol=0.01)
     first = guard.step(arm.stamp, seen_at(arm.stamp, output.torque))
-    assert first.outcome is Outcome.PASSED
+    assert first.outcome is GuardOutcome.PASSED
 
 
 def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
@@ -143,14 +143,16 @@ def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
     for i in range(3500):
         measured = arm.measure()
         torque = law.step(measured, PLAN, ESTIMATE) if i < 700 else np.full(7, np.nan)
-        seen = Seen(Command(torque, arm.stamp), measured, PLAN if i < 900 else other, ESTIMATE)
+        seen = GuardInput(
+            Command(torque, arm.stamp), measured, PLAN if i < 900 else other, ESTIMATE
+        )
         output = guard.step(arm.stamp, seen)
         outcomes.append(output.outcome)
         arm.hold(output.torque, MILLISECOND)
-    assert outcomes[100] is Outcome.PASSED
-    assert outcomes[700] is Outcome.BRAKING
-    assert outcomes[2999] is Outcome.BRAKING
-    assert outcomes[3001] is Outcome.HOLDING
+    assert outcomes[100] is GuardOutcome.PASSED
+    assert outcomes[700] is GuardOutcome.BRAKING
+    assert outcomes[2999] is GuardOutcome.BRAKING
+    assert outcomes[3001] is GuardOutcome.HOLDING
     assert np.allclose(arm.q, PLAN.end_position, atol=0.005)
     assert np.max(np.abs(arm.qd)) < 0.01
 
@@ -163,8 +165,8 @@ def test_without_measurements_it_goes_on_as_the_plan_needs():
         blind = i >= 500
         measured = None if blind else arm.measure()
         command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
-        output = guard.step(arm.stamp, Seen(command, measured, PLAN, ESTIMATE))
-        assert (output.outcome is Outcome.BLIND) == blind
+        output = guard.step(arm.stamp, GuardInput(command, measured, PLAN, ESTIMATE))
+        assert (output.outcome is GuardOutcome.BLIND) == blind
         arm.hold(output.torque, MILLISECOND)
     assert np.allclose(arm.q, PLAN.desired(0.7)[0], atol=0.01)
 
@@ -176,15 +178,15 @@ def test_with_a_law_that_fails_the_last_torque_stays(useless):
     guard = guard_with(Failing(useless))
     commanded(guard, np.full(7, 1.0), 30)
     outputs = commanded(guard, np.full(7, np.nan), 5, start=30)
-    assert all(output.outcome is Outcome.STUCK for output in outputs)
+    assert all(output.outcome is GuardOutcome.STUCK for output in outputs)
     assert np.array_equal(outputs[-1].torque, np.full(7, 1.0))
 
 
 def test_a_command_out_of_reach_for_longer_than_patience_is_refused():
     guard = guard_with(rate=(1.0,))
     outputs = commanded(guard, np.full(7, 20.0), 60)
-    assert all(output.outcome is Outcome.LIMITED for output in outputs[:52])
-    assert outputs[52].outcome is Outcome.BRAKING
+    assert all(output.outcome is GuardOutcome.LIMITED for output in outputs[:52])
+    assert outputs[52].outcome is GuardOutcome.BRAKING
     assert 'N m/s allow, for 0.05 s' in outputs[52].reason
 
 
@@ -244,7 +246,7 @@ def test_whatever_happens_what_leaves_is_finite_within_limits_and_no_jump(events
             assert np.all(np.abs(output.torque - last) <= most * (1.0 + 1e-12) + 1e-12)
         if refused:
             assert output.outcome in STOPPED
-        if output.outcome is Outcome.PASSED:
+        if output.outcome is GuardOutcome.PASSED:
             assert np.array_equal(output.torque, event['torque'])
         else:
             assert output.reason
@@ -262,7 +264,7 @@ def seen_of(event, now):
     elif measurement is not None:
         late, *values = measurement
         measurement = JointMeasurement(now + late * MILLISECOND, *values)
-    return Seen(command, measurement, event['plan'], ESTIMATE)
+    return GuardInput(command, measurement, event['plan'], ESTIMATE)
 
 
 def test_settings_out_of_range_are_refused():

@@ -13,7 +13,7 @@ from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.model.inertia import from_pseudo_inertia, pseudo_inertia
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.simulate.excited_motion import Motion, fourier_motion, true_torque
+from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, true_torque
 
 ENCODER_NOISE = 2e-5  # [rad]
 TORQUE_NOISE = 0.02  # of the rms torque of each joint
@@ -22,7 +22,7 @@ BASE = 0.1  # [Hz] first of five harmonics
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class CalibrationTrial:
     """A calibration and the truth it was after."""
 
     calibration: Calibration
@@ -32,7 +32,7 @@ class Trial:
 
 
 def altered(model: RobotModel, rng: np.random.Generator) -> RobotModel:
-    """An arm that differs from its description in everything: bodies, friction, offsets."""
+    """Return an arm that differs from its description in everything: bodies, friction, offsets."""
     theta, n = model.theta.copy(), model.n
     for i in range(n):
         body = model.layout.inertial(i)
@@ -46,7 +46,7 @@ def altered(model: RobotModel, rng: np.random.Generator) -> RobotModel:
 
 def motion_in_limits(
     model: RobotModel, rng: np.random.Generator, seconds: float, rate: float
-) -> Motion:
+) -> SimulatedMotion:
     """Random harmonics that use most of what position, velocity and acceleration limits leave."""
     free = fourier_motion(rng, model.n, seconds, 1.0 / rate, BASE)
     limits = model.limits
@@ -60,11 +60,11 @@ def motion_in_limits(
     share = USED * np.min(room, axis=0)
     middle = 0.5 * (free.q.max(axis=0) + free.q.min(axis=0))
     q = 0.5 * (upper + lower) + share * (free.q - middle)
-    return Motion(free.t, q, share * free.qd, share * free.qdd)
+    return SimulatedMotion(free.t, q, share * free.qd, share * free.qdd)
 
 
-def simulated_log(truth: RobotModel, motion: Motion, rng: np.random.Generator) -> EvenLog:
-    """What encoders and torque sensors report of a motion."""
+def simulated_log(truth: RobotModel, motion: SimulatedMotion, rng: np.random.Generator) -> EvenLog:
+    """Simulate what encoders and torque sensors report of a motion."""
     tau = true_torque(truth, motion)
     noise = TORQUE_NOISE * np.sqrt(np.mean(tau**2, axis=0))
     rate = 1.0 / float(motion.t[1] - motion.t[0])
@@ -81,7 +81,7 @@ def trial(
     seconds: float,
     rate: float,
     settings: CalibrationSettings,
-) -> Trial:
+) -> CalibrationTrial:
     """Calibrate an altered arm on one motion and judge it on another."""
     truth = altered(model, rng)
     fitted, judged = (
@@ -91,7 +91,7 @@ def trial(
     true_x = found.columns.nominal(truth.theta)
     rows = torque_rows(model, found.columns, judged, settings.cutoff)
     off = found.fit.x[found.base.columns] - found.base.values(true_x)
-    return Trial(
+    return CalibrationTrial(
         found,
         truth,
         found.validation.relative / torque_error(rows, true_x).relative,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.bench.experiments.closed_chains import RATE, Recording, track
+from safe_sysid.bench.experiments.closed_chains import RATE, SimulatedRecording, track
 from safe_sysid.calibrate.closed_chain_rows import Selection, closed_chain_rows
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
@@ -37,7 +37,7 @@ def inverse_dynamics_rms(
     return torque_error(rows, theta[selection.entries]).rms
 
 
-def free_motion(chain: ClosedChain, recording: Recording, segments: int) -> FreeMotion:
+def free_motion(chain: ClosedChain, recording: SimulatedRecording, segments: int) -> FreeMotion:
     """Integrate segments of a recording from their true start under the torques that acted."""
     body, length = ClosedChainBody(chain), round(SEGMENT * RATE)
     starts = np.linspace(0, len(recording.torque) - length, segments).astype(int)

@@ -32,7 +32,7 @@ STIFFNESS, DAMPING = 1.5, 0.08  # of the torque limit, per rad and per rad/s
 
 
 @dataclass(frozen=True, eq=False)
-class Recording:
+class SimulatedRecording:
     """One simulated motion."""
 
     log: EvenLog  # as measured
@@ -42,7 +42,7 @@ class Recording:
 
 
 def true_chain(nominal: ClosedChain, rng: np.random.Generator, bodies: bool) -> ClosedChain:
-    """The same robot as somebody else would find it: other friction, armature, and masses."""
+    """Return the robot with other friction, armature and masses than its description."""
     layout, a = nominal.model.layout, nominal.actuated
     theta = nominal.model.theta.copy()
     for kind, low, high in (('Fc', 0.6, 1.5), ('Fv', 0.6, 1.5), ('Ia', 0.8, 1.2)):
@@ -60,8 +60,8 @@ def recording(
     seconds: float,
     rng: np.random.Generator,
     outliers: float = 0.0,
-) -> Recording:
-    """A motion of the true chain under a controller that believes in the nominal one."""
+) -> SimulatedRecording:
+    """Simulate the true chain under a controller that uses the nominal one."""
     nominal, true = chains
     motion = exciting_motion(nominal, seconds, rng)
     states, torque = track(nominal, true, motion)
@@ -72,7 +72,7 @@ def recording(
     at_stamp = np.vstack([torque[:1], 0.5 * (torque[1:] + torque[:-1])])
     measured = at_stamp + noise * (rng.uniform(-1.0, 1.0, torque.shape) + size)
     q = states[:, 0] + POSITION_NOISE * rng.uniform(-1.0, 1.0, torque.shape)
-    return Recording(EvenLog(RATE, q, measured), states, torque, burst)
+    return SimulatedRecording(EvenLog(RATE, q, measured), states, torque, burst)
 
 
 def track(

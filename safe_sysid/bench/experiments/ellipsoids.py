@@ -39,7 +39,7 @@ class Mixture:
 
 
 def fit_mixture(points: Array, clusters: int, rng: np.random.Generator) -> Mixture:
-    """Expectation maximisation from means that are far apart."""
+    """Run expectation maximisation from means that are far apart."""
     if not 1 <= clusters <= len(points):
         raise BoundError(f'{clusters} clusters of {len(points)} points; 1 to {len(points)} can be')
     means = [points[rng.integers(len(points))]]
@@ -59,7 +59,7 @@ def fit_mixture(points: Array, clusters: int, rng: np.random.Generator) -> Mixtu
 
 
 def best_mixture(points: Array, most: int, rng: np.random.Generator) -> Mixture:
-    """The number of clusters with the least BIC, up to `most`."""
+    """Return the number of clusters with the least BIC, up to `most`."""
     fits = [fit_mixture(points, k, rng) for k in range(1, most + 1)]
     return min(fits, key=lambda fit: fit.bic(len(points)))
 
@@ -97,13 +97,13 @@ class Ellipsoid:
     axes: Array  # (3,) semi-axes [m]
 
     def outside(self, points: Array) -> Array:
-        """The g of each point: above 0 outside, below 0 inside; no length, (..., 3) -> (...)."""
+        """Return g of each point: above 0 outside, below 0 inside; (..., 3) -> (...)."""
         along = (points - self.center) @ self.R / self.axes
         g: Array = (along**2).sum(axis=-1) - 1.0
         return g
 
     def grown(self, radius: float) -> Ellipsoid:
-        """An ellipsoid that contains every point within a radius of this one."""
+        """Return an ellipsoid that contains every point within a radius of this one."""
         if radius == 0.0:
             return self
 
@@ -120,7 +120,7 @@ def _sum_axes(axes: Array, radius: float, t: float) -> Array:
 
 
 def around_capsule(a: Array, b: Array, radius: float) -> Ellipsoid:
-    """The smallest ellipsoid around a capsule, turned and centred like it."""
+    """Return the smallest ellipsoid around a capsule, turned and centred like it."""
     half = 0.5 * float(np.linalg.norm(b - a))
     if half < 1e-9:
         return Ellipsoid(0.5 * (a + b), np.eye(3), np.full(3, radius + half))
@@ -161,7 +161,7 @@ def capsule_corners(a: Array, b: Array, radius: float, around: int = 12) -> Arra
 
 
 def covering_radius(a: Array, b: Array, radius: float, means: Array) -> float:
-    """The least R for which every point of a capsule is within R of one of the means.
+    """Return the least R for which every point of a capsule is within R of one of the means.
 
     Squared distances along the axis differ between means by a linear function only, so the
     nearest mean is farthest away at an end or where two of them are equally near.

@@ -20,7 +20,7 @@ from safe_sysid.bench.experiments.ellipsoids import (
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.excite.certificate import certify
 from safe_sysid.excite.criteria import GOALS, log_condition
-from safe_sysid.excite.design import Candidate, design_problem, search
+from safe_sysid.excite.design import MotionCandidate, design_problem, search
 from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.information import Summary
 from safe_sysid.excite.multi_start import Progress
@@ -37,13 +37,13 @@ NEVER = np.inf
 
 
 def tool_arm() -> tuple[RobotModel, RobotModel]:
-    """The LBR Med 7, bare and with the rod."""
+    """Return the LBR Med 7, bare and with the rod."""
     bare = RobotModel.named('lbr_med7')
     return bare, bare.with_payload(read_payload('rod_tool'))
 
 
 def tool_problem(**changes: object) -> DesignProblem:
-    """The search for the arm with the rod, with some settings changed."""
+    """Return the search for the arm with the rod, with some settings changed."""
     settings: ExcitationSettings = replace(read_settings(), **changes)  # type: ignore[arg-type]
     return design_problem(*tool_arm(), settings)
 
@@ -55,15 +55,15 @@ def condition_within(history: tuple[Progress, ...], seconds: float) -> float:
 
 
 def condition_within_cpu(history: tuple[Progress, ...], seconds: float) -> float:
-    """The same by CPU time of the busiest process: what idle cores would show."""
+    """Return the same by CPU time of the busiest process: what idle cores would show."""
     known = [p.best.condition for p in history if p.best and p.busiest <= seconds]
     return min(known, default=NEVER)
 
 
 def best_of_start(
     problem: DesignProblem, criterion: str, seed: int, start: int
-) -> Candidate | None:
-    """The best motion of one search."""
+) -> MotionCandidate | None:
+    """Return the best motion of one search."""
     found = [one for one in search(problem, criterion, seed, start) if one is not None]
     return min(found, key=lambda one: one.goal, default=None)
 
@@ -79,7 +79,7 @@ class Checked(NamedTuple):
     limits: float  # largest share of a position, velocity or acceleration limit at 1 kHz
 
 
-def checked(problem: DesignProblem, candidate: Candidate) -> Checked:
+def checked(problem: DesignProblem, candidate: MotionCandidate) -> Checked:
     """Measure a design in every way there is."""
     motion = problem.motion(candidate.x)
     t = np.arange(0.0, motion.basis.duration, 1.0 / RATE)
@@ -137,12 +137,12 @@ def criterion_rows(problem: DesignProblem, seed: int, starts: int) -> Iterator[C
         yield CriterionRow(name, summary, (min(conditions), max(conditions)), spent)
 
 
-def _log_condition(problem: DesignProblem, candidate: Candidate) -> float:
+def _log_condition(problem: DesignProblem, candidate: MotionCandidate) -> float:
     return problem.information.value(log_condition, problem.states(candidate.x))
 
 
 def feature_point_figures(seed: int, poses: int) -> dict[str, float]:
-    """The published contact test beside capsules, for the rod and the links of the arm.
+    """Return the published contact test beside capsules, for the rod and the links of the arm.
 
     In random poses: how often it overlooks a contact of the capsules without inflation, and how
     often it refuses a pose that capsules show to be clear, with sound inflation.

@@ -43,19 +43,19 @@ UPRIGHT = np.array([-0.48, 0.05, -0.12, 0.17, 3.12, 0.13, -1.39])
 
 
 @dataclass(frozen=True, eq=False)
-class Arm:
+class EpisodeArm:
     """The arm as it is described, holding a dumbbell, and as it is."""
 
     nominal: RobotModel
     truth: RobotModel
 
     @staticmethod
-    def holding(dumbbell: str, rng: np.random.Generator) -> Arm:
-        """True link parameters anywhere in their bounds."""
+    def holding(dumbbell: str, rng: np.random.Generator) -> EpisodeArm:
+        """Return true link parameters anywhere in their bounds."""
         nominal = RobotModel.named('kinova_gen3').with_payload(read_payload(dumbbell))
         theta, rest = nominal.theta.copy(), nominal.layout.rest
         theta[rest] *= 1.0 + 0.999 * PARAMETER_RATIO * rng.uniform(-1.0, 1.0, size=len(rest))
-        return Arm(nominal, nominal.with_parameters(theta))
+        return EpisodeArm(nominal, nominal.with_parameters(theta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Watched:
 class Episode:
     """What passed the controller, and what was known at the end."""
 
-    arm: Arm
+    arm: EpisodeArm
     samples: list[Sample]
     estimate: ParameterEstimate
 
@@ -122,7 +122,7 @@ class Episode:
         return all(estimate.bounds.contains(self.arm.truth.theta) for estimate in every)
 
     def widths_over_time(self) -> tuple[Array, Array]:
-        """Times [s] and half widths (., 10) whenever they changed."""
+        """Return times [s] and half widths (., 10) whenever they changed."""
         changes = [self.samples[0]]
         for sample in self.samples:
             if sample.estimate is not changes[-1].estimate:
@@ -132,10 +132,10 @@ class Episode:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class EpisodeTrial:
     """What an episode is made of."""
 
-    arm: Arm
+    arm: EpisodeArm
     purpose: Purpose
     seconds: float
     settings: PlannerSettings
@@ -143,7 +143,7 @@ class Trial:
     start: Array = field(default_factory=lambda: UPRIGHT)  # (n,) [rad]
 
 
-def episode(rng: np.random.Generator, trial: Trial) -> Episode:
+def episode(rng: np.random.Generator, trial: EpisodeTrial) -> Episode:
     """Begin at rest with the bounds of Table I, and follow what the planner says."""
     arm, clock = trial.arm, Clock(0)
     prior = kinova_prior(arm.nominal)

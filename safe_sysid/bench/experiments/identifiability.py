@@ -30,14 +30,14 @@ RESIDUAL = 1e-9  # of what should be zero, relative to the largest column
 
 
 def mechanism(rng: np.random.Generator) -> tuple[KinematicTree, Torques]:
-    """A random mechanism, and what is measured of it."""
+    """Return a random mechanism, and what is measured of it."""
     tree = random_mechanism(rng, int(rng.integers(1, LARGEST + 1)))
     at_rest = tree.gravity is not None and rng.random() < STATIC
     return tree, Torques.OF_GRAVITY if at_rest else Torques.OF_MOTION
 
 
 def trial(seed: int) -> list[str]:
-    """A sentence for everything about which the two sides disagree on a random mechanism."""
+    """List in sentences where the two sides disagree on a random mechanism."""
     rng = np.random.default_rng(seed)
     tree, torques = mechanism(rng)
     exact, floating = exact_nullspace(tree, torques), floating_nullspace(tree, torques)
@@ -47,7 +47,7 @@ def trial(seed: int) -> list[str]:
 
 
 def _disagreements(nullspace: ParameterNullspace, Y: Array) -> Iterator[str]:
-    """What the rows of a regressor contradict."""
+    """Yield what the rows of a regressor contradict."""
     structure = base_parameters_of(nullspace)
     sampled = base_parameters_in_order(Y, preference(nullspace), RANK_TOLERANCE)
     if structure.count != sampled.count:

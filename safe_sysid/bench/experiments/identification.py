@@ -13,7 +13,12 @@ from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
-from safe_sysid.simulate.excited_motion import Motion, fourier_motion, recorded, true_torque
+from safe_sysid.simulate.excited_motion import (
+    SimulatedMotion,
+    fourier_motion,
+    recorded,
+    true_torque,
+)
 from safe_sysid.simulate.random_arm import random_body, random_tree
 
 PARAMETER_RATIO = 0.05  # bound on the error of every entry of theta_r
@@ -22,7 +27,7 @@ ERRORS = ('random', 'gain', 'pattern')
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class IdentificationTrial:
     """An arm with a payload, what it measured, and what the identifier is told."""
 
     model: RobotModel  # the truth
@@ -45,8 +50,8 @@ class Trial:
         return self.prior.bounds[self.prior.layout.rest]
 
 
-def random_trial(rng: np.random.Generator, seconds: float = 3.0) -> Trial:
-    """An arm of 3 to 7 joints; errors at random, or as bad as they may be for one parameter."""
+def random_trial(rng: np.random.Generator, seconds: float = 3.0) -> IdentificationTrial:
+    """Return a random arm of 3 to 7 joints, errors random or worst for one parameter."""
     n = int(rng.integers(3, 8))
     model = random_tree(rng, n, serial=True, armature=rng.uniform(0.05, 0.5))
     model = model.with_parameters(_with_end_effector(model, random_body(rng)))
@@ -63,18 +68,23 @@ def random_trial(rng: np.random.Generator, seconds: float = 3.0) -> Trial:
 
 
 def adversarial_trial(
-    rng: np.random.Generator, model: RobotModel, motion: Motion, settings: ObservationSettings
-) -> Trial:
-    """A trial of this arm and motion; the kind of error is drawn."""
+    rng: np.random.Generator,
+    model: RobotModel,
+    motion: SimulatedMotion,
+    settings: ObservationSettings,
+) -> IdentificationTrial:
+    """Return a trial of this arm and motion; the kind of error is drawn."""
     torque = true_torque(model, motion)
-    guess = Trial(model, _prior(rng, model, None), settings, recorded(motion, torque))
+    guess = IdentificationTrial(
+        model, _prior(rng, model, None), settings, recorded(motion, torque)
+    )
     kind = str(rng.choice(ERRORS))
     target = int(rng.integers(10))
     prior = _prior(rng, model, _worst_parameters(guess, target) if kind == 'pattern' else None)
     error = _torque_error(rng, guess, kind, target)
     # measured = true / (1 + e) keeps |true - measured| = |e measured|, within the ratio
     measured = torque / (1.0 + settings.torque_ratio[0] * error)
-    return Trial(model, prior, settings, recorded(motion, measured))
+    return IdentificationTrial(model, prior, settings, recorded(motion, measured))
 
 
 def _with_end_effector(model: RobotModel, body: Array) -> Array:
@@ -102,7 +112,7 @@ def _prior(rng: np.random.Generator, model: RobotModel, signs: Array | None) -> 
     return ParameterEstimate(layout, nominal, whole)
 
 
-def _worst_parameters(trial: Trial, target: int) -> Array:
+def _worst_parameters(trial: IdentificationTrial, target: int) -> Array:
     """Corner of [theta_r] that pulls a least-squares estimate of one parameter the farthest."""
     rows = trial.observation()
     pull = np.linalg.pinv(rows.Y_e / rows.delta[:, None])[target] / rows.delta
@@ -112,7 +122,9 @@ def _worst_parameters(trial: Trial, target: int) -> Array:
     return signs
 
 
-def _torque_error(rng: np.random.Generator, trial: Trial, kind: str, target: int) -> Array:
+def _torque_error(
+    rng: np.random.Generator, trial: IdentificationTrial, kind: str, target: int
+) -> Array:
     """Errors in [-1, 1] of the promise, (N, n)."""
     samples, n = trial.log.position.shape
     if kind == 'random':
@@ -131,6 +143,6 @@ def _torque_error(rng: np.random.Generator, trial: Trial, kind: str, target: int
     return error
 
 
-def violated(trial: Trial, **promises: tuple[float, ...]) -> Trial:
-    """The same recording with other promises about its errors."""
+def violated(trial: IdentificationTrial, **promises: tuple[float, ...]) -> IdentificationTrial:
+    """Return the same recording with other promises about its errors."""
     return replace(trial, settings=replace(trial.settings, **promises))  # type: ignore[arg-type]

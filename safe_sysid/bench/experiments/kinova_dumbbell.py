@@ -7,7 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.bench.experiments.identification import PARAMETER_RATIO, TORQUE_RATIO, Trial
+from safe_sysid.bench.experiments.identification import (
+    PARAMETER_RATIO,
+    TORQUE_RATIO,
+    IdentificationTrial,
+)
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import read_payload
@@ -39,14 +43,14 @@ def kinova_prior(model: RobotModel) -> ParameterEstimate:
     return ParameterEstimate(model.layout, theta, Interval(lower, upper))
 
 
-def kinova_trial(rng: np.random.Generator, seconds: float = SECONDS) -> Trial:
-    """A dumbbell, true link parameters anywhere in their bounds, torque errors within theirs."""
+def kinova_trial(rng: np.random.Generator, seconds: float = SECONDS) -> IdentificationTrial:
+    """Return a trial with a dumbbell, true links in their bounds, torque errors in theirs."""
     nominal, truth = _arm_and_truth(rng)
     return _recorded(rng, nominal, truth, seconds, noise=1.0)
 
 
-def wrong_trial(rng: np.random.Generator, case: str) -> Trial:
-    """A trial in which one assumption is false."""
+def wrong_trial(rng: np.random.Generator, case: str) -> IdentificationTrial:
+    """Return a trial in which one assumption is false."""
     nominal, truth = _arm_and_truth(rng)
     if case == 'torque_noise_twice':
         return _recorded(rng, nominal, truth, SECONDS, noise=2.0)
@@ -63,7 +67,7 @@ def wrong_trial(rng: np.random.Generator, case: str) -> Trial:
 
 
 def _arm_and_truth(rng: np.random.Generator) -> tuple[RobotModel, RobotModel]:
-    """The arm as it is described, holding a dumbbell, and as it is."""
+    """Return the arm as it is described, holding a dumbbell, and as it is."""
     nominal = RobotModel.named('kinova_gen3').with_payload(
         read_payload(str(rng.choice(DUMBBELLS)))
     )
@@ -75,12 +79,12 @@ def _arm_and_truth(rng: np.random.Generator) -> tuple[RobotModel, RobotModel]:
 
 def _recorded(
     rng: np.random.Generator, nominal: RobotModel, truth: RobotModel, seconds: float, noise: float
-) -> Trial:
-    """Recording of a random motion, its torque errors `noise` times the promise at most."""
+) -> IdentificationTrial:
+    """Return recording of a random motion, its torque errors `noise` times the promise at most."""
     motion = fourier_motion(rng, truth.n, seconds, PERIOD)
     torque = true_torque(truth, motion)
     measured = torque / (1.0 + noise * TORQUE_RATIO * _relative_errors(rng, torque.shape))
-    return Trial(truth, kinova_prior(nominal), SETTINGS, recorded(motion, measured))
+    return IdentificationTrial(truth, kinova_prior(nominal), SETTINGS, recorded(motion, measured))
 
 
 def _relative_errors(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:

@@ -14,7 +14,7 @@ from safe_sysid.bench.experiments.planning import at_rest, bare_estimate
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.early_stop import find_stop
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.swept_arm import SweptArm
 from safe_sysid.sets.box import Box
@@ -56,7 +56,7 @@ def _nearest(swept: SweptArm, boxes: dict[str, Box]) -> None:
     swept.nearest(Obstacles.of(boxes), 0.3)
 
 
-def _plan() -> tuple[Certificate, Plan]:
+def _plan() -> tuple[PlanCertificate, Plan]:
     model = RobotModel.named('kinova_gen3')
     problem = at_rest(model, bare_estimate(model), START, NO_OBSTACLES)
     problem = replace(problem, horizon=replace(problem.horizon, k_center=K))

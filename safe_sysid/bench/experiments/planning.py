@@ -12,7 +12,7 @@ from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
@@ -64,8 +64,8 @@ def bare_estimate(model: RobotModel) -> ParameterEstimate:
     return ParameterEstimate(model.layout, model.theta, bounds)
 
 
-def violations(rng: np.random.Generator, certificate: Certificate, count: int) -> int:
-    """Samples (t, theta, error) of a certified plan that break a limit or touch something."""
+def violations(rng: np.random.Generator, certificate: PlanCertificate, count: int) -> int:
+    """Count samples (t, theta, error) of a certified plan that break a limit or touch."""
     problem, error = certificate.problem, certificate.error
     model, bounds = problem.model, problem.bounds
     armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]

@@ -12,7 +12,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     ORIGIN,
     Z_AXIS,
     ExactAngle,
-    Placement,
+    ExactPlacement,
     Turn,
     exact_angle,
 )
@@ -40,11 +40,11 @@ RATIOS = (1, -1, 2, 10, -100)
 
 
 def random_mechanism(rng: np.random.Generator, joints: int) -> KinematicTree:
-    """A tree of joints of all kinds; most angles and offsets are special."""
+    """Return a tree of joints of all kinds; most angles and offsets are special."""
     made: list[Joint] = []
     for i in range(joints):
         parent = i - 1 if rng.random() < 0.75 else int(rng.integers(WORLD, i))
-        placement = Placement(_turns(rng), _position(rng))
+        placement = ExactPlacement(_turns(rng), _position(rng))
         screws = _screws(rng)
         rotor = _rotor(rng, placement, screws) if len(screws) == 1 else None
         made.append(Joint(f'joint_{i + 1}', f'link_{i + 1}', parent, placement, screws, rotor))
@@ -67,10 +67,10 @@ def _screws(rng: np.random.Generator) -> tuple[Screw, ...]:
 
 
 def _rotor(
-    rng: np.random.Generator, placement: Placement, screws: tuple[Screw, ...]
+    rng: np.random.Generator, placement: ExactPlacement, screws: tuple[Screw, ...]
 ) -> Rotor | None:
-    on_axis = Placement(placement.turns + screws[0].direction, placement.position)
-    elsewhere = Placement(_turns(rng), _position(rng))
+    on_axis = ExactPlacement(placement.turns + screws[0].direction, placement.position)
+    elsewhere = ExactPlacement(_turns(rng), _position(rng))
     place = on_axis if rng.random() < 0.6 else elsewhere
     ratio = Fraction(RATIOS[int(rng.integers(len(RATIOS)))])
     choices = (

@@ -40,7 +40,7 @@ class MotionSamples:
 
 
 def kinova_with_dumbbell() -> RobotModel:
-    """The arm of the published experiments, with their heaviest payload."""
+    """Return the arm of the published experiments, with their heaviest payload."""
     return RobotModel.named('kinova_gen3').with_payload(read_payload('dumbbell_8lb'))
 
 

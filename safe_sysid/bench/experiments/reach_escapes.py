@@ -31,12 +31,12 @@ class Excess:
         return np.asarray(np.max(kinds, axis=0))
 
     def escapes(self) -> int:
-        """Samples that are outside some set by more than what floats explain."""
+        """Return samples that are outside some set by more than what floats explain."""
         return int((~(self.worst <= FLOAT_ERROR)).sum())
 
 
 def excess(rng: np.random.Generator, sets: ReachableSet, samples: MotionSamples) -> Excess:
-    """What samples of the motion do to every set, each with parameters of its own."""
+    """Return what samples of the motion do to every set, each with parameters of its own."""
     problem = sets.problem
     at = sets.joints.monomials.values(samples.x[:, : sets.joints.monomials.variables])
     t = samples.interval
@@ -73,7 +73,7 @@ def _joint_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> Arra
 
 
 def _error_variables(sets: ReachableSet, samples: MotionSamples) -> Array:
-    """The z_1 and z_2 of `reach.error_terms` of every sample; none where rows have none."""
+    """Return the z_1 and z_2 of `reach.error_terms` of every sample; none where rows have none."""
     K_r, n = sets.error.K_r, samples.q.shape[1]
     e = (samples.qd_a - samples.qd_d) / K_r
     z = np.concatenate([samples.r / K_r.min(), e], axis=1) / np.tile(sets.errors.half_axes, 2)

@@ -41,7 +41,7 @@ def _possible(model: RobotModel, bounds: Interval, towards: Array) -> Array:
 
 
 def _possible_body(bounds: Interval, towards: Array, described: Array) -> Array:
-    """A body within bounds; `described` is what is taken when none is found."""
+    """Return a body within bounds; `described` is what is taken when none is found."""
     about_center = (
         symmetric(described[4:]) - _shift(described[0], described[1:4]),
         COMPACT * np.eye(3),
@@ -58,6 +58,6 @@ def _possible_body(bounds: Interval, towards: Array, described: Array) -> Array:
 
 
 def _shift(m: float, mc: Array) -> Array:
-    """What a mass adds to the inertia about the origin when it is not there."""
+    """Return what a mass adds to the inertia about the origin when it is not there."""
     matrix: Array = ((mc @ mc) * np.eye(3) - np.outer(mc, mc)) / m
     return matrix

@@ -49,7 +49,7 @@ class TrackTrial:
     qd: Array
 
 
-class Recording(NamedTuple):
+class TrackedRun(NamedTuple):
     """What happened, sample by sample."""
 
     t: Array  # (N,) [s]
@@ -107,7 +107,7 @@ def run(
     period: int = MILLISECOND,
     law: Law = RobustPassivityController,
     seconds: float = DURATION,
-) -> Recording:
+) -> TrackedRun:
     """Follow the plans; a torque is held for a period [ns], samples are a millisecond apart."""
     controller, body = law(trial.truth, trial.gains, CLOCK), dynamics(trial.truth)
     q, qd, torque = trial.q, trial.qd, np.zeros(trial.truth.n)
@@ -124,10 +124,10 @@ def run(
             t = CLOCK.seconds(stamp) + part * period / parts / 1e9
             samples.append((t, which, q, qd, torque, last.robust, last.disturbance))
             q, qd = body.advance(q, qd, torque, period / parts / 1e9)
-    return Recording(*(np.array(column) for column in zip(*samples, strict=True)))
+    return TrackedRun(*(np.array(column) for column in zip(*samples, strict=True)))
 
 
-def desired(trial: TrackTrial, recording: Recording) -> tuple[Array, Array]:
+def desired(trial: TrackTrial, recording: TrackedRun) -> tuple[Array, Array]:
     """Desired position and velocity at every sample; a plan is held on to after its switch."""
     q_d, qd_d = np.empty_like(recording.q), np.empty_like(recording.qd)
     for i, plan in enumerate(trial.plans):
@@ -146,7 +146,7 @@ def energy(trial: TrackTrial, q: Array, r: Array) -> Array:
     return np.asarray(0.5 * rigid + 0.5 * r**2 @ theta[layout.joint_entries('Ia')])
 
 
-def shares(trial: TrackTrial, recording: Recording) -> dict[str, Array]:
+def shares(trial: TrackTrial, recording: TrackedRun) -> dict[str, Array]:
     """How much of each promise is used, (N,) each; above 1 it is broken."""
     q_d, qd_d = desired(trial, recording)
     e, ed = q_d - recording.q, qd_d - recording.qd
@@ -167,7 +167,7 @@ def shares(trial: TrackTrial, recording: Recording) -> dict[str, Array]:
     return {'energy': energy(trial, recording.q, r) / trial.gains.V_M, **used}
 
 
-def torque_share(trial: TrackTrial, recording: Recording) -> Array:
+def torque_share(trial: TrackTrial, recording: TrackedRun) -> Array:
     """Likewise for the torque: distance from the middle of its reachable set by its radius."""
     share = np.empty(len(recording.t))
     for i, (plan, estimate) in enumerate(zip(trial.plans, trial.estimates, strict=True)):
@@ -200,7 +200,7 @@ def _arm_and_estimate(rng: np.random.Generator, arm: str) -> tuple[RobotModel, P
 def _certified(
     rng: np.random.Generator, start: float, curve: Bezier, estimate: ParameterEstimate
 ) -> Plan:
-    """A random plan for these parameters; no obstacles and torque limits are looked at here."""
+    """Return a random plan for these parameters, without obstacles and torque limits."""
     k = rng.uniform(-0.7, 0.7, len(curve.q0))
     switch = start + 0.5 * curve.duration
     return Plan(start, switch, curve, k, estimate.bounds, theta_0=estimate.theta)
@@ -229,7 +229,7 @@ def _true_theta(rng: np.random.Generator, model: RobotModel, estimate: Parameter
 def _narrowed(
     rng: np.random.Generator, estimate: ParameterEstimate, truth: Array
 ) -> ParameterEstimate:
-    """What an identifier may find later: smaller bounds, the truth anywhere in them."""
+    """Return what an identifier may find later: smaller bounds, the truth anywhere in them."""
     bounds = estimate.bounds
     share = rng.uniform(0.0, 1.0, size=(2, len(truth)))
     lower = np.maximum(bounds.lower, truth - share[0] * (truth - bounds.lower))

@@ -55,7 +55,7 @@ def empty_gripper() -> ParameterEstimate:
 
 
 def claim_of(loop: RecordedLoop, belief: ParameterEstimate) -> Claim:
-    """The motions of the task under a belief that was not the arm's."""
+    """Return the motions of the task under a belief that was not the arm's."""
     record = loop.record
     begin = next(t for t, mode in loop.modes if mode == 'task')
     first = int(np.searchsorted(record.plan_start, begin - 1e-9))

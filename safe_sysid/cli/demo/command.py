@@ -14,7 +14,7 @@ PROMISE_BROKEN = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the arm holds, how long it learns, and where the results go."""
+    """Declare what the arm holds, how long it learns, and where results go."""
     parser.add_argument(
         '--payload',
         metavar='NAME|YAML',
@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--drake', action='store_true', help='simulate with Drake, if installed')
     parser.add_argument(
-        '--folder',
+        '--out',
+        '--folder',  # its former name, until 0.2
+        dest='folder',
         metavar='DIR',
         type=Path,
         help='for report, figures and bags, a new one; default: demo_<date>_<time>',

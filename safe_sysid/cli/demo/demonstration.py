@@ -11,7 +11,7 @@ from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.bringup.run import SETTINGS_REFUSED
 from safe_sysid.cli.demo.belief import claim_of, empty_gripper
 from safe_sysid.cli.demo.narrator import Narrator
-from safe_sysid.cli.demo.outcome import Outcome
+from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.cli.demo.runs import (
     PACE,
     ROBOT,
@@ -36,7 +36,7 @@ BELIEF = '\n         The same task, assuming an empty gripper, identifier switch
 
 
 def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoChoices:
-    """What was chosen, if this machine can do it; the folder is made."""
+    """Return what was chosen, if this machine can do it; the folder is made."""
     if importlib.util.find_spec('rclpy') is None:
         raise DemoError(
             f'the demo runs real ROS 2 nodes, but rclpy is not installed: {HOW_TO_GET_ROS}'
@@ -51,7 +51,7 @@ def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoC
     return DemoChoices(way, payload, plans, folder)
 
 
-def demonstrate(choices: DemoChoices, narrator: Narrator) -> Outcome:
+def demonstrate(choices: DemoChoices, narrator: Narrator) -> DemoOutcome:
     """Both runs, and what their bags say."""
     narrator.say(OPENING)
     _follow(mission(choices), choices, narrator)
@@ -63,7 +63,7 @@ def demonstrate(choices: DemoChoices, narrator: Narrator) -> Outcome:
     ledger = ledger_of(loop, truth, budget)
     claim = claim_of(loop, empty_gripper()) if loop.has_task else None
     wrong = _with_wrong_belief(choices, narrator)
-    return Outcome(loop, truth, ledger, claim, wrong.record.fault, wrong.record.fault_time)
+    return DemoOutcome(loop, truth, ledger, claim, wrong.record.fault, wrong.record.fault_time)
 
 
 def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop:
@@ -73,7 +73,7 @@ def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop
 
 
 def _follow(arguments: list[str], choices: DemoChoices, narrator: Narrator) -> None:
-    """A run to its end; one that nobody said anything about has failed."""
+    """Follow a run to its end; one that said nothing has failed."""
     status = follow(arguments, choices.log, narrator.hear)
     narrator.end()
     if status == SETTINGS_REFUSED or not narrator.has_heard:

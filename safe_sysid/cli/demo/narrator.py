@@ -20,7 +20,7 @@ WAITING = '·✢✳✶✳✢'
 
 
 class Narrator:
-    """Hears the words of the onlooker."""
+    """Hears the words of the monitor."""
 
     def __init__(self, out: TextIO, phases: Mapping[str, str]) -> None:
         self.out = out
@@ -51,7 +51,7 @@ class Narrator:
             self._trouble(str(said['trouble']))
 
     def say(self, text: str = '') -> None:
-        """A line of its own."""
+        """Print a line of its own."""
         self._clear()
         print(text, file=self.out, flush=True)
 

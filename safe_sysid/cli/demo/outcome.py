@@ -16,7 +16,7 @@ from safe_sysid.model.inertia import LABELS, UNITS
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class DemoOutcome:
     """What came of both runs."""
 
     loop: RecordedLoop
@@ -32,7 +32,7 @@ class Outcome:
         return self.fault.removeprefix('fault: ').partition(';')[0]
 
 
-def figures(outcome: Outcome, choices: DemoChoices, seconds: float) -> dict[str, Any]:
+def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[str, Any]:
     """For programs."""
     last, claim = outcome.loop.record.estimates, outcome.claim
     numbers = last.lower[-1], last.nominal[-1], last.upper[-1], outcome.truth

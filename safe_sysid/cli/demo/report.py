@@ -7,7 +7,7 @@ from pathlib import Path
 
 from safe_sysid.audit.ledger import Ledger
 from safe_sysid.cli.demo.belief import belief_section
-from safe_sysid.cli.demo.outcome import Outcome
+from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.cli.demo.runs import ROBOT, WORLD, DemoChoices, mission
 from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import Section, Table, write_page
@@ -15,8 +15,8 @@ from safe_sysid.report.loop_page import LoopStory, loop_page
 from safe_sysid.report.page_figures import write_figures
 
 
-def write_report(outcome: Outcome, choices: DemoChoices, path: Path) -> None:
-    """The report, and its figures beside it."""
+def write_report(outcome: DemoOutcome, choices: DemoChoices, path: Path) -> None:
+    """Write the report, and its figures beside it."""
     loop, record = outcome.loop, outcome.loop.record
     settings = loop.settings
     scene = arm_scene(settings.model, record.time, record.q, settings.obstacle_set, loop.plans)
@@ -49,12 +49,12 @@ def _promises(ledger: Ledger) -> Section:
 
 
 def _broken(ledger: Ledger) -> tuple[str, str]:
-    """The verdict on a run in which something else went wrong than what pages look at."""
+    """Return the verdict on a run in which something else went wrong than what pages look at."""
     broken = (f'{e.promise}: {e.finding}' for e in ledger.entries if not e.is_kept)
     return 'Not every promise held:', '; '.join(broken) + '.'
 
 
-def _what_happened(outcome: Outcome) -> str:
+def _what_happened(outcome: DemoOutcome) -> str:
     """With the wrong belief."""
     would = (
         'The motions of the task would have been certified for an empty gripper, with claims '

@@ -72,7 +72,7 @@ def mission(choices: DemoChoices) -> list[str]:
 
 
 def believing_empty(choices: DemoChoices) -> list[str]:
-    """The task at once, with an empty gripper in mind and nobody who learns better."""
+    """Return the task at once, with an empty gripper in mind and nobody who learns better."""
     model = RobotModel.named(ROBOT)
     theta = model.theta[model.layout.end_effector]
     bounds = ratio_bounds(theta, LINK_RATIO)
@@ -88,7 +88,7 @@ def _arguments(choices: DemoChoices, bag: Path) -> list[str]:
         'identifier:identifier.observation.window': round(WINDOW / PERIOD),
         'identifier:identifier.observation.longest_step': 1.5 * PERIOD,
         'planner:planner.pace': PACE,
-        'onlooker:form': 'json',
+        'monitor:form': 'json',
     }
     return [
         *(choices.way, '--robot', ROBOT, '--payload', choices.payload, '--world', WORLD),
@@ -103,7 +103,7 @@ def _set(changes: dict[str, object]) -> list[str]:
 
 
 def follow(arguments: list[str], log: Path, hear: Callable[[dict[str, Any] | None], None]) -> int:
-    """Run to the end; `hear` gets what the onlooker says, and None where it has been silent."""
+    """Run to the end; `hear` gets what the monitor says, and None where it has been silent."""
     with _Interruption() as interruption, _running(arguments, log) as process:
         for said in _words(process):
             hear(said)
@@ -159,14 +159,14 @@ def _running(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
 
 
 def ros_environment() -> dict[str, str]:
-    """A domain of our own on this machine only: no robot may hear what a demo commands."""
+    """Return a domain of our own on this machine only: no robot may hear what a demo commands."""
     ours = {'ROS_DOMAIN_ID': str(_free_domain())}
     threads = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}  # matrices are small
     return {**ours, **threads, **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 
 def _free_domain() -> int:
-    """A domain in which nobody on this machine has taken the first place yet."""
+    """Return a domain in which nobody on this machine has taken the first place yet."""
     for step in range(DOMAINS):
         domain = 1 + (os.getpid() + step) % DOMAINS
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first_place:
@@ -179,7 +179,7 @@ def _free_domain() -> int:
 
 
 def _words(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
-    """What comes line by line; None about five times a second while nothing does."""
+    """Yield what comes line by line; None about five times a second while nothing does."""
     assert process.stdout is not None
     rest, waited = b'', 0.0
     while True:
@@ -201,7 +201,7 @@ def _words(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
 
 
 def _said(line: bytes) -> dict[str, Any] | None:
-    """An object of the onlooker; None for what others print."""
+    """Return an object of the monitor; None for what others print."""
     try:
         said = json.loads(line)
     except ValueError:

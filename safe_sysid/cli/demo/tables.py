@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from safe_sysid.audit.ledger import Ledger
 from safe_sysid.cli.demo.belief import Claim
-from safe_sysid.cli.demo.outcome import Outcome
+from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.model.inertia import LABELS, UNITS
 
 
-def tables(outcome: Outcome) -> str:
+def tables(outcome: DemoOutcome) -> str:
     """All that is to be said in the end."""
     claim = [] if outcome.claim is None else [_claim_text(outcome.claim)]
     return '\n'.join([*claim, _parameter_text(outcome), _ledger_text(outcome.ledger)])
@@ -31,7 +31,7 @@ def _claim_text(claim: Claim) -> str:
     return '\n'.join(lines)
 
 
-def _parameter_text(outcome: Outcome) -> str:
+def _parameter_text(outcome: DemoOutcome) -> str:
     last = outcome.loop.record.estimates
     lower, nominal, upper = last.lower[-1], last.nominal[-1], last.upper[-1]
     lines = [

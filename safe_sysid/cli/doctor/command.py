@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import json
 from pathlib import Path
 
-from safe_sysid.cli.doctor.findings import Finding, Verdict, failed
+from safe_sysid.cli.doctor.findings import DoctorFinding, Verdict, failed
 
 HELP = 'check this machine: libraries, Ipopt solvers, ROS 2; and the files of an arm'
 
@@ -41,8 +41,8 @@ def command(options: argparse.Namespace) -> int:
     return 1 if count[Verdict.FAIL] else 0
 
 
-def examine(robot: str | None, config: Path | None) -> Iterator[Finding]:
-    """Findings about the machine, then about the arm if one is given."""
+def examine(robot: str | None, config: Path | None) -> Iterator[DoctorFinding]:
+    """Yield findings about the machine, then about the arm if one is given."""
     from safe_sysid.cli.doctor import machine_checks
 
     yield from machine_checks.findings()

@@ -15,7 +15,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One thing looked at; the remedy is empty exactly when it passed."""
 
     item: str
@@ -24,7 +24,7 @@ class Finding:
     remedy: str = ''
 
     def as_dict(self) -> dict[str, str]:
-        """The finding with the verdict as text, for JSON."""
+        """Return the finding with the verdict as text, for JSON."""
         return {**asdict(self), 'verdict': self.verdict.value}
 
     def __str__(self) -> str:
@@ -32,16 +32,16 @@ class Finding:
         return f'{line}\n      remedy: {self.remedy}' if self.remedy else line
 
 
-def passed(item: str, detail: str) -> Finding:
-    """A finding as it should be."""
-    return Finding(item, Verdict.PASS, detail)
+def passed(item: str, detail: str) -> DoctorFinding:
+    """Return a finding as it should be."""
+    return DoctorFinding(item, Verdict.PASS, detail)
 
 
-def warning(item: str, detail: str, remedy: str) -> Finding:
-    """A finding that leaves something optional out of reach."""
-    return Finding(item, Verdict.WARN, detail, remedy)
+def warning(item: str, detail: str, remedy: str) -> DoctorFinding:
+    """Return a finding that leaves something optional out of reach."""
+    return DoctorFinding(item, Verdict.WARN, detail, remedy)
 
 
-def failed(item: str, detail: str, remedy: str) -> Finding:
-    """A finding that has to be mended."""
-    return Finding(item, Verdict.FAIL, detail, remedy)
+def failed(item: str, detail: str, remedy: str) -> DoctorFinding:
+    """Return a finding that has to be mended."""
+    return DoctorFinding(item, Verdict.FAIL, detail, remedy)

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 
-from safe_sysid.cli.doctor.findings import Finding, failed, passed, warning
+from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.plan.search import linear_solvers
 from safe_sysid.versions import cpu_count, version
 
@@ -39,7 +39,7 @@ print(numba.njit(cache=True)(numba_cache.doubled).stats.cache_path)
 """
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[DoctorFinding]:
     """Everything there is to say about this machine."""
     yield _python()
     yield passed('safe_sysid', version('safe_sysid') or 'run from the source tree')
@@ -51,7 +51,7 @@ def findings() -> Iterator[Finding]:
     yield _numba_cache()
 
 
-def _python() -> Finding:
+def _python() -> DoctorFinding:
     text = platform.python_version()
     if OLDEST <= sys.version_info[:2] <= NEWEST:
         return passed('Python', text)
@@ -78,21 +78,21 @@ def _run_python(arguments: list[str], seconds: float) -> subprocess.CompletedPro
 
 
 def _last_words(process: subprocess.CompletedProcess[str]) -> str:
-    """The most telling line of a process that failed."""
+    """Return the most telling line of a process that failed."""
     lines = process.stderr.strip().splitlines()
     if process.returncode < 0:
         return f'ended by signal {signal.Signals(-process.returncode).name}'
     return lines[-1] if lines else f'exit status {process.returncode}, without a word'
 
 
-def _library(name: str) -> Finding:
+def _library(name: str) -> DoctorFinding:
     process = _run_python(['-c', f'import {name}'], IMPORT_SECONDS)
     if process.returncode == 0:
         return passed(name, version(name) or 'version unknown')
     return failed(name, _last_words(process), LIBRARIES[name])
 
 
-def _ipopt() -> Finding:
+def _ipopt() -> DoctorFinding:
     item = 'Ipopt linear solvers'
     solvers = linear_solvers.found()
     if 'mumps' in solvers:
@@ -101,7 +101,7 @@ def _ipopt() -> Finding:
     return failed(item, detail, f'{LIBRARIES["cyipopt"]} brings an Ipopt with MUMPS')
 
 
-def _middleware() -> Finding:
+def _middleware() -> DoctorFinding:
     item = 'ROS 2 middleware'
     if importlib.util.find_spec('rclpy') is None:
         return warning(
@@ -128,7 +128,7 @@ def _middleware() -> Finding:
 
 
 def _middleware_remedy(words: str) -> str:
-    """What to do when the nodes could not even be started."""
+    """Return what to do when the nodes could not even be started."""
     if 'cannot open shared object' in words or 'librcl' in words:
         return (
             'the libraries of ROS are not on the path: source its setup.bash; for the ROS of pip, '
@@ -141,7 +141,7 @@ def _middleware_remedy(words: str) -> str:
     )
 
 
-def _cores() -> Finding:
+def _cores() -> DoctorFinding:
     count = cpu_count()
     if count >= 2:
         return passed('cores', f'{count} for this process')
@@ -152,7 +152,7 @@ def _cores() -> Finding:
     )
 
 
-def _numba_cache() -> Finding:
+def _numba_cache() -> DoctorFinding:
     process = _run_python(['-c', NUMBA_PROBE], IMPORT_SECONDS)
     if process.returncode == 0:
         return passed('compiled code is kept', f'in {process.stdout.strip()}')

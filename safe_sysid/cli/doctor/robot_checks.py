@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from safe_sysid.cli.doctor.findings import Finding, failed, passed, warning
+from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
@@ -17,7 +17,7 @@ from safe_sysid.model.urdf_tree import read_urdf
 from safe_sysid.share import robot_names, share_directory
 
 
-def findings(robot: str, config: Path | None) -> Iterator[Finding]:
+def findings(robot: str, config: Path | None) -> Iterator[DoctorFinding]:
     """Everything there is to say about an arm, by its name or by its URDF and settings."""
     urdf, settings = _files(robot, config)
     try:
@@ -55,7 +55,7 @@ def _urdf_of(settings: Path, facts: RobotFacts) -> Path:
 
 def _torque_limits(
     root: ElementTree.Element, facts: RobotFacts, settings: Path
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     item = 'torque limits'
     efforts = {
         str(joint.get('name')): float(limit.get('effort', 'nan'))
@@ -86,7 +86,7 @@ def _torque_limits(
         yield passed(item, f'{limits} N m, none above the effort of the URDF')
 
 
-def _velocity_limits(model: RobotModel, urdf: Path) -> Finding:
+def _velocity_limits(model: RobotModel, urdf: Path) -> DoctorFinding:
     names = np.array(model.layout.joint_names)
     missing = names[~(model.limits.velocity > 0.0)]
     if missing.size:
@@ -98,7 +98,7 @@ def _velocity_limits(model: RobotModel, urdf: Path) -> Finding:
     return passed('velocity limits', ', '.join(f'{v:g}' for v in model.limits.velocity) + ' rad/s')
 
 
-def _friction(facts: RobotFacts, settings: Path) -> Finding:
+def _friction(facts: RobotFacts, settings: Path) -> DoctorFinding:
     item = 'friction and armature'
     unknown = {
         kind: [name for name, joint in facts.joints.items() if not any(values(joint))]
@@ -117,7 +117,7 @@ def _friction(facts: RobotFacts, settings: Path) -> Finding:
     return passed(item, 'known for every joint')
 
 
-def _bodies(model: RobotModel, urdf: Path) -> Finding:
+def _bodies(model: RobotModel, urdf: Path) -> DoctorFinding:
     bodies = np.array([model.theta[model.layout.inertial(i)] for i in range(model.n)])
     impossible = np.logical_not(inertia.is_consistent(bodies))
     if impossible.any():
@@ -131,7 +131,7 @@ def _bodies(model: RobotModel, urdf: Path) -> Finding:
     return passed('masses and inertias', f'{bodies[:, 0].sum():.3f} kg move, every body can exist')
 
 
-def _collision(model: RobotModel, settings: Path) -> Finding:
+def _collision(model: RobotModel, settings: Path) -> DoctorFinding:
     covered = set(model.capsules.joint.tolist())
     bare = [name for i, name in enumerate(model.layout.joint_names) if i not in covered]
     if bare:
@@ -148,7 +148,7 @@ def _collision(model: RobotModel, settings: Path) -> Finding:
     )
 
 
-def _effort(facts: RobotFacts) -> Finding:
+def _effort(facts: RobotFacts) -> DoctorFinding:
     effort = facts.effort
     gravity = 'with' if effort.gravity_included else 'without'
     signs = ' '.join(f'{joint.effort_sign:+d}' for joint in facts.joints.values())
@@ -156,7 +156,7 @@ def _effort(facts: RobotFacts) -> Finding:
     return passed('effort signal', detail)
 
 
-def _actuation(model: RobotModel, settings: Path) -> Finding:
+def _actuation(model: RobotModel, settings: Path) -> DoctorFinding:
     says = str(model.actuation)
     if model.actuation.is_stated:
         return passed('commanded torque', says)

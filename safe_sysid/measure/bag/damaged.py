@@ -89,7 +89,7 @@ def _mcap_messages(path: Path) -> Iterator[StoredMessage]:
 
 
 def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Records of a file, those inside of chunks as well."""
+    """Yield records of a file, those inside of chunks as well."""
     while head := file.read(9):
         if len(head) < 9:
             raise Damage('it ends inside of a record')

@@ -20,7 +20,7 @@ STAMP = slice(4, 12)
 
 
 @dataclass(frozen=True)
-class Layout:
+class JointStateLayout:
     """Where the numbers of messages of one driver are."""
 
     head: bytes  # encapsulation and everything from the frame to the first number
@@ -39,13 +39,13 @@ class Layout:
             and all(message[at : at + 4] == content for at, content in self.counts)
         )
 
-    def equals(self, other: Layout) -> bool:
+    def equals(self, other: JointStateLayout) -> bool:
         """Whether both say the same; bytes that only align others may hold anything."""
         mine = (self.size, self.little_endian, self.names, self.places)
         return mine == (other.size, other.little_endian, other.names, other.places)
 
 
-def layout_of(message: bytes) -> Layout:
+def layout_of(message: bytes) -> JointStateLayout:
     """Layout of one message."""
     try:
         return _Walk(message).layout()
@@ -64,7 +64,7 @@ class _Walk:
         self._order = '<' if self._little_endian else '>'
         self._at = STAMP.stop
 
-    def layout(self) -> Layout:
+    def layout(self) -> JointStateLayout:
         self._text()  # frame
         names = tuple(self._text() for _ in range(self._count()))
         places, counts = [], []
@@ -80,7 +80,9 @@ class _Walk:
         first = places[0][0]
         head = self._message[:HEADER] + self._message[STAMP.stop : first]
         size = len(self._message)
-        return Layout(head, size, self._little_endian, names, tuple(places), tuple(counts))
+        return JointStateLayout(
+            head, size, self._little_endian, names, tuple(places), tuple(counts)
+        )
 
     def _align(self, size: int) -> None:
         self._at += -(self._at - HEADER) % size
@@ -108,7 +110,7 @@ class Block:
     numbers: tuple[Array, Array, Array]  # position, velocity, effort, each (N, entries)
 
 
-def block_of(layout: Layout, messages: list[bytes]) -> Block:
+def block_of(layout: JointStateLayout, messages: list[bytes]) -> Block:
     """Numbers of messages that fit the layout."""
     table = np.frombuffer(b''.join(messages), dtype=np.uint8).reshape(len(messages), layout.size)
     order = '<' if layout.little_endian else '>'

@@ -24,18 +24,18 @@ def record(code: int, *parts: bytes | bytearray) -> bytes:
 
 
 def header(library: str) -> bytes:
-    """What a file of ROS 2 messages begins with."""
+    """Return what a file of ROS 2 messages begins with."""
     return record(HEADER, _text('ros2'), _text(library))
 
 
 def schema(number: int, name: str, definition: str) -> bytes:
-    """A message type, defined by the text of its .msg file and those it needs."""
+    """Return a message type, defined by the text of its .msg file and those it needs."""
     parts = (struct.pack('<H', number), _text(name), _text('ros2msg'), _text(definition))
     return record(SCHEMA, *parts)
 
 
 def channel(number: int, schema_number: int, topic: str, about: Mapping[str, str]) -> bytes:
-    """A topic."""
+    """Return a topic."""
     pairs = b''.join(_text(key) + _text(value) for key, value in about.items())
     return record(
         CHANNEL,
@@ -47,7 +47,7 @@ def channel(number: int, schema_number: int, topic: str, about: Mapping[str, str
 
 
 def chunk(first: int, last: int, records: bytes | bytearray) -> bytes:
-    """Records of messages between two stamps, not compressed."""
+    """Return records of messages between two stamps, not compressed."""
     head = struct.pack('<QQQI', first, last, len(records), zlib.crc32(records))
     return record(CHUNK, head, _text(''), struct.pack('<Q', len(records)), records)
 

@@ -14,7 +14,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag import damaged
 from safe_sysid.measure.bag.damaged import Damage, StoredMessage
-from safe_sysid.measure.bag.joint_state_bytes import Layout, block_of, layout_of
+from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of, layout_of
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -23,7 +23,7 @@ BLOCK = 4096  # messages that wait as bytes before they become numbers
 
 
 def read_rosbag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> Recording:
-    """What a bag says about these joints: a folder, or one of its files without metadata.
+    """Return what a bag says about these joints: a folder, or one of its files without metadata.
 
     Joints are found by name in any order; messages about other joints are skipped. Without a
     topic there has to be only one with all the joints.
@@ -97,14 +97,14 @@ def _storage_files(path: Path) -> list[Path]:
 
 
 def _described(path: Path, remarks: list[str]) -> str:
-    """The bag in an error message, with what could not be read of it."""
+    """Return the bag in an error message, with what could not be read of it."""
     return f'{path} ({"; ".join(remarks)})' if remarks else str(path)
 
 
 def _chosen(
     path: str, topic: str | None, taken: dict[str, _Taken], seen: set[str]
 ) -> tuple[str, _Taken]:
-    """The only topic that tells about all the joints."""
+    """Return the only topic that tells about all the joints."""
     if topic is None:
         useful = {name: one for name, one in taken.items() if one.samples_count}
     else:
@@ -128,7 +128,7 @@ def _chosen(
 class _Kind:
     """Messages of one layout: where the joints are in them, nowhere if they are of no use."""
 
-    layout: Layout
+    layout: JointStateLayout
     columns: IntArray | None
     why_not: str
 
@@ -237,7 +237,7 @@ def _makes_sense(message: StoredMessage) -> bool:
     )
 
 
-def _kind_of(layout: Layout, joints: tuple[str, ...]) -> _Kind:
+def _kind_of(layout: JointStateLayout, joints: tuple[str, ...]) -> _Kind:
     missing = [joint for joint in joints if joint not in layout.names]
     counts = [count for _, count in layout.places]
     names = len(layout.names)

@@ -92,7 +92,7 @@ class BagWriter:
         self._say_what_is_there()
 
     def add_topic(self, topic: BagTopic) -> int:
-        """Number by which messages of a topic are written."""
+        """Return number by which messages of a topic are written."""
         self._topics.append(topic)
         return len(self._topics)
 

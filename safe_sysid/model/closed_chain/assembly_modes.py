@@ -56,7 +56,7 @@ def moved(chain: ClosedChain, q: Array, other: Array) -> AnyArray:
 
 
 def _turned_inside(chain: ClosedChain, q: Array) -> Array:
-    """The same configuration with passive joints turned by whole turns into their limits."""
+    """Return the configuration with passive joints turned by whole turns into their limits."""
     lower = chain.model.limits.position_lower
     turned: Array = q.copy()
     for joint in chain.passive:

@@ -17,7 +17,12 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError, SafeSysidError
-from safe_sysid.model.closed_chain.closure_newton import Joints, differentiate, follow, newton
+from safe_sysid.model.closed_chain.closure_newton import (
+    ClosureJoints,
+    differentiate,
+    follow,
+    newton,
+)
 from safe_sysid.model.closed_chain.loop_closure import Loops, gap_into, loops_of
 from safe_sysid.model.dynamics.regressors import checked_rows, standard_regressor
 from safe_sysid.model.facts import ClosedChainFacts, facts_path, read_facts
@@ -71,21 +76,21 @@ class ClosedChain:
         self.massless: IntArray = np.array(
             [names.index(name) for name in facts.massless], dtype=np.int64
         )
-        self.joints = Joints(model.tree, self.loops, self.actuated, self.passive)
+        self.joints = ClosureJoints(model.tree, self.loops, self.actuated, self.passive)
         self._check_count()
         self.home = self._closed_home(facts.home)
         self._home_slope = self.transmission(self.home[None])[0][self.passive]
 
     @staticmethod
     def named(robot: str) -> ClosedChain:
-        """A closed chain that comes with the package, such as `digit_left_leg`."""
+        """Return a closed chain that comes with the package, such as `digit_left_leg`."""
         facts = read_facts(facts_path(robot))
         if facts.closed_chain is None:
             raise ModelError(f'{robot} is an open chain: its YAML has no closed_chain')
         return ClosedChain(RobotModel.named(robot), facts.closed_chain)
 
     def with_parameters(self, theta: Array) -> ClosedChain:
-        """The same chain with other parameters."""
+        """Return the same chain with other parameters."""
         other = copy.copy(self)
         other.model = self.model.with_parameters(theta)
         return other

@@ -17,7 +17,7 @@ MOST_STEPS = 50
 FULL_RANK = 1e-9  # smallest pivot that is no rounding of zero, [m/rad]
 
 
-class Joints(NamedTuple):
+class ClosureJoints(NamedTuple):
     """A closed chain for compiled code."""
 
     tree: Tree
@@ -67,7 +67,7 @@ def _subtract(A: Array, row: int, factor: float, i: int) -> None:
 
 
 @jit
-def newton(joints: Joints, q: Array) -> int:
+def newton(joints: ClosureJoints, q: Array) -> int:
     """Move the passive joints until all loops are closed; the steps it took, -1 if it failed.
 
     A step is halved until the largest gap falls.
@@ -103,7 +103,7 @@ def newton(joints: Joints, q: Array) -> int:
 
 
 @jit
-def follow(joints: Joints, first: Array, q_a: Array) -> tuple[Array, IntArray]:
+def follow(joints: ClosureJoints, first: Array, q_a: Array) -> tuple[Array, IntArray]:
     """Closures of a motion, each from the one before; Newton steps, -1 from the first failure."""
     q = np.empty((len(q_a), len(first)))
     steps = np.full(len(q_a), -1, dtype=np.int64)
@@ -121,9 +121,9 @@ def follow(joints: Joints, first: Array, q_a: Array) -> tuple[Array, IntArray]:
 
 @jit
 def differentiate(
-    joints: Joints, q: Array, qd_a: Array, qdd_a: Array
+    joints: ClosureJoints, q: Array, qd_a: Array, qdd_a: Array
 ) -> tuple[int, Array, Array, Array]:
-    """The first sample whose J_u is singular, or -1; qd, qdd (N, n) and G (N, n, n_a)."""
+    """Return the first sample whose J_u is singular, or -1; qd, qdd (N, n) and G (N, n, n_a)."""
     m, n, n_a = len(joints.loops.loop), q.shape[1], len(joints.actuated)
     qd, qdd, G = np.empty_like(q), np.empty_like(q), np.zeros((len(q), n, n_a))
     c, J, bias = np.empty(m), np.empty((m, n)), np.empty(m)
@@ -153,7 +153,7 @@ def differentiate(
 
 
 @jit
-def _split(joints: Joints, J: Array, A: Array, B: Array) -> None:
+def _split(joints: ClosureJoints, J: Array, A: Array, B: Array) -> None:
     """Copy the passive columns of J to A, the actuated ones to B."""
     for row in range(len(J)):
         for k in range(len(joints.passive)):

@@ -25,7 +25,7 @@ class Loops(NamedTuple):
 
 
 def loops_of(model: RobotModel, loops: dict[str, LoopFacts]) -> Loops:
-    """The loops of a robot as arrays; an error names the loop that can't be."""
+    """Return the loops of a robot as arrays; an error names the loop that can't be."""
     bodies, points, rows, directions = [], [], [], []
     for index, (name, loop) in enumerate(loops.items()):
         ends = []

@@ -23,7 +23,7 @@ from safe_sysid.sets.compiled import jit
 OBSTACLE, SELF = 0, 1
 
 
-class Scene(NamedTuple):
+class CollisionScene(NamedTuple):
     """Everything that can touch, as arrays for compiled code."""
 
     tree: Tree
@@ -34,7 +34,7 @@ class Scene(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clearance:
+class ArmClearance:
     """Smallest distance [m], negative in contact, and the two shapes it is between."""
 
     distance: float
@@ -45,15 +45,15 @@ class Clearance:
         return f'{self.first} and {self.second}: {self.distance:.3g} m'
 
 
-def scene_of(model: RobotModel, obstacles: Obstacles) -> Scene:
-    """The arm among obstacles."""
+def scene_of(model: RobotModel, obstacles: Obstacles) -> CollisionScene:
+    """Return the arm among obstacles."""
     capsules = model.capsules
     if not np.any(capsules.joint >= 0):
         raise BoundError(
             f'the arm {model.name} has no collision shapes on its moving links, so nothing can '
             'be said about contact; add capsules under `collision` in its settings'
         )
-    return Scene(
+    return CollisionScene(
         model.tree,
         capsules.joint,
         np.stack([capsules.a, capsules.b], axis=1),
@@ -62,7 +62,7 @@ def scene_of(model: RobotModel, obstacles: Obstacles) -> Scene:
     )
 
 
-def arm_clearance(model: RobotModel, obstacles: Obstacles, q: Array) -> Clearance | None:
+def arm_clearance(model: RobotModel, obstacles: Obstacles, q: Array) -> ArmClearance | None:
     """Where the arm is nearest to something; None when there is nothing it could touch."""
     scene = scene_of(model, obstacles)
     distance, kind, first, second = clearance(scene, np.asarray(q, dtype=np.float64), -np.inf)
@@ -70,12 +70,12 @@ def arm_clearance(model: RobotModel, obstacles: Obstacles, q: Array) -> Clearanc
         return None
     names = model.capsules.names
     if kind == OBSTACLE:
-        return Clearance(distance, names[first], obstacles.names[second])
-    return Clearance(distance, names[first], names[second])
+        return ArmClearance(distance, names[first], obstacles.names[second])
+    return ArmClearance(distance, names[first], names[second])
 
 
 @jit
-def clearance(scene: Scene, q: Array, enough: float) -> tuple[float, int, int, int]:
+def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, int, int, int]:
     """Smallest distance, its kind and the two shapes; stops at the first one below `enough`."""
     ends = np.empty((len(scene.joint), 2, 3))
     _place(scene, q, ends)
@@ -106,7 +106,7 @@ def clearance(scene: Scene, q: Array, enough: float) -> tuple[float, int, int, i
 
 
 @jit
-def clearance_along(scene: Scene, q: Array, enough: float) -> float:
+def clearance_along(scene: CollisionScene, q: Array, enough: float) -> float:
     """Smallest distance at configurations (N, n); stops at the first one below `enough`."""
     smallest = np.inf
     for t in range(len(q)):
@@ -118,7 +118,7 @@ def clearance_along(scene: Scene, q: Array, enough: float) -> float:
 
 
 @jit
-def _place(scene: Scene, q: Array, ends: Array) -> None:
+def _place(scene: CollisionScene, q: Array, ends: Array) -> None:
     """End points of all capsules in the base frame."""
     R, p = np.empty((len(q), 3, 3)), np.empty((len(q), 3))
     joint_frames_into(scene.tree, q, R, p)
@@ -135,7 +135,9 @@ def _place(scene: Scene, q: Array, ends: Array) -> None:
 
 
 @jit
-def edge_is_free(scene: Scene, start: Array, way: Array, step: float, enough: float) -> bool:
+def edge_is_free(
+    scene: CollisionScene, start: Array, way: Array, step: float, enough: float
+) -> bool:
     """Whether the clearance is `enough` at samples of a straight edge, its start left out.
 
     Samples are at most `step` apart in every joint, in an order that finds contacts early.

@@ -20,7 +20,7 @@ POSES = 300  # random poses that show which capsules always overlap
 APART = 2  # joints between two bodies that can touch at all
 
 
-class Bodies(NamedTuple):
+class CapsuleBodies(NamedTuple):
     """Capsules and what of them can touch, as arrays for compiled code."""
 
     tree: Tree
@@ -38,7 +38,7 @@ class Bodies(NamedTuple):
 class Contacts:
     """What an arm could touch, with names."""
 
-    bodies: Bodies
+    bodies: CapsuleBodies
     names: tuple[str, ...]  # (P + F,)
     left_out: tuple[str, ...]  # pairs that overlap in every pose, so that nothing can be said
 
@@ -60,7 +60,7 @@ class Contacts:
 def contacts_of(
     bare: RobotModel, model: RobotModel, floor: float | None, poses: Array
 ) -> Contacts:
-    """What can touch: the pairs of the bare arm, and whatever was added with everything else.
+    """Return pairs that can touch: those of the bare arm, and added shapes with all others.
 
     What is on `model` but not on `bare` can touch every capsule two or more joints away.
     """
@@ -90,7 +90,7 @@ def _contacts(model: RobotModel, pairs: list[tuple[int, int]], floor: float | No
             between[row, joint] = sign
             moved = second if sign > 0 else first
             reach[row, joint] = _reach(model, joint, moved)
-    bodies = Bodies(
+    bodies = CapsuleBodies(
         model.tree,
         capsules.joint,
         np.ascontiguousarray(np.stack([capsules.a, capsules.b], axis=1)),
@@ -146,7 +146,7 @@ def _reach(model: RobotModel, joint: int, capsule: int) -> float:
 
 
 @jit
-def distances_into(bodies: Bodies, q: Array, gaps: Array) -> None:
+def distances_into(bodies: CapsuleBodies, q: Array, gaps: Array) -> None:
     """Distances at every row of q, into gaps (N, P + F)."""
     n, m = len(bodies.tree.parent), len(bodies.joint)
     R, p = np.empty((n, 3, 3)), np.empty((n, 3))
@@ -162,7 +162,9 @@ def distances_into(bodies: Bodies, q: Array, gaps: Array) -> None:
 
 
 @jit
-def near_slopes_into(bodies: Bodies, q: Array, near: float, gaps: Array, slopes: Array) -> None:
+def near_slopes_into(
+    bodies: CapsuleBodies, q: Array, near: float, gaps: Array, slopes: Array
+) -> None:
     """Distances at every row of q, and derivatives (N, P + F, n) of those below `near`."""
     n, m = len(bodies.tree.parent), len(bodies.joint)
     R, p = np.empty((n, 3, 3)), np.empty((n, 3))
@@ -187,7 +189,7 @@ def near_slopes_into(bodies: Bodies, q: Array, near: float, gaps: Array, slopes:
 
 
 @jit
-def _place(bodies: Bodies, q: Array, R: Array, p: Array, ends: Array) -> None:
+def _place(bodies: CapsuleBodies, q: Array, R: Array, p: Array, ends: Array) -> None:
     """End points of all capsules in the base frame."""
     joint_frames_into(bodies.tree, q, R, p)
     for i in range(len(bodies.joint)):
@@ -203,7 +205,7 @@ def _place(bodies: Bodies, q: Array, R: Array, p: Array, ends: Array) -> None:
 
 @jit
 def _pair_gap(
-    bodies: Bodies, ends: Array, row: int, four: Array, normal: Array
+    bodies: CapsuleBodies, ends: Array, row: int, four: Array, normal: Array
 ) -> tuple[float, float, float]:
     """Distance of one pair and where on the two axes it is."""
     i, j = bodies.pairs[row, 0], bodies.pairs[row, 1]
@@ -217,9 +219,9 @@ def _pair_gap(
 
 @jit
 def _turn(
-    bodies: Bodies, row: int, R: Array, p: Array, point: Array, normal: Array, slope: Array
+    bodies: CapsuleBodies, row: int, R: Array, p: Array, point: Array, normal: Array, slope: Array
 ) -> None:
-    """Derivative of normal . (second - first), for nearest points that stay where they are."""
+    """Return the derivative of normal . (second - first) for fixed nearest points."""
     tree = bodies.tree
     for j in range(len(tree.parent)):
         slope[j] = 0.0

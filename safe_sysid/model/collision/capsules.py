@@ -30,7 +30,7 @@ class Capsules:
     left_out: IntArray = field(default_factory=lambda: NO_PAIRS)  # said not to, see `pairs`
 
     def beside(self, other: Capsules) -> Capsules:
-        """These capsules and others, of which nothing is decided yet."""
+        """Return these capsules and others, of which nothing is decided yet."""
         return replace(
             self,
             names=self.names + other.names,

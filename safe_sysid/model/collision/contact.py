@@ -27,7 +27,7 @@ from safe_sysid.sets.zonotope import Zonotope, half_space_distance
 HALVINGS = 52  # the two ends, then 50 halvings
 
 
-class Clearance(NamedTuple):
+class ContactClearance(NamedTuple):
     """Signed distance of a capsule to another one or to an obstacle."""
 
     distance: float  # [m], not more than 0: they touch
@@ -91,11 +91,11 @@ class ContactGauge:
         _gaps(self.axes(q), capsules.radius, capsules.pairs, self._surroundings, gaps)
         return gaps
 
-    def clearance(self, q: Array) -> Clearance:
-        """The least of all distances."""
+    def clearance(self, q: Array) -> ContactClearance:
+        """Return the least of all distances."""
         distances = self.distances(q)
         least = int(np.argmin(distances))
-        return Clearance(float(distances[least]), *self._pairs[least])
+        return ContactClearance(float(distances[least]), *self._pairs[least])
 
 
 def _surroundings(boxes: list[Box], zonotopes: list[Zonotope]) -> Surroundings:
@@ -200,7 +200,7 @@ def _slope(gradient: Array, axis: Array) -> float:
 
 @jit
 def _next(k: int, low: float, high: float) -> float:
-    """The ends first, then the middle of what is left."""
+    """Return the ends first, then the middle of what is left."""
     return 1.0 * k if k < 2 else 0.5 * (low + high)
 
 

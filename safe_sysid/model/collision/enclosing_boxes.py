@@ -32,7 +32,7 @@ ROUNDED_UP = 1.0 + 64 * EPS  # each size is a few operations deep
 
 
 def cuboid(sizes: npt.ArrayLike) -> Box:
-    """A cuboid of whole edges `sizes` (3,) [m] about the origin."""
+    """Return a cuboid of whole edges `sizes` (3,) [m] about the origin."""
     return _about_origin(0.5 * _positive(sizes), 0.0)
 
 
@@ -79,7 +79,7 @@ def box_of_points(points: npt.ArrayLike) -> Box:
 
 
 def moved_to(box: Box, centers: Array) -> list[Box]:
-    """The same box about each of these points (N, 3) [m]."""
+    """Return the same box about each of these points (N, 3) [m]."""
     slack = 16 * EPS * (float(np.abs(box.center).sum()) + np.abs(centers).sum(axis=1))
     return [
         Box(box.center + center, box.half_sizes, box.rotation, box.radius).plus_ball(float(each))
@@ -144,7 +144,7 @@ def _about_origin(half_sizes: Array, radius: float) -> Box:
 
 
 def _rotation_with_x(along: Array) -> Array:
-    """A rotation whose first column is a unit vector."""
+    """Return a rotation whose first column is a unit vector."""
     other = np.eye(3)[int(np.argmin(np.abs(along)))]
     y = np.cross(other, along)
     y /= np.linalg.norm(y)

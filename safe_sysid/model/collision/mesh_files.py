@@ -75,7 +75,7 @@ def _package_folders(
 
 
 def _below(top: Path, package: str) -> Iterator[Path]:
-    """A folder if it is the package, and the packages of that name inside it."""
+    """Yield a folder if it is the package, and the packages of that name inside it."""
     if _is_package(top, package):
         yield top
     yield top / package

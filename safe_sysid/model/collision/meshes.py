@@ -107,7 +107,7 @@ class CollisionMeshes:
         return rows
 
     def without(self, pairs: AnyArray) -> CollisionMeshes:
-        """The same without the pairs that are marked."""
+        """Return the same without the pairs that are marked."""
         kept = self.geometry.copy()
         kept.removeAllCollisionPairs()
         for pair, out in zip(self.geometry.collisionPairs, pairs, strict=True):

@@ -60,7 +60,7 @@ class Chain(NamedTuple):
 def chain_between(
     tree: Tree, limits: JointLimits, capsules: Capsules, pair: tuple[int, int]
 ) -> Chain:
-    """The joints between two capsules, which are given by their indices."""
+    """Return the joints between two capsules, which are given by their indices."""
     first, second = pair
     below, above = (_carrying(tree, int(capsules.joint[i])) for i in pair)
     on_first = [j for j in below if j not in above]
@@ -83,7 +83,7 @@ def chain_between(
 
 
 def _carrying(tree: Tree, joint: int) -> list[int]:
-    """A joint and those that carry it, base first."""
+    """Return a joint and those that carry it, base first."""
     path: list[int] = []
     while joint >= 0:
         path.insert(0, joint)

@@ -104,7 +104,7 @@ class ShownScene:
         return all(entry.is_placed and not entry.unclear for entry in self._entries.values())
 
     def trouble(self, now: int) -> str:
-        """The first thing that is not understood, or could not be placed for too long."""
+        """Return the first thing that is not understood, or could not be placed for too long."""
         for key, entry in self._entries.items():
             waited = (now - entry.unplaced_since) / SECOND
             if entry.unclear and (entry.shown is None or waited >= self._patience):
@@ -139,7 +139,7 @@ def changed(before: Mapping[str, Box], after: Mapping[str, Box]) -> dict[str, Bo
 
 
 def _same_or_new(before: Box | None, box: Box) -> Box:
-    """The box there was, where the new one is equal to it."""
+    """Return the box there was, where the new one is equal to it."""
     if before is None or before.radius != box.radius:
         return box
     pairs = (

@@ -22,7 +22,7 @@ _known: dict[str, list[Verdict]] = {}  # of this process
 
 
 def verdicts(chains: Sequence[Chain]) -> list[Verdict]:
-    """What is proven of every pair."""
+    """Return what is proven of every pair."""
     key = _key(chains)
     if key not in _known:
         _known[key] = _read(key, len(chains)) or _proven(key, chains)
@@ -59,7 +59,7 @@ def _proven(key: str, chains: Sequence[Chain]) -> list[Verdict]:
 
 
 def _read(key: str, count: int) -> list[Verdict]:
-    """The verdicts of a file; empty where there is none to rely on."""
+    """Return the verdicts of a file; empty where there is none to rely on."""
     try:
         kept = json.loads((cache_folder() / f'{key}.json').read_text())
         words = kept['verdicts']

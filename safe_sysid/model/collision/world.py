@@ -31,7 +31,7 @@ class BoxFacts:
             raise ConfigError(f'size is {self.size} m, every edge has to be more than 0')
 
     def box(self) -> Box:
-        """The same as a set of points."""
+        """Return the same as a set of points."""
         (cr, cp, cy), (sr, sp, sy) = np.cos(self.rpy), np.sin(self.rpy)
         about_x = np.array([[1.0, 0.0, 0.0], [0.0, cr, -sr], [0.0, sr, cr]])
         about_y = np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])

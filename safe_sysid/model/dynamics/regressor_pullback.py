@@ -17,7 +17,7 @@ from safe_sysid.model.robot_model import RobotModel
 def regressor_pullback(
     model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Array
 ) -> Array:
-    """Derivatives of sum(weights * W) in q, qd and qdd; weights (N, n, 14 n) -> (3, N, n).
+    """Return derivatives of sum(weights * W) in q, qd and qdd; weights (N, n, 14 n) -> (3, N, n).
 
     Of sign(qd) there is none: it does not change, or jumps.
     """

@@ -56,7 +56,7 @@ def momentum_regressors(model: RobotModel, q: Array, qd: Array) -> tuple[Array, 
 def momentum_chunks(
     model: RobotModel, q: Array, qd: Array, chunk: int = CHUNK
 ) -> Iterator[tuple[slice, Array, Array]]:
-    """(samples, W_m, W_c) of a long log, piece by piece, in two buffers that are used again."""
+    """Yield (samples, W_m, W_c) of a long log piece by piece, in two reused buffers."""
     q, qd = _checked(model, q=q, qd=qd)
     W_m = np.empty((min(chunk, len(q)), model.n, model.layout.size))
     W_c = np.empty_like(W_m)
@@ -68,7 +68,7 @@ def momentum_chunks(
 
 
 def _checked(model: RobotModel, **states: Array) -> list[Array]:
-    """Checked rows of several arrays with as many samples each."""
+    """Return checked rows of several arrays with as many samples each."""
     rows = [checked_rows(x, model.n, name) for name, x in states.items()]
     for name, x in zip(states, rows, strict=True):
         if len(x) != len(rows[0]):

@@ -62,7 +62,7 @@ def tip_regressor(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
 
 
 def tip_pullback(model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Array) -> Array:
-    """Derivatives of sum(weights * W_e) in q, qd and qdd; weights (N, n, 10) -> (3, N, n)."""
+    """Return derivatives of sum(weights * W_e) in q, qd, qdd; (N, n, 10) -> (3, N, n)."""
     states = checked_states(model, q, qd, qdd)
     weights = np.ascontiguousarray(weights, dtype=float)
     if weights.shape != (states.shape[1], model.n, 10):
@@ -76,7 +76,7 @@ def tip_pullback(model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Ar
 
 
 def checked_states(model: RobotModel, q: Array, qd: Array, qdd: Array) -> Array:
-    """Checked states, (3, N, n)."""
+    """Return checked states, (3, N, n)."""
     rows = [checked_rows(x, model.n, name) for x, name in ((q, 'q'), (qd, 'qd'), (qdd, 'qdd'))]
     if len({len(x) for x in rows}) > 1:
         raise MeasurementError(f'q, qd, qdd have {[len(x) for x in rows]} samples')
@@ -156,7 +156,7 @@ def add_tip_pullback(
 def _pull_to_motions(
     path: IntArray, motions: _Motions, weights: Array, of_v: Array, of_a: Array, of_s: Array
 ) -> None:
-    """Derivatives of s_k . I(c_k) a + (s_k x v) . I(c_k) v, summed, in v, a and every s_k."""
+    """Pull s_k . I(c_k) a + (s_k x v) . I(c_k) v, summed, back to v, a and every s_k."""
     v, a = motions.before[-1], motions.acceleration[-1]
     cross, h, other = np.empty(6), np.empty(6), np.empty(6)
     of_v[:], of_a[:] = 0.0, 0.0
@@ -179,7 +179,7 @@ def _pull_to_motions(
 def _pull_to_joints(
     path: IntArray, motions: _Motions, of_v: Array, of_a: Array, of_s: Array, slopes: Array
 ) -> None:
-    """Derivatives in q, qd, qdd of one sample, into slopes (3, n)."""
+    """Write derivatives in q, qd, qdd of one sample to slopes (3, n)."""
     d, u, cross, moved, other = np.empty((5, 6))
     lower = np.zeros(6)  # what s_j has to be multiplied with for the motions of joints below
     for i in range(len(path)):

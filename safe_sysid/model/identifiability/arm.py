@@ -50,7 +50,7 @@ class Excitation:
 
 
 def structural_base_parameters(model: RobotModel) -> BaseParameters:
-    """Base parameters of theta that hold for every motion of an arm, on snapped geometry."""
+    """Return base parameters of theta for every motion of an arm, on snapped geometry."""
     n, layout = model.n, model.layout
     tree = robot_kinematics(model).tree.with_armature()
     nullspace = exact_nullspace(tree)
@@ -70,7 +70,7 @@ def structural_base_parameters(model: RobotModel) -> BaseParameters:
 
 
 def _constant_torques(tree: KinematicTree, gravity: float) -> tuple[Array, Array]:
-    """Changes of bodies and armatures that only add a constant torque, and that torque.
+    """Return changes of bodies and armatures that only add a constant torque, and that torque.
 
     Felt by no acceleration, so among the undetectable changes without gravity; the postures that
     decide whether its gravity torque is constant are sampled.
@@ -88,7 +88,7 @@ def _constant_torques(tree: KinematicTree, gravity: float) -> tuple[Array, Array
 
 
 def _without_hidden(structure: BaseParameters, hidden: Array, order: IntArray) -> BaseParameters:
-    """Base parameters where further changes, as columns, are undetectable."""
+    """Return base parameters where further changes, as columns, are undetectable."""
     seen = structure.regrouping @ hidden
     if np.abs(seen).max(initial=0.0) <= TOLERANCE:
         return structure
@@ -98,7 +98,7 @@ def _without_hidden(structure: BaseParameters, hidden: Array, order: IntArray) -
 
 
 def excitation(structure: BaseParameters, Y: Array, tolerance: float = TOLERANCE) -> Excitation:
-    """What a stacked regressor tells of structural base parameters."""
+    """Return what a stacked regressor tells of structural base parameters."""
     if Y.ndim != 2 or Y.shape[1] != structure.regrouping.shape[1]:
         raise ModelError(
             f'the stacked regressor has shape {Y.shape}; {structure.regrouping.shape[1]} columns '
@@ -113,7 +113,7 @@ def excitation(structure: BaseParameters, Y: Array, tolerance: float = TOLERANCE
 def with_known(
     base: BaseParameters, known: IntArray, order: IntArray, tolerance: float = TOLERANCE
 ) -> BaseParameters:
-    """Base parameters of the entries that are not known; its columns count these only.
+    """Return base parameters of the entries that are not known; its columns count these only.
 
     What is known is not changed, so of the undetectable changes only those remain that leave it
     alone. The ranks are decided in floats: see `decision`.

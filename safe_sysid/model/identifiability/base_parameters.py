@@ -72,20 +72,20 @@ class BaseParameters:
         return beta
 
     def theta(self, beta: Array, gamma: Array) -> Array:
-        """The theta with these base parameters and freedoms, (b,), (p - b,) -> (p,)."""
+        """Return the theta with these base parameters and freedoms, (b,), (p - b,) -> (p,)."""
         theta: Array = self.undetectable @ gamma
         theta[self.columns] += beta
         return theta
 
     def nearest_theta(self, beta: Array, prior: Array) -> Array:
-        """The theta with these base parameters that is nearest to a prior."""
+        """Return the theta with these base parameters that is nearest to a prior."""
         correction, *_ = np.linalg.lstsq(self.regrouping, beta - self.values(prior), rcond=None)
         nearest: Array = prior + correction
         return nearest
 
 
 def base_parameters(Y: Array, tolerance: float = TOLERANCE) -> BaseParameters:
-    """Base parameters of a stacked regressor by pivoted QR: the best-conditioned columns.
+    """Return base parameters of a stacked regressor by pivoted QR: the best-conditioned columns.
 
     The triangular factor of Y serves as well as Y itself, when there are too many rows.
     """
@@ -102,7 +102,7 @@ def base_parameters(Y: Array, tolerance: float = TOLERANCE) -> BaseParameters:
 def base_parameters_in_order(
     Y: Array, order: Sequence[int] | IntArray, tolerance: float = TOLERANCE
 ) -> BaseParameters:
-    """Base parameters of a stacked regressor: the first independent columns in an order.
+    """Return base parameters of a stacked regressor: the first independent columns in an order.
 
     The conditioning is that of the order; what it buys is that the choice is known beforehand.
     """
@@ -122,7 +122,7 @@ def base_parameters_in_order(
 def from_dependence(
     chosen: IntArray, others: IntArray, W: Array, decision: RankDecision, singular: Array
 ) -> BaseParameters:
-    """Base parameters from the chosen columns S, the others D and W with Y[:, D] = Y[:, S] W."""
+    """Return base parameters from columns S, others D, and W with Y[:, D] = Y[:, S] W."""
     b, p = len(chosen), len(chosen) + len(others)
     rows, frees = np.argsort(chosen), np.argsort(others)
     chosen, others, W = chosen[rows], others[frees], W[np.ix_(rows, frees)]

@@ -47,7 +47,7 @@ class Turn(NamedTuple):
     angle: ExactAngle
 
 
-class Placement(NamedTuple):
+class ExactPlacement(NamedTuple):
     """A frame in another one: moved to `position`, then turned."""
 
     turns: tuple[Turn, ...]
@@ -75,7 +75,7 @@ AXES = (X_AXIS, Y_AXIS, Z_AXIS)
 POLAR = ((2, 1), (0, 1), (1, 0))
 
 ORIGIN = (Fraction(0), Fraction(0), Fraction(0))
-HERE = Placement((), ORIGIN)
+HERE = ExactPlacement((), ORIGIN)
 
 
 def exact_angle(radians: float, tolerance: float = TOLERANCE) -> ExactAngle:
@@ -88,14 +88,14 @@ def exact_angle(radians: float, tolerance: float = TOLERANCE) -> ExactAngle:
 
 
 def exact_length(metres: float, tolerance: float) -> Fraction:
-    """The decimal that was written down; zero within the tolerance [m]."""
+    """Return the decimal that was written down; zero within the tolerance [m]."""
     if abs(metres) <= tolerance:
         return Fraction(0)
     return _decimal(metres)
 
 
 def exact_rotation(R: Array, tolerance: float = TOLERANCE) -> tuple[Turn, ...]:
-    """Turns that make a rotation, about those axes with which most angles are exact."""
+    """Return turns that make a rotation, about those axes with which most angles are exact."""
     best: tuple[Turn, ...] = ()
     fewest = 4
     for sequence in SEQUENCES:
@@ -111,7 +111,7 @@ def exact_rotation(R: Array, tolerance: float = TOLERANCE) -> tuple[Turn, ...]:
 
 
 def exact_direction(u: Array, tolerance: float = TOLERANCE) -> tuple[Turn, ...]:
-    """Turns that carry z to the direction of u."""
+    """Return turns that carry z to the direction of u."""
     unit = np.asarray(u, dtype=float) / np.linalg.norm(u)
     choices = [_polar(unit, first, second, tolerance) for first, second in POLAR]
     turns = min(choices, key=lambda turns: sum(turn.angle.tan_half != 0 for turn in turns))

@@ -14,7 +14,7 @@ from safe_sysid.model.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.identifiability.exact_geometry import exact_direction
 from safe_sysid.model.identifiability.joint_conditions import Torques
 from safe_sysid.model.identifiability.kinematic_tree import FREE, KinematicTree
-from safe_sysid.model.identifiability.links import Dimensions, LinkParameters, Observability
+from safe_sysid.model.identifiability.links import Dimensions, Identifiability, LinkParameters
 from safe_sysid.model.identifiability.parameter_classes import ParameterClass, classes_of
 from safe_sysid.model.identifiability.parameter_nullspace import (
     JointNullspace,
@@ -74,8 +74,8 @@ class Question:
             raise ConfigError(f'the tolerance is {self.tolerance}; between 0 and 1 is allowed')
 
 
-def examine(name: str, question: Question) -> Observability:
-    """What can be known of a URDF, or of a robot that comes with the package, as an open chain."""
+def examine(name: str, question: Question) -> Identifiability:
+    """Decide what is identifiable of a URDF or a robot of the package, as an open chain."""
     kinematics = _kinematics(name, question.gravity)
     tree = _tree(kinematics, question)
     if question.tolerance is None:
@@ -94,7 +94,7 @@ def examine(name: str, question: Question) -> Observability:
 
 def of_structure(
     nullspace: ParameterNullspace, name: str, known: frozenset[int] = frozenset()
-) -> Observability:
+) -> Identifiability:
     """Observability of an open chain, with the parameters of some links known."""
     base, entries = base_parameters_of(nullspace), _entries(nullspace)
     classes = [joint.classes for joint in nullspace.joints]
@@ -110,7 +110,7 @@ def of_structure(
         )
     )
     named = tuple((i + 1, label) for i, _, label in entries)
-    return Observability(name, nullspace.tree, links, base, named, (), _notes(nullspace))
+    return Identifiability(name, nullspace.tree, links, base, named, (), _notes(nullspace))
 
 
 def _entries(nullspace: ParameterNullspace) -> list[tuple[int, int, str]]:
@@ -138,7 +138,7 @@ def _dimensions(joint: JointNullspace) -> Dimensions:
 
 
 def _notes(nullspace: ParameterNullspace) -> tuple[str, ...]:
-    """What the result assumes, and how sure it is."""
+    """Return what the result assumes, and how sure it is."""
     tree, where = nullspace.tree, nullspace.torques.value
     falls = 'no gravity' if tree.gravity is None else 'gravity'
     how = (

@@ -12,7 +12,12 @@ from typing import Protocol
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, IntArray
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn, elementary
+from safe_sysid.model.identifiability.exact_geometry import (
+    ExactAngle,
+    ExactPlacement,
+    Turn,
+    elementary,
+)
 
 # Rows and columns of the entries xx, xy, yy, xz, yz, zz of a symmetric matrix.
 ROWS, COLUMNS = np.array([0, 0, 1, 0, 1, 2]), np.array([0, 1, 1, 2, 2, 2])
@@ -24,7 +29,7 @@ class Arithmetic(Protocol):
     length: Fraction
 
     def number(self, value: Fraction) -> float:
-        """A fraction."""
+        """Return a fraction."""
 
     def cosine_sine(self, angle: ExactAngle) -> tuple[float, float]:
         """Cosine and sine of an angle."""
@@ -133,7 +138,7 @@ def rotation_matrix(arithmetic: Arithmetic, turns: tuple[Turn, ...]) -> AnyArray
     return R
 
 
-def pose(arithmetic: Arithmetic, placement: Placement) -> tuple[AnyArray, AnyArray]:
+def pose(arithmetic: Arithmetic, placement: ExactPlacement) -> tuple[AnyArray, AnyArray]:
     """Rotation and position of a frame, in units of the arithmetic."""
     position = [arithmetic.number(x / arithmetic.length) for x in placement.position]
     return rotation_matrix(arithmetic, placement.turns), np.array(position)

@@ -14,7 +14,13 @@ import math
 from typing import NamedTuple
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import AXES, HERE, Z_AXIS, Placement, Turn
+from safe_sysid.model.identifiability.exact_geometry import (
+    AXES,
+    HERE,
+    Z_AXIS,
+    ExactPlacement,
+    Turn,
+)
 
 ONE, ZERO = Fraction(1), Fraction(0)
 WORLD = -1
@@ -61,14 +67,14 @@ class Armature(NamedTuple):
 class SymmetricRotor(NamedTuple):
     """Rotor on the link below the joint, symmetric about the axis z it spins about."""
 
-    placement: Placement  # in the frame of the link below, at q = 0
+    placement: ExactPlacement  # in the frame of the link below, at q = 0
     ratio: Fraction  # turns of the rotor per rad (or m) of the joint
 
 
 class GeneralRotor(NamedTuple):
     """Rotor as above, of any shape: ten parameters."""
 
-    placement: Placement
+    placement: ExactPlacement
     ratio: Fraction
 
 
@@ -82,7 +88,7 @@ class Joint:
     name: str
     link: str
     parent: int  # index of the joint below, WORLD at the base
-    placement: Placement  # at q = 0, in the frame of the link below
+    placement: ExactPlacement  # at q = 0, in the frame of the link below
     screws: tuple[Screw, ...]
     rotor: Rotor | None = None
 
@@ -131,15 +137,15 @@ class KinematicTree:
         return tuple(tuple(joints) for joints in found)
 
     def without_gravity(self) -> KinematicTree:
-        """The same tree where nothing falls."""
+        """Return the same tree where nothing falls."""
         return replace(self, gravity=None)
 
     def with_armature(self) -> KinematicTree:
-        """The same tree with a reflected inertia at each joint of one freedom."""
+        """Return the same tree with a reflected inertia at each joint of one freedom."""
         return self.with_rotors([Armature() if len(j.screws) == 1 else None for j in self.joints])
 
     def with_symmetric_rotors(self, ratio: Fraction) -> KinematicTree:
-        """The same tree with a symmetric rotor on the axis of each joint of one freedom."""
+        """Return the same tree with a symmetric rotor on the axis of each joint of one freedom."""
         return self.with_rotors(
             [
                 SymmetricRotor(_on_axis(joint), ratio) if len(joint.screws) == 1 else None
@@ -148,18 +154,18 @@ class KinematicTree:
         )
 
     def with_rotors(self, rotors: Sequence[Rotor | None]) -> KinematicTree:
-        """The same tree with other rotors."""
+        """Return the same tree with other rotors."""
         joints = zip(self.joints, rotors, strict=True)
         return replace(self, joints=tuple(replace(j, rotor=rotor) for j, rotor in joints))
 
     def on_floating_base(self, link: str) -> KinematicTree:
-        """The same tree on a base that moves freely, which becomes its first link."""
+        """Return the same tree on a base that moves freely, which becomes its first link."""
         base = Joint('floating_base', link, WORLD, HERE, FREE)
         moved = (replace(joint, parent=joint.parent + 1) for joint in self.joints)
         return replace(self, joints=(base, *moved))
 
 
-def _on_axis(joint: Joint) -> Placement:
+def _on_axis(joint: Joint) -> ExactPlacement:
     """Frame of a joint, turned so that its axis is z."""
     placement = joint.placement
-    return Placement(placement.turns + joint.screws[0].direction, placement.position)
+    return ExactPlacement(placement.turns + joint.screws[0].direction, placement.position)

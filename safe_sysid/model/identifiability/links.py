@@ -43,7 +43,7 @@ class LinkParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Observability:
+class Identifiability:
     """What can be known of an arm."""
 
     name: str
@@ -74,7 +74,7 @@ class Observability:
         return f'{label}{number}'
 
     def sentences(self, link: LinkParameters) -> list[str]:
-        """What can be said of one link in words."""
+        """Return what can be said of one link in words."""
         by_class = self._by_class(link)
         said = []
         if ParameterClass.KNOWN in link.classes:
@@ -92,7 +92,7 @@ class Observability:
         return said
 
     def written(self, entry: int) -> str:
-        """The combination that an entry stands for, as text."""
+        """Return the combination that an entry stands for, as text."""
         row = int(np.searchsorted(self.base.columns, entry))
         return written(self.combination(row))
 

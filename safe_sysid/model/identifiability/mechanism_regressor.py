@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import Placement, rotation
+from safe_sysid.model.identifiability.exact_geometry import ExactPlacement, rotation
 from safe_sysid.model.identifiability.joint_conditions import Torques
 from safe_sysid.model.identifiability.kinematic_tree import (
     FREE,
@@ -72,7 +72,7 @@ def _bodies(tree: KinematicTree) -> tuple[pin.Model, Array]:
 
 
 def _add(
-    model: pin.Model, parent: int, joint: pin.JointModel, placement: Placement, name: str
+    model: pin.Model, parent: int, joint: pin.JointModel, placement: ExactPlacement, name: str
 ) -> None:
     pose = pin.SE3(rotation(placement.turns), np.array(placement.position, dtype=float))
     model.addJoint(parent + 1, joint, pose, name)

@@ -252,7 +252,7 @@ def _joint(
     number: _Outcome,
     classes: tuple[ParameterClass, ...],
 ) -> JointNullspace:
-    """Result at a joint in SI units: structure from one outcome, coefficients from another."""
+    """Return the result at a joint in SI units: structure of one, coefficients of another."""
     joint, length = tree.joints[i], float(tree.length)
     scale = _scales(joint, length)
     W = np.where(exact.W_is_zero, 0.0, number.W)

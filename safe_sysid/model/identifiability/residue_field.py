@@ -101,7 +101,7 @@ def _sines(prime: int) -> tuple[int, ...]:
 
 
 def _square_root(square: int, prime: int) -> int:
-    """A square root modulo a prime, by Tonelli and Shanks."""
+    """Return a square root modulo a prime, by Tonelli and Shanks."""
     odd, twos = prime - 1, 0
     while odd % 2 == 0:
         odd, twos = odd // 2, twos + 1

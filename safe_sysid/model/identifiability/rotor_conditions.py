@@ -98,7 +98,7 @@ def with_general_rotor(problem: Crossing, link: Conditions) -> Conditions:
 
 
 def ratio_per_coordinate(problem: Crossing) -> Fraction:
-    """Turns of a rotor per unit of the coordinate, which is in units of length where it slides."""
+    """Return turns of a rotor per unit of the coordinate (a length where it slides)."""
     joint = problem.joint
     assert isinstance(joint.rotor, (SymmetricRotor, GeneralRotor))
     return joint.rotor.ratio * (problem.arithmetic.length if joint.slides else 1)

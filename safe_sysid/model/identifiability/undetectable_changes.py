@@ -73,7 +73,7 @@ def base_columns(nullspace: ParameterNullspace) -> IntArray:
 
 
 def base_parameters_of(nullspace: ParameterNullspace) -> BaseParameters:
-    """Base parameters that hold for every motion."""
+    """Return base parameters that hold for every motion."""
     chosen = base_columns(nullspace)
     others = np.delete(np.arange(nullspace.size), chosen)
     W = regrouping(nullspace)[:, others]

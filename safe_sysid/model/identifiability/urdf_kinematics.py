@@ -1,4 +1,4 @@
-"""A URDF becomes a `KinematicTree`: what was meant by its numbers, and what was changed for that.
+"""Read a URDF into a KinematicTree, with exact angles in place of rounded ones (1.5708).
 
 Pinocchio reads the file, after 1.5708 and its like were replaced in it. Bodies that are fixed to
 each other are one link.
@@ -19,7 +19,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     STEP,
     TOLERANCE,
     WORTH_TELLING,
-    Placement,
+    ExactPlacement,
     Snap,
     exact_angle,
     exact_direction,
@@ -104,7 +104,7 @@ def tree_of(model: pin.Model, gravity: Array) -> tuple[KinematicTree, tuple[Snap
     return KinematicTree(tuple(joints), down), tuple(snapped)
 
 
-def _placement(model: pin.Model, i: int, short: float, snapped: list[Snap]) -> Placement:
+def _placement(model: pin.Model, i: int, short: float, snapped: list[Snap]) -> ExactPlacement:
     given = model.jointPlacements[i]
     turns = exact_rotation(given.rotation)
     x, y, z = (exact_length(float(value), short) for value in given.translation)
@@ -115,7 +115,7 @@ def _placement(model: pin.Model, i: int, short: float, snapped: list[Snap]) -> P
         )
     meant = np.array([x, y, z], dtype=float)
     _note(snapped, f"joint '{model.names[i]}'", 'offset', np.array(given.translation), meant)
-    return Placement(turns, (x, y, z))
+    return ExactPlacement(turns, (x, y, z))
 
 
 def _note(snapped: list[Snap], owner: str, what: str, given: Array, meant: Array) -> None:

@@ -68,7 +68,7 @@ def _factorise(M: Array) -> None:
 
 @jit
 def slopes_in_rows(H: Array, X: Array, weights: Array) -> Array:
-    """Derivative of sum of weights_i (M^-1)_ii in every entry of H, by the columns X of M^-1."""
+    """Return d(sum of weights_i (M^-1)_ii)/dH from the columns X of M^-1."""
     m, (p, count) = len(H), X.shape
     slopes, columns = np.zeros((m, p)), X.T.copy()
     for r in range(m):

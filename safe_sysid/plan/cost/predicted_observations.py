@@ -75,7 +75,7 @@ class PredictedObservations:
         return Observations(rows.reshape(-1, rows.shape[-1]), error, slope)
 
     def pullback(self, x: npt.ArrayLike, at: Observations, weights: Array) -> Array:
-        """Derivative of sum(weights * rows) in x, given the observations at x; (n,)."""
+        """Return derivative of sum(weights * rows) in x, given the observations at x; (n,)."""
         by_rows = weights.reshape(*at.error.shape, -1) / at.error[..., None]
         by_error = -(weights * at.rows).sum(axis=-1).reshape(at.error.shape) / at.error
         count = self.samples_per_row

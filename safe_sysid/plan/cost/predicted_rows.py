@@ -47,7 +47,7 @@ class PredictedRows:
         return mean
 
     def pullback(self, x: npt.ArrayLike, weights: Array) -> Array:
-        """Derivative of sum(weights * rows) in x; weights as rows, (n,)."""
+        """Return derivative of sum(weights * rows) in x; weights as rows, (n,)."""
         share = np.repeat(weights, self.samples_per_row, axis=0) / self.samples_per_row
         slopes = tip_pullback(self.model, *self._motion.states(x), share)
         return self._motion.pullback(slopes)

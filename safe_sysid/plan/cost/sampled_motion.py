@@ -59,13 +59,13 @@ class SampledMotion:
         return q, qd, qdd
 
     def pullback(self, slopes: Array) -> Array:
-        """Derivative in x of what has these derivatives in the states, (3, N, n) -> (n,)."""
+        """Pull derivatives in the states back to x, (3, N, n) -> (n,)."""
         in_k: Array = (slopes * self._slopes).sum(axis=(0, 1))
         return in_k * self.horizon.k_range
 
 
 def refuse_uneven_groups(samples: int, samples_per_row: int) -> None:
-    """Samples have to be groups of equal size."""
+    """Refuse samples that are no groups of equal size."""
     if samples_per_row < 1 or samples % samples_per_row or samples < 1:
         raise BoundError(
             f'{samples} samples are not groups of {samples_per_row}; the first has to be a '

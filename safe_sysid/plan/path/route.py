@@ -54,7 +54,7 @@ class Route:
         return float(lengths[best]), float(away[best])
 
     def toward(self, q: Array, length: float) -> Array:
-        """The point at a length, without full turns from q."""
+        """Return the point at a length, without full turns from q."""
         return np.asarray(q + shortest_way(q, self.at(length), self.is_continuous))
 
 

@@ -30,7 +30,7 @@ from safe_sysid.plan.path.search_tree import SearchTree
 HEAVY = 4.0  # times the resolution between samples at which torques are looked at
 
 
-class Outcome(Enum):
+class PathOutcome(Enum):
     """Why there is a path or none, in words for the operator."""
 
     FOUND = 'path found'
@@ -96,7 +96,7 @@ class PathResult:
     goal up to whole turns.
     """
 
-    outcome: Outcome
+    outcome: PathOutcome
     waypoints: Array  # (W, n) [rad], empty unless found
     detail: str  # which joint, which shapes
     samples: int  # configurations drawn
@@ -125,17 +125,17 @@ def find_path(
     path = search.run()
     if path is None:
         is_cancelled = cancelled is not None and cancelled.is_set()
-        outcome = Outcome.CANCELLED if is_cancelled else Outcome.OUT_OF_TIME
+        outcome = PathOutcome.CANCELLED if is_cancelled else PathOutcome.OUT_OF_TIME
         detail = f'{search.samples} configurations tried'
         waypoints = _no_path(query)
     else:
-        outcome, detail = Outcome.FOUND, ''
+        outcome, detail = PathOutcome.FOUND, ''
         waypoints = with_spacing(search.shortened(path), settings.spacing)
     return PathResult(outcome, waypoints, detail, search.samples, time.monotonic() - begin)
 
 
 def with_spacing(path: Array, spacing: float) -> Array:
-    """The same path with more waypoints, so that no joint moves farther than `spacing` between."""
+    """Add waypoints to a path, so that no joint moves farther than `spacing` between two."""
     points = [path[:1]]
     for start, end in itertools.pairwise(path):
         count = max(int(np.ceil(np.abs(end - start).max() / spacing)), 1)
@@ -148,24 +148,27 @@ def _no_path(query: PathQuery) -> Array:
     return np.zeros((0, query.model.n))
 
 
-def _refusal(query: PathQuery) -> tuple[Outcome, str] | None:
+def _refusal(query: PathQuery) -> tuple[PathOutcome, str] | None:
     """Why there can be no path at all."""
     limits, names = query.model.limits, query.model.layout.joint_names
-    for q, outcome in ((query.start, Outcome.START_OUTSIDE), (query.goal, Outcome.GOAL_OUTSIDE)):
+    for q, outcome in (
+        (query.start, PathOutcome.START_OUTSIDE),
+        (query.goal, PathOutcome.GOAL_OUTSIDE),
+    ):
         inside = np.isfinite(q) & (limits.position_lower <= q) & (q <= limits.position_upper)
         for j in np.flatnonzero(~inside):
             allowed = f'{limits.position_lower[j]:.4g} to {limits.position_upper[j]:.4g}'
             return outcome, f'{names[j]} at {q[j]:.4g}, allowed {allowed}'
     for q, outcome in (
-        (query.start, Outcome.START_IN_CONTACT),
-        (query.goal, Outcome.GOAL_IN_CONTACT),
+        (query.start, PathOutcome.START_IN_CONTACT),
+        (query.goal, PathOutcome.GOAL_IN_CONTACT),
     ):
         nearest = arm_clearance(query.model, query.obstacles, q)
         if nearest is not None and not nearest.distance > 0.0:
             return outcome, str(nearest)
     for q, outcome in (
-        (query.start, Outcome.START_TOO_HEAVY),
-        (query.goal, Outcome.GOAL_TOO_HEAVY),
+        (query.start, PathOutcome.START_TOO_HEAVY),
+        (query.goal, PathOutcome.GOAL_TOO_HEAVY),
     ):
         (share,) = query.margin(q[None])
         least = int(np.argmin(share))
@@ -195,7 +198,7 @@ class _Search:
         self._box = _box(query, settings.limit_margin)
 
     def run(self) -> Array | None:
-        """Configurations from start to goal, each edge free; None when stopped before."""
+        """Return configurations from start to goal, each edge free; None when stopped before."""
         if self._is_over():
             return None
         start, goal = self._query.start, self._query.goal
@@ -255,7 +258,7 @@ class _Search:
         return node
 
     def _joined(self, trees: list[SearchTree], first: int, second: int) -> Array:
-        """The path through two trees that met, from start to goal, unwrapped."""
+        """Return the path through two trees that met, from start to goal, unwrapped."""
         path = np.concatenate([trees[0].path(first)[::-1], trees[1].path(second)])
         if not np.array_equal(path[0], self._query.start):
             path = path[::-1]

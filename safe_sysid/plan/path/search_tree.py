@@ -23,7 +23,7 @@ class SearchTree:
         return self._nodes[: len(self._parents)]
 
     def add(self, q: Array, parent: int) -> int:
-        """Number of the new node."""
+        """Return number of the new node."""
         if len(self._parents) == len(self._nodes):
             self._nodes = np.concatenate([self._nodes, np.zeros_like(self._nodes)])
         self._nodes[len(self._parents)] = q

@@ -23,9 +23,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Count, Natural, Positive, Range, Settings
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.plan.aims import Aim
-from safe_sysid.plan.result import Finding, Outcome
+from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.candidates import (
-    Candidate,
+    PlanCandidate,
     around,
     asked_after,
     gentlest,
@@ -35,7 +35,7 @@ from safe_sysid.plan.search.candidates import (
 from safe_sysid.plan.search.ipopt import IpoptSettings, solve
 from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.search.trajectory_problem import TrajectoryProblem
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 
@@ -88,7 +88,7 @@ class Budget:
 
 def search(
     problem: Problem, aim: Aim, budget: Budget, settings: SearchSettings, seed: int
-) -> Finding:
+) -> SearchFinding:
     """Best certified plan of the curves of problem.horizon; its k_center and k_range don't matter.
 
     The same seed gives the same plan, unless the budget ends the search.
@@ -96,8 +96,8 @@ def search(
     return _Search(problem, aim, budget, settings, seed).finding()
 
 
-def stand_still(problem: Problem, budget: Budget, settings: SearchSettings) -> Finding:
-    """The plan that slows down most gently, which from rest stands still, if it is certified."""
+def stand_still(problem: Problem, budget: Budget, settings: SearchSettings) -> SearchFinding:
+    """Find the gentlest certified plan, which from rest stands still."""
     return _Search(problem, None, budget, settings, 0).finding()
 
 
@@ -118,23 +118,23 @@ class _Search:
         self._problem, self._aim, self._budget = problem, aim, budget
         self._settings, self._seed = settings, seed
         self._begin = time.monotonic()
-        self._best: Certificate | None = None
+        self._best: PlanCertificate | None = None
         self._cost = self._first = np.inf
-        self._refused: Certificate | None = None
+        self._refused: PlanCertificate | None = None
         self._seconds: dict[str, float] = {}
         self._slowest = {'certify': settings.slow, 'sets': settings.slow}
         self._starts = 0
 
-    def finding(self) -> Finding:
+    def finding(self) -> SearchFinding:
         """Look, and say what was found, whatever happens."""
         trouble = ''
         try:
             outcome = self._outcome()
         except SafeSysidError as error:
-            outcome, trouble = Outcome.UNUSABLE, str(error)
+            outcome, trouble = SearchOutcome.UNUSABLE, str(error)
         if self._best is not None:
-            outcome, trouble = Outcome.FOUND, ''
-        return Finding(
+            outcome, trouble = SearchOutcome.FOUND, ''
+        return SearchFinding(
             outcome,
             self._best,
             self._cost,
@@ -145,7 +145,7 @@ class _Search:
             self._first,
         )
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> SearchOutcome:
         """Go through the phases; why there is no certified plan, if there is none."""
         curve = self._problem.horizon.curve
         cost = self._cost_function()
@@ -155,9 +155,9 @@ class _Search:
                 return self._interruption
         if self._best is None and not (np.any(curve.qd0) or np.any(curve.qdd0)):
             # every plan from rest begins with what standing still is all the time
-            return Outcome.INFEASIBLE
+            return SearchOutcome.INFEASIBLE
         if self._aim is None:
-            return Outcome.NONE_CERTIFIED
+            return SearchOutcome.NONE_CERTIFIED
         for batch in range(BATCHES):
             with self._timed('candidates'):
                 ranking = self._ranked(self._candidates(gentle, batch), cost)
@@ -169,11 +169,11 @@ class _Search:
             if self._best is not None or not self._has_time_for('certify'):
                 break
         stopped = self._budget.is_cancelled or self._budget.left < self._needed('certify')
-        return self._interruption if stopped else Outcome.NONE_CERTIFIED
+        return self._interruption if stopped else SearchOutcome.NONE_CERTIFIED
 
     @property
-    def _interruption(self) -> Outcome:
-        return Outcome.CANCELLED if self._budget.is_cancelled else Outcome.OUT_OF_TIME
+    def _interruption(self) -> SearchOutcome:
+        return SearchOutcome.CANCELLED if self._budget.is_cancelled else SearchOutcome.OUT_OF_TIME
 
     def _cost_function(self) -> Callable[[Array], float]:
         """Cost of one plan."""
@@ -184,7 +184,7 @@ class _Search:
         unit = replace(horizon, k_center=still, k_range=still + 1.0)
         return aim.cost(unit).value
 
-    def _certify(self, k: Array, cost: Callable[[Array], float]) -> Certificate | None:
+    def _certify(self, k: Array, cost: Callable[[Array], float]) -> PlanCertificate | None:
         """Try to prove one plan, and keep it if it is better; None when there is no time."""
         if not self._has_time_for('certify'):
             return None
@@ -200,19 +200,21 @@ class _Search:
             self._first = min(self._first, time.monotonic() - self._begin)
         return certificate
 
-    def _ranked(self, plans: Iterable[Array], cost: Callable[[Array], float]) -> list[Candidate]:
+    def _ranked(
+        self, plans: Iterable[Array], cost: Callable[[Array], float]
+    ) -> list[PlanCandidate]:
         """Plans that pass the cheap checks, the best ones first."""
         check = NominalCheck(self._problem, self._settings.checks)
         nearby = self._refused if self._best is None else self._best
         if nearby is not None:
             check = check.beside(nearby)
-        found: list[Candidate] = []
+        found: list[PlanCandidate] = []
         for number, k in enumerate(plans):
             if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
                 break
             margin = check.margin(k)
             if margin > 0.0:
-                found.append(Candidate(cost(k), number, margin, k))
+                found.append(PlanCandidate(cost(k), number, margin, k))
         return sorted(found, key=lambda each: (each.cost, each.number))
 
     def _candidates(self, gentle: Array, batch: int) -> Iterator[Array]:
@@ -237,7 +239,7 @@ class _Search:
             self._certify_some(better, cost)
             near *= 1.0 if self._cost < before else NEARER
 
-    def _certify_some(self, ranking: list[Candidate], cost: Callable[[Array], float]) -> None:
+    def _certify_some(self, ranking: list[PlanCandidate], cost: Callable[[Array], float]) -> None:
         """Certify in order, until one is proven: those after it cost more.
 
         After a failure only plans that are safer by the cheap checks are worth a certificate.
@@ -324,7 +326,7 @@ def _no_cost(_: Array) -> float:
     return 0.0
 
 
-def _share(certificate: Certificate) -> float:
+def _share(certificate: PlanCertificate) -> float:
     """Smallest margin as a share of its limit, clearances as those of `NominalCheck`."""
     smallest = certificate.smallest
     return smallest.margin / abs(smallest.limit) if smallest.limit else smallest.margin / NEAR

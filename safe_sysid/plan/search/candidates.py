@@ -16,7 +16,7 @@ SMALLEST = 0.03  # share of the range at which candidates are still spread
 SAFER = (0.03, 0.08)
 
 
-class Candidate(NamedTuple):
+class PlanCandidate(NamedTuple):
     """A plan that passed the cheap checks."""
 
     cost: float
@@ -59,12 +59,12 @@ def around(problem: Problem, gentle: Array, wide: float, points: Array) -> Itera
         yield center + np.where(x > 0.0, x * (high - center), x * (center - low))
 
 
-def most_promising(ranking: Sequence[Candidate], asked: float) -> Candidate:
-    """The first with the margin that is asked for, else the one with the largest."""
+def most_promising(ranking: Sequence[PlanCandidate], asked: float) -> PlanCandidate:
+    """Return the first with the margin that is asked for, else the one with the largest."""
     safer = [each for each in ranking if each.margin >= asked]
     return safer[0] if safer else max(ranking, key=lambda each: each.margin)
 
 
-def asked_after(refused: Candidate, share: float) -> float:
+def asked_after(refused: PlanCandidate, share: float) -> float:
     """Margin to ask for after a plan was not proven by this share of a limit."""
     return refused.margin + float(np.clip(-share, *SAFER))

@@ -17,7 +17,7 @@ from safe_sysid.errors import BoundError, SafeSysidError
 from safe_sysid.plan.search.working_rows import nearest_rows, with_broken_rows
 
 
-class Outcome(Enum):
+class SolverOutcome(Enum):
     """Why a search ended, in words for the operator."""
 
     SOLVED = 'solved'
@@ -81,7 +81,7 @@ class NlpResult:
     x: Array
     cost: float  # infinite when there was no time to evaluate anything
     violation: float  # of the constraints, 0 when x satisfies all, infinite like the cost
-    outcome: Outcome
+    outcome: SolverOutcome
     iterations: int
     evaluations: int
     seconds: float
@@ -102,12 +102,12 @@ class NlpResult:
 DEFAULTS = IpoptSettings()
 _LARGE = 1e100  # Ipopt's own arithmetic overflows with numbers beyond
 _OUTCOMES = {  # of the return codes of Ipopt; any other means trouble
-    0: Outcome.SOLVED,
-    1: Outcome.SOLVED,
-    2: Outcome.INFEASIBLE,
-    -1: Outcome.OUT_OF_ITERATIONS,
-    -4: Outcome.OUT_OF_TIME,
-    -5: Outcome.OUT_OF_TIME,
+    0: SolverOutcome.SOLVED,
+    1: SolverOutcome.SOLVED,
+    2: SolverOutcome.INFEASIBLE,
+    -1: SolverOutcome.OUT_OF_ITERATIONS,
+    -4: SolverOutcome.OUT_OF_TIME,
+    -5: SolverOutcome.OUT_OF_TIME,
 }
 
 
@@ -143,21 +143,21 @@ def solve(
     )
 
 
-def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> Outcome:
+def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> SolverOutcome:
     """Run Ipopt with few rows, and with those it broke as well, until it breaks no more."""
     first = search.try_evaluating(x0)
     if first is None:
-        return search.stopped or Outcome.FAILED
+        return search.stopped or SolverOutcome.FAILED
     search.rows = nearest_rows(first.constraints, first.jacobian, settings.rows)
     x = x0
-    outcome = Outcome.OUT_OF_TIME
+    outcome = SolverOutcome.OUT_OF_TIME
     while search.stopped is None:
         x, outcome = _run(search, x, settings)
-        if outcome is not Outcome.SOLVED:
+        if outcome is not SolverOutcome.SOLVED:
             return search.stopped or outcome
         last = search.try_evaluating(x)
         if last is None:  # out of time between the last step and here
-            return search.stopped or Outcome.FAILED
+            return search.stopped or SolverOutcome.FAILED
         rows = with_broken_rows(search.rows, last.constraints, settings.rows)
         if len(rows) == len(search.rows):
             return outcome
@@ -165,7 +165,7 @@ def _search_rows(search: _Search, x0: Array, settings: IpoptSettings) -> Outcome
     return search.stopped or outcome
 
 
-def _run(search: _Search, x0: Array, settings: IpoptSettings) -> tuple[Array, Outcome]:
+def _run(search: _Search, x0: Array, settings: IpoptSettings) -> tuple[Array, SolverOutcome]:
     """Where Ipopt ends, and why, with the rows of the search."""
     count = len(search.rows)
     solver = cyipopt.Problem(
@@ -191,7 +191,7 @@ def _run(search: _Search, x0: Array, settings: IpoptSettings) -> tuple[Array, Ou
         solver.add_option(option, value)
     search.iterations_before = search.iterations
     x, information = solver.solve(x0)
-    return np.asarray(x), _OUTCOMES.get(int(information['status']), Outcome.FAILED)
+    return np.asarray(x), _OUTCOMES.get(int(information['status']), SolverOutcome.FAILED)
 
 
 class _Search:
@@ -217,7 +217,7 @@ class _Search:
         self._value: Evaluation | None = None
 
     def try_evaluating(self, x: Array) -> Evaluation | None:
-        """The problem at x, or None when there is no time left or it can't be evaluated."""
+        """Return the problem at x, or None when there is no time left or it can't be evaluated."""
         try:
             return self._evaluate(x)
         except cyipopt.CyIpoptEvaluationError:
@@ -229,11 +229,11 @@ class _Search:
         return self._deadline - time.monotonic()
 
     @property
-    def stopped(self) -> Outcome | None:
+    def stopped(self) -> SolverOutcome | None:
         """Whether somebody or the clock ends the search."""
         if self._cancelled is not None and self._cancelled.is_set():
-            return Outcome.CANCELLED
-        return Outcome.OUT_OF_TIME if self.seconds_left <= 0.0 else None
+            return SolverOutcome.CANCELLED
+        return SolverOutcome.OUT_OF_TIME if self.seconds_left <= 0.0 else None
 
     def objective(self, x: Array) -> float:
         """Cost."""
@@ -257,7 +257,7 @@ class _Search:
         return self.stopped is None
 
     def _evaluate(self, x: Array) -> Evaluation:
-        """The problem at x, which Ipopt asks for four times in a row."""
+        """Return the problem at x, which Ipopt asks for four times in a row."""
         if self._value is not None and np.array_equal(x, self._at):
             return self._value
         if self.stopped is not None:

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.collision.arm_clearance import Scene, clearance_along, scene_of
+from safe_sysid.model.collision.arm_clearance import CollisionScene, clearance_along, scene_of
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.plan.cost.sampled_motion import SampledMotion
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE, TORQUE
 from safe_sysid.reach.problem import Problem
@@ -44,11 +44,11 @@ class NominalCheck:
         return tracking_error(problem.model, problem.bounds, problem.gains)
 
     @cached_property
-    def _scene(self) -> Scene:
+    def _scene(self) -> CollisionScene:
         return scene_of(self.problem.model, self.problem.obstacles)
 
     def _sampled(self, samples: int) -> SampledMotion:
-        """The motion of k at so many times."""
+        """Return the motion of k at so many times."""
         horizon = self.problem.horizon
         still = np.zeros(horizon.n)
         unit = replace(horizon, k_center=still, k_range=still + 1.0)
@@ -72,8 +72,8 @@ class NominalCheck:
             return torque
         return min(limits, torque, (self.clearance(k) - self.kept_clearance) / NEAR)
 
-    def beside(self, certificate: Certificate) -> NominalCheck:
-        """The same check, asking for what one plan lost between here and its certificate."""
+    def beside(self, certificate: PlanCertificate) -> NominalCheck:
+        """Return the check asking also for what one plan lost until its certificate."""
         k, margins = certificate.k, certificate.margins
         torque = margins[TORQUE].margin / abs(margins[TORQUE].limit)
         kinds = [margins.get(kind) for kind in (OBSTACLE, CAPSULES)]
@@ -85,7 +85,7 @@ class NominalCheck:
         )
 
     def along(self, horizon: Horizon) -> NominalCheck:
-        """The same check for other curves; what does not depend on them is not computed again."""
+        """Return the check for other curves, reusing what does not depend on them."""
         other = replace(self, problem=replace(self.problem, horizon=horizon))
         other.__dict__.update(_error=self._error, _scene=self._scene)
         return other

@@ -16,10 +16,10 @@ import numpy as np
 from safe_sysid.config import Positive, PositiveShare, Range, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.plan.path.route import Follow
-from safe_sysid.plan.result import Finding, Outcome
+from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
 from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
@@ -46,8 +46,8 @@ class TaskSettings(Settings):
 
 def find_motion(
     problem: Problem, follow: Follow, budget: Budget, settings: TaskSettings
-) -> Finding:
-    """The certified motion that begins with the curves of a problem and ends farthest along."""
+) -> SearchFinding:
+    """Find the certified motion along a route that ends farthest along it."""
     return _Search(problem, follow, budget, settings).finding()
 
 
@@ -60,24 +60,24 @@ class _Search:
         self._problem, self._follow = problem, follow
         self._budget, self._settings = budget, settings
         self._begin = time.monotonic()
-        self._proven: Certificate | None = None
+        self._proven: PlanCertificate | None = None
         self._left = self._first = np.inf
-        self._refused: Certificate | None = None
+        self._refused: PlanCertificate | None = None
         self._slowest = settings.slow
         self._starts = 0
         self._check = NominalCheck(problem, settings.checks)
 
-    def finding(self) -> Finding:
+    def finding(self) -> SearchFinding:
         """Look, and say what was found, whatever happens."""
         trouble = ''
         try:
             outcome = self._outcome()
         except SafeSysidError as error:
-            outcome, trouble = Outcome.UNUSABLE, str(error)
+            outcome, trouble = SearchOutcome.UNUSABLE, str(error)
         if self._proven is not None:
-            outcome, trouble = Outcome.FOUND, ''
+            outcome, trouble = SearchOutcome.FOUND, ''
         seconds = time.monotonic() - self._begin
-        return Finding(
+        return SearchFinding(
             outcome,
             self._proven,
             self._left,
@@ -88,7 +88,7 @@ class _Search:
             self._first,
         )
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> SearchOutcome:
         """Bisect the lengths that motions may have; why none is proven, if none is."""
         lengths = self._lengths()
         low, high = 0, len(lengths)
@@ -96,16 +96,16 @@ class _Search:
         while low < high:
             is_proven = self._try(lengths[number])
             if self._budget.is_cancelled:
-                return Outcome.CANCELLED
+                return SearchOutcome.CANCELLED
             if self._has_no_time:
-                return Outcome.OUT_OF_TIME
+                return SearchOutcome.OUT_OF_TIME
             low, high = (number + 1, high) if is_proven else (low, number)
             number = (low + high) // 2
         if self._starts == 0:  # to have a constraint to name
             self._prove(
                 self._horizons(self._motion(lengths[0], self._settings.vias[0])), lengths[0]
             )
-        return Outcome.NONE_CERTIFIED
+        return SearchOutcome.NONE_CERTIFIED
 
     @property
     def _has_no_time(self) -> bool:
@@ -166,7 +166,7 @@ class _Search:
         """By checks in floats, which take a third of the time of a certificate."""
         return self._check.along(piece).margin(piece.k_center) > 0.0
 
-    def _certified(self, pieces: list[Horizon]) -> Certificate:
+    def _certified(self, pieces: list[Horizon]) -> PlanCertificate:
         """Certificate of the first piece, with those of the others; stops at one that fails."""
         self._starts += 1
         begin = time.monotonic()
@@ -182,7 +182,7 @@ class _Search:
         return replace(proven[0], then=tuple(proven[1:]))
 
 
-def _share(certificate: Certificate) -> float:
+def _share(certificate: PlanCertificate) -> float:
     """Smallest margin as a share of its limit, clearances as those of `NominalCheck`."""
     smallest = certificate.smallest
     return smallest.margin / abs(smallest.limit) if smallest.limit else smallest.margin / NEAR

@@ -20,7 +20,7 @@ def nearest_rows(values: Array, jacobian: Array, count: int) -> IntArray:
 
 
 def with_broken_rows(rows: IntArray, values: Array, count: int) -> IntArray:
-    """These rows and up to `count` of the others that are negative, the most negative ones."""
+    """Return these rows and up to `count` others that are negative, the lowest first."""
     others = np.setdiff1d(np.flatnonzero(values < 0.0), rows)
     worst = others[np.argsort(values[others], kind='stable')[:count]]
     return np.union1d(rows, worst)

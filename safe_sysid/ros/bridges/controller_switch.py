@@ -37,11 +37,11 @@ class ControllerSwitch:
         self.holds = False
 
     def take(self) -> None:
-        """The position controller holds the arm, or nothing changes."""
+        """Let the position controller hold the arm, or change nothing."""
         self._ask(self._switched.hold, self._switched.effort, STRICT)
 
     def give(self) -> None:
-        """The effort controller listens to us; it may do so already."""
+        """Let the effort controller listen to us; it may do so already."""
         self.holds = False
         self._ask(self._switched.effort, self._switched.hold, BEST_EFFORT)
 
@@ -66,7 +66,7 @@ class ControllerSwitch:
         future.add_done_callback(lambda done: self._answered(on, done))
 
     def _answered(self, on: str, done: Future) -> None:
-        """An earlier request may be answered late, but in its order."""
+        """Take an answer; earlier requests may be answered late, but in their order."""
         answer = done.result()
         self._is_refused = answer is None or not answer.ok
         if not self._is_refused:

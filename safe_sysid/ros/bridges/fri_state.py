@@ -18,7 +18,7 @@ SAME = 1e-3  # share by which the cycle may differ from the period of the loop
 MOST_LOST = 5  # cycles without a state after which a velocity is unknown
 
 
-class Session(IntEnum):
+class FriSession(IntEnum):
     """How far the connection with the controller of the robot has come."""
 
     IDLE = 0
@@ -104,10 +104,10 @@ def fri_state(msg: Any, period: float) -> FriState:
 
 
 def _refusal(msg: Any, period: float) -> str:
-    """The first thing that keeps the robot from taking torques."""
+    """Return the first thing that keeps the robot from taking torques."""
     wanted = (
         ('safety state', Safety, msg.safety_state, Safety.NORMAL_OPERATION),
-        ('session state', Session, msg.session_state, Session.COMMANDING_ACTIVE),
+        ('session state', FriSession, msg.session_state, FriSession.COMMANDING_ACTIVE),
         ('drives', Drives, msg.drive_state, Drives.ACTIVE),
         ('control mode', ControlMode, msg.control_mode, ControlMode.JOINT_IMPEDANCE),
         ('client command mode', CommandMode, msg.client_command_mode, CommandMode.TORQUE),

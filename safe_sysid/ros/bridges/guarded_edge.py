@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError
-from safe_sysid.loop_settings import Arm
+from safe_sysid.loop_settings import LoopArm
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.plan_message import PlanNotice, plan_notice
@@ -40,7 +40,7 @@ from safe_sysid.ros.process.leaving import EndRequest, Supervised
 from safe_sysid.ros.process.warm_up import warm_up_law
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition
-from safe_sysid.track.guarded_torque import Command, GuardedTorque, Outcome, Seen
+from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.hand_over import HandOver, HandOverSettings, Hands, Holder
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
@@ -57,7 +57,7 @@ class GuardedEdge:
     def __init__(
         self,
         node: Node,
-        arm: Arm,
+        arm: LoopArm,
         settings: GuardSettings,
         hand_over: HandOverSettings,
         holder: Holder,
@@ -123,7 +123,7 @@ class GuardedEdge:
         self._states.publish(self._writer.message(measurement))
 
     def torque(self, now: int, measurement: JointMeasurement | None) -> Array | None:
-        """What the robot gets at a stamp [ns], (n,) [N m]; None for no torque at all."""
+        """Return what the robot gets at a stamp [ns], (n,) [N m]; None for no torque at all."""
         if self._clock is None or self._guard is None:
             self._clock = Clock(now)
             law = RobustPassivityController(self._arm.model, self._arm.gains, self._clock)
@@ -133,7 +133,7 @@ class GuardedEdge:
             self._given = None
             return None
         command = None if self.is_alone else self._command
-        seen = Seen(command, measurement, self._plan_on(self._clock), self._estimate)
+        seen = GuardInput(command, measurement, self._plan_on(self._clock), self._estimate)
         self._given, self._now = self._guard.step(now, seen), now
         return self._given.torque
 
@@ -149,7 +149,7 @@ class GuardedEdge:
             self._forget()
 
     def release(self) -> None:
-        """The robot is in other hands already, whoever asked for it."""
+        """Note that the robot is in other hands already, whoever asked for it."""
         self._lets_go = True
         self._hand_over.hands = Hands.FREE
 
@@ -185,7 +185,7 @@ class GuardedEdge:
         return max(0.0, self._plan.end_time - self._clock.seconds(self._now))
 
     def condition(self) -> Condition:
-        """What the guard has to say."""
+        """Return what the guard has to say."""
         refusal = '' if self._guard is None else self._guard.refusal
         refused = bool(refusal) and not self.is_alone
         if self.lets_go:
@@ -198,19 +198,19 @@ class GuardedEdge:
             'guard': 'off' if self._given is None else self._given.outcome.value,
             'mode': 'unknown' if self.mode is None else self.mode.value,
         }
-        is_blind = self._given is not None and self._given.outcome is Outcome.BLIND
+        is_blind = self._given is not None and self._given.outcome is GuardOutcome.BLIND
         trouble = refusal or self._trouble or ('no measurement to go by' if is_blind else '')
         faults = {Cause.COMMAND_REFUSED} if refused else set()
         return Condition(trouble, frozenset(faults), figures)
 
     def _plan_on(self, clock: Clock) -> Plan | None:
-        """The plan in force, once the estimate it was certified for is known."""
+        """Return the plan in force, once the estimate it was certified for is known."""
         if self._plan is None and self._notice is not None:
             self._plan = self._told.plan(self._notice, clock)
         return self._plan
 
     def _forget(self) -> None:
-        """What was commanded and followed before counts no more."""
+        """Forget what was commanded and followed before."""
         self._notice = self._plan = None
         self._begin_anew()
 

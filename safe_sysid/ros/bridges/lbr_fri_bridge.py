@@ -60,10 +60,10 @@ class Session:
         self.holds = False
 
     def take(self) -> None:
-        """The operator is told what to do, in the diagnostics."""
+        """Leave it to the operator, who is told what to do in the diagnostics."""
 
     def give(self) -> None:
-        """The application on the robot decides."""
+        """Leave it to the application on the robot."""
 
     def __str__(self) -> str:
         if self.holds:
@@ -138,7 +138,7 @@ class LbrFriBridge(Node):
             self._health.announce()
 
     def _measured(self, state: FriState) -> JointMeasurement | None:
-        """The state as everybody else knows it, on the clock of ROS."""
+        """Return the state as everybody else knows it, on the clock of ROS."""
         velocity = self._velocity.step(state)
         if velocity is None:
             return None

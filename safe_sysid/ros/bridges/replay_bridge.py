@@ -51,7 +51,7 @@ class ReplaySettings(LoopSettings):
             raise ConfigError('bag is empty, it has to be the folder or file of a recording')
 
     def log(self) -> JointLog:
-        """The recording as joint torques."""
+        """Return the recording as joint torques."""
         bare = replace(self, payload='').described()
         recording = read_rosbag(Path(self.bag), bare.layout.joint_names, self.topic or None)
         ones = bare.limits.torque * 0.0 + 1.0

@@ -56,7 +56,7 @@ class SimulationSettings(LoopSettings):
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
     def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
-        """The arm as it is, which nobody else knows."""
+        """Return the arm as it is, which nobody else knows."""
         rng = np.random.default_rng(self.seed)
         described = self.described()
         theta, rest = described.theta.copy(), described.layout.rest
@@ -74,7 +74,7 @@ class SimulationSettings(LoopSettings):
 
 
 def _of_bodies(described: RobotModel, theta: Array) -> Array:
-    """The parameters, with bodies that can't exist moved towards those of the description."""
+    """Move bodies that cannot exist towards those of the description."""
     theta = theta.copy()
     for joint in range(described.n):
         place = described.layout.inertial(joint)
@@ -189,7 +189,7 @@ class SimulationBridge(Node):
         self._edge.publish(self._stamped())
 
     def _stamped(self) -> JointMeasurement:
-        """The newest sample on the clock of the robot, which goes on in brakes as well."""
+        """Return the newest sample on the clock of the robot, which goes on in brakes as well."""
         age = self._arm.truth.stamp - self._sample.stamp
         return replace(self._sample, stamp=self._stamp - age)
 

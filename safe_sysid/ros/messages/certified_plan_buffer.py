@@ -51,6 +51,6 @@ class CertifiedPlanBuffer:
         return [notice.plan(clock, self._estimates[notice.certified_for]) for notice in known]
 
     def plan(self, notice: PlanNotice, clock: Clock) -> Plan | None:
-        """The plan of a notice, if its estimate is known."""
+        """Return the plan of a notice, if its estimate is known."""
         estimate = self._estimates.get(notice.certified_for)
         return None if estimate is None else notice.plan(clock, estimate)

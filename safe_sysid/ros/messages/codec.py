@@ -58,7 +58,7 @@ class JointStateReader:
         self._order: IntArray = np.zeros(0, dtype=np.int64)
 
     def measurement(self, msg: JointState) -> JointMeasurement:
-        """What a message says about our joints: finite numbers, or an error that names why not."""
+        """Read our joints' finite numbers from a message, or raise an error that names why not."""
         if msg.name != self._names:
             self._order, self._names = self._order_in(msg.name), list(msg.name)
         values = [self._values(msg, x) for x in ('position', 'velocity', 'effort')]
@@ -100,7 +100,7 @@ class JointStateWriter:
         self._msg = JointState(header=Header(frame_id=source), name=list(joint_names))
 
     def message(self, measurement: JointMeasurement) -> JointState:
-        """The message; valid until the next call."""
+        """Return the message; valid until the next call."""
         self._msg.header.stamp.sec = measurement.stamp // SECOND
         self._msg.header.stamp.nanosec = measurement.stamp % SECOND
         self._msg.position = numbers(measurement.position)
@@ -117,14 +117,14 @@ class TorqueWriter:
         self._data = np.zeros(OFFSET + len(joint_names))
 
     def message(self, command: Command) -> Float64MultiArray:
-        """The message; valid until the next call."""
+        """Return the message; valid until the next call."""
         self._data[:OFFSET] = divmod(command.stamp, SECOND)
         self._data[OFFSET:] = command.torque
         self._msg.data = numbers(self._data)
         return self._msg
 
     def nothing(self, stamp: int) -> Float64MultiArray:
-        """The answer to a sample that no torque follows from, for whoever waits in lockstep."""
+        """Return the answer to a sample that no torque follows from, for lockstep."""
         self._data[:OFFSET] = divmod(stamp, SECOND)
         self._msg.data = numbers(self._data[:OFFSET])
         return self._msg
@@ -192,7 +192,7 @@ def estimate_of(msg: Float64MultiArray, layout: ParameterLayout) -> StampedEstim
 
 
 def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTrajectory:
-    """A plan to be published."""
+    """Return a plan to be published."""
     msg = JointTrajectory()
     fill_plan(msg, JointTrajectoryPoint, notice, joint_names)
     return msg

@@ -63,7 +63,7 @@ def _frame_at(model: RobotModel, joint: int) -> str:
 
 
 def quaternion_of(R: Array) -> Quaternion:
-    """Unit quaternion of a rotation matrix."""
+    """Return unit quaternion of a rotation matrix."""
     # the eigenvector of the largest eigenvalue: no case distinction, exact for every rotation
     K = np.array(
         [
@@ -92,7 +92,7 @@ def obstacle_markers(boxes: Mapping[str, Box], frame: str, stamp: int) -> Marker
 
 
 def path_markers(points: Array, frame: str, stamp: int) -> MarkerArray:
-    """A path in space as a line, (m, 3) [m]."""
+    """Return a path in space as a line, (m, 3) [m]."""
     marker = _marker(frame, stamp, 'plan', 0, PATH)
     marker.type = Marker.LINE_STRIP
     marker.scale.x = 0.01  # [m] wide

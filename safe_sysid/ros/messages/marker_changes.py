@@ -69,7 +69,7 @@ def _shown(marker: Marker) -> Shown:
 
 
 def placement_of(pose: Pose) -> Placement:
-    """A pose as a placement."""
+    """Return a pose as a placement."""
     p, o = pose.position, pose.orientation
     return Placement.of([p.x, p.y, p.z], [o.w, o.x, o.y, o.z])
 
@@ -87,7 +87,7 @@ def _numbers(point: Point) -> tuple[float, float, float]:
 
 
 def _elements(marker: Marker, box: Box) -> list[Box]:
-    """The same box at every point of a list."""
+    """Return the same box at every point of a list."""
     return at_most(moved_to(box, _points(marker)), MOST)
 
 
@@ -144,7 +144,7 @@ def _mesh(marker: Marker) -> list[Box]:
 
 
 def _scaled(marker: Marker, points: Array) -> list[Box]:
-    """The box of points, stretched as the marker says."""
+    """Return the box of points, stretched as the marker says."""
     scale = _scale(marker)
     if not (np.isfinite(scale).all() and np.all(scale > 0.0)):
         raise MessageError(f'its scale is {scale.tolist()}; each has to be above 0')
@@ -152,7 +152,7 @@ def _scaled(marker: Marker, points: Array) -> list[Box]:
 
 
 def _text(marker: Marker) -> list[Box]:
-    """Writing takes no room."""
+    """Return writing takes no room."""
     del marker
     return []
 

@@ -29,7 +29,7 @@ class NewestSample:
         )
 
     def take(self) -> JointState | None:
-        """The newest sample, once."""
+        """Return the newest sample, once."""
         newest, handle = None, self._subscription.handle
         with handle:
             while (taken := handle.take_message(JointState, False)) is not None:

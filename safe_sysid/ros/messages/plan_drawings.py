@@ -9,7 +9,7 @@ from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.ros.messages.drawings import Balls, ball_markers, path_markers
 from safe_sysid.trajectory.plan import Plan
@@ -18,7 +18,7 @@ POINTS = 50  # of the line along which the last joint goes
 
 
 def plan_path(model: RobotModel, plan: Plan, frame: str, stamp: int) -> MarkerArray:
-    """The way of the origin of the last joint."""
+    """Return the way of the origin of the last joint."""
     times = np.linspace(plan.start_time, plan.end_time, POINTS)
     points = [joint_frames(model, plan.desired(t)[0])[1][model.layout.tip] for t in times]
     return path_markers(np.array(points), frame, stamp)
@@ -27,11 +27,11 @@ def plan_path(model: RobotModel, plan: Plan, frame: str, stamp: int) -> MarkerAr
 def reachable_balls(plan: Plan, frame: str, stamp: int) -> MarkerArray:
     """Balls that contain the arm and what it holds while it follows a certified plan."""
     first = plan.certificate
-    pieces = (first, *first.then) if isinstance(first, Certificate) else ()
+    pieces = (first, *first.then) if isinstance(first, PlanCertificate) else ()
     return ball_markers([balls for piece in pieces for balls in _balls(piece)], frame, stamp)
 
 
-def _balls(certificate: Certificate) -> Iterator[Balls]:
+def _balls(certificate: PlanCertificate) -> Iterator[Balls]:
     """Of one piece: every sphere that covers a capsule, in all time intervals."""
     problem = certificate.problem
     sets = ReachableSet.build(

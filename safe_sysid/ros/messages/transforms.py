@@ -58,6 +58,6 @@ class Transforms:
 
 
 def transform_of(msg: TransformStamped) -> Transform:
-    """A transform without its names."""
+    """Return a transform without its names."""
     p, q = msg.transform.translation, msg.transform.rotation
     return Transform(np.array([p.x, p.y, p.z]), np.array([q.w, q.x, q.y, q.z]))

@@ -139,7 +139,7 @@ class ControllerNode(Node):
         self._cycles.step(measurement.stamp, arrived, time.monotonic())
 
     def _torque(self, measurement: JointMeasurement) -> Array | None:
-        """What follows from a sample; None without a plan, and in modes without torque."""
+        """Return what follows from a sample; None without a plan, and in modes without torque."""
         if self._plan_clock is None or self._controller is None:
             self._plan_clock = Clock(measurement.stamp)
             self._controller = RobustPassivityController(
@@ -157,7 +157,7 @@ class ControllerNode(Node):
         return torque
 
     def _followed(self, t: float, measurement: JointMeasurement) -> Plan | None:
-        """The plan in force, told to everybody when it changes."""
+        """Return the plan in force, told to everybody when it changes."""
         before = self._succession.in_force
         for told in self._told.complete(self._plan_clock or Clock(0)):
             self._succession.offer(told)
@@ -243,7 +243,7 @@ class ControllerNode(Node):
         self._note_planned()
 
     def _note_planned(self) -> None:
-        """The planner's answer counts once its newest plan is there, and what that is for."""
+        """Note the planner's answer, which counts once its newest plan and aim are there."""
         if self._planned is None or self._mode is None:
             return
         stamp, mode, start = self._planned

@@ -30,7 +30,7 @@ from safe_sysid.measure.bag.writer import BagSettings, BagWriter, FileSize, Stor
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
-from safe_sysid.ros.process.leaving import LeaveAsOnlooker
+from safe_sysid.ros.process.leaving import LeaveAsMonitor
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey
 from safe_sysid.ros.process.parameters import read_config
@@ -75,7 +75,7 @@ class RecorderNode(Node):
         super().__init__('recorder', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, RecorderSettings)
         self._settings = settings
-        self.leave = LeaveAsOnlooker(self)
+        self.leave = LeaveAsMonitor(self)
         name = settings.folder or f'recording_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}'
         folder = free_folder(Path(name))
         distro = os.environ.get('ROS_DISTRO', '')
@@ -185,7 +185,7 @@ class RecorderNode(Node):
 
 
 def free_folder(folder: Path) -> Path:
-    """The folder, or the first of folder_2, folder_3, ... that is free.
+    """Return the folder, or the first of folder_2, folder_3, ... that is free.
 
     A recorder that crashed is started again with the settings it had, and goes on beside its bag.
     """
@@ -197,7 +197,7 @@ def free_folder(folder: Path) -> Path:
 
 
 def _delivery(offered: list[QoSProfile]) -> Delivery:
-    """The most that every publisher offers, so that none is left out."""
+    """Return the most that every publisher offers, so that none is left out."""
     if any(qos.reliability is not ReliabilityPolicy.RELIABLE for qos in offered):
         return Delivery.BEST_EFFORT
     if all(qos.durability is DurabilityPolicy.TRANSIENT_LOCAL for qos in offered):

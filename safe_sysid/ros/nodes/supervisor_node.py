@@ -25,7 +25,7 @@ from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
-from safe_sysid.ros.watch.health import Condition, Health, Heard, heard_from
+from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.payload_change import PayloadChange
 from safe_sysid.ros.watch.run_ending import RunEnding
@@ -226,7 +226,7 @@ class SupervisorNode(Node):
                 self._said[cause] = self._nodes.sentence(cause) or self._bad_sample
 
     def _sentence(self) -> str:
-        """The mode; of a fault its causes, the way back from the first one, and who said what."""
+        """Return the mode; of a fault its causes, the way back, and who said what."""
         said = [str(self._now)]
         for cause, sentence in self._said.items():
             if cause is not self._now.cause:
@@ -284,7 +284,7 @@ class SupervisorNode(Node):
     def _on_health(self, msg: DiagnosticArray) -> None:
         for status in msg.status:
             heard = heard_from(status)
-            if isinstance(heard, Heard):
+            if isinstance(heard, NodeStatus):
                 self._nodes.hear(heard, time.monotonic())
 
     def _condition(self) -> Condition:

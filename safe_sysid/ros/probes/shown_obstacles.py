@@ -31,7 +31,7 @@ Event = dict[str, Any]
 
 
 def scenes(events: list[Event]) -> list[dict[str, object]]:
-    """The scene after each event."""
+    """Return the scene after each event."""
     frames = FrameTree(BASE, {}, FRAME_AGE)
     scene, found = ShownScene(frames, PATIENCE), []
     for event in events:

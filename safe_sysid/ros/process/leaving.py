@@ -64,7 +64,7 @@ class LeaveWithTheLoop:
         return self._supervised.mode == Mode.ENDED.value or (self._is_asked and alone)
 
 
-class LeaveAsOnlooker:
+class LeaveAsMonitor:
     """A node that nobody needs: it never ends a run, and sees the end of one."""
 
     def __init__(self, node: Node) -> None:

@@ -94,7 +94,7 @@ def spin(node: Node, signals: Signals) -> int:
 
 
 def single_threaded_executor() -> Executor:
-    """The fastest executor there is; versions before Jazzy have no events executor."""
+    """Return the fastest executor there is; versions before Jazzy have no events executor."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:

@@ -40,7 +40,7 @@ class Leaf(NamedTuple):
 
 
 def read_config(node: Node, cls: type[T]) -> T:
-    """Settings of a node that was made with automatically_declare_parameters_from_overrides.
+    """Read a node's settings (made with automatically_declare_parameters_from_overrides).
 
     What the arguments of the process say counts more than what ROS made of it.
     """
@@ -81,7 +81,7 @@ def _declare(node: Node, leaf: Leaf) -> None:
 
 
 def _descriptor(leaf: Leaf) -> ParameterDescriptor:
-    """What `ros2 param describe` shows of a setting."""
+    """Return what `ros2 param describe` shows of a setting."""
     descriptor = ParameterDescriptor(
         description=leaf.meaning,
         additional_constraints=FIXED,

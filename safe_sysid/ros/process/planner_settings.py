@@ -9,7 +9,7 @@ import numpy as np
 
 from safe_sysid.config import Count, Finite
 from safe_sysid.errors import ConfigError
-from safe_sysid.loop_settings import Arm, LoopSettings
+from safe_sysid.loop_settings import LoopArm, LoopSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
@@ -20,7 +20,7 @@ from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.scene_response import SceneResponse
 from safe_sysid.plan.search_thread import AtOnce, Beside
-from safe_sysid.plan.session import Session
+from safe_sysid.plan.session import PlanningSession
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import SceneSettings
@@ -43,7 +43,7 @@ class PlannerNodeSettings(LoopSettings):
     failures: Count = 5  # searches in a row without a plan before that is a fault
 
     def missions(self, model: RobotModel) -> dict[str, Mission]:
-        """What plans are for, in each mode that has any."""
+        """Return what plans are for, in each mode that has any."""
         if len(self.goal) not in (0, model.n):
             raise ConfigError(f'goal has {len(self.goal)} entries, not {model.n}')
         goal = np.array(self.goal) if self.goal else None
@@ -54,16 +54,16 @@ class PlannerNodeSettings(LoopSettings):
         }
 
     def planning(
-        self, arm: Arm, scene: Scene, tell: Callable[[Plan, Clock, int], None]
+        self, arm: LoopArm, scene: Scene, tell: Callable[[Plan, Clock, int], None]
     ) -> Planning:
-        """Searches among the obstacles of a scene; in real time beside whoever listens."""
+        """Return searches among the obstacles of a scene; in real time beside whoever listens."""
         begin = RestartingPlanner if self.is_lockstep else RestartingPlanner.in_real_time
         planner = begin(lambda: self.problem(arm, scene.boxes), self.planner)
-        session = Session(planner, self.missions(arm.model), self.failures)
+        session = PlanningSession(planner, self.missions(arm.model), self.failures)
         search = AtOnce() if self.is_lockstep else Beside()
         return Planning(planner, session, SceneResponse(planner, self.stop), search, tell)
 
-    def problem(self, arm: Arm, boxes: Mapping[str, Box]) -> Problem:
+    def problem(self, arm: LoopArm, boxes: Mapping[str, Box]) -> Problem:
         """Plans of an arm among obstacles; their curves are any."""
         rest = np.zeros(arm.model.n)
         horizon = Horizon(Bezier(rest, rest, rest, self.planner.duration), rest, rest)

@@ -71,7 +71,7 @@ def _blocks(values: Any, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _flat(values: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
-    """Mappings in mappings as names with dots."""
+    """Return mappings in mappings as names with dots."""
     flat: dict[str, Any] = {}
     for key, value in values.items():
         name = f'{prefix}{key}'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from safe_sysid.loop_settings import Arm
+from safe_sysid.loop_settings import LoopArm
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.track.robust_passivity import RobustPassivityController
@@ -12,7 +12,7 @@ from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 
-def warm_up_law(arm: Arm) -> None:
+def warm_up_law(arm: LoopArm) -> None:
     """One step of the law at rest; the first one in a process may take seconds."""
     model, prior = arm.model, arm.prior
     rest = np.zeros(model.n)

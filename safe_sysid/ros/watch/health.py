@@ -47,7 +47,7 @@ class Health:
 
 
 def status_of(node: Node, condition: Condition) -> DiagnosticStatus:
-    """The condition of a node as a message."""
+    """Return the condition of a node as a message."""
     level = DiagnosticStatus.OK
     if condition.trouble or condition.faults:
         level = DiagnosticStatus.ERROR if condition.faults else DiagnosticStatus.WARN
@@ -63,7 +63,7 @@ def status_of(node: Node, condition: Condition) -> DiagnosticStatus:
 
 
 @dataclass(frozen=True)
-class Heard:
+class NodeStatus:
     """What a status of another node says."""
 
     name: str
@@ -73,12 +73,12 @@ class Heard:
     figures: Mapping[str, str]
 
 
-def heard_from(status: DiagnosticStatus) -> Heard | None:
-    """What one of our nodes says; None for what others publish on /diagnostics."""
+def heard_from(status: DiagnosticStatus) -> NodeStatus | None:
+    """Return what one of our nodes says; None for what others publish on /diagnostics."""
     values = {pair.key: pair.value for pair in status.values}
     names = values.get('faults')
     if names is None or 'pid' not in values:
         return None
     faults = frozenset(Cause[name] for name in names.split(',') if name in Cause.__members__)
     well = status.level == DiagnosticStatus.OK
-    return Heard(status.name, values['pid'], '' if well else status.message, faults, values)
+    return NodeStatus(status.name, values['pid'], '' if well else status.message, faults, values)

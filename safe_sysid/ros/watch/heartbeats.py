@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from safe_sysid.ros.watch.health import Heard
+from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.track.supervisor import Cause
 
 OVERLAP = 1.0  # [s] in which two processes of one name must not both be heard
@@ -16,11 +16,13 @@ class Heartbeats:
     def __init__(self, namespace: str, silence: float) -> None:
         self._prefix = namespace.rstrip('/') + '/'
         self._silence = silence
-        self._heard: dict[str, tuple[Heard, float]] = {}  # by name: status and when it came [s]
+        self._heard: dict[
+            str, tuple[NodeStatus, float]
+        ] = {}  # by name: status and when it came [s]
         self._pids: dict[str, dict[str, float]] = {}  # by name: when each process was heard
         self._now = 0.0
 
-    def hear(self, heard: Heard, now: float) -> None:
+    def hear(self, heard: NodeStatus, now: float) -> None:
         """Take a status; `now` is on a steady clock [s]."""
         self._now = now
         name = heard.name.removeprefix(self._prefix)
@@ -44,7 +46,7 @@ class Heartbeats:
         ]
 
     def sentence(self, cause: Cause) -> str:
-        """What the nodes that see a fault say about it."""
+        """Return what the nodes that see a fault say about it."""
         said = [f'{n}: {h.trouble}' for n, (h, _) in self._heard.items() if cause in h.faults]
         if cause is Cause.SECOND_PUBLISHER:
             said += [f'{name} runs more than once' for name in self.doubles()]
@@ -55,11 +57,11 @@ class Heartbeats:
         return [name for name, (_, at) in self._heard.items() if now - at > self._silence]
 
     def figure(self, name: str, key: str) -> str | None:
-        """A figure of one node."""
+        """Return a figure of one node."""
         heard = self._heard.get(name)
         return None if heard is None else heard[0].figures.get(key)
 
     def any_figure(self, key: str) -> str | None:
-        """A figure of whichever node has it."""
+        """Return a figure of whichever node has it."""
         every: list[Mapping[str, str]] = [heard.figures for heard, _ in self._heard.values()]
         return next((figures[key] for figures in every if key in figures), None)

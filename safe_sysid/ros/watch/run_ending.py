@@ -28,7 +28,7 @@ class RunEnding:
             say(self.progress())
 
     def is_due(self) -> bool:
-        """The supervisor leaves with the exit status of the run, which it gives itself."""
+        """Return the supervisor leaves with the exit status of the run, which it gives itself."""
         return False
 
     def hear(self, request: str) -> None:
@@ -56,7 +56,7 @@ class RunEnding:
         return True
 
     def progress(self) -> str:
-        """What the arm does now, and what comes next."""
+        """Return what the arm does now, and what comes next."""
         rest = self._nodes.any_figure('at rest in [s]')
         hands = self._nodes.any_figure('hands')
         if rest is None:

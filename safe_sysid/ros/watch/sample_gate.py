@@ -17,12 +17,12 @@ class SampleGate:
         return SampleGate(topics if is_lockstep else ())
 
     def note(self, topic: str, stamp: int) -> None:
-        """A topic has answered a sample [ns]."""
+        """Note that a topic has answered a sample [ns]."""
         if topic in self._answered:
             self._answered[topic] = stamp
 
     def forget(self, topic: str) -> None:
-        """What a topic has answered counts no more."""
+        """Forget what a topic has answered."""
         if topic in self._answered:
             self._answered[topic] = None
 

@@ -14,7 +14,7 @@ from safe_sysid.bench.experiments.planning import (
 )
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import Certificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.reachable_set import ReachableSet
 
 START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
@@ -61,6 +61,6 @@ def test_a_plan_that_breaks_something_is_falsified(model, rng, kind):
         k[5] = 1.2
     problem = at_rest(replace(model, limits=limits), bare_estimate(model), START, boxes)
     wrong = certificate_of(problem, k)
-    assert isinstance(wrong, Certificate)
+    assert isinstance(wrong, PlanCertificate)
     assert not wrong.holds
     assert violations(rng, wrong, 2000) > 0

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from safe_sysid.errors import MeasurementError, ModelError
 from safe_sysid.model.collision.capsules import Capsules
-from safe_sysid.model.collision.contact import Clearance, ContactGauge
+from safe_sysid.model.collision.contact import ContactClearance, ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box
@@ -149,7 +149,7 @@ def test_the_least_of_all_clearances_is_named():
     q = np.zeros(7)
     distances = gauge.distances(q)
     least = gauge.clearance(q)
-    assert least == Clearance(distances.min(), *gauge.pairs[int(distances.argmin())])
+    assert least == ContactClearance(distances.min(), *gauge.pairs[int(distances.argmin())])
     by_name = dict(zip(gauge.pairs, distances, strict=True))
     assert by_name['base', 'table'] == pytest.approx(0.03 - 0.06 + 0.05, abs=1e-12)
     for other in obstacles:

@@ -6,7 +6,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     HERE,
     X_AXIS,
     ExactAngle,
-    Placement,
+    ExactPlacement,
     Turn,
 )
 from safe_sysid.model.identifiability.kinematic_tree import (
@@ -28,7 +28,7 @@ def serial(kinds, rows, gravity):
     for i, (kind, (alpha, a, d)) in enumerate(zip(kinds, rows, strict=True)):
         cosine, sine = int(alpha == 0), SINE[alpha]
         position = (Fraction(a), -sine * Fraction(d), cosine * Fraction(d))
-        placement = Placement((Turn(0, ExactAngle(alpha)),), position)
+        placement = ExactPlacement((Turn(0, ExactAngle(alpha)),), position)
         screws = revolute() if kind == 'R' else prismatic()
         joints.append(Joint(f'joint_{i + 1}', f'link_{i + 1}', i - 1, placement, screws))
     return KinematicTree(tuple(joints), gravity)
@@ -72,7 +72,7 @@ def quadruped():
         first = len(joints)
         x, y = Fraction('0.3') * (-1) ** k, Fraction('0.1') * (-1) ** (k // 2)
         for i, joint in enumerate(LEG.joints):
-            place = joint.placement if i else Placement((), (x, y, Fraction(0)))
+            place = joint.placement if i else ExactPlacement((), (x, y, Fraction(0)))
             parent = first + i - 1 if i else 0
             joints.append(
                 Joint(f'{joint.name}_{k}', f'{joint.link}_{k}', parent, place, joint.screws)

@@ -6,7 +6,7 @@ from model.identifiability import reference_mechanisms as reference
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, Placement, Turn
+from safe_sysid.model.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
 from safe_sysid.model.identifiability.examination import of_structure
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
 from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
@@ -14,7 +14,7 @@ from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
 
 def test_notes_warn_where_floats_would_have_counted_fewer():
     joints = list(reference.PARALLEL.joints)
-    tilted = Placement(
+    tilted = ExactPlacement(
         (Turn(0, ExactAngle(0, Fraction(1, 20_000))),), joints[1].placement.position
     )
     tilted = (joints[0], Joint('j', 'l', 0, tilted, revolute()))

@@ -14,7 +14,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     HERE,
     X_AXIS,
     ExactAngle,
-    Placement,
+    ExactPlacement,
     Turn,
 )
 from safe_sysid.model.identifiability.floating_spans import FloatingSpans
@@ -43,7 +43,9 @@ from safe_sysid.model.identifiability.undetectable_changes import labels, regrou
 
 BOTH = [exact_nullspace, floating_nullspace]
 ORDER = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy', 'Im')
-ELSEWHERE = Placement((Turn(0, ExactAngle(2)),), (Fraction('0.1'), Fraction('0.2'), Fraction(0)))
+ELSEWHERE = ExactPlacement(
+    (Turn(0, ExactAngle(2)),), (Fraction('0.1'), Fraction('0.2'), Fraction(0))
+)
 
 
 def with_rotors(tree):
@@ -216,7 +218,7 @@ def test_what_each_kind_of_joint_lets_pass(screws, changes):
 @pytest.mark.parametrize('turned', [0, 12])
 @pytest.mark.parametrize('ratio', [1, -1, 2, -100])
 def test_a_rotor_is_felt_unless_it_turns_as_the_link_does(ratio, turned):
-    place = Placement((*ELSEWHERE.turns, Turn(0, ExactAngle(turned))), ELSEWHERE.position)
+    place = ExactPlacement((*ELSEWHERE.turns, Turn(0, ExactAngle(turned))), ELSEWHERE.position)
     rotor = SymmetricRotor(place, Fraction(ratio))
     bare = exact_nullspace(on_free_link(revolute())).base_count
     felt = exact_nullspace(on_free_link(revolute(), rotor)).base_count - bare
@@ -226,7 +228,7 @@ def test_a_rotor_is_felt_unless_it_turns_as_the_link_does(ratio, turned):
 
 @pytest.mark.parametrize('turned', [0, 12])
 def test_a_direct_drive_hides_in_its_link_whichever_way_it_points(turned, rng):
-    place = Placement((*ELSEWHERE.turns, Turn(0, ExactAngle(turned))), ELSEWHERE.position)
+    place = ExactPlacement((*ELSEWHERE.turns, Turn(0, ExactAngle(turned))), ELSEWHERE.position)
     rotor = SymmetricRotor(place, Fraction(-1 if turned else 1))
     tree = on_free_link(revolute(), rotor)
     Y = stacked_regressor(tree, Torques.OF_MOTION, 12, rng)
@@ -243,7 +245,7 @@ def test_rotors_of_an_arm_turn_about_the_axes_of_its_joints(direction):
 def test_a_rotor_weighs_on_a_sliding_joint_with_the_square_of_its_ratio():
     """By hand: all that slides, and ratio^2 Im, in kg; lengths of the arm have no say in it."""
     arm = Joint(
-        'arm', 'A', 0, Placement((), (Fraction('0.3'), Fraction(0), Fraction(0))), revolute()
+        'arm', 'A', 0, ExactPlacement((), (Fraction('0.3'), Fraction(0), Fraction(0))), revolute()
     )
     slide = Joint('slide', 'S', -1, HERE, prismatic(X_AXIS))
     tree = KinematicTree((slide, arm), None).with_symmetric_rotors(Fraction(20))
@@ -310,7 +312,7 @@ def test_exact_and_floating_decisions_come_with_a_certificate():
 
 def test_axes_that_are_nearly_parallel_are_not():
     """Without rounding 1e-3 rad is an angle like any other; a coarse tolerance says otherwise."""
-    tilted = Placement(
+    tilted = ExactPlacement(
         (Turn(0, ExactAngle(0, Fraction(1, 2000))),), PARALLEL.joints[1].placement.position
     )
     joints = (PARALLEL.joints[0], Joint('joint_2', 'link_2', 0, tilted, revolute()))

@@ -11,7 +11,7 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.path.rrt_connect import (
-    Outcome,
+    PathOutcome,
     PathQuery,
     PathSettings,
     find_path,
@@ -43,7 +43,7 @@ def test_the_post_is_in_the_way():
 def test_path_around_a_post():
     settings = PathSettings()
     result = find_path(PathQuery(ARM, POST, HOME, SWUNG), LONG, settings)
-    assert result.outcome is Outcome.FOUND
+    assert result.outcome is PathOutcome.FOUND
     assert str(result) == 'path found'
     assert np.array_equal(result.waypoints[0], HOME)
     gone = result.waypoints[-1] - SWUNG
@@ -73,40 +73,42 @@ def test_a_free_straight_way_is_taken_over_whole_turns():
 def test_says_which_joint_is_outside_its_limits():
     outside = HOME + 3.0 * SECOND
     result = find_path(PathQuery(ARM, NO_OBSTACLES, HOME, outside), LONG)
-    assert result.outcome is Outcome.GOAL_OUTSIDE
+    assert result.outcome is PathOutcome.GOAL_OUTSIDE
     name = ARM.layout.joint_names[1]
     assert str(result) == (
         f'the goal is outside the joint limits: {name} at 3.3, allowed -2.25 to 2.25'
     )
     result = find_path(PathQuery(ARM, NO_OBSTACLES, outside * np.nan, HOME), LONG)
-    assert result.outcome is Outcome.START_OUTSIDE
+    assert result.outcome is PathOutcome.START_OUTSIDE
     assert 'at nan' in str(result)
 
 
 def test_says_what_is_in_contact():
     around = Obstacles.of({'crate': Box(np.array([0.0, 0.0, 0.6]), np.full(3, 0.2), np.eye(3))})
     result = find_path(PathQuery(ARM, around, HOME, SWUNG), LONG)
-    assert result.outcome is Outcome.START_IN_CONTACT
+    assert result.outcome is PathOutcome.START_IN_CONTACT
     assert 'and crate: -' in str(result)
     down = Obstacles.of({'crate': Box(np.array([0.34, -0.34, 0.4]), np.full(3, 0.15), np.eye(3))})
     result = find_path(PathQuery(ARM, down, HOME, HOME + 0.8 * FIRST), LONG)
-    assert result.outcome is Outcome.GOAL_IN_CONTACT
+    assert result.outcome is PathOutcome.GOAL_IN_CONTACT
     assert len(result.waypoints) == 0
 
 
 def test_stops_without_time_and_when_cancelled():
     query, cancelled = PathQuery(ARM, POST, HOME, SWUNG), Event()
     result = find_path(query, 0.0)
-    assert result.outcome is Outcome.OUT_OF_TIME
+    assert result.outcome is PathOutcome.OUT_OF_TIME
     assert str(result).endswith('0 configurations tried')
     cancelled.set()
-    assert find_path(query, LONG, cancelled=cancelled).outcome is Outcome.CANCELLED
+    assert find_path(query, LONG, cancelled=cancelled).outcome is PathOutcome.CANCELLED
 
 
 def test_a_start_near_an_obstacle_can_be_left():
     near = arm_clearance(ARM, POST, HOME).distance
     settings = PathSettings(clearance=2.0 * near)
-    assert find_path(PathQuery(ARM, POST, HOME, SWUNG), LONG, settings).outcome is Outcome.FOUND
+    assert (
+        find_path(PathQuery(ARM, POST, HOME, SWUNG), LONG, settings).outcome is PathOutcome.FOUND
+    )
 
 
 def test_spacing_keeps_the_corners(rng):

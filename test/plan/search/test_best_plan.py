@@ -19,7 +19,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Approach, Excite
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search import best_plan
 from safe_sysid.plan.search.best_plan import (
     Budget,
@@ -40,7 +40,7 @@ def excite(problem):
 def test_the_plan_found_is_certified_and_cheaper_than_standing_still():
     problem = with_unknown_payload(kinova_problem())
     found = search(problem, excite(problem), Budget.of(PLENTY), SearchSettings(rounds=1), 1)
-    assert found.outcome is Outcome.FOUND
+    assert found.outcome is SearchOutcome.FOUND
     assert found.certificate.holds
     again = ReachableSet.certify_center(found.certificate.problem)
     assert again.holds
@@ -89,7 +89,7 @@ def test_looking_nearby_lowers_the_cost_where_sets_of_a_range_prove_nothing(monk
 def test_a_plan_from_motion_goes_on_from_there():
     problem = kinova_problem(qd=0.2)
     found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
-    assert found.outcome is Outcome.FOUND
+    assert found.outcome is SearchOutcome.FOUND
     curve = found.certificate.problem.horizon.curve
     np.testing.assert_allclose(curve.velocity(0.0, found.certificate.k), np.full(7, 0.2))
 
@@ -106,7 +106,7 @@ def test_a_start_in_contact_is_refused_with_the_shapes():
     box = Obstacles.of({'table': Box(np.array([0.0, 0.0, 0.6]), np.full(3, 0.3), np.eye(3))})
     problem = kinova_problem(obstacles=box)
     found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
-    assert found.outcome is Outcome.INFEASIBLE
+    assert found.outcome is SearchOutcome.INFEASIBLE
     assert found.certificate is None
     assert 'no plan satisfies every constraint: obstacle clearance of ' in str(found)
     assert ' and table at t = ' in str(found)
@@ -118,7 +118,7 @@ def test_a_torque_that_is_too_large_is_named():
     torque[1] = 20.0
     model = replace(stretched.model, limits=replace(stretched.model.limits, torque=torque))
     found = stand_still(replace(stretched, model=model), Budget.of(PLENTY), QUICK)
-    assert found.outcome is Outcome.INFEASIBLE
+    assert found.outcome is SearchOutcome.INFEASIBLE
     assert 'torque of joint_2 at t = 0.00 to 0.02 s: ' in str(found)
     assert ' of 20 N m' in str(found) or ' of -20 N m' in str(found)
 
@@ -127,7 +127,7 @@ def test_a_start_outside_the_limits_is_refused():
     q = START.copy()
     q[3] = 3.0
     found = stand_still(kinova_problem(q), Budget.of(PLENTY), QUICK)
-    assert found.outcome is Outcome.INFEASIBLE
+    assert found.outcome is SearchOutcome.INFEASIBLE
     assert found.certificate is None
 
 
@@ -136,7 +136,7 @@ def test_a_goal_outside_the_limits_is_refused_with_joint_value_and_limits():
     goal = START.copy()
     goal[1] = 3.0
     found = search(problem, Approach(problem.model, goal), Budget.of(PLENTY), QUICK, 0)
-    assert found.outcome is Outcome.UNUSABLE
+    assert found.outcome is SearchOutcome.UNUSABLE
     assert found.certificate is None
     assert 'the goal of joint_2 is 3.0 rad, outside its limits [-2.25, 2.25]' in str(found)
 
@@ -144,7 +144,7 @@ def test_a_goal_outside_the_limits_is_refused_with_joint_value_and_limits():
 def test_bounds_that_promise_nothing_are_refused():
     problem = without_armature(kinova_problem())
     found = search(problem, excite(problem), Budget.of(PLENTY), QUICK, 0)
-    assert found.outcome is Outcome.UNUSABLE
+    assert found.outcome is SearchOutcome.UNUSABLE
     assert found.certificate is None
     assert 'no bound on the tracking error' in str(found)
 
@@ -152,7 +152,7 @@ def test_bounds_that_promise_nothing_are_refused():
 def test_without_time_there_is_no_plan():
     problem = kinova_problem()
     found = search(problem, excite(problem), Budget.of(1e-3), QUICK, 0)
-    assert (found.outcome, found.certificate, found.starts) == (Outcome.OUT_OF_TIME, None, 0)
+    assert (found.outcome, found.certificate, found.starts) == (SearchOutcome.OUT_OF_TIME, None, 0)
     assert str(found) == 'no plan within the time budget'
 
 
@@ -160,4 +160,4 @@ def test_a_cancelled_search_gives_what_it_has():
     problem, cancelled = kinova_problem(), Event()
     cancelled.set()
     found = search(problem, excite(problem), Budget.of(PLENTY, cancelled), QUICK, 0)
-    assert (found.outcome, found.certificate) == (Outcome.CANCELLED, None)
+    assert (found.outcome, found.certificate) == (SearchOutcome.CANCELLED, None)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.plan.search.ipopt import Evaluation, IpoptSettings, Outcome, solve
+from safe_sysid.plan.search.ipopt import Evaluation, IpoptSettings, SolverOutcome, solve
 
 
 class Rosenbrock:
@@ -73,7 +73,7 @@ START = np.array([-1.0, 1.0])
 
 def test_finds_the_solution_on_the_edge():
     result = solve(Rosenbrock(), START, 10.0)
-    assert result.outcome is Outcome.SOLVED
+    assert result.outcome is SolverOutcome.SOLVED
     assert result.is_feasible
     angle = np.linspace(0, 2 * np.pi, 1_000_001)
     edge = np.sqrt(1.5) * np.stack([np.cos(angle), np.sin(angle)])
@@ -85,7 +85,7 @@ def test_finds_the_solution_on_the_edge():
 def test_rows_that_were_left_out_hold_as_well():
     problem = ManyLines()
     result = solve(problem, [0.0, 4.0], 10.0, settings=IpoptSettings(rows=3))
-    assert result.outcome is Outcome.SOLVED
+    assert result.outcome is SolverOutcome.SOLVED
     assert problem.evaluate(result.x).violation == 0.0
     assert np.allclose(result.x, [1.0, 0.0], atol=2e-3)
 
@@ -97,7 +97,7 @@ def test_without_constraints():
             return Evaluation(value.cost, value.gradient, np.zeros(0), np.zeros((0, 2)))
 
     result = solve(Free(), START, 10.0)
-    assert result.outcome is Outcome.SOLVED
+    assert result.outcome is SolverOutcome.SOLVED
     assert np.allclose(result.x, 1.0, atol=1e-3)
 
 
@@ -109,7 +109,7 @@ def test_says_when_nothing_nearby_is_allowed():
             return Evaluation(value.cost, value.gradient, np.array([-1 - x @ x]), -2 * x[None])
 
     result = solve(Impossible(), START, 10.0)
-    assert result.outcome is Outcome.INFEASIBLE
+    assert result.outcome is SolverOutcome.INFEASIBLE
     assert not result.is_feasible
     assert result.violation == pytest.approx(1.0, abs=1e-3)
     assert 'no point nearby' in str(result)
@@ -118,7 +118,7 @@ def test_says_when_nothing_nearby_is_allowed():
 def test_gives_the_best_point_seen_when_time_is_up():
     problem = Rosenbrock(wait=0.01)
     result = solve(problem, START, 0.1)
-    assert result.outcome is Outcome.OUT_OF_TIME
+    assert result.outcome is SolverOutcome.OUT_OF_TIME
     assert (result.violation, result.cost) == min(problem.seen)
     assert result.evaluations == len(problem.seen) <= 11
 
@@ -126,7 +126,7 @@ def test_gives_the_best_point_seen_when_time_is_up():
 def test_without_time_nothing_is_evaluated():
     problem = Rosenbrock()
     result = solve(problem, START, 0.0)
-    assert result.outcome is Outcome.OUT_OF_TIME
+    assert result.outcome is SolverOutcome.OUT_OF_TIME
     assert problem.seen == []
     assert not result.is_feasible
     assert np.array_equal(result.x, START)
@@ -140,7 +140,7 @@ def test_another_thread_can_cancel():
         time.sleep(0.001)
     cancelled.set()
     search.join(timeout=30.0)
-    assert results[0].outcome is Outcome.CANCELLED
+    assert results[0].outcome is SolverOutcome.CANCELLED
     assert results[0].cost < np.inf
 
 
@@ -155,7 +155,7 @@ def test_another_thread_can_cancel():
 )
 def test_numerical_trouble_is_a_result(trouble, words):
     result = solve(Failing(trouble), START, 10.0)
-    assert result.outcome is Outcome.FAILED
+    assert result.outcome is SolverOutcome.FAILED
     assert words in result.trouble
     assert result.cost < np.inf
 

@@ -12,7 +12,7 @@ from safe_sysid.bench.experiments.planning import violations
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.path.route import Follow, Route
-from safe_sysid.plan.result import Outcome
+from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.reach.margin import VELOCITY
@@ -51,7 +51,7 @@ def problem():
 def test_both_pieces_are_certified_and_lead_to_the_goal(problem):
     finding = found(problem, straight(0.3 * np.ones(7)))
     certificate = finding.certificate
-    assert finding.outcome is Outcome.FOUND
+    assert finding.outcome is SearchOutcome.FOUND
     assert certificate.holds
     assert [each.holds for each in certificate.then] == [True]
     plan = plan_of(certificate)
@@ -111,20 +111,20 @@ def test_whatever_stops_a_search_is_said_and_nothing_is_returned(problem):
     cancelled = Event()
     cancelled.set()
     outcomes = {
-        Outcome.CANCELLED: found(problem, follow, budget=Budget.of(SECONDS, cancelled)),
-        Outcome.OUT_OF_TIME: found(problem, follow, budget=Budget.of(1e-3)),
-        Outcome.UNUSABLE: found(without_armature(problem), follow),
+        SearchOutcome.CANCELLED: found(problem, follow, budget=Budget.of(SECONDS, cancelled)),
+        SearchOutcome.OUT_OF_TIME: found(problem, follow, budget=Budget.of(1e-3)),
+        SearchOutcome.UNUSABLE: found(without_armature(problem), follow),
     }
     for outcome, finding in outcomes.items():
         assert finding.outcome is outcome
         assert finding.certificate is None
-    assert 'no bound on the tracking error' in str(outcomes[Outcome.UNUSABLE])
+    assert 'no bound on the tracking error' in str(outcomes[SearchOutcome.UNUSABLE])
 
 
 def test_the_constraint_that_stops_all_motions_is_named(problem):
     inside = Obstacles.of({'box': Box(np.array([0.3, 0.0, 0.6]), np.full(3, 0.3), np.eye(3))})
     finding = found(replace(problem, obstacles=inside), straight(0.3 * np.ones(7)))
-    assert finding.outcome is Outcome.NONE_CERTIFIED
+    assert finding.outcome is SearchOutcome.NONE_CERTIFIED
     assert finding.certificate is None
     assert re.search('every constraint: obstacle clearance of .* and box', str(finding))
 

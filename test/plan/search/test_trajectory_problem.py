@@ -7,7 +7,7 @@ import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.plan.cost.terms import CostValue
-from safe_sysid.plan.search.ipopt import Outcome, solve
+from safe_sysid.plan.search.ipopt import SolverOutcome, solve
 from safe_sysid.plan.search.trajectory_problem import TrajectoryProblem
 
 
@@ -34,7 +34,7 @@ class BelowLine:
 
 def test_the_solution_is_the_nearest_point_allowed():
     result = solve(TrajectoryProblem(Distance(), BelowLine(), 2), np.zeros(2), 10.0)
-    assert result.outcome is Outcome.SOLVED
+    assert result.outcome is SolverOutcome.SOLVED
     assert np.allclose(result.x, 0.5, atol=1e-3)
 
 

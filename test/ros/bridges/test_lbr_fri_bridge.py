@@ -10,7 +10,7 @@ from ros.running_node import running_node
 from ros.small_loop import SmallLoop, SpringLaw
 
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.ros.bridges.fri_state import CommandMode, Session
+from safe_sysid.ros.bridges.fri_state import CommandMode, FriSession
 from safe_sysid.share import share_directory
 from safe_sysid.track.supervisor import Cause
 
@@ -70,7 +70,7 @@ def say(loop, mode):
 
 def leave_torque_control(robot, loop):
     """The operator ends the application on the robot and begins it again."""
-    robot.session, robot.command_mode = Session.MONITORING_READY, CommandMode.NONE
+    robot.session, robot.command_mode = FriSession.MONITORING_READY, CommandMode.NONE
 
     def monitored():
         robot.send()
@@ -78,7 +78,7 @@ def leave_torque_control(robot, loop):
 
     is_released = lambda: loop.figures(NAME).get('released') == 'True'  # noqa: E731
     loop.wait_until(is_released, 'the arm is in other hands', monitored)
-    robot.session, robot.command_mode = Session.COMMANDING_ACTIVE, CommandMode.TORQUE
+    robot.session, robot.command_mode = FriSession.COMMANDING_ACTIVE, CommandMode.TORQUE
 
 
 def cycle(robot, loop):
@@ -181,7 +181,7 @@ def test_a_robot_that_takes_no_torque_gets_none_and_the_cause_is_said(bridged):
 def test_before_anything_is_commanded_a_robot_that_is_not_ready_is_no_fault(bridged):
     robot, loop = bridged
     told = len(robot.told)
-    robot.session, robot.command_mode = Session.MONITORING_READY, CommandMode.NONE
+    robot.session, robot.command_mode = FriSession.MONITORING_READY, CommandMode.NONE
     for i in range(3):
         robot.move()
         robot.send()

@@ -10,7 +10,7 @@ import pytest
 from ros.ending_loop import ending_loop
 
 MOMENTS = (0.3, 1.0, 1.9, 2.6)  # [s] after the start of a plan of 3 s, whose second half brakes
-KILLED = ('identifier', 'planner', 'controller', 'supervisor', 'onlooker', 'recorder')
+KILLED = ('identifier', 'planner', 'controller', 'supervisor', 'monitor', 'recorder')
 
 
 def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):

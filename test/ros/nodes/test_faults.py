@@ -110,7 +110,7 @@ def test_two_controllers_are_a_fault_until_one_is_gone(loop):
     loop.expect_rest()
     refused = loop.call('supervisor/reset_fault')
     assert not refused.success
-    assert 'two nodes publish what only one may' in refused.message
+    assert 'another safe_sysid loop publishes on the same topics' in refused.message
     loop.disturb('not a number')
     loop.wait_to_hear('supervisor', 'also: a measurement is not finite')
     loop.disturb('')

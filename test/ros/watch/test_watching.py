@@ -5,7 +5,7 @@ import pytest
 from safe_sysid.errors import ConfigError
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
-from safe_sysid.ros.watch.health import Heard
+from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
@@ -13,7 +13,7 @@ from safe_sysid.track.supervisor import Cause
 
 
 def heard(name, pid='1', faults=(), **figures):
-    return Heard(name, pid, 'trouble' if faults else '', frozenset(faults), figures)
+    return NodeStatus(name, pid, 'trouble' if faults else '', frozenset(faults), figures)
 
 
 def test_a_second_source_is_not_listened_to_and_is_named():

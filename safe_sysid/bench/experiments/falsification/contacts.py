@@ -106,7 +106,7 @@ def stood_still(seed: int, holding: tuple[str, str], number: int) -> ContactVerd
 
 
 def touching_pose(rng: np.random.Generator, arm: HoldingArm) -> Array:
-    """A pose in which the payload is in the arm, if steps at random towards it lead there."""
+    """Step at random towards a pose in which the payload is inside the arm."""
     held = [p for p in arm.pairs if arm.solids[p[0]].is_held or arm.solids[p[1]].is_held]
     poses = [random_pose(rng, arm.model) for _ in range(DRAWS)]
     gaps = np.array([distances(arm, q, held) for q in poses])
@@ -158,7 +158,7 @@ def is_certified(model: RobotModel, q: Array) -> bool:
 
 @cache
 def holding_arm(arm: str, payload: str) -> HoldingArm:
-    """The arm with the payload, stronger than it is and with a rotor in every joint."""
+    """Return the arm with the payload, stronger than it is and with a rotor in every joint."""
     facts, held = read_facts(facts_path(arm)), read_payload(payload)
     model = RobotModel.named(arm).with_payload(held)
     theta, Ia = model.theta.copy(), model.layout.joint_entries('Ia')

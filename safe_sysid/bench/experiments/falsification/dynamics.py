@@ -54,7 +54,7 @@ class Pose(NamedTuple):
 
 @jit
 def posed(m: Mechanism, q: Array) -> Pose:
-    """The bodies at q."""
+    """Return the bodies at q."""
     n = len(q)
     R, second = np.empty((2, n, 3, 3))
     p, z, d, first = np.empty((4, n, 3))

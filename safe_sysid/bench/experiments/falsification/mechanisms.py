@@ -18,7 +18,7 @@ FAR = 1e4  # [rad or m] of limits that mean nothing
 
 
 def random_mechanism(rng: np.random.Generator, n: int, dry: float, viscous: float) -> Mechanism:
-    """A chain, or with one chance in four a tree; joints slide with one chance in four.
+    """Return a chain, or with one chance in four a tree; joints slide with one chance in four.
 
     Friction scales with what the joint feels: `viscous` is a rate [1/s], `dry` a share of what
     accelerates the joint by 10 rad/s^2.
@@ -88,7 +88,7 @@ def rpy_of(R: Array) -> Array:
 
 
 def model_of(mechanism: Mechanism, tip: int, turning: Mapping[int, str]) -> RobotModel:
-    """What the package makes of a mechanism that is handed over as URDF and settings.
+    """Return what the package makes of a mechanism that is handed over as URDF and settings.
 
     `turning` names joints that are not revolute or prismatic but continuous.
     """
@@ -170,7 +170,7 @@ class Description:
         self.moving = moving
 
     def placed(self, link: str) -> tuple[int, Array, Array]:
-        """The moving joint that carries a link (-1: none), and the link in the joint's frame."""
+        """Return the joint that carries a link (-1: none), and the link in its frame."""
         R, p = np.eye(3), np.zeros(3)
         while link in self._joints:
             joint = self._joints[link]
@@ -182,7 +182,7 @@ class Description:
         return -1, R, p
 
     def mechanism(self, gravity: Array, friction: Array) -> Mechanism:
-        """The same as numbers; rows of friction are Fc, Fv, Ia, beta."""
+        """Return the same as numbers; rows of friction are Fc, Fv, Ia, beta."""
         n = len(self.moving)
         joints = {str(joint.get('name')): joint for joint in self._joints.values()}
         parent, turn, place = np.zeros(n, np.int64), np.zeros((n, 3, 3)), np.zeros((n, 3))

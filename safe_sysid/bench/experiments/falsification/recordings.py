@@ -110,7 +110,7 @@ def _any_recipe(rng: np.random.Generator) -> Recipe:
 
 
 def mutated(rng: np.random.Generator, recipe: Recipe) -> Recipe:
-    """The same but for one or two entries."""
+    """Return the same but for one or two entries."""
     other, fields = random_recipe(rng), list(Recipe.__dataclass_fields__)
     for name in rng.choice(fields, size=int(rng.integers(1, 3)), replace=False):
         if name in ('signal', 'drive'):
@@ -152,7 +152,7 @@ class _Errors(NamedTuple):
 
 
 def record(recipe: Recipe) -> Recorded | None:
-    """The recording of a recipe, if its arm is not too fast and its motion comes to a state."""
+    """Record a recipe, if its arm is not too fast and its motion comes to a state."""
     mechanism = random_mechanism(
         np.random.default_rng(recipe.arm), recipe.joints, recipe.dry, recipe.viscous
     )
@@ -163,7 +163,7 @@ def record(recipe: Recipe) -> Recorded | None:
 
 
 def recorded(recipe: Recipe, mechanism: Mechanism, moved: _Motion) -> Recorded:
-    """What sensors tell of a motion, and what is promised about it."""
+    """Return what sensors tell of a motion, and what is promised about it."""
     rng = np.random.default_rng(recipe.errors)
     position, velocity = _sensed(rng, recipe, moved)
     torque, absolute = _told_torque(rng, recipe, moved)

@@ -46,7 +46,7 @@ class ObstacleVerdict:
 
 
 def shown(seed: int, numbers: range) -> ObstacleVerdict:
-    """Some sequences, all told to one process."""
+    """Return some sequences, all told to one process."""
     sequences = [_sequence(np.random.default_rng([seed, 4, number])) for number in numbers]
     text = '\n'.join(json.dumps(sequence) for sequence in sequences)
     done = subprocess.run(PROBE, input=text, capture_output=True, text=True, check=True)

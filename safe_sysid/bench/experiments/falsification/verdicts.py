@@ -66,7 +66,7 @@ class RecordingVerdict:
 
 
 def judged(recipe: Recipe, number: int) -> RecordingVerdict:
-    """The recording of a recipe: its rows and bounds.
+    """Return the recording of a recipe: its rows and bounds.
 
     Linear programs take most of the time: by number, they are solved for all rows at once, by the
     identifier as rows come, or not at all.
@@ -79,7 +79,7 @@ def judged(recipe: Recipe, number: int) -> RecordingVerdict:
 
 
 def verdict_of(recipe: Recipe, recording: Recorded, programs: tuple[str, ...]) -> RecordingVerdict:
-    """The same for a recording that is there already."""
+    """Return the same for a recording that is there already."""
     verdict = RecordingVerdict(recordings=1)
     rows = rows_of(recording)
     if rows is None:
@@ -106,7 +106,7 @@ def rows_of(recording: Recorded) -> Observation | None:
 
 
 def row_shares(rows: Observation, recording: Recorded) -> Array:
-    """What every row leaves out for the true parameters, as a share of delta."""
+    """Return what every row leaves out for the true parameters, as a share of delta."""
     layout, theta = recording.model.layout, recording.mechanism.theta
     terms = np.concatenate(
         [rows.Y_e * theta[layout.end_effector], rows.Y_r * theta[layout.rest]], axis=1

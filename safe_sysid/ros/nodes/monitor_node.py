@@ -18,7 +18,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.qos import HEALTH, STATE
-from safe_sysid.ros.process.leaving import EndRequest, LeaveAsOnlooker
+from safe_sysid.ros.process.leaving import EndRequest, LeaveAsMonitor
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.words import say
@@ -29,21 +29,21 @@ Form = Annotated[str, OneOf(('text', 'json'))]
 
 
 @dataclass(frozen=True)
-class OnlookerSettings(LoopSettings):
-    """Parameters of the onlooker."""
+class MonitorSettings(LoopSettings):
+    """Parameters of the monitor."""
 
     once: bool = False  # whether to end when the task is done, or at a fault
     form: Form = 'text'  # for people; for programs json, an object per line
 
 
-class OnlookerNode(Node):
+class MonitorNode(Node):
     """Listens and prints; has no part in the loop."""
 
     def __init__(self) -> None:
-        super().__init__('onlooker', automatically_declare_parameters_from_overrides=True)
-        self._settings = settings = read_config(self, OnlookerSettings)
+        super().__init__('monitor', automatically_declare_parameters_from_overrides=True)
+        self._settings = settings = read_config(self, MonitorSettings)
         self._layout = settings.described().layout
-        self.leave = LeaveAsOnlooker(self)
+        self.leave = LeaveAsMonitor(self)
         self._end = EndRequest(self)
         self._mode = ''
         self._said: dict[str, str] = {}
@@ -91,7 +91,7 @@ class OnlookerNode(Node):
             self._end_at_fault(heard.figures.get('cause', ''))
 
     def _tell_search(self, figures: Mapping[str, str]) -> None:
-        """What the planner found, once."""
+        """Report what the planner found, once."""
         told = told_search(figures)
         if told is not None and told.sentence != self._found:
             self._found = told.sentence
@@ -102,7 +102,7 @@ class OnlookerNode(Node):
             self._end.send(FAULT, f'fault {cause}')
 
     def _say(self, sentence: str, **figures: object) -> None:
-        """A line: the sentence, or an object of it and its figures."""
+        """Print a line: the sentence, or an object of it and its figures."""
         line = sentence
         if self._settings.form == 'json':
             line = json.dumps({'sentence': sentence, 'stamp': self._stamp, **figures})
@@ -111,7 +111,7 @@ class OnlookerNode(Node):
 
 def main() -> int:
     """Run the node."""
-    return main_of(OnlookerNode)
+    return main_of(MonitorNode)
 
 
 if __name__ == '__main__':

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from safe_sysid.excite import contact_model
-from safe_sysid.excite.certificate import Certificate
+from safe_sysid.excite.certificate import MotionCertificate
 from safe_sysid.excite.contact_model import ContactModel
 from safe_sysid.excite.design import design_problem, random_start
-from safe_sysid.excite.motion_to_record import warnings_of
+from safe_sysid.excite.excitation_trajectory import warnings_of
 from safe_sysid.excite.multi_start import Design
 from safe_sysid.excite.settings import read_settings
 from safe_sysid.model.arm import arm_of
@@ -23,7 +23,7 @@ def test_poor_excitation_is_said():
     settings = replace(read_settings(), floor=None)
     problem = design_problem(arm, arm, settings)
     x = random_start(problem, np.random.default_rng(0))
-    proof = Certificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
+    proof = MotionCertificate(1.0, '', 0.0, 0.0, 0.0, 0.0, ())
     good = Design(problem.motion(x), 20.0, 1.0, proof, 0, ())
     assert warnings_of(problem, good, settings) == []
     (poor,) = warnings_of(problem, replace(good, condition=200.0), settings)

@@ -23,7 +23,7 @@ Look = Callable[[ContactModel], None]  # is shown what is known of shapes, befor
 
 
 @dataclass(frozen=True)
-class Aim:
+class ExcitationAim:
     """What a motion has to be good for."""
 
     criterion: str
@@ -31,7 +31,7 @@ class Aim:
 
 
 @dataclass(frozen=True, eq=False)
-class MotionToRecord:
+class ExcitationTrajectory:
     """A motion at the rate at which it is commanded, what it is worth, and what is doubtful."""
 
     joint_names: tuple[str, ...]
@@ -43,15 +43,15 @@ class MotionToRecord:
     contact_doubts: tuple[str, ...]  # why it is not proven free of contact; empty if it is
 
 
-def motion_to_record(
+def design_trajectory(
     arm: Arm,
     payload: Payload | None,
-    aim: Aim,
+    aim: ExcitationAim,
     effort: Effort,
     settings: ExcitationSettings,
     watch: Watch,
     look: Look = lambda _: None,
-) -> MotionToRecord:
+) -> ExcitationTrajectory:
     """Design the best motion that an effort finds for an arm and what it holds."""
     model = arm.model if payload is None else arm.model.with_payload(payload)
     make = payload_problem if aim.payload_only else design_problem
@@ -62,7 +62,7 @@ def motion_to_record(
     found = design(problem, aim.criterion, effort, watch)
     figures = figures_of(problem, found, settings)
     doubts = (*contact.missing, *contact.too_near(found.motion, settings.clearance))
-    return MotionToRecord(
+    return ExcitationTrajectory(
         model.layout.joint_names,
         *sampled(found, settings.command_rate),
         {'robot': model.name, 'criterion': aim.criterion, **figures},
@@ -80,7 +80,7 @@ def motion_to_record(
 def figures_of(
     problem: DesignProblem, found: Design, settings: ExcitationSettings
 ) -> dict[str, Any]:
-    """What the motion is worth, what is proven of it, and how it was found."""
+    """Return what the motion is worth, what is proven of it, and how it was found."""
     information, columns = problem.information, problem.information.columns
     states = problem.states(found.motion.x)
     labels = problem.model.layout.labels
@@ -132,7 +132,7 @@ def warnings_of(problem: DesignProblem, found: Design, settings: ExcitationSetti
 
 
 def description_warnings(arm: Arm) -> list[str]:
-    """What nobody says about an arm of which only the URDF is known."""
+    """Return what nobody says about an arm of which only the URDF is known."""
     if arm.is_described:
         return []
     return [
@@ -142,7 +142,7 @@ def description_warnings(arm: Arm) -> list[str]:
 
 
 def sampled(found: Design, rate: float) -> tuple[Array, Array]:
-    """Times (N,) and states (3, N, n) at the rate at which the motion is commanded."""
+    """Return times (N,) and states (3, N, n) at the rate at which the motion is commanded."""
     count = int(np.ceil(found.motion.basis.duration * rate))
     t: Array = np.minimum(np.arange(count + 1) / rate, found.motion.basis.duration)
     return t, found.motion.states(t)
