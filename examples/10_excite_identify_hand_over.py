@@ -17,4 +17,4 @@ result = ss.identify_payload('grasped.csv', arm, known)
 print(result)
 result.report('grasped.html')
 for controller in ('ur', 'franka', 'kuka', 'mjcf', 'urdf'):
-    result.export(controller, f'payload.{controller}')
+    result.export(controller, f'payload.{controller}', undetermined='compact')

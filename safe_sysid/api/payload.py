@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choice
@@ -65,11 +65,29 @@ class PayloadResult(ShownAsText):
         """Return everything in the types of JSON."""
         return as_mapping(self.recorded.found)
 
-    def export(self, form: str, path: str | PathLike[str]) -> None:
-        """Write the payload for a controller or simulator: urdf, mjcf, ur, franka, kuka or abb."""
-        from safe_sysid.export.payload import write_export
+    def export(
+        self,
+        form: str,
+        path: str | PathLike[str],
+        undetermined: Literal['refuse', 'compact'] = 'refuse',
+    ) -> None:
+        """Write the payload for a controller or simulator.
 
-        write_export(form, Path(path), self.recorded.found, self.recorded.problem.arm)
+        Args:
+            form: urdf, mjcf, ur, franka, kuka or abb.
+            path: of the file.
+            undetermined: what becomes of values that the motion has not determined: `refuse`
+                leaves the inertia out where the format can do without (ur) and raises elsewhere;
+                `compact` writes those of a compact body, and marks them.
+
+        Raises:
+            ConfigError: there are no bounds, or the format needs what is not determined.
+
+        """
+        from safe_sysid.export.payload import write_determined, write_export
+
+        write = write_export if undetermined == 'compact' else write_determined
+        write(form, Path(path), self.recorded.found, self.recorded.problem.arm)
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write a page (HTML) with bounds over time, held-out torque and assumptions."""

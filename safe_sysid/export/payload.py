@@ -8,7 +8,13 @@ from pathlib import Path
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
-from safe_sysid.export.payload_controllers import abb, franka, kuka, universal_robots
+from safe_sysid.export.payload_controllers import (
+    abb,
+    franka,
+    kuka,
+    universal_robots,
+    without_inertia,
+)
 from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.identification import Identification
@@ -45,6 +51,24 @@ def _body(form: str, found: Identification) -> Body:
     if form == 'urdf':
         return Body('', found.nominal, found.bounds)
     return replace(found.payload, assumed=found.unstated)
+
+
+def write_determined(form: str, path: Path, found: Identification, arm: Arm) -> None:
+    """Write what the motion has determined; raise a ConfigError where a format needs more.
+
+    URScript takes a payload without inertia, all other formats need one.
+    """
+    guesses = undetermined(form, found)
+    if not guesses:
+        write_export(form, path, found, arm)
+        return
+    if form != 'ur' or not set(guesses).isdisjoint(NAMES[:4]):
+        raise ConfigError(
+            f'{path} is not written: the motion has not determined {", ".join(guesses)}, which '
+            f'{form} needs; move joints that show them, or ask for a compact body in their place'
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(without_inertia(_body(form, found)), encoding='utf-8')
 
 
 def write_export(form: str, path: Path, found: Identification, arm: Arm) -> None:

@@ -67,6 +67,15 @@ def universal_robots(body: Body) -> str:
     )
 
 
+def without_inertia(body: Body) -> str:
+    """URScript without the inertia, which the robot then takes for that of a compact body."""
+    return (
+        comments(body, '#')
+        + '# inertia left out, as the motion has not determined it\n'
+        + f'set_target_payload({_number(body.mass)}, [{_numbers(body.com)}])\n'
+    )
+
+
 def franka(body: Body) -> str:
     """libfranka: kg, m, nine inertias column by column."""
     com, columns = _numbers(body.com), _numbers(_checked(body).T.ravel())

@@ -71,9 +71,19 @@ def test_the_result_shows_itself_and_writes_files(identified, tmp_path):
     assert identified._repr_html_().startswith('<pre>')
     assert identified.as_dict()['lower'] == identified.lower.tolist()
     identified.report(tmp_path / 'page.html')
-    identified.export('mjcf', tmp_path / 'payload.xml')
+    identified.export('mjcf', tmp_path / 'payload.xml', undetermined='compact')
     assert (tmp_path / 'page.html').stat().st_size > 10_000
     assert 'inertial' in (tmp_path / 'payload.xml').read_text()
+
+
+def test_what_is_not_determined_is_left_out_or_refused(identified, tmp_path):
+    identified.export('ur', tmp_path / 'payload.script')
+    command = (tmp_path / 'payload.script').read_text().splitlines()[-1]
+    assert command.startswith('set_target_payload(')
+    assert command.count('[') == 1  # no inertia
+    with pytest.raises(ConfigError, match='not determined.* Ixx'):
+        identified.export('franka', tmp_path / 'payload.cpp')
+    assert not (tmp_path / 'payload.cpp').exists()
 
 
 def test_samples_one_by_one_give_what_a_recording_gives(recording, identified):
