@@ -19,10 +19,9 @@ from safe_sysid.bench.experiments.falsification.contacts import (
     stood_still,
 )
 from safe_sysid.bench.experiments.falsification.recordings import (
-    Recipe,
     mutated,
     random_recipe,
-    record,
+    without_errors,
 )
 from safe_sysid.bench.experiments.falsification.shown_obstacles import ObstacleVerdict, shown
 from safe_sysid.bench.experiments.falsification.takeovers import TakeoverVerdict, taken_over
@@ -31,8 +30,7 @@ from safe_sysid.bench.experiments.falsification.verdicts import (
     ONLINE,
     RecordingVerdict,
     judged,
-    row_shares,
-    rows_of,
+    rows_judged,
 )
 from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.versions import cpu_count
@@ -41,8 +39,8 @@ RECORDINGS, QUICK_RECORDINGS = 10_000, 300
 POSES, QUICK_POSES = 1000, 32
 ARMS, QUICK_ARMS = 400, 20  # whose plans are taken over, several times each
 SEQUENCES, QUICK_SEQUENCES = 400, 20  # of markers and transforms
-CLIMBS, QUICK_CLIMBS = 40, 4  # searches for the recording whose rows use most of their bound
-STEPS, QUICK_STEPS = 60, 10  # of each
+CLIMBS, QUICK_CLIMBS = 40, 6  # searches for the recording whose rows use most of their bound
+STEPS, QUICK_STEPS = 60, 20  # of each
 CHUNK = 10  # trials that a process takes at a time
 SHOWN = 20  # broken promises of each kind that are listed
 
@@ -174,28 +172,24 @@ def judged_chunk(seed: int, numbers: range) -> RecordingVerdict:
 
 
 def climbed(seed: int, number: int, steps: int) -> RecordingVerdict:
-    """From one recording to others whose rows use more of their bound, until one breaks it."""
+    """From one recording to others whose rows use more of their bound, until one breaks it.
+
+    Errors at a corner of what is promised use all of it, so three searches in four have none.
+    """
     rng = np.random.default_rng([seed, 1, number])
-    best, share = random_recipe(rng), -1.0
-    total = RecordingVerdict()
+    best, total = None, RecordingVerdict()
     for _ in range(steps):
-        recipe = best if share < 0.0 else mutated(rng, best)
-        used = _largest_share(recipe)
-        total.recordings += used is not None
-        if used is not None and used > share:
-            best, share = recipe, used
-        if share > 1.0:
+        recipe = random_recipe(rng) if best is None else mutated(rng, best)
+        recipe = without_errors(recipe) if number % 4 else recipe
+        verdict = rows_judged(recipe)
+        total.add(verdict)
+        if verdict.worst is not None and verdict.largest_share >= total.largest_share:
+            best = recipe
+        if total.row_violations:
             break
-    total.add(judged(best, 0))
+    if best is not None:
+        total.add(judged(best, 0))
     return total
-
-
-def _largest_share(recipe: Recipe) -> float | None:
-    recording = record(recipe)
-    rows = None if recording is None else rows_of(recording)
-    if recording is None or rows is None:
-        return None
-    return float(row_shares(rows, recording).max())
 
 
 def stood_still_chunk(seed: int, holding: tuple[str, str], numbers: range) -> ContactVerdict:

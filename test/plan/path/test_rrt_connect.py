@@ -76,7 +76,7 @@ def test_says_which_joint_is_outside_its_limits():
     assert result.outcome is PathOutcome.GOAL_OUTSIDE
     name = ARM.layout.joint_names[1]
     assert str(result) == (
-        f'the goal is outside the joint limits: {name} at 3.3, allowed -2.25 to 2.25'
+        f'the goal is outside the joint limits: {name} at 3.3, allowed -2.24 to 2.24'
     )
     result = find_path(PathQuery(ARM, NO_OBSTACLES, outside * np.nan, HOME), LONG)
     assert result.outcome is PathOutcome.START_OUTSIDE

@@ -138,7 +138,7 @@ def test_a_goal_outside_the_limits_is_refused_with_joint_value_and_limits():
     found = search(problem, Approach(problem.model, goal), Budget.of(PLENTY), QUICK, 0)
     assert found.outcome is SearchOutcome.UNUSABLE
     assert found.certificate is None
-    assert 'the goal of joint_2 is 3.0 rad, outside its limits [-2.25, 2.25]' in str(found)
+    assert 'the goal of joint_2 is 3.0 rad, outside its limits [-2.24, 2.24]' in str(found)
 
 
 def test_bounds_that_promise_nothing_are_refused():

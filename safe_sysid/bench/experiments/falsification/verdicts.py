@@ -78,23 +78,41 @@ def judged(recipe: Recipe, number: int) -> RecordingVerdict:
     return verdict_of(recipe, recording, programs)
 
 
-def verdict_of(recipe: Recipe, recording: Recorded, programs: tuple[str, ...]) -> RecordingVerdict:
-    """Return the same for a recording that is there already."""
+def rows_judged(recipe: Recipe) -> RecordingVerdict:
+    """Judge the rows of a recipe alone."""
+    recording = record(recipe)
+    if recording is None:
+        return RecordingVerdict(discarded=1)
     verdict = RecordingVerdict(recordings=1)
-    rows = rows_of(recording)
+    _rows(verdict, recipe, recording)
+    return verdict
+
+
+def verdict_of(recipe: Recipe, recording: Recorded, programs: tuple[str, ...]) -> RecordingVerdict:
+    """Judge rows and bounds of a recording that is there already."""
+    verdict = RecordingVerdict(recordings=1)
+    rows = _rows(verdict, recipe, recording)
     if rows is None:
         return verdict
-    shares = row_shares(rows, recording)
-    verdict.rows, verdict.row_violations = len(rows), int((shares > 1.0).sum())
-    verdict.largest_share, verdict.worst = float(shares.max()), recipe
-    if verdict.row_violations:
-        verdict.broken.append((recipe, f'row uses {shares.max():.4g} of delta'))
     for name, form in FORMS.items():
         if name != MEMBERSHIP or name in programs:
             _bounds(verdict, recipe, recording, (rows, name, form))
     if ONLINE in programs:
         _online(verdict, recipe, recording)
     return verdict
+
+
+def _rows(verdict: RecordingVerdict, recipe: Recipe, recording: Recorded) -> Observation | None:
+    """Count the rows of a recording, if there are any, and those that do not hold."""
+    rows = rows_of(recording)
+    if rows is None:
+        return None
+    shares = row_shares(rows, recording)
+    verdict.rows, verdict.row_violations = len(rows), int((shares > 1.0).sum())
+    verdict.largest_share, verdict.worst = float(shares.max()), recipe
+    if verdict.row_violations:
+        verdict.broken.append((recipe, f'row uses {shares.max():.4g} of delta'))
+    return rows
 
 
 def rows_of(recording: Recorded) -> Observation | None:
