@@ -41,6 +41,7 @@ ARMS, QUICK_ARMS = 400, 20  # whose plans are taken over, several times each
 SEQUENCES, QUICK_SEQUENCES = 400, 20  # of markers and transforms
 CLIMBS, QUICK_CLIMBS = 40, 6  # searches for the recording whose rows use most of their bound
 STEPS, QUICK_STEPS = 60, 20  # of each
+PAUSE = 5.0  # [s] between two words about progress
 CHUNK = 10  # trials that a process takes at a time
 SHOWN = 20  # broken promises of each kind that are listed
 
@@ -115,7 +116,7 @@ class Campaigns:
 
     def __init__(self, pool: ProcessPoolExecutor, seed: int, progress: Progress) -> None:
         self._pool, self._seed, self._progress = pool, seed, progress
-        self._begin = time.monotonic()
+        self._begin, self._due = time.monotonic(), 0.0
 
     def recordings(self, count: int) -> RecordingVerdict:
         """Random recordings."""
@@ -123,7 +124,7 @@ class Campaigns:
         seeds = [self._seed] * len(chunks)
         for chunk, part in zip(chunks, self._pool.map(judged_chunk, seeds, chunks), strict=True):
             total.add(part)
-            self._say(f'recording {chunk.stop} of {count}', chunk, total.row_violations)
+            self._say(f'recording {chunk.stop} of {count}', total.row_violations)
         return total
 
     def climbs(self, count: int, steps: int) -> RecordingVerdict:
@@ -132,7 +133,7 @@ class Campaigns:
         arguments = [self._seed] * count, range(count), [steps] * count
         for number, part in enumerate(self._pool.map(climbed, *arguments)):
             total.add(part)
-            self._say(f'search {number + 1} of {count}', range(1), total.row_violations)
+            self._say(f'search {number + 1} of {count}', total.row_violations)
         return total
 
     def contacts(self, count: int) -> ContactVerdict:
@@ -145,7 +146,7 @@ class Campaigns:
             chunks, self._pool.map(stood_still_chunk, seeds, held, chunks), strict=True
         ):
             total.add(part)
-            self._say(f'pose {chunk.stop} of {count}', range(1), total.contacts)
+            self._say(f'pose {chunk.stop} of {count}', total.contacts)
         return total
 
     def takeovers(self, count: int) -> TakeoverVerdict:
@@ -154,12 +155,14 @@ class Campaigns:
         seeds = [self._seed] * len(chunks)
         for chunk, part in zip(chunks, self._pool.map(takeover_chunk, seeds, chunks), strict=True):
             total.add(part)
-            self._say(f'arm {chunk.stop} of {count} handed over', range(1), total.violations)
+            self._say(f'arm {chunk.stop} of {count} handed over', total.violations)
         return total
 
-    def _say(self, what: str, chunk: range, broken: int) -> None:
-        if chunk.start % (10 * CHUNK) == 0:
-            seconds = time.monotonic() - self._begin
+    def _say(self, what: str, broken: int) -> None:
+        """Now and then."""
+        seconds = time.monotonic() - self._begin
+        if seconds >= self._due:
+            self._due = seconds + PAUSE
             self._progress(f'{seconds:.0f} s: {what}, {broken} broken promises')
 
 
