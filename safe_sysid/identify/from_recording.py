@@ -51,7 +51,11 @@ ASSUMED = {  # what bounds rest on, in words
     'velocity_error': 'the error of velocities',
     'torque_signal': 'what torque does between samples',
 }
-STEP_ALLOWED = 2.5  # sample times between two samples, before it is a gap
+STEP_ALLOWED = {  # sample times between two samples, before it is a gap
+    'sampled': 2.5,
+    'held': 1.5,  # the torque of a lost sample is not known
+    'held_until': 1.5,
+}
 FEWEST = 5  # samples in a window
 
 
@@ -254,7 +258,7 @@ def observation_settings(
         torque_error=settings.torque_error,
         position_error=tuple(readings.position.tolist()),
         velocity_error=tuple(readings.velocity.tolist()),
-        longest_step=STEP_ALLOWED * period,
+        longest_step=STEP_ALLOWED[settings.torque_signal] * period,
     )
 
 
@@ -288,10 +292,13 @@ def _readings(
         dv = difference_errors(log, recording.stride)
         dv = dv + dq / (recording.stride * recording.timing.period)
     else:
-        dv = DOUBTED * departures(log, recording.stride)
+        far, slope = departures(log, recording.stride), difference_errors(log, recording.stride)
+        slope = slope + dq / (recording.stride * recording.timing.period)
+        dv = np.maximum(DOUBTED * far, far + slope)
         sentences.append(
-            f'assumed, as nobody stated it: velocities are off by at most {DOUBTED:g} times what '
-            'they depart from differences of the positions; --velocity-error, or sensing: in the '
+            'assumed, as nobody stated it: velocities are off by at most what they depart from '
+            'differences of the positions and what these are off, or '
+            f'{DOUBTED:g} times as far as they depart; --velocity-error, or sensing: in the '
             'settings of the arm, says it better'
         )
     return ReadingErrors(dq, dv, tuple(sentences))

@@ -185,6 +185,7 @@ class MomentumObserver:
         self._last = 0  # [ns]
         self._gaps = 0  # in a row
         self._steps: deque[int] = deque(maxlen=STEPS_REMEMBERED)  # [ns] the last ones, gaps too
+        self._shortest_usual = 0  # [ns] smallest lower quartile of them
         stated = model.sensors.sensing.velocity_error is not None
         self._least_period = 0.0 if stated else settings.least_period or 0.0
         self._longest = 0  # [ns] step of the window
@@ -235,7 +236,10 @@ class MomentumObserver:
         """Whether a step is so long that a held torque may have changed inside it, unseen."""
         if self._rule.torque == SAMPLED:
             return False
-        return step > LONGEST_HOLD * sorted(self._steps)[(len(self._steps) - 1) // 2]
+        usual = sorted(self._steps)[(len(self._steps) - 1) // 4]  # most may have lost a sample
+        if len(self._steps) == STEPS_REMEMBERED:
+            self._shortest_usual = min(usual, self._shortest_usual or usual)
+        return step > LONGEST_HOLD * min(usual, self._shortest_usual or usual)
 
     def _count_gap(self, seconds: float) -> None:
         """Refuse samples that are always too far apart; a few gaps in a row happen."""
@@ -254,6 +258,7 @@ class MomentumObserver:
         finally:
             self._origin = None
             self._steps.clear()
+            self._shortest_usual = 0
 
     def _checked(self, measurement: JointMeasurement) -> Array:
         n = self._model.n

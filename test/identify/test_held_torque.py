@@ -116,14 +116,15 @@ def test_positions_that_wrap_are_unwrapped(rng):
 # lost samples
 
 
-def test_a_window_ends_where_a_sample_of_a_held_torque_is_lost(rng):
+@pytest.mark.parametrize('left', [294, 210])  # of 300; of 210, every other step is a double one
+def test_a_window_ends_where_a_sample_of_a_held_torque_is_lost(rng, left):
     arm, viscous = random_links(rng)
     model = two_links(rng, arm, viscous, np.zeros(2))
     for _ in range(10):
         torques = 2.0 * rng.normal(size=(300, 2))
         states = swing(rng.normal(size=4), torques, 0.001, 20, arm, viscous, np.zeros(2))
         log = swinging_log(states, torques, 0.001)
-        kept = np.sort(rng.permutation(300)[:294])
+        kept = np.sort(rng.permutation(300)[:left])
         kept = kept[kept != 1] if rng.random() < 0.5 else kept  # the very first step is long
         lossy = JointLog(
             *(array[kept] for array in (log.stamp, log.position, log.velocity, log.torque))
@@ -132,4 +133,5 @@ def test_a_window_ends_where_a_sample_of_a_held_torque_is_lost(rng):
         sampled_windows = observe(
             model, near_bounds(model), exact(window=20, longest_step=0.0025), lossy
         )
-        assert np.diff(np.unique(sampled_windows.start)).max() < 0.03  # a measured one goes on
+        if left == 294:
+            assert np.diff(np.unique(sampled_windows.start)).max() < 0.03  # a measured one goes on

@@ -74,7 +74,7 @@ def random_recipe(rng: np.random.Generator) -> Recipe:
 
 
 def without_errors(recipe: Recipe) -> Recipe:
-    """The same with next to no error made or promised."""
+    """Return the recipe with next to no error made or promised."""
     return replace(recipe, sensors='exact', ratio=0.0, known=0.0, slack=1.0)
 
 

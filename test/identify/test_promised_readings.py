@@ -1,0 +1,35 @@
+"""What a recording is promised where nobody states the errors of its velocities."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.identify.from_recording import RecordingSettings, identification_problem
+from safe_sysid.measure.recording import Samples, recording_of
+from safe_sysid.model.arm import arm_of
+
+PERIOD = 0.001  # [s]
+STEP = 3.49e-4  # [rad] of the Kinova's encoders
+
+
+def central(told):
+    return np.gradient(told, PERIOD, axis=0)
+
+
+def backward(told):
+    return np.diff(told, axis=0, prepend=told[:1] - (told[1] - told[0])) / PERIOD
+
+
+@pytest.mark.parametrize('differences', [central, backward])
+def test_velocities_made_of_the_positions_are_not_taken_for_exact(differences):
+    arm = arm_of('kinova_gen3', None)
+    t = PERIOD * np.arange(2000)
+    rate = np.linspace(1.0, 3.0, 7)
+    q, qd = 0.5 * np.sin(np.outer(t, rate)), 0.5 * rate * np.cos(np.outer(t, rate))
+    told = STEP * np.round(q / STEP)
+    velocity = differences(told)
+    stamp = np.round(t * 1e9).astype(np.int64)
+    samples = Samples(stamp, told, velocity, np.zeros_like(told))
+    recording = recording_of('made up', arm.model.layout.joint_names, samples, ())
+    problem = identification_problem(arm, recording, RecordingSettings())
+    promised = np.array(problem.observation.velocity_error)
+    assert (np.abs(velocity - qd)[1:-1].max(axis=0) <= promised).all()
