@@ -44,7 +44,10 @@ class Completed:
 def completed(command_line: argparse.ArgumentParser) -> Iterator[Completed]:
     """Every subcommand."""
     (choices,) = (a for a in command_line._actions if isinstance(a, argparse._SubParsersAction))
+    current = {id(parser): name for name, parser in reversed(choices.choices.items())}
     for name, parser in choices.choices.items():
+        if current[id(parser)] != name:
+            continue  # a former name
         actions = parser._actions
         yield Completed(
             name,

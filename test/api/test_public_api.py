@@ -12,6 +12,8 @@ from safe_sysid.identify.from_recording import RecordingSettings
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 
+EXACT = RecordingSettings(position_error=(0.0,), velocity_error=(0.0,))  # as simulated
+
 
 def dumbbell():
     """What the last joint moves, (10,)."""
@@ -28,7 +30,7 @@ def recording(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def identified(recording):
-    return ss.identify_payload(recording, 'kinova_gen3')
+    return ss.identify_payload(recording, 'kinova_gen3', EXACT)
 
 
 def test_importing_the_package_loads_no_numerics():
@@ -88,7 +90,7 @@ def test_what_is_not_determined_is_left_out_or_refused(identified, tmp_path):
 
 def test_samples_one_by_one_give_what_a_recording_gives(recording, identified):
     table = np.loadtxt(recording, delimiter=',', skiprows=1)
-    with ss.OnlineIdentifier('kinova_gen3') as identifier:
+    with ss.OnlineIdentifier('kinova_gen3', EXACT) as identifier:
         for t, *row in table:
             q, qd, tau = np.split(np.array(row), 3)
             estimate = identifier.step(t, q, qd, tau)
@@ -185,7 +187,11 @@ def test_a_simulated_run_learns_with_the_truth_inside(run):
 def test_what_was_measured_is_a_recording_again(run, tmp_path):
     run.export(tmp_path / 'run.csv')
     held = RecordingSettings(
-        torque_signal='held_until', torque_ratio=(0.02,), torque_error=(0.01,)
+        torque_signal='held_until',
+        torque_ratio=(0.02,),
+        torque_error=(0.01,),
+        position_error=(0.0,),
+        velocity_error=(0.0,),
     )
     result = ss.identify_payload(tmp_path / 'run.csv', 'two_link', held)
     assert result.refused is None

@@ -250,7 +250,8 @@ def test_identify_reads_what_calibrate_writes(recording, truth, tmp_path, rng, c
     trial = Trial(MODEL, recorded(motion, measured), loaded[truth.layout.end_effector])
     path = str(as_bag(trial, tmp_path / 'loaded'))
 
-    status, found = answer(capsys, 'identify', path, '--robot', str(out / 'two_link.yaml'))
+    robot = str(out / 'two_link.yaml')
+    status, found = answer(capsys, 'identify', path, '--robot', robot, '--velocity-error', '0')
     assert (status, found['refused'], found['caution']) == (0, None, None)
     payload = found['payload']
     lower, upper = np.array(payload['lower']), np.array(payload['upper'])

@@ -39,7 +39,7 @@ def script(shell, capsys):
 
 def test_every_command_is_offered(shell, script):
     assert set(COMMANDS) <= completions(shell, script, ['safe-sysid', ''])
-    assert completions(shell, script, ['safe-sysid', 'ide']) == {'identify'}
+    assert completions(shell, script, ['safe-sysid', 'ide']) == {'identifiability', 'identify'}
 
 
 def test_options_of_a_command_and_their_values(shell, script):

@@ -164,11 +164,11 @@ def test_an_arm_with_the_same_torques_gives_bounds_for_the_payload_alone(tmp_pat
     log = recorded(motion, true_torque(given.model.with_parameters(loaded), motion))
     truth = loaded[layout.end_effector]
     path = as_bag(Trial(given.model, log, truth), tmp_path / 'run')
-    promised = ['--known-links', '1%', '--torque-ratio', '0.5%']
+    promised = ['--known-links', '1%', '--torque-ratio', '0.5%', '--velocity-error', '0']
     status, found = identify(path, '--robot', str(tmp_path / 'two_link.yaml'), *promised)
     assert (status, found['refused']) == (0, None)
     assert_contains(found['payload'], PAYLOAD)
-    assert found['payload']['upper'][0] - found['payload']['lower'][0] < 0.2
+    assert found['payload']['upper'][0] - found['payload']['lower'][0] < 0.25
     assert truth[0] + 0.2 < found['lower'][0] < truth[0] + 0.3 < found['upper'][0]
     said = found['assumptions'][-1]
     assert 'needs the same torques' in said and 'bounds on the payload hold then' in said

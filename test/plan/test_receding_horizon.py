@@ -313,9 +313,7 @@ def test_towards_a_goal_standing_still_is_no_success(problem):
     result = planner.step(at(0.0), problem.bounds)
     assert result.outcome is SearchOutcome.STILL
     assert result.successor.certificate.holds
-    assert str(result).startswith(
-        'of all plans towards the goal only standing still is certified: velocity'
-    )
+    assert str(result).startswith('of all plans towards the goal only standing still is certified')
     failures = 0
     for t in (1.5, 3.0):
         result = planner.step(at(t), problem.bounds)

@@ -78,6 +78,7 @@ def believing_empty(choices: DemoChoices) -> list[str]:
     bounds = ratio_bounds(theta, LINK_RATIO)
     prior = {'lower': bounds.lower, 'nominal': theta, 'upper': bounds.upper}
     changes: dict[str, object] = {f'prior.{name}': row.tolist() for name, row in prior.items()}
+    changes |= {f'prior.uncertainty.{kind}.absolute': [0.0] for kind in ('coulomb', 'offset')}
     changes |= {'planner:mission.exciting': 0, 'identifier:identifier.solve_period': NEVER}
     return [*_arguments(choices, choices.bag_of_belief), *_set(changes)]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 import time
+from typing import Annotated
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -17,7 +18,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Finite, Natural, NotNegative
+from safe_sysid.config import Finite, Natural, NotNegative, OneOf
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import is_consistent
@@ -31,7 +32,7 @@ from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, 
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
-from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
+from safe_sysid.simulate.simulated_arm import ACTUATORS, ArmSettings, Dynamics, SimulatedArm
 from safe_sysid.track.hand_over import HandOverSettings
 from safe_sysid.track.torque_guard import GuardSettings
 
@@ -51,6 +52,7 @@ class SimulationSettings(LoopSettings):
     seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
+    actuators: Annotated[str, OneOf(ACTUATORS)] = 'erring'  # as much as the arm's file allows
     guard: GuardSettings = field(default_factory=GuardSettings)
     hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
@@ -69,7 +71,7 @@ class SimulationSettings(LoopSettings):
         truth = described.with_parameters(theta)
         q = np.array(self.start) if self.start else np.zeros(truth.n)
         return SimulatedArm(
-            truth, q, rng, ArmSettings(self.period, self.sensors, 'erring'), dynamics
+            truth, q, rng, ArmSettings(self.period, self.sensors, self.actuators), dynamics
         )
 
 

@@ -37,6 +37,7 @@ def test_in_lockstep_the_samples_are_those_of_drake_under_the_torques_told(tmp_p
         all__period=PERIOD,
         drake_bridge__start=START,
         drake_bridge__sensors__torque_ratio=[0.0],
+        drake_bridge__actuators='exact',
     )
     with running_node('drake_bridge', '--params-file', str(settings)):
         loop.wait_until(lambda: loop.is_connected, 'the simulator')
