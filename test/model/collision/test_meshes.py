@@ -59,6 +59,7 @@ def arm_of_text(folder, name, elements):
         urdf=str(urdf),
         tip='third',
         joints={f'j{i}': joint for i in range(3)},
+        actuation=None,
         collision=CollisionFacts({}, ()),
     )
     return urdf, facts, RobotModel.from_files(urdf, facts, name)
