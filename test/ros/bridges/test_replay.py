@@ -44,11 +44,14 @@ def bag(arm, tmp_path_factory):
     return as_bag(arm, tmp_path_factory.mktemp('bags') / 'run')
 
 
+EXACT = RecordingSettings(position_error=(0.0,), velocity_error=(0.0,))  # as it was made
+
+
 @pytest.fixture(scope='module')
 def found(bag):
     """What identify finds and knew in between, and the run that has its settings."""
     arm = arm_of('two_link', None)
-    result = identify_recording(arm, RecordingChoice(bag), RecordingSettings(), lambda *_: None)
+    result = identify_recording(arm, RecordingChoice(bag), EXACT, lambda *_: None)
     return result.found, result.problem
 
 
@@ -141,7 +144,7 @@ def test_in_lockstep_the_node_estimates_what_identify_does(found, bag, arm, tmp_
     assert (arm.truth <= told.bounds.upper[place]).all()
     assert (told.bounds.lower[place] <= outcome.bounds.lower).all()
     assert (outcome.bounds.upper <= told.bounds.upper[place]).all()
-    assert told.bounds.upper[place][0] - told.bounds.lower[place][0] < 1.5  # of 10 kg
+    assert told.bounds.upper[place][0] - told.bounds.lower[place][0] < 1.0  # of 10 kg
 
 
 def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_reason(
