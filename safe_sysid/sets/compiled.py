@@ -55,7 +55,20 @@ def _stamped(kernel: Any) -> Any:
     kept = getattr(kernel._cache, '_cache_file', None)  # there is none where nothing can be kept
     if kept is not None:
         kept._source_stamp = (kept._source_stamp, text_stamp(kernel.py_func.__module__))
+        kept._load_index = _forgiving(kept._load_index)
     return kernel
+
+
+def _forgiving(load_index: Callable[[], Any]) -> Callable[[], Any]:
+    """Read what is kept as nothing where its types are gone, by a rename for instance."""
+
+    def loaded() -> Any:
+        try:
+            return load_index()
+        except (AttributeError, ImportError):
+            return {}
+
+    return loaded
 
 
 @cache

@@ -75,6 +75,35 @@ def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, impo
     assert call(3.0) == ['3.0', '0']
 
 
+RENAMED = """
+from typing import NamedTuple
+from safe_sysid.sets.compiled import jit
+
+
+class {name}(NamedTuple):
+    x: float
+
+
+@jit
+def outer(point):
+    return 2.0 * point.x
+"""
+
+
+def test_a_kernel_whose_types_are_renamed_is_compiled_anew(tmp_path):
+    package = tmp_path / 'safe_sysid'
+    (package / 'sets').mkdir(parents=True)
+    for folder in (package, package / 'sets'):
+        (folder / '__init__.py').write_text('')
+    shutil.copy(Path(compiled.__file__), package / 'sets' / 'compiled.py')
+    for name in ('Point', 'Place'):
+        (package / 'caller.py').write_text(RENAMED.format(name=name))
+        call = f'from safe_sysid.caller import {name}, outer; print(outer({name}(1.5)))'
+        run = [sys.executable, '-c', call]
+        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.stdout.strip() == '3.0', done.stderr
+
+
 def test_the_stamp_covers_what_kernels_call_and_the_types_they_take():
     found = {}
     compiled._collect('safe_sysid.reach.torque_reach', found)
