@@ -1,5 +1,7 @@
 """Every loop of config/loop runs with its own settings, in one process and simulated time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ros.reference_loop import moments, settings_of
@@ -14,8 +16,13 @@ from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_to
 
 LOOPS = sorted(path.stem for path in (share_directory() / 'config' / 'loop').glob('*.yaml'))
 SECONDS = 20.0
-# What `safe-sysid run builtin_sim` says on top: a simulated sample carries the torque held before.
-SIMULATED = {'identifier__identifier__observation__torque_signal': 'held_until'}
+# What `safe-sysid run builtin_sim` says on top: a simulated sample carries the torque held before,
+# and readings are exact.
+SIMULATED = {
+    'identifier__identifier__observation__torque_signal': 'held_until',
+    'identifier__identifier__observation__position_error': [0.0],
+    'identifier__identifier__observation__velocity_error': [0.0],
+}
 PATIENT = {'planner__planner__pace': 3.0}  # a search may take longer on a busy machine
 ARMATURE = 0.5  # [kg m^2] in place of the 0.0 of the LBR, with which nothing bounds its error
 
@@ -75,7 +82,9 @@ def identifies(robot, rng, samples):
     arm = settings.arm()
     motion = fourier_motion(rng, arm.model.n, SECONDS, settings.period, base=0.02)
     log = recorded(motion, true_torque(arm.model, motion))
-    identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, SolvesAtOnce)
+    exact = replace(settings.identifier.observation, position_error=(0.0,), velocity_error=(0.0,))
+    chosen = replace(settings.identifier, observation=exact)
+    identifier = OnlineIdentifier(arm.model, arm.prior, chosen, SolvesAtOnce)
     for i in range(samples):
         identifier.step(log[i])
     bounds = identifier.finish().end_effector_bounds
