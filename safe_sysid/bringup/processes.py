@@ -14,7 +14,7 @@ from safe_sysid.share import share_directory
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
 BRIDGES = ('builtin_sim_bridge', 'drake_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
-ONLOOKERS = ('recorder', 'monitor')  # that never end a run
+OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
 # A sample of a simulated arm carries the torque that was held until it was taken. It is exact
@@ -118,7 +118,7 @@ def executable_of(node: str) -> str:
 def nodes() -> list[str]:
     """All nodes that any way starts, and those that join on request."""
     every = dict.fromkeys(node for way in BACKENDS.values() for node in way.nodes)
-    return [*every, *ONLOOKERS]
+    return [*every, *OBSERVERS]
 
 
 def processes_of(name: str, choices: Choices) -> list[Process]:

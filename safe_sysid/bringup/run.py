@@ -21,7 +21,7 @@ from typing import Any
 
 from safe_sysid.bringup.processes import (
     BRIDGES,
-    ONLOOKERS,
+    OBSERVERS,
     Choices,
     Process,
     processes_of,
@@ -142,7 +142,7 @@ class Supervised:
         elif status == SETTINGS_REFUSED and is_first:
             self._end(status)
             return
-        elif node not in ONLOOKERS and status in (0, FAULT):
+        elif node not in OBSERVERS and status in (0, FAULT):
             self._end(BAD_FINDING if status == FAULT else 0)
             return
         self._crashes[node] = self._crashes.get(node, 0) + 1
@@ -150,7 +150,7 @@ class Supervised:
         if self._crashes[node] <= CRASHES:
             _say(f'{said}, it is started again')
             self._due[node] = time.monotonic() + PAUSE
-        elif node in ONLOOKERS:
+        elif node in OBSERVERS:
             _say(f'{said} for the {CRASHES + 1}. time; the others go on without it')
         else:
             _say(f'{said} for the {CRASHES + 1}. time; all end')

@@ -1,4 +1,4 @@
-"""Observability as one HTML page that needs no network: picture, table, sentences."""
+"""Identifiability as one HTML page that needs no network: picture, table, sentences."""
 
 from __future__ import annotations
 

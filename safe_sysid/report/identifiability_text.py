@@ -1,4 +1,4 @@
-"""Observability as a table in a terminal, and as plain values for JSON."""
+"""Identifiability as a table in a terminal, and as plain values for JSON."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.cli.excite import CRITERIA
 from safe_sysid.cli.main import main
 from safe_sysid.config import read_yaml
-from safe_sysid.excite import design_trajectory
+from safe_sysid.excite import excitation_trajectory
 from safe_sysid.excite.criteria import STAGES
 from safe_sysid.share import share_directory
 
@@ -84,7 +84,7 @@ def test_no_file_claims_what_is_not_proven(tmp_path, capsys, monkeypatch):
     urdf = share_directory() / 'urdf' / 'two_link.urdf'
     out = tmp_path / 'out'
     with monkeypatch.context() as patched:
-        patched.setattr(design_trajectory, 'design', lambda *_: pytest.fail('it searched'))
+        patched.setattr(excitation_trajectory, 'design', lambda *_: pytest.fail('it searched'))
         assert main(['excite', str(urdf), *EFFORT, '--out', str(out)]) == 2
     said = capsys.readouterr().err
     assert 'no file is written, as the motion is not proven free of contact' in said

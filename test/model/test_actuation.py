@@ -7,10 +7,10 @@ import pytest
 
 from safe_sysid.config import from_mapping, parsed_yaml
 from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.model.actuation import actuation_of
 from safe_sysid.model.facts import ActuationFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.ros.process.loop_settings import LoopSettings
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 

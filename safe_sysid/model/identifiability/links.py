@@ -1,4 +1,4 @@
-"""Observability: class of every parameter link by link, with the sentences that go with it.
+"""Identifiability: class of every parameter link by link, with the sentences that go with it.
 
 Made from `BaseParameters`, wherever they come from: the structure of an open chain, or the rank of
 a regressor. `notes` say which of these it is and what it assumes.
