@@ -95,7 +95,7 @@ def examine(name: str, question: Question) -> Identifiability:
 def of_structure(
     nullspace: ParameterNullspace, name: str, known: frozenset[int] = frozenset()
 ) -> Identifiability:
-    """Identifiability of an open chain, with the parameters of some links known."""
+    """Decide the identifiability of an open chain, the parameters of some links known."""
     base, entries = base_parameters_of(nullspace), _entries(nullspace)
     classes = [joint.classes for joint in nullspace.joints]
     if known:
