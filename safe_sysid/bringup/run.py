@@ -139,6 +139,8 @@ class Supervised:
         if self._status is not None:  # all are ending
             if node not in self._last or status in (0, FAULT, SETTINGS_REFUSED):
                 return
+            if is_first and status == -signal.SIGINT:  # before it began, or after it was over
+                return
         elif status == SETTINGS_REFUSED and is_first:
             self._end(status)
             return

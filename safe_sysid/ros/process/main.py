@@ -36,6 +36,11 @@ class Signals:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
 
+    def ignore(self) -> None:
+        """Let none end the process in another way than the one it has begun."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
         self.count, self.name = self.count + 1, signal.Signals(number).name
@@ -63,6 +68,7 @@ def main_of(node_class: Callable[[], Node]) -> int:
     except ExternalShutdownException:
         return 0
     finally:
+        signals.ignore()
         if node is not None:
             close = getattr(node, 'close', None)
             if close is not None:
