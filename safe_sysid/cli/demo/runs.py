@@ -25,6 +25,7 @@ ROBOT, WORLD = 'kinova_gen3', 'shelf'
 PERIOD = 0.002  # [s] of control; in lockstep every period costs four messages
 WINDOW = 0.1  # [s] of the rows of the identifier
 PACE = 3.0  # seconds a search may take per second of its budget; simulated time waits for it
+NARROW = 0.005  # [J] of the tracking error, so that a wrong belief is noticed soon
 LINK_RATIO = 0.05  # how well links are known, and an empty gripper
 NEVER = 1000.0  # [s] until the identifier solves
 QUIET = 400.0  # [s] without a word; compiling everything for the first time takes most of it
@@ -79,7 +80,8 @@ def believing_empty(choices: DemoChoices) -> list[str]:
     prior = {'lower': bounds.lower, 'nominal': theta, 'upper': bounds.upper}
     changes: dict[str, object] = {f'prior.{name}': row.tolist() for name, row in prior.items()}
     changes |= {f'prior.uncertainty.{kind}.absolute': [0.0] for kind in ('coulomb', 'offset')}
-    changes |= {'planner:mission.exciting': 0, 'identifier:identifier.solve_period': NEVER}
+    changes |= {'gains.V_M': NARROW, 'planner:mission.exciting': 0}
+    changes |= {'identifier:identifier.solve_period': NEVER}
     return [*_arguments(choices, choices.bag_of_belief), *_set(changes)]
 
 
