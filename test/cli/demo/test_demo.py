@@ -61,7 +61,7 @@ def test_a_bag_becomes_the_run_that_was_recorded(short):
     assert record.joint_names == names
     np.testing.assert_allclose(np.diff(record.time), 0.002, atol=1e-9)
     assert np.abs(record.tau).max() > 1.0
-    assert loop.settings.gains.V_M == 0.02
+    assert loop.settings.gains.V_M == 0.005  # in which a wrong belief shows soon
     assert set(loop.settings.boxes) == {
         'table', 'board_low', 'board_high', 'wall_left', 'wall_right',
     }  # fmt: skip
@@ -120,7 +120,7 @@ def test_every_setting_of_the_runs_is_one_of_their_nodes(tmp_path):
         extra = [value for flag, value in pairwise(arguments) if flag == '-p']
         nodes = {p.node for p in processes_of('builtin_sim', Choices(extra=tuple(extra)))}
         assert {
-            x.partition(':')[0] for x in extra if not x.startswith(('prior', 'period'))
+            x.partition(':')[0] for x in extra if not x.startswith(('prior', 'gains', 'period'))
         } <= nodes
 
 
