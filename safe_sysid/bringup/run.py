@@ -112,6 +112,8 @@ class Supervised:
                 reminder += REMINDER
                 _say(f'waiting for {", ".join(holding)}, without which nothing may hold the arm')
         insist(list(self._running.values()))
+        if FAULT in (process.returncode for process in self._running.values()):
+            self._status = self._status or BAD_FINDING
         self._running.clear()
         return self._status
 
@@ -136,7 +138,9 @@ class Supervised:
     def _notice_end(self, node: str, status: int) -> None:
         """End all when a process came to its end or refused its settings, not at a crash."""
         is_first = not self._crashes.get(node)
-        if self._status is not None:  # all are ending
+        if self._status is not None:  # all are ending, and who knows of a fault may be the last
+            if status == FAULT:
+                self._status = self._status or BAD_FINDING
             if node not in self._last or status in (0, FAULT, SETTINGS_REFUSED):
                 return
             if is_first and status == -signal.SIGINT:  # before it began, or after it was over
