@@ -199,7 +199,7 @@ class _Walk:
         self, planner: RecedingHorizonPlanner, estimate: ParameterEstimate, first: Array
     ) -> None:
         self._planner, self._estimate = planner, estimate
-        self._position = first
+        self._first = first
         self.plans: list[Plan] = []
         self.result: PlanResult = self._ask(0.0)
 
@@ -207,23 +207,34 @@ class _Walk:
         """Ask until all is done, nothing is found any more, or the time [s] is over."""
         t, failures = 0.0, 0
         while self.result.outcome is not SearchOutcome.NOTHING_DUE and failures < TRIES:
-            before, t = self.result, t + LOOK
+            before, t = self.result, self._next_look(t)
             self.result = self._ask(t)
             if self.result is not before:
                 failures = 0 if self.result.outcome is SearchOutcome.FOUND else failures + 1
                 if time.monotonic() > until:
                     break
 
+    def _next_look(self, t: float) -> float:
+        """Return the time of the next look: no plan is late that takes over in between."""
+        successor = self.result.successor
+        if successor is not None and t < successor.start_time < t + LOOK:
+            return successor.start_time
+        return t + LOOK
+
     def _ask(self, t: float) -> PlanResult:
-        rest = np.zeros_like(self._position)
-        stamp = round(t * 1e9)
-        sample = JointMeasurement(stamp, self._position, rest, rest)
+        q, qd = self._state_at(t)
+        sample = JointMeasurement(round(t * 1e9), q, qd, np.zeros_like(q))
         result = self._planner.step(sample, self._estimate)
         if result.plan is not None and (not self.plans or self.plans[-1] is not result.plan):
             self.plans.append(result.plan)
-        if result.plan is not None:
-            self._position = result.plan.desired(max(t, result.plan.start_time))[0]
         return result
+
+    def _state_at(self, t: float) -> tuple[Array, Array]:
+        """Return position and velocity of an arm that follows its plan exactly."""
+        if not self.plans:
+            return self._first, np.zeros_like(self._first)
+        q, qd, _ = self.plans[-1].desired(max(t, self.plans[-1].start_time))
+        return q, qd
 
 
 def _mission(settings: LoopFile, goal: Array | None) -> Mission:

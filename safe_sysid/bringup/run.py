@@ -65,6 +65,7 @@ class Supervised:
         self._due: dict[str, float] = {}  # when a process is started again [s]
         self._signals = self._told = 0  # that we got, and that we passed on
         self._status: int | None = None  # once all are to end
+        self._untold: set[str] = set()  # started since, so that nobody has told them
         bridges = [node for node in lines if node in BRIDGES]
         self._last = bridges or [node for node in lines if node == 'supervisor']
 
@@ -111,13 +112,23 @@ class Supervised:
             if time.monotonic() > reminder:
                 reminder += REMINDER
                 _say(f'waiting for {", ".join(holding)}, without which nothing may hold the arm')
+                self._tell_late()
         insist(list(self._running.values()))
         if FAULT in (process.returncode for process in self._running.values()):
             self._status = self._status or BAD_FINDING
         self._running.clear()
         return self._status
 
+    def _tell_late(self) -> None:
+        """Tell who was started again while all are ending, once nobody else is there to."""
+        late = self._untold & self._running.keys() if 'supervisor' not in self._running else set()
+        self._untold -= late
+        for node in late:
+            self._running[node].send_signal(signal.SIGINT)
+
     def _start(self, node: str) -> None:
+        if self._status is not None:
+            self._untold.add(node)
         # a session of its own: Ctrl-C reaches it through us, once
         self._running[node] = subprocess.Popen(
             self._lines[node], start_new_session=True, preexec_fn=die_with_parent

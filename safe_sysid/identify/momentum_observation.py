@@ -70,7 +70,7 @@ TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
 MOST_GAPS = 200  # in a row; more are not gaps but the rate of the samples
 STRIDES = 5  # in a window, over which the slope of a sampled torque is seen
 LONGEST_HOLD = 1.5  # sample times that a torque is held; longer ones have lost a sample
-STEPS_REMEMBERED = 15  # whose median is the sample time
+STEPS_REMEMBERED = 15  # whose lower quartile is taken for the sample time
 
 Factor = Annotated[float, Range(at_least=1.0)]
 PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each

@@ -114,6 +114,22 @@ def test_settings_are_refused_at_the_start_only(tmp_path, monkeypatch, capfd):
     assert f'node ended with status {SETTINGS_REFUSED}, it is' in capfd.readouterr().err
 
 
+def test_a_bridge_that_crashes_while_all_end_is_told_to_end_as_well(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, 'PAUSE', 0.0)
+    monkeypatch.setattr(run, 'REMINDER', 2.0)
+    count = tmp_path / 'count'
+    code = (
+        f'import os, signal, time\nwith open({str(count)!r}, "a") as f: f.write("x")\n'
+        'def ask(*_): os._exit(0 if again else 1)\n'
+        f'again = os.path.getsize({str(count)!r}) > 1\n'
+        'signal.signal(signal.SIGINT, ask)\ntime.sleep(100)'
+    )
+    waits = f'import os, time\nwhile not os.path.exists({str(count)!r}): time.sleep(0.01)\n'
+    ends = python(f'{waits}time.sleep(0.5)')
+    assert Supervised({'ros2_control_bridge': python(code), 'ends': ends}).run() == 0
+    assert count.read_text() == 'xx'
+
+
 HOLDS = """
 import signal, sys, time
 asked = []
