@@ -54,11 +54,11 @@ def _candidates(name: str, urdf: Path, package_paths: Sequence[Path]) -> Iterato
         yield Path(unquote(rest))
     elif kind in ('package', 'model'):
         package, _, inside = rest.partition('/')
-        for folder in _package_folders(package, above, package_paths):
+        for folder in package_folders(package, above, package_paths):
             yield folder / inside
 
 
-def _package_folders(
+def package_folders(
     package: str, above: Sequence[Path], package_paths: Sequence[Path]
 ) -> Iterator[Path]:
     """Folders that may be a package, the most certain one first."""

@@ -6,7 +6,6 @@ shows them multiplies by it, and the library that reads them does not.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 import tempfile
 from urllib.parse import unquote, urlparse
@@ -17,6 +16,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.model.collision.mesh_files import package_folders
 
 
 def mesh_points(resource: str, content: bytes) -> Array:
@@ -35,7 +35,8 @@ def _found(resource: str) -> Path:
     parts = urlparse(resource)
     path = Path(unquote(parts.path))
     if parts.scheme == 'package':
-        share = _share_of(parts.netloc)
+        folders = package_folders(parts.netloc, (), ())
+        share = next((folder for folder in folders if folder.is_dir()), None)
         if share is None:
             raise ModelError(
                 f"mesh '{resource}': there is no package '{parts.netloc}' in AMENT_PREFIX_PATH or "
@@ -47,15 +48,6 @@ def _found(resource: str) -> Path:
     if not path.is_file():
         raise ModelError(f"mesh '{resource}': there is no file {path}")
     return path
-
-
-def _share_of(package: str) -> Path | None:
-    """Folder that package:// names of a package are in, of those that the environment names."""
-    ament = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-    folders = [Path(prefix) / 'share' for prefix in ament if prefix]
-    for source in os.environ.get('ROS_PACKAGE_PATH', '').split(os.pathsep):
-        folders += [Path(source), Path(source).parent] if source else []
-    return next((f / package for f in folders if (f / package).is_dir()), None)
 
 
 def _read(path: Path) -> Array:
