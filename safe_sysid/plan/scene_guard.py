@@ -126,19 +126,19 @@ class SceneGuard:
         self._pending = stop
 
     def _forget_what_is_over(self, now: float) -> None:
-        """Keep what is ahead, has just begun, or is followed."""
-        last = max(
-            (t.plan.start_time for t in self._told if t.plan.start_time <= now), default=0.0
-        )
+        """Keep what may be followed: what is not over, nor begins before what is followed.
+
+        Word of what is followed may be late, so a plan that has begun is kept until it comes.
+        """
+        if self._followed is not None:
+            first = self._followed - SAME
+        else:
+            begun = (t.plan.start_time for t in self._told if t.plan.start_time <= now)
+            first = min(max(begun, default=now), now - NOTICED)
         self._told = [
             each
             for each in self._told
-            if now < each.plan.end_time
-            and (
-                each.plan.start_time > now - NOTICED
-                or self._is_followed(each.plan)
-                or (self._followed is None and each.plan.start_time == last)
-            )
+            if now < each.plan.end_time and each.plan.start_time >= first
         ]
 
     def _is_followed(self, plan: Plan) -> bool:
@@ -159,6 +159,9 @@ class SceneGuard:
         """Return a stop from the plan that is followed when it begins."""
         start, obstacles = now + self._settings.reaction, Obstacles.of(self._boxes)
         begun = [each.plan for each in self._told if each.plan.start_time <= start]
+        refused = [p for p in begun if p.start_time < now - NOTICED and not self._is_followed(p)]
+        if self._followed is not None and len(refused) < len(begun):
+            begun = [plan for plan in begun if plan not in refused]
         if not begun:
             return None
         plan = begun[-1]

@@ -151,13 +151,19 @@ def test_a_stop_that_was_told_is_not_told_again_until_it_is_followed(plan):
     assert second.stop is None
 
 
-def test_a_plan_that_is_not_followed_is_not_compared(plan, successor):
+def test_a_plan_is_compared_until_a_later_one_is_followed(plan, successor):
     guard = guarded(plan, successor)
     guard.note_followed(plan.start_time)
-    assert guard.look(post(successor.end_position), 12.0) is None  # the successor was refused
+    late = guard.look(post(successor.end_position), 12.0)  # refused, or word of it is late
+    assert late.plan is successor
+    stop = late.stop.plan  # from what is said to be followed
+    np.testing.assert_allclose(stop.curve.q0, plan.desired(stop.start_time)[0], atol=1e-9)
     guard = guarded(plan, successor)
     guard.note_followed(successor.start_time)
-    assert guard.look(post(successor.end_position), 12.0).plan is successor
+    found = guard.look(post(successor.end_position), 12.0)
+    assert found.plan is successor
+    stop = found.stop.plan
+    np.testing.assert_allclose(stop.curve.q0, successor.desired(stop.start_time)[0], atol=1e-9)
 
 
 def test_an_arm_at_rest_hits_nothing(plan):

@@ -134,34 +134,52 @@ def tip(q):
     return p[-1] + R[-1] @ [REACH, 0.0, 0.0]
 
 
-@pytest.mark.slow  # the search for a stop takes longer than its reaction on a small machine
+@pytest.mark.slow  # a minute of real time; test/plan/test_planning.py does it in lockstep
 def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
     def use(show):
         show(box(8))
         wait_for(loop, 1)  # so that the next message finds its way at once
-        loop.wait(lambda: is_far_from_its_end(loop), 'a long way to go')
-        plan = loop.followed
-        at = tip(plan.points[-1].positions)
-        show(box(9, at, 0.04))
-        loop.wait(lambda: loop.figure('planner', 'early stops') not in (None, '0'), 'a stop')
+        plan, at = put_in_its_path(loop, show)
         loop.wait(lambda: loop.followed.header.stamp != plan.header.stamp, 'the stop is followed')
-        number = loop.plans.index(plan)
-        stop = next(each for each in loop.plans[number + 1 :] if each.points)
-        end = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
-        stops = seconds(stop.header.stamp) + seconds(stop.points[-1].time_from_start)
-        assert stops < end
+        assert end_of(loop.followed) < end_of(plan)
         loop.wait(loop.is_at_rest, 'the arm is at rest')
         assert np.linalg.norm(tip(loop.place) - at) > 0.04 + 0.02
         assert 'early' in ' '.join(sentence for who, sentence in loop.said if who == 'planner')
+        assert 'fault' not in loop.modes
         show(Marker(action=Marker.DELETEALL))
         loop.come_back()
 
     with_publisher(loop, VOLATILE, use)
 
 
+def put_in_its_path(loop, show):
+    """An obstacle where a plan in force ends, which the planner finds to be in its path.
+
+    What is seen here of the plan in force is late on a busy machine. Where the arm was on its way
+    to somewhere else already the obstacle goes again, and the next plan is tried.
+    """
+    for _ in range(20):
+        loop.wait(lambda: is_far_from_its_end(loop), 'a long way to go')
+        plan = loop.followed
+        at = tip(plan.points[-1].positions)
+        show(box(9, at, 0.04))
+        wait_for(loop, 2)
+        if loop.figure('planner', 'early stops') != '0':
+            return plan, at
+        show(Marker(action=Marker.DELETE, ns='cell', id=9))
+        wait_for(loop, 1)
+    raise AssertionError('no obstacle was ever in the path of the plan in force')
+
+
+def end_of(plan):
+    return seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
+
+
 def is_far_from_its_end(loop):
     if not loop.is_moving():
         return False
     now, plan = seconds(loop.measured[-1].header.stamp), loop.followed
-    left = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start) - now
-    return left > 1.8 and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.2
+    return (
+        end_of(plan) - now > 1.8
+        and np.linalg.norm(tip(loop.place) - tip(plan.points[-1].positions)) > 0.2
+    )
