@@ -267,7 +267,7 @@ def damping(
     )
     if N <= 0.0 or B <= 0.0:
         return 0.0
-    return N / (B - own) if own < B else N / B  # own < B wherever `invariance` bounds v
+    return float(N / (B - own) if own < B else N / B)  # own < B wherever `invariance` bounds v
 
 
 @jit

@@ -1,0 +1,194 @@
+"""Observer of r = de/dt + K e from readings of e alone, with a proven bound; compiled.
+
+As d(e^Kt e)/dt = e^Kt r, two readings that are D apart say, with g = (1 - e^-KD) / K,
+
+    r = (e(t) - e^-KD e(t - D)) / g + integral over ages b in [0, D] of W(b) dr/dt(t - b),
+    W(b) = (e^-Kb - e^-KD) / (K g), which falls from 1 to 0 and whose integral is at most D / 2.
+
+Of dr/dt a part is known, -M^-1 v = -lambda r_hat of the torques that acted; the rest is within
+`drift` A. Readings are within half a step s / 2, so r_hat from these two is within
+
+    (s K / 2) coth(K D / 2) + A (g - D e^-KD) / (K g)   <=   about s / D + A D / 2
+
+of r, and best, sqrt(2 s A), for D = sqrt(2 s / A). No causal observer does better in the worst
+case (Landau). Every D of the window gives an interval that contains r; they are intersected, so
+the half width that is found is smaller most of the time. Where the intersection is empty, an
+assumption is false.
+
+A torque whose beginning is known to `jitter` J only adds J |difference to the one before| W(b).
+Windows go by the stamps of the readings: one that was lost makes none of them wrong.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.interval import EPS
+
+SEEN = -1  # what `observe_into` returns when there is an interval for every joint
+UNSEEN = -2  # when there are not two readings yet
+SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
+ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
+
+
+class ObserverBounds(NamedTuple):
+    """What is promised of readings and motion, (n,) each."""
+
+    K_r: Array  # [1/s]
+    step: Array  # [rad] of the encoder: readings are within half of it, and ROUNDING
+    drift: Array  # [rad/s^2] of dr/dt but for its known part
+    window: float  # [s] of the oldest reading that is used
+    jitter: float  # [s] by which a torque may begin earlier or later than said
+
+
+class History(NamedTuple):
+    """The last readings and known parts, in rings; counts say how many there were."""
+
+    time: Array  # (L,) [s]
+    error: Array  # (L, n) [rad]
+    start: Array  # (L,) [s] from when a known part acts
+    rate: Array  # (L, n) [rad/s^2]
+    counts: IntArray  # (2,) readings, known parts
+
+
+def history_for(n: int, length: int = 128) -> History:
+    """Rings for n joints."""
+    times, values = np.zeros((2, length)), np.zeros((2, length, n))
+    return History(times[0], values[0], times[1], values[1], np.zeros(2, dtype=np.int64))
+
+
+def observation_bound(bounds: ObserverBounds, period: float) -> Array:
+    """Largest half width for readings every `period` [s], (n,) [rad/s]."""
+    count = int(bounds.window / period * (1.0 + 1e-9))
+    if count < 1:
+        raise BoundError(f'a window of {bounds.window} s has no two readings {period} s apart')
+    D = period * np.arange(1, count + 1)[:, None]
+    K, half = bounds.K_r, 0.5 * bounds.step + ROUNDING
+    readings = half * K / np.tanh(0.5 * K * D)
+    drift = bounds.drift * 0.5 * D  # at least A (g - D e^-KD) / (K g)
+    return np.asarray((readings + drift).min(axis=0) * (1.0 + SLACK))
+
+
+@jit
+def forget(history: History) -> None:
+    """Begin anew."""
+    history.counts[:] = 0
+
+
+@jit
+def record_error(history: History, t: float, e: Array) -> None:
+    """Add a reading, later than all before."""
+    at = history.counts[0] % len(history.time)
+    history.time[at] = t
+    for j in range(len(e)):
+        history.error[at, j] = e[j]
+    history.counts[0] += 1
+
+
+@jit
+def record_rate(history: History, start: float, rate: Array) -> None:
+    """Add a known part of dr/dt that acts from `start` until the next one does."""
+    at = history.counts[1] % len(history.start)
+    history.start[at] = start
+    for j in range(len(rate)):
+        history.rate[at, j] = rate[j]
+    history.counts[1] += 1
+
+
+@jit
+def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array) -> int:
+    """Middle and half width of what r can be at the newest reading; first joint with nothing."""
+    if history.counts[0] < 2:
+        r[:] = 0.0
+        half[:] = np.inf
+        return UNSEEN
+    for j in range(len(r)):
+        low, high = _interval_of(history, bounds, j)
+        if not low <= high:
+            return j
+        r[j], half[j] = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 8.0 * EPS)
+    return SEEN
+
+
+@jit
+def _interval_of(history: History, bounds: ObserverBounds, j: int) -> tuple[float, float]:
+    """Range of r_j that all windows leave over."""
+    length, (readings, parts) = len(history.time), history.counts
+    newest, K = (readings - 1) % length, bounds.K_r[j]
+    now, e = history.time[newest], history.error[newest, j]
+    low, high = -np.inf, np.inf
+    age = decayed = plain = 0.0  # integrals of e^-Kb rate and of rate over ages up to `age`
+    moved = np.zeros(2)  # the same of what may begin early or late
+    part = parts - 1
+    oldest = max(0, parts - length + 1)
+    for back in range(1, min(readings, length)):
+        at = (newest - back) % length
+        D = now - history.time[at]
+        if bounds.window * (1.0 + 1e-9) < D:
+            break
+        while part >= oldest and age < D:
+            begin, rate = now - history.start[part % length], history.rate[part % length, j]
+            until = min(begin, D)
+            if until > age:
+                plain += rate * (until - age)
+                decayed += rate * (np.exp(-K * age) - np.exp(-K * until)) / K
+                age = until
+            if begin > D:
+                break
+            _move(history, bounds, (part, j), now, moved)
+            part -= 1
+        if parts > 0 and age < D:
+            break  # nobody said what acted then
+        fading, g = np.exp(-K * D), -np.expm1(-K * D) / K
+        late = moved[0] - fading * moved[1]
+        late += _about_to_end(history, bounds, (part, j), now - D, now)
+        middle = (e - fading * history.error[at, j]) / g
+        middle += (decayed - fading * plain) / (K * g)
+        radius = (0.5 * bounds.step[j] + ROUNDING) * (1.0 + fading) / g
+        radius += bounds.drift[j] * 0.5 * D + late / (K * g)
+        radius += 16.0 * EPS * (abs(middle) + (abs(decayed) + abs(plain)) / (K * g))
+        radius *= 1.0 + 64.0 * EPS
+        low, high = max(low, middle - radius), min(high, middle + radius)
+    return low, high
+
+
+@jit
+def _change(history: History, part: int, j: int) -> float:
+    """How much a known part differs from the one before; before the first there is none."""
+    length = len(history.start)
+    before = history.rate[(part - 1) % length, j] if part > 0 else 0.0
+    return abs(history.rate[part % length, j] - before)  # type: ignore[no-any-return]
+
+
+@jit
+def _move(
+    history: History, bounds: ObserverBounds, which: tuple[int, int], now: float, moved: Array
+) -> None:
+    """Add what the beginning of a known part within the window may be off."""
+    begin = now - history.start[which[0] % len(history.start)]
+    if begin > -bounds.jitter:
+        size = _change(history, which[0], which[1]) * bounds.jitter
+        moved[0] += size * np.exp(-bounds.K_r[which[1]] * max(0.0, begin - bounds.jitter))
+        moved[1] += size
+
+
+@jit
+def _about_to_end(
+    history: History, bounds: ObserverBounds, which: tuple[int, int], first: float, now: float
+) -> float:
+    """Return the same of parts that said to begin before the window, and may in it."""
+    part, K, total = which[0], bounds.K_r[which[1]], 0.0
+    while part >= max(0, history.counts[1] - len(history.start) + 1):
+        start = history.start[part % len(history.start)]
+        if start <= first - bounds.jitter:
+            break
+        size = _change(history, part, which[1]) * bounds.jitter
+        weight = np.exp(-K * max(0.0, now - start - bounds.jitter)) - np.exp(-K * (now - first))
+        total += size * max(0.0, weight)
+        part -= 1
+    return total
