@@ -19,8 +19,7 @@ With g_j for the factor, and the energy of the armature on top of that of the bo
 Assumed: bodies that can exist, which have no negative energy, and armatures not below zero. No
 interval matrix is inverted to bound a' I^-1 a over [theta]. For any X with |X I X' - 1| <= rho < 1
 in 2-norm, I >= (1 - rho) (X' X)^-1, so a' I^-1 a <= |X a|^2 / (1 - rho). X comes from the middle
-of I; the 2-norm of a symmetric matrix is at most the largest eigenvalue of its absolute values N,
-and that at most the largest (N x)_i / x_i for any x > 0 (Collatz, Wielandt).
+of I; the 2-norm of a symmetric matrix is at most the spectral radius of its absolute values.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
 from safe_sysid.reach.joint_geometry import DIRECTION, axes, cross_matrix
 from safe_sysid.sets.interval import Interval, concatenate
+from safe_sysid.sets.spectral import spectral_radius
 
-POWER_STEPS = 8  # towards the best x, of which any is good
 ORDER = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])  # where Ixx, Ixy, ... are in theta
 
 
@@ -78,7 +77,7 @@ def _inverse_form(inertia: Interval, a: Interval) -> Array:
     X, known = _inverse_factor(inertia.center)
     product = Interval.of(X) @ inertia @ np.swapaxes(X, -1, -2)
     N = (product - np.eye(inertia.shape[-1])).magnitude
-    gap = (1.0 - Interval.of(_spectral_bound(N))).lower
+    gap = (1.0 - Interval.of(spectral_radius(N))).lower
     usable = known & (gap > 0.0)
     squares = (Interval.of(X) @ a[..., None])[..., 0].square().sum()
     bound = (squares / np.where(usable, gap, 1.0)).upper
@@ -97,16 +96,6 @@ def _inverse_factor(inertia: Array) -> tuple[Array, AnyArray]:
     known = values[..., 0] > 0.0
     roots = 1.0 / np.sqrt(np.where(known[..., None], values, 1.0))
     return np.swapaxes(vectors, -1, -2) * roots[..., None], known
-
-
-def _spectral_bound(N: Array) -> Array:
-    """Upper bounds of the spectral radius of matrices that are not negative, (...)."""
-    x = np.ones(N.shape[:-1])
-    for _ in range(POWER_STEPS):
-        x = (N @ x[..., None])[..., 0] + 1e-3 * x.max(axis=-1, keepdims=True)
-        x /= x.max(axis=-1, keepdims=True)
-    image = (Interval.of(N) @ Interval.of(x[..., None]))[..., 0]
-    return np.asarray((image / x).upper.max(axis=-1))
 
 
 def _of_parents(inertia: Interval, tree: Tree) -> Interval:
