@@ -23,6 +23,7 @@ HELD: Parameters = {
     'identifier.observation.torque_signal': 'held_until',
     'identifier.observation.position_error': [0.0],
     'identifier.observation.velocity_error': [0.0],
+    'identifier.observation.torque_error': [0.0],  # but for the share that the arm states
 }
 SIMULATED: Mapping[str, Parameters] = {
     'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin

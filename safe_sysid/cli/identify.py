@@ -86,28 +86,19 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
         '--payload-reach', metavar='M', type=positive,
         help='farthest that any of it is from the origin of that joint; default: 0.5',
     )  # fmt: skip
-    for name, unit, kind, default, text in (
-        ('--torque-ratio', 'SHARE', shares, (0.025,), 'error of a torque, as a share of it'),
-        ('--torque-error', 'N·m', numbers, (0.0,), 'on top of that'),
-        (
-            '--position-error',
-            'RAD',
-            numbers,
-            None,
-            'default: what sensing: of the arm states, else half a step',
-        ),
-        (
-            '--velocity-error',
-            'RAD/S',
-            numbers,
-            None,
-            'default: what sensing: of the arm states, else what shows',
-        ),
+    for name, unit, kind, text in (
+        ('--torque-ratio', 'SHARE', shares, 'error of a torque, as a share of it'),
+        ('--torque-error', 'N·m', numbers, 'on top of that; 0 where only the share is given'),
+        ('--position-error', 'RAD', numbers, 'of all causes'),
+        ('--velocity-error', 'RAD/S', numbers, 'of all causes'),
     ):
-        shown = '' if default is None else f'; default: {default[0]:g}'
+        where_none = (
+            'what shows' if name == '--velocity-error' else 'wide figures, which it prints'
+        )
         group.add_argument(
             name, *FORMER.get(name, ()), metavar=unit, type=kind,
-            help=f'{text}{shown}; one for all joints or one each',
+            help=f'{text}; default: what sensing: of the arm states, else {where_none}. One for '
+            'all joints or one each',
         )  # fmt: skip
     group.add_argument(
         '--torque-signal', choices=('sampled', 'held', 'held_until'),

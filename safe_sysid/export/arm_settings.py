@@ -32,12 +32,6 @@ def write_settings(
         for i, name in enumerate(model.layout.joint_names)
     }
     values = dataclasses.asdict(dataclasses.replace(facts, urdf=urdf, joints=joints))
-    for name in ('closed_chain', 'actuation'):
-        if values.get(name) is None:
-            values.pop(name, None)
-    stated = {kind: width for kind, width in values.pop('uncertainty').items() if width}
-    if stated:
-        values['uncertainty'] = stated
     header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
     target.write_text(header + yaml_text(_listed(values)), encoding='utf-8')
 
@@ -51,7 +45,7 @@ def _listed(value: object) -> dict[str, object]:
 
 def _plain(value: object) -> object:
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value

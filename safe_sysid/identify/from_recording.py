@@ -28,7 +28,7 @@ from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.sensing import ReadingErrors
+from safe_sysid.model.sensing import ReadingErrors, TorqueErrors, torque_errors, zero_error
 from safe_sysid.model.uncertainty import Uncertainty
 
 WINDOW = 0.1  # [s] of measurements become rows together
@@ -70,8 +70,8 @@ class RecordingSettings:
     known: Uncertainty = field(default_factory=Uncertainty)  # widths of kinds of parameters
     payload_mass: float = 10.0  # [kg] most that the last joint may move
     payload_reach: float = 0.5  # [m] farthest that any of it is from that joint
-    torque_ratio: tuple[float, ...] = (0.025,)  # error of a torque, as a share of it
-    torque_error: tuple[float, ...] = (0.0,)  # [N m] on top of that
+    torque_ratio: tuple[float, ...] | None = None  # error of a torque, as a share of it
+    torque_error: tuple[float, ...] | None = None  # [N m] on top; neither: as the arm states
     position_error: tuple[float, ...] | None = None  # [rad]; None: what the arm's settings state
     velocity_error: tuple[float, ...] | None = None  # [rad/s]; None: the same, or what shows
     torque_signal: str = 'sampled'  # or held, held_until
@@ -168,7 +168,7 @@ def identify_recording(
         payload=None if replayed.refused else problem.payload(settings.flange, estimate),
         assumptions=(
             *_clock_sentences(replayed.solves_cut_short),
-            *_assumptions(problem.observation, recording),
+            *_assumptions(problem.observation, arm.model, recording),
             *problem.sensing,
             *sentences(arm.model, problem.known),
         ),
@@ -193,7 +193,7 @@ def identification_problem(
         log,
         prior_settings(settings, arm),
         _observation(settings, recording, readings),
-        readings.sentences,
+        (*readings.sentences, *_torques(settings, arm.model).sentences),
         float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
         settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
     )
@@ -201,13 +201,15 @@ def identification_problem(
 
 def _unstated(settings: RecordingSettings, arm: Arm) -> tuple[str, ...]:
     """List what bounds rest on that neither the settings nor the arm's file state."""
-    usual = RecordingSettings()
+    usual, reads = RecordingSettings(), arm.model.sensors.sensing.torque
     known = settings.known.over(arm.model.uncertainty).stated()
     elsewhere = {
         'known_links': set(LINK_KINDS) <= set(known),
         'known_friction': {'coulomb', 'viscous', 'armature'} <= set(known),
         'known_offset': 'offset' in known or settings.known_friction == 'unknown',
         'position_error': bool((arm.model.sensors.encoder_resolution > 0.0).all()),
+        'torque_ratio': settings.torque_error is not None or reads.ratio is not None,
+        'torque_error': settings.torque_ratio is not None or reads.absolute is not None,
     }
     return tuple(
         words
@@ -257,6 +259,7 @@ def observation_settings(
         torque_ratio=settings.torque_ratio,
         torque_error=settings.torque_error,
         position_error=tuple(readings.position.tolist()),
+        zero_error=tuple(readings.zero.tolist()),
         velocity_error=tuple(readings.velocity.tolist()),
         longest_step=STEP_ALLOWED[settings.torque_signal] * period,
     )
@@ -283,11 +286,13 @@ def _readings(
                 'assumed, as nobody stated it: positions have no steps larger than the smallest '
                 'that is seen, and no other errors'
             )
+    zero = np.zeros(n) if settings.position_error else zero_error(model, sentences)
     velocity = settings.velocity_error
     if velocity is None and recording.velocity is not None:
         velocity = sensing.velocity_error
     if velocity is not None:
-        return ReadingErrors(dq, per_joint('velocity_error', velocity, n), tuple(sentences))
+        dv = per_joint('velocity_error', velocity, n)
+        return ReadingErrors(dq, dv, tuple(sentences), zero)
     if recording.velocity is None:
         dv = difference_errors(log, recording.stride)
         dv = dv + dq / (recording.stride * recording.timing.period)
@@ -301,7 +306,11 @@ def _readings(
             f'{DOUBTED:g} times as far as they depart; --velocity-error, or sensing: in the '
             'settings of the arm, says it better'
         )
-    return ReadingErrors(dq, dv, tuple(sentences))
+    return ReadingErrors(dq, dv, tuple(sentences), zero)
+
+
+def _torques(settings: RecordingSettings, model: RobotModel) -> TorqueErrors:
+    return torque_errors(model, settings.torque_ratio, settings.torque_error)
 
 
 def _effort_sentences(arm: Arm) -> list[str]:
@@ -325,17 +334,20 @@ def _clock_sentences(cut_short: int) -> list[str]:
     ]
 
 
-def _assumptions(settings: ObservationSettings, recording: Recording) -> list[str]:
+def _assumptions(
+    settings: ObservationSettings, model: RobotModel, recording: Recording
+) -> list[str]:
     """A1 and A3 to A6 of the identifier with their figures; A2 is the prior."""
     source = '' if recording.velocity is not None else ' (central differences of the positions)'
     position, velocity = settings.position_error, settings.velocity_error
     assert position is not None
     assert velocity is not None
+    torque = settings.torques(model)
     return [
         'A1: the arm is a chain of rigid bodies with the kinematics of the URDF, and friction is '
-        'Coulomb, viscous, rotor inertia and offset; nothing touches it',
-        f'A3: every torque is within {_shares(settings.torque_ratio)} of its value and '
-        f'{_figures(settings.torque_error)} N m, every position within '
+        f'Coulomb, viscous, rotor inertia and offset{_beyond(torque)}; nothing touches it',
+        f'A3: every torque is within {_shares(_entries(torque.ratio))} of its value and '
+        f'{_figures(_entries(torque.absolute))} N m{_lag(torque)}, every position within '
         f'{_figures(position)} rad, every velocity within '
         f'{_figures(velocity)} rad/s of the truth at its stamp{source}',
         'A4: between two samples a velocity departs from the cubic through positions and '
@@ -345,6 +357,29 @@ def _assumptions(settings: ObservationSettings, recording: Recording) -> list[st
         'A6: no joint stops and breaks away, or breaks away and stops, between two samples',
         'A2: theta is inside what is known before:',
     ]
+
+
+def _beyond(torque: TorqueErrors) -> str:
+    """Say what the model may lack."""
+    said = ''
+    if torque.friction.any():
+        said += f', with up to {_figures(_entries(torque.friction))} N m more at rest'
+    if torque.tilt:
+        said += f'; gravity is within {torque.tilt:g} rad of its direction'
+    return said
+
+
+def _lag(torque: TorqueErrors) -> str:
+    least, largest = (1e3 * x for x in torque.filter)
+    if not largest:
+        return ''
+    return f' behind a low-pass of first order with a time constant of {least:g} to {largest:g} ms'
+
+
+def _entries(values: Array) -> tuple[float, ...]:
+    """Return one entry if all are the same."""
+    distinct = tuple(values.tolist())
+    return distinct if len(set(distinct)) > 1 else distinct[:1]
 
 
 def _shares(values: tuple[float, ...]) -> str:

@@ -41,17 +41,17 @@ leave them by no more than it changed in the step before.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import NotNegative, Positive, Range, Settings
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.identify.step_path import ErrorBounds, Rule
-from safe_sysid.identify.torque_impulse import HELD, HELD_UNTIL, SAMPLED
+from safe_sysid.identify.torque_impulse import HELD, HELD_UNTIL, SAMPLED, UnseenTorque
 from safe_sysid.identify.window_sums import (
     Knowns,
     add_sample,
@@ -62,7 +62,13 @@ from safe_sysid.identify.window_sums import (
 )
 from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.sensing import ReadingErrors, reading_errors
+from safe_sysid.model.sensing import (
+    ReadingErrors,
+    TorqueErrors,
+    reading_errors,
+    torque_errors,
+)
+from safe_sysid.model.tilt import tilt_torque
 from safe_sysid.sets.interval import Interval
 
 TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
@@ -83,9 +89,10 @@ class ObservationSettings(Settings):
     window: Annotated[int, Range(at_least=2)] = 100  # samples per window, h
     quadrature: str = 'trapezoid'  # trapezoid | euler
     torque_signal: str = 'sampled'  # held | held_until | sampled, see A5
-    torque_ratio: PerJoint = (0.025,)  # error of a torque as a share of its measured value
-    torque_error: PerJoint = (0.0,)  # [N m], error on top of the ratio
-    position_error: PerJoint | None = None  # [rad]; none: what sensing of the arm says
+    torque_ratio: PerJoint | None = None  # error of a torque as a share of its measured value
+    torque_error: PerJoint | None = None  # [N m] on top; neither: what sensing of the arm says
+    position_error: PerJoint | None = None  # [rad], zero error included; none: the same
+    zero_error: PerJoint | None = None  # [rad] beside a position_error that leaves it out
     velocity_error: PerJoint | None = None  # [rad/s]; none: the same
     safety_factor: Factor = 2.0  # A4; from 2 on it covers one jump of the torque inside a step
     curvature: PerJoint | None = None  # [N m/s^2] bound on the second derivative of the momentum
@@ -106,18 +113,20 @@ class ObservationSettings(Settings):
 
     def error_bounds(self, model: RobotModel) -> ErrorBounds:
         """Error bounds of every joint: those given, else those of the arm's sensors."""
-        readings = self.readings(model)
-        return ErrorBounds(
-            readings.position,
-            readings.velocity,
-            per_joint('torque_ratio', self.torque_ratio, model.n),
-            per_joint('torque_error', self.torque_error, model.n),
-        )
+        readings, torque = self.readings(model), self.torques(model)
+        return ErrorBounds(readings.position, readings.velocity, torque.ratio, torque.absolute)
 
     def readings(self, model: RobotModel) -> ReadingErrors:
         """Errors of positions and velocities, and what is assumed of them."""
         period = self.longest_step / LONGEST_HOLD
-        return reading_errors(model, period, self.position_error, self.velocity_error)
+        found = reading_errors(model, period, self.position_error, self.velocity_error)
+        if self.zero_error is None:
+            return found
+        return replace(found, zero=per_joint('zero_error', self.zero_error, model.n))
+
+    def torques(self, model: RobotModel) -> TorqueErrors:
+        """Errors of torques, and what is assumed of them."""
+        return torque_errors(model, self.torque_ratio, self.torque_error)
 
 
 def per_joint(name: str, values: PerJoint, n: int) -> Array:
@@ -131,6 +140,19 @@ def per_joint(name: str, values: PerJoint, n: int) -> Array:
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ConfigError(f"{name} is '{value}', allowed are {', '.join(allowed)}")
+
+
+def _not_in_torque(model: RobotModel, torque: TorqueErrors) -> IntArray:
+    """Entries of theta that a sensor behind gear and rotor does not feel."""
+    places = np.arange(model.layout.size)
+    labels = () if torque.has_rotors else ('Fc', 'Fv', 'Ia')
+    felt = [places[model.layout.joint_entries(label)] for label in labels]
+    return np.concatenate([places[:0], *felt])
+
+
+def _undone(torque: TorqueErrors, settings: ObservationSettings) -> Array:
+    """Time constant of the low-pass, from and to [s]; commands have not been through one."""
+    return np.array(torque.filter if settings.torque_signal == 'sampled' else (0.0, 0.0))
 
 
 class StampError(MeasurementError):
@@ -164,8 +186,12 @@ class MomentumObserver:
             )
         layout = model.layout
         columns = np.arange(layout.size)
+        torque = settings.torques(model)
+        hidden = _not_in_torque(model, torque)
+        largest[hidden] = 0.0
         self._rule = Rule(
             bounds=settings.error_bounds(model),
+            zero=settings.readings(model).zero,
             dry=largest[layout.joint_entries('Fc')],
             trapezoid=settings.quadrature == 'trapezoid',
             has_curvature=settings.curvature is not None,
@@ -173,10 +199,17 @@ class MomentumObserver:
             safety=settings.safety_factor,
             stride=max(1, settings.window // STRIDES),
         )
+        order = np.concatenate([columns[layout.end_effector], columns[layout.rest]])
+        self._hidden = np.isin(order[10:], hidden)
         self._knowns = Knowns(
-            np.concatenate([columns[layout.end_effector], columns[layout.rest]]),
+            order,
             largest,
             per_joint('curvature', settings.curvature or (0.0,), model.n),
+            UnseenTorque(
+                torque.friction + tilt_torque(model, largest, torque.tilt),
+                _undone(torque, settings),
+                torque.stamp,
+            ),
         )
         self._joints = np.arange(model.n)
         self._sums = empty_sums(model.n)
@@ -306,6 +339,7 @@ class MomentumObserver:
         close_window(self._model.tree, self._sums, self._knowns, self._rule, table)
         if self._loses_a_torque(self._longest):  # before the sample time was known
             return None
+        table[:, 10:-2][:, self._hidden] = 0.0
         start, end = ((stamp - self._origin) * 1e-9 for stamp in (self._start, self._last))
         return Observation(
             Y_e=table[:, :10],

@@ -44,6 +44,7 @@ class Rule(NamedTuple):
     """What is promised of the samples, and how a window is integrated."""
 
     bounds: ErrorBounds
+    zero: Array  # (n,) [rad] constant error of positions, beside those of single readings
     dry: Array  # (n,) [N m] most dry friction a joint may have
     trapezoid: bool  # smooth terms by a rule of second order, otherwise forward Euler
     has_curvature: bool  # whether somebody bounds how they bend
@@ -119,5 +120,5 @@ def middle_of_step(
         qd[0] = 0.5 * (v0 + v1) + centre
         qd[1] = dv + radius + ROUNDING * (abs(v0) + abs(v1) + abs(centre))
         q[0] = before[0, j] + 0.5 * way + 0.125 * step * (v0 - v1)
-        q[1] = dq + 0.25 * step * dv + 0.5 * step * radius
+        q[1] = rule.zero[j] + dq + 0.25 * step * dv + 0.5 * step * radius
         q[1] += ROUNDING * (abs(before[0, j]) + abs(way) + step * (abs(v0) + abs(v1)))

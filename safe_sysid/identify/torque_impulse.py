@@ -12,6 +12,12 @@ wrong by the errors promised, and these are in the impulse already:
 For the second part the slopes between samples `stride` apart are compared. It is never more than
 what the promised errors can hide at all. In a step in which dry friction may change its sign
 nothing is smooth, and everything that they can hide counts.
+
+A sensor with a low-pass of first order reports y with y + T y' the torque, whose impulse is that
+of y and T times what y changes over the window: exact, however short the window is. Of one that
+is computed from sample to sample, y_k = a x_k + (1 - a) y_(k-1), it is the same with
+T = h (1 - a) / a, where x_k is held until its sample. Stamps that are off by dt shift what is
+between them: all changes of the torque, from sample to sample, times 2 dt.
 """
 
 from __future__ import annotations
@@ -38,7 +44,16 @@ class TorqueSums(NamedTuple):
     mark: Array  # (2, n) torque and its error `stride` samples ago
     slope: Array  # (2, n) of the last stride, and its error
     turning: Array  # (2, n) changes of slope, all and the last one
+    wander: Array  # (n,) changes of the torque from sample to sample, without their signs
     clock: Array  # (5,): samples, last step [s], longest step [s], since the mark [s], marks
+
+
+class UnseenTorque(NamedTuple):
+    """What torque readings do not show."""
+
+    bias: Array  # (n,) [N m] that acts, and no term of a row says
+    filter: Array  # (2,) [s] time constant of their low-pass, from and to
+    stamp: float  # [s] errors of stamps
 
 
 def empty_torque_sums(n: int) -> TorqueSums:
@@ -52,6 +67,7 @@ def empty_torque_sums(n: int) -> TorqueSums:
         mark=np.zeros((2, n)),
         slope=np.zeros((2, n)),
         turning=np.zeros((2, n)),
+        wander=np.zeros(n),
         clock=np.zeros(5),
     )
 
@@ -61,6 +77,7 @@ def begin_torque(sums: TorqueSums, torque: Array, bounds: ErrorBounds) -> None:
     """Make this torque the first of a window, which may go on from the last one."""
     sums.impulse[:], sums.shown[:], sums.hidden[:] = 0.0, 0.0, 0.0
     sums.slope[:], sums.turning[:], sums.clock[:] = 0.0, 0.0, 0.0
+    sums.wander[:] = 0.0
     sums.newest[2] = torque
     for j in range(len(torque)):
         sums.mark[0, j], sums.mark[1, j] = torque[j], _error(torque[j], j, bounds)
@@ -86,6 +103,7 @@ def add_torque(
     for j in range(len(torque)):
         before, now = sums.newest[1, j], sums.newest[2, j]
         error_before, error = _error(before, j, bounds), _error(now, j, bounds)
+        sums.wander[j] += abs(now - before)
         if rule.torque == HELD:
             term, spread = step * before, step * error_before
         elif rule.torque == HELD_UNTIL:
@@ -162,3 +180,20 @@ def bend_of_torque(sums: TorqueSums, j: int, rule: Rule) -> float:
         turning = sums.turning[0, j] + sums.turning[1, j]
         hidden = min(hidden, rule.safety * sums.clock[2] ** 2 / 12.0 * turning)
     return float(shown + hidden)
+
+
+@jit
+def lag_of_torque(
+    sums: TorqueSums, first: float, j: int, unseen: UnseenTorque, bounds: ErrorBounds
+) -> tuple[float, float]:
+    """Return what a low-pass and wrong stamps keep of an impulse, centre and radius.
+
+    `first` is the torque that the window began with.
+    """
+    last = sums.newest[2, j]
+    middle = 0.5 * (unseen.filter[0] + unseen.filter[1])
+    spread = 0.5 * (unseen.filter[1] - unseen.filter[0])
+    centre = middle * (last - first)
+    radius = spread * abs(last - first) + 2.0 * unseen.stamp * sums.wander[j]
+    radius += (middle + spread) * (_error(first, j, bounds) + _error(last, j, bounds))
+    return centre, radius + ROUNDING * (abs(centre) + radius)

@@ -17,10 +17,12 @@ from safe_sysid.identify.step_path import (
 )
 from safe_sysid.identify.torque_impulse import (
     TorqueSums,
+    UnseenTorque,
     add_torque,
     begin_torque,
     bend_of_torque,
     empty_torque_sums,
+    lag_of_torque,
 )
 from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
 from safe_sysid.model.tree import Tree
@@ -33,6 +35,7 @@ class Knowns(NamedTuple):
     order: IntArray  # (14 n,) columns of a row: end effector, then all others
     largest: Array  # (14 n,) bounds |theta|
     curvature: Array  # (n,) or none [N m/s^2]
+    unseen: UnseenTorque
 
 
 class WindowSums(NamedTuple):
@@ -118,7 +121,8 @@ def _state(sample: Array, rule: Rule) -> Array:
     """Balls (2, n, 2) of q and qd."""
     state = np.empty((2, sample.shape[1], 2))
     state[:, :, 0] = sample[:2]
-    state[0, :, 1], state[1, :, 1] = rule.bounds.position, rule.bounds.velocity
+    state[0, :, 1] = rule.bounds.position + rule.zero
+    state[1, :, 1] = rule.bounds.velocity
     return state
 
 
@@ -228,8 +232,10 @@ def close_window(tree: Tree, sums: WindowSums, knowns: Knowns, rule: Rule, table
             c = knowns.order[place]
             table[j, place] = entries[c, 0]
             spread += entries[c, 1] * knowns.largest[c]
-        table[j, columns] = sums.torque.impulse[j, 0]
-        spread += sums.torque.impulse[j, 1]
+        first = sums.first[2, j]
+        kept, unsure = lag_of_torque(sums.torque, first, j, knowns.unseen, rule.bounds)
+        table[j, columns] = sums.torque.impulse[j, 0] + kept
+        spread += sums.torque.impulse[j, 1] + unsure + knowns.unseen.bias[j] * sums.clock[1]
         table[j, columns + 1] = (spread + quadrature) * growth + 1e-300
 
 

@@ -1,4 +1,10 @@
-"""What acts on the joints against what is commanded: stated once, for law, proof and simulator."""
+"""What acts on the joints against what is commanded, and when: for law, proof and simulator.
+
+A torque acts for a hold T. It answers a sample that was true d before it began to act, so that the
+sample behind a torque that acts now is up to T + d old. A drive that follows commands with a time
+constant makes the torque of now an average of older ones: those older than tau ln(1/p) on top have
+the share p of it.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.facts import RobotFacts
 
 # Where an arm's settings say nothing: ratio, and share of the torque limit, by kind of effort.
 # Twice what simple models leave unexplained on public recordings of such arms.
 ASSUMED = {'torque': (0.05, 0.02), 'current': (0.25, 0.10)}
+FOLLOWS = {'torque': 0.002, 'current': 0.005}  # [s] time constant of a drive
+LATE = {'torque': 0.001, 'current': 0.004}  # [s] beside PERIODS
+PERIODS = 2.0  # between a sample and the torque that answers it, in drivers that don't wait
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,36 +32,130 @@ class Actuation:
     ratio: Array  # (n,)
     absolute: Array  # (n,) [N m]
     is_stated: bool  # by the settings of the arm, not assumed
+    bandwidth: Array  # (n,) [s] time constant by which it follows
+    slew: Array  # (n,) [N m/s] at most by which the driver lets a command change
+    hold: float | None  # [s] for which a torque acts; None: a period
+    delay: tuple[float, float]  # [s] least and largest from a sample to its torque, beside
+    delay_periods: tuple[float, float]  # as many periods
+    sentences: tuple[str, ...]  # what is assumed, and not stated
 
     @staticmethod
     def exact(n: int) -> Actuation:
-        """Every command acts as it is; for arms that are made up."""
-        return Actuation(np.zeros(n), np.zeros(n), is_stated=True)
+        """Every command acts at once as it is; for arms that are made up."""
+        none, never = np.zeros(n), np.full(n, np.inf)
+        nothing = (0.0, 0.0)
+        return Actuation(none, none, True, none, never, None, nothing, nothing, ())
 
     def error(self, torque: Array) -> Array:
         """Largest difference between a command and what acts [N m]."""
         return np.asarray(self.ratio * np.abs(torque) + self.absolute)
 
+    def held(self, period: float) -> float:
+        """Time for which a torque acts [s]."""
+        return period if self.hold is None else self.hold
+
+    def delays(self, period: float) -> tuple[float, float]:
+        """Least and largest time from a sample to the instant its torque begins to act [s]."""
+        least, largest = (
+            seconds + count * period
+            for seconds, count in zip(self.delay, self.delay_periods, strict=True)
+        )
+        return least, largest
+
+    def oldest_sample(self, period: float, stamp_error: float = 0.0, share: float = 0.05) -> Array:
+        """Age of the oldest sample behind all but `share` of the torque that acts now, (n,) [s].
+
+        A stamp error is the age that is not seen of the sample itself.
+        """
+        if not 0.0 < share < 1.0:
+            raise ConfigError(f'share is {share}, it has to be above 0 and less than 1')
+        late = self.held(period) + self.delays(period)[1] + stamp_error
+        return np.asarray(late + self.bandwidth * np.log(1.0 / share))
+
+    def error_of_older(self, span: Array, share: float = 0.05) -> Array:
+        """Most that this share does if commands were anywhere in a range, (n,) [N m].
+
+        Nothing where a drive follows at once: no older commands act then.
+        """
+        return np.where(self.bandwidth > 0.0, share * np.abs(span), 0.0)
+
     def __str__(self) -> str:
         source = 'stated' if self.is_stated else 'assumed, as the settings of the arm say nothing'
-        ratio, absolute = (
-            f'{values.min():g}'
-            if np.ptp(values) == 0.0
-            else f'{values.min():g} to {values.max():g}'
-            for values in (100.0 * self.ratio, self.absolute)
-        )
+        ratio, absolute = (_range(values) for values in (100.0 * self.ratio, self.absolute))
         return f'within {ratio} % and {absolute} N m of the command ({source})'
+
+    def timing(self, period: float) -> str:
+        """Return when commands act, in words."""
+        least, largest = self.delays(period)
+        follows = f', followed with a time constant of {_range(1e3 * self.bandwidth)} ms'
+        return (
+            f'held for {1e3 * self.held(period):g} ms, {1e3 * least:g} to {1e3 * largest:g} ms '
+            f'after its sample{follows if self.bandwidth.any() else ""}'
+        )
+
+
+def _range(values: Array) -> str:
+    low, high = values.min(), values.max()
+    return f'{low:g}' if low == high else f'{low:g} to {high:g}'
 
 
 def actuation_of(facts: RobotFacts, names: Sequence[str]) -> Actuation:
     """Return what the settings of an arm state, or wide figures for its kind of effort."""
+    sentences: list[str] = []
+    ratio, absolute = _errors(facts, names)
+    delay, periods = _delays(facts, sentences)
+    return Actuation(
+        ratio,
+        absolute,
+        facts.actuation is not None,
+        _bandwidth(facts, names, sentences),
+        _slew(facts, names),
+        facts.command.hold,
+        delay,
+        periods,
+        tuple(sentences),
+    )
+
+
+def _errors(facts: RobotFacts, names: Sequence[str]) -> tuple[Array, Array]:
     if facts.actuation is None:
         ratio, share = ASSUMED[facts.effort.kind]
         limit = np.array([facts.joints[name].torque_limit for name in names])
-        return Actuation(np.full(len(names), ratio), share * limit, is_stated=False)
+        return np.full(len(names), ratio), share * limit
     joints = [facts.actuation[name] for name in names]
-    return Actuation(
-        np.array([joint.ratio for joint in joints]),
-        np.array([joint.absolute for joint in joints]),
-        is_stated=True,
-    )
+    return np.array([j.ratio for j in joints]), np.array([j.absolute for j in joints])
+
+
+def _bandwidth(facts: RobotFacts, names: Sequence[str], sentences: list[str]) -> Array:
+    assumed, stated = FOLLOWS[facts.effort.kind], facts.actuation or {}
+    values = [stated[name].bandwidth if name in stated else None for name in names]
+    unknown = [name for name, value in zip(names, values, strict=True) if value is None]
+    if unknown:
+        whose = 'all joints' if len(unknown) == len(names) else ', '.join(unknown)
+        sentences.append(
+            f'assumed, as nobody stated it: the drives of {whose} follow a command '
+            f'with a time constant of at most {1e3 * assumed:g} ms (actuation: bandwidth)'
+        )
+    return np.array([assumed if value is None else value for value in values])
+
+
+def _slew(facts: RobotFacts, names: Sequence[str]) -> Array:
+    """Rate limits that are stated; a limit that nobody stated could be anything, so it is none."""
+    stated = facts.actuation or {}
+    values = [stated[name].slew if name in stated else None for name in names]
+    return np.array([np.inf if value is None else value for value in values])
+
+
+def _delays(
+    facts: RobotFacts, sentences: list[str]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    delay, periods = facts.command.delay, facts.command.delay_periods
+    if delay is None and periods is None:
+        late = LATE[facts.effort.kind]
+        sentences.append(
+            'assumed, as nobody stated it: a torque begins to act up to '
+            f'{PERIODS:g} periods and {1e3 * late:g} ms after the sample it answers (command: '
+            'delay, delay_periods)'
+        )
+        return (0.0, late), (0.0, PERIODS)
+    return delay or (0.0, 0.0), periods or (0.0, 0.0)

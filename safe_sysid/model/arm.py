@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model.facts import (
     CollisionFacts,
-    EffortSignal,
     JointFacts,
     RobotFacts,
     facts_path,
@@ -18,6 +17,8 @@ from safe_sysid.model.facts import (
     urdf_path,
 )
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import reading_errors, torque_errors
+from safe_sysid.model.signal_facts import EffortSignal
 from safe_sysid.model.urdf_tree import moving_joints, read_urdf
 from safe_sysid.share import robot_names
 
@@ -34,6 +35,12 @@ class Arm:
     urdf: Path
     is_described: bool  # by settings; a URDF alone says nothing about friction and the signal
     package_paths: tuple[Path, ...] = ()  # folders with the packages of its meshes
+
+    def assumed(self, period: float = 0.001) -> tuple[str, ...]:
+        """Sentences on what is assumed of readings, a period apart [s], and of commands."""
+        model = self.model
+        readings = reading_errors(model, period).sentences
+        return (*readings, *torque_errors(model).sentences, *model.actuation.sentences)
 
 
 def arm_of(robot: str, config: Path | None, package_paths: Sequence[Path] = ()) -> Arm:

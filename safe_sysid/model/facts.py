@@ -6,32 +6,19 @@ from dataclasses import dataclass, field
 import math
 from pathlib import Path
 
-from safe_sysid.config import NotNegative, Settings, from_mapping, read_yaml
+from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.signal_facts import (
+    ActuationFacts,
+    CommandFacts,
+    DryFrictionFacts,
+    EffortSignal,
+    SensingFacts,
+)
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.share import robot_names, share_directory
 
 Vector3 = tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class EffortSignal:
-    """What the driver of an arm calls effort; the bridges turn it into joint torque [N m]."""
-
-    kind: str  # torque or current
-    gravity_included: bool  # whether it contains what holds the arm against gravity
-
-    def __post_init__(self) -> None:
-        if self.kind not in ('torque', 'current'):
-            raise ConfigError(f"effort kind is '{self.kind}', allowed are torque and current")
-
-
-@dataclass(frozen=True)
-class SensingFacts(Settings):
-    """What is stated of the errors of readings; one entry for all joints, or one each."""
-
-    position_error: tuple[NotNegative, ...] | None = None  # [rad]; none: half an encoder's step
-    velocity_error: tuple[NotNegative, ...] | None = None  # [rad/s]; none: as differences have it
 
 
 @dataclass(frozen=True)
@@ -61,20 +48,6 @@ class JointFacts:
             raise ConfigError(f'offset is {self.offset}, it has to be finite')
         if self.effort_sign not in (-1, 1):
             raise ConfigError(f'effort_sign is {self.effort_sign}, allowed are -1 and 1')
-
-
-@dataclass(frozen=True)
-class ActuationFacts:
-    """How far the torque on one joint may be from the one commanded."""
-
-    ratio: float  # share of the command
-    absolute: float  # [N m] on top, what changes while a command is held included
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.ratio < 1.0:
-            raise ConfigError(f'ratio is {self.ratio}, it has to be at least 0 and less than 1')
-        if not (math.isfinite(self.absolute) and self.absolute >= 0.0):
-            raise ConfigError(f'absolute is {self.absolute} N m, it has to be 0 or more')
 
 
 @dataclass(frozen=True)
@@ -153,7 +126,10 @@ class RobotFacts:
     closed_chain: ClosedChainFacts | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # of parameters; joints in order
     actuation: dict[str, ActuationFacts] | None = None  # by joint; None: unknown, taken as wide
+    command: CommandFacts = field(default_factory=CommandFacts)
     sensing: SensingFacts = field(default_factory=SensingFacts)
+    friction: DryFrictionFacts = field(default_factory=DryFrictionFacts)
+    gravity_tilt: float | None = None  # [rad] by which `gravity` may be off; None: not known
 
     def __post_init__(self) -> None:
         if not self.joints:
@@ -162,6 +138,8 @@ class RobotFacts:
             raise ConfigError(
                 f'actuation names {list(self.actuation)}; the joints are {list(self.joints)}'
             )
+        if self.gravity_tilt is not None and not 0.0 <= self.gravity_tilt < math.pi:
+            raise ConfigError(f'gravity_tilt is {self.gravity_tilt} rad, it has to be 0 or more')
         self._check_motors()
         for name in self.joints.keys() & self.held.keys():
             raise ConfigError(f"joint '{name}' is in joints and in held, it can only be in one")

@@ -15,15 +15,10 @@ from safe_sysid.model import inertia
 from safe_sysid.model.actuation import Actuation, actuation_of
 from safe_sysid.model.collision.capsules import NO_PAIRS, Capsules, capsules_of
 from safe_sysid.model.collision.pairs import paired, paired_with_held
-from safe_sysid.model.facts import (
-    EffortSignal,
-    RobotFacts,
-    SensingFacts,
-    facts_path,
-    read_facts,
-    urdf_path,
-)
+from safe_sysid.model.dry_friction import DryFriction
+from safe_sysid.model.facts import RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterLayout
+from safe_sysid.model.signal_facts import EffortSignal, SensingFacts
 from safe_sysid.model.tree import JointLimits, Tree
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf
@@ -57,6 +52,8 @@ class RobotModel:
     capsules: Capsules
     frames: dict[str, Frame]
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # that the arm's file states
+    friction: DryFriction = field(default_factory=DryFriction)  # beyond Coulomb's in theta
+    gravity_tilt: float | None = None  # [rad] by which gravity of `tree` may be off; None: unknown
 
     @property
     def n(self) -> int:
@@ -84,6 +81,7 @@ class RobotModel:
         tip = _tip(urdf, frames, facts.tip)
         tree, limits = _tree(model, np.array(facts.gravity)), _limits(model, urdf, facts)
         joints = [facts.joints[joint] for joint in names]
+        order = [list(facts.joints).index(joint) for joint in names]
         friction = [[j.coulomb, j.viscous, j.armature, j.offset] for j in joints]
         bodies = [model.inertias[i + 1].toDynamicParameters() for i in range(len(names))]
         return RobotModel(
@@ -97,12 +95,14 @@ class RobotModel:
                 facts.effort,
                 np.array([float(j.effort_sign) for j in joints]),
                 np.array([j.effort_scale for j in joints]),
-                facts.sensing,
+                facts.sensing.in_order(order),
             ),
             actuation=actuation_of(facts, names),
             capsules=_capsules(facts, frames, urdf, (tree, limits)),
             frames=frames,
-            uncertainty=facts.uncertainty.in_order([list(facts.joints).index(j) for j in names]),
+            uncertainty=facts.uncertainty.in_order(order),
+            friction=DryFriction(facts.friction).in_order(order),
+            gravity_tilt=facts.gravity_tilt,
         )
 
     def with_payload(self, payload: Payload) -> RobotModel:

@@ -1,35 +1,70 @@
-"""ReadingErrors: how wrong positions and velocities of an arm may be, and who says so.
+"""How wrong the readings of an arm may be, and who says so.
 
-The one place that turns what an arm's settings say of its sensors into error bounds:
+The one place that turns what an arm's settings say of its sensors into error bounds. With dq half
+a step of the encoder, h the time between two samples, dt the error of stamps from sample to
+sample, and joints that move and accelerate by at most V and A:
 
-    position   what is stated, else half a step of the encoder
-    velocity   what the driver states, else that of a difference of two positions one sample apart,
-               2 dq / h for the positions and A h / 2 for what the arm, with acceleration up to A,
-               does between the middle of the step and its end
+    position   what is stated, else dq, and V dt: where the joint was by that much earlier or later
+    velocity   what is stated, else by its causes. Of positions m h apart, behind a low-pass tf
+                   2 dq min(1 / (m h), 1 / tf) + A (m h / 2 + tf + lag + dt) + step / 2:
+               errors of the positions, the age of their middle, and of what the low-pass keeps.
+               Weights w_i of a low-pass of first order fall, so the differences of its errors add
+               up to 2 dq w_0 / h, and w_0 is at most h / tf. Of a driver's own signal the first
+               term is not there, and m = 0.
+    zero       a constant of the joint: no part of differences, but of where its links are
+    torque     a share of what is read and an amount; a low-pass is undone where a torque is
+               integrated (`identify/torque_impulse.py`), so that its lag counts once
 
-A bound that nobody stated is never 0: an encoder without a step is taken for a coarse one.
+A bound that nobody stated is never 0; `sentences` say what was assumed instead.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.signal_facts import VelocityFacts
+
+if TYPE_CHECKING:
+    from safe_sysid.model.robot_model import RobotModel
 
 PerJoint = tuple[float, ...]  # one entry for all joints, or one each
-COARSE = 1e-3  # [rad] step of an encoder nobody knows, three times that of the coarsest arm here
+# Where the settings of an arm say nothing; by kind of effort where that tells kinds of arms apart.
+COARSE = 1e-3  # [rad] step of an encoder, three times that of the coarsest arm here
+ZERO = 2e-3  # [rad] zero error of a joint
+TILT = 5e-3  # [rad] of gravity
+FASTEST = 10.0  # [rad/s] of a joint without velocity limit
+STAMP = {'torque': 1e-4, 'current': 1e-3}  # [s] error of stamps
+TORQUE = {'torque': (0.05, 0.02), 'current': (0.25, 0.10)}  # ratio, and share of the limit
+SLOWEST = {'torque': 0.02, 'current': 0.05}  # [s] low-pass of a torque
+REMEDY = 'state it in config/robots/{name}.yaml'
 
 
 @dataclass(frozen=True, eq=False)
 class ReadingErrors:
-    """Bounds on the errors of every sample, per joint."""
+    """Bounds on the errors of every position and velocity, per joint."""
 
     position: Array  # (n,) [rad]
     velocity: Array  # (n,) [rad/s]
+    sentences: tuple[str, ...]  # what is assumed, and not stated
+    zero: Array  # (n,) [rad] constant, beside `position`
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueErrors:
+    """Bounds on what a measured torque is off, and on what no model of the arm contains."""
+
+    ratio: Array  # (n,) share of what is read
+    absolute: Array  # (n,) [N m] on top
+    friction: Array  # (n,) [N m] of dry friction that is not Coulomb's
+    filter: tuple[float, float]  # [s] time constant of the low-pass, from and to
+    stamp: float  # [s] error of stamps
+    tilt: float  # [rad] of gravity
+    has_rotors: bool  # whether it contains rotor inertia and friction of the joint
     sentences: tuple[str, ...]  # what is assumed, and not stated
 
 
@@ -39,32 +74,182 @@ def reading_errors(
     position_error: PerJoint | None = None,
     velocity_error: PerJoint | None = None,
 ) -> ReadingErrors:
-    """Errors of samples every `period` seconds: those given, else what is stated of the arm."""
-    sensing, step = model.sensors.sensing, model.sensors.encoder_resolution
-    position_error = sensing.position_error if position_error is None else position_error
-    velocity_error = sensing.velocity_error if velocity_error is None else velocity_error
+    """Errors of samples every `period` seconds: those given, else what is stated of the arm.
+
+    Errors that are given are of all causes.
+    """
+    sensing = model.sensors.sensing
     sentences: list[str] = []
+    stamp = _stamp_error(model, sentences)
     if position_error is not None:
-        position = _per_joint(model, 'position_error', position_error)
+        read = position = _per_joint(model, 'position_error', position_error)
+        zero = np.zeros(model.n)
     else:
-        position = 0.5 * np.where(step > 0.0, step, COARSE)
-        unknown = [x for x, s in zip(model.layout.joint_names, step, strict=True) if s == 0.0]
-        if unknown:
-            sentences.append(
-                f'assumed, as nobody stated it: the encoders of {", ".join(unknown)} have steps '
-                f'of at most {COARSE:g} rad'
-            )
+        read = _position_error(model, sentences)
+        position, zero = read + stamp * _fastest(model), zero_error(model, sentences)
+    if velocity_error is None:
+        velocity_error = sensing.velocity_error
     if velocity_error is not None:
         velocity = _per_joint(model, 'velocity_error', velocity_error)
-        return ReadingErrors(position, velocity, tuple(sentences))
-    velocity = 2.0 * position / period + 0.5 * period * model.limits.acceleration
-    sentences.append(
-        'assumed, as nobody stated it: a velocity is the difference of two positions '
-        f'{1e3 * period:g} ms apart or better, and off by at most '
-        f'{", ".join(f"{x:.3g}" for x in velocity)} rad/s; state sensing.velocity_error in '
-        f'config/robots/{model.name}.yaml if your driver promises more'
+    else:
+        velocity = _velocity_error(model, period, read, sentences)
+    if position_error is not None and velocity_error is not None:
+        sentences.clear()  # nothing of it counts
+    return ReadingErrors(position, velocity, tuple(sentences), zero)
+
+
+def torque_errors(
+    model: RobotModel, ratio: PerJoint | None = None, absolute: PerJoint | None = None
+) -> TorqueErrors:
+    """Errors of measured torques: those given, else what is stated of the arm.
+
+    What is given is all there is: nothing is added for a low-pass, stamps, tilt and friction. With
+    an absolute part alone the ratio is that of the arm.
+    """
+    facts, n = model.sensors.sensing.torque, model.n
+    sentences: list[str] = []
+    has_rotors = facts.sensor != 'link'
+    if ratio is not None or absolute is not None:
+        share = _ratio_and_absolute(model, [])[0]
+        if ratio is not None:
+            share = _per_joint(model, 'torque_ratio', ratio)
+        amount = _per_joint(model, 'torque_error', absolute or (0.0,))
+        none = (0.0, 0.0)
+        return TorqueErrors(share, amount, np.zeros(n), none, 0.0, 0.0, has_rotors, ())
+    share, amount = _ratio_and_absolute(model, sentences)
+    beyond = np.zeros(n)
+    if has_rotors:
+        coulomb = model.layout.friction(model.theta)[0]
+        share, beyond = share + model.friction.load(n), model.friction.above_coulomb(coulomb)
+        if model.friction.facts.static is None or model.friction.facts.load is None:
+            sentences.append(
+                'assumed, as nobody stated it: friction at rest, below the Stribeck speed and '
+                'under load differs from Coulomb and viscous friction by no more than the error '
+                f'of the torque ({_remedy(model)}: friction)'
+            )
+    return TorqueErrors(
+        share,
+        amount,
+        beyond,
+        _filter(model, sentences),
+        _stamp_error(model, []),
+        _tilt(model, sentences),
+        has_rotors,
+        tuple(sentences),
     )
-    return ReadingErrors(position, velocity, tuple(sentences))
+
+
+def _position_error(model: RobotModel, sentences: list[str]) -> Array:
+    stated, step = model.sensors.sensing.position_error, model.sensors.encoder_resolution
+    if stated is not None:
+        return _per_joint(model, 'position_error', stated)
+    names = model.layout.joint_names
+    unknown = [x for x, s in zip(names, step, strict=True) if s == 0.0]
+    if unknown:
+        whose = 'all joints' if len(unknown) == len(names) else ', '.join(unknown)
+        sentences.append(
+            f'assumed, as nobody stated it: the encoders of {whose} have steps '
+            f'of at most {COARSE:g} rad'
+        )
+    return np.asarray(0.5 * np.where(step > 0.0, step, COARSE))
+
+
+def zero_error(model: RobotModel, sentences: list[str]) -> Array:
+    """Constant error of every joint (n,) [rad]; what is assumed is added to the sentences."""
+    stated = model.sensors.sensing.zero_error
+    if stated is None:
+        sentences.append(
+            f'assumed, as nobody stated it: a joint that reads 0 is within {ZERO:g} rad of its '
+            f'zero ({_remedy(model)}: sensing.zero_error)'
+        )
+        return np.full(model.n, ZERO)
+    return _per_joint(model, 'zero_error', stated)
+
+
+def _stamp_error(model: RobotModel, sentences: list[str]) -> float:
+    stated = model.sensors.sensing.stamp_error
+    if stated is not None:
+        return stated
+    error = STAMP[model.sensors.effort.kind]
+    sentences.append(
+        f'assumed, as nobody stated it: stamps are within {1e3 * error:g} ms of the instants of '
+        f'their samples ({_remedy(model)}: sensing.stamp_error)'
+    )
+    return error
+
+
+def _velocity_error(
+    model: RobotModel, period: float, position: Array, sentences: list[str]
+) -> Array:
+    """Error of velocities by their causes, see above."""
+    stated = model.sensors.sensing.velocity
+    facts = VelocityFacts() if stated is None else stated
+    age, noise = facts.filter + facts.lag + _stamp_error(model, []), np.zeros(model.n)
+    if facts.source == 'difference':
+        way = facts.samples * period
+        age += 0.5 * way
+        noise = 2.0 * position / max(way, facts.filter)
+    step = _per_joint(model, 'velocity.step', facts.step)
+    velocity = np.asarray(noise + model.limits.acceleration * age + 0.5 * step)
+    off = ', '.join(dict.fromkeys(f'{x:.3g}' for x in velocity))
+    if stated is None:
+        sentences.append(
+            'assumed, as nobody stated it: a velocity is the difference of two positions '
+            f'{1e3 * period:g} ms apart or better, and off by at most {off} rad/s; state '
+            f'sensing.velocity or sensing.velocity_error in config/robots/{model.name}.yaml if '
+            'your driver promises more'
+        )
+    return velocity
+
+
+def _ratio_and_absolute(model: RobotModel, sentences: list[str]) -> tuple[Array, Array]:
+    facts = model.sensors.sensing.torque
+    if facts.ratio is not None and facts.absolute is not None:
+        ratio = _per_joint(model, 'torque.ratio', facts.ratio)
+        return ratio, _per_joint(model, 'torque.absolute', facts.absolute)
+    if facts.sensor == 'command':
+        return model.actuation.ratio, model.actuation.absolute
+    share, of_limit = TORQUE[model.sensors.effort.kind]
+    sentences.append(
+        f'assumed, as nobody stated it: a measured torque is within {100 * share:g} % of its '
+        f'value and {100 * of_limit:g} % of the torque limit of its joint ({_remedy(model)}: '
+        'sensing.torque)'
+    )
+    return np.full(model.n, share), of_limit * model.limits.torque
+
+
+def _filter(model: RobotModel, sentences: list[str]) -> tuple[float, float]:
+    facts = model.sensors.sensing.torque
+    if facts.filter is not None:
+        return facts.filter
+    if facts.sensor == 'command':
+        return 0.0, 0.0
+    slowest = SLOWEST[model.sensors.effort.kind]
+    sentences.append(
+        'assumed, as nobody stated it: measured torques lag behind by a low-pass of first order '
+        f'with a time constant of 0 to {1e3 * slowest:g} ms ({_remedy(model)}: '
+        'sensing.torque.filter)'
+    )
+    return 0.0, slowest
+
+
+def _tilt(model: RobotModel, sentences: list[str]) -> float:
+    if model.gravity_tilt is not None:
+        return model.gravity_tilt
+    sentences.append(
+        f'assumed, as nobody stated it: gravity is within {TILT:g} rad of its direction in the '
+        f'base frame ({_remedy(model)}: gravity_tilt)'
+    )
+    return TILT
+
+
+def _fastest(model: RobotModel) -> Array:
+    limit = model.limits.velocity
+    return np.where(np.isfinite(limit) & (limit > 0.0), limit, FASTEST)
+
+
+def _remedy(model: RobotModel) -> str:
+    return REMEDY.format(name=model.name)
 
 
 def _per_joint(model: RobotModel, name: str, values: PerJoint) -> Array:

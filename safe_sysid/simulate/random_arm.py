@@ -7,9 +7,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.model import inertia
 from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.collision.capsules import Capsules
-from safe_sysid.model.facts import EffortSignal
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.model.robot_model import RobotModel, SensorFacts
+from safe_sysid.model.signal_facts import EffortSignal
 from safe_sysid.model.tree import JointLimits, Tree
 
 

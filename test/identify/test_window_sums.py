@@ -21,6 +21,7 @@ GRAVITY = 1  # column of m cx, on which gravity along -y pulls with cos q
 def rule_of(**settings):
     """Exact samples of one joint without dry friction."""
     usual = {
+        'zero': np.zeros(1),
         'bounds': ErrorBounds(*(np.zeros(1),) * 4),
         'dry': np.zeros(1),
         'trapezoid': True,

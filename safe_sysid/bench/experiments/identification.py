@@ -83,7 +83,7 @@ def adversarial_trial(
     prior = _prior(rng, model, _worst_parameters(guess, target) if kind == 'pattern' else None)
     error = _torque_error(rng, guess, kind, target)
     # measured = true / (1 + e) keeps |true - measured| = |e measured|, within the ratio
-    measured = torque / (1.0 + settings.torque_ratio[0] * error)
+    measured = torque / (1.0 + TORQUE_RATIO * error)
     return IdentificationTrial(model, prior, settings, recorded(motion, measured))
 
 

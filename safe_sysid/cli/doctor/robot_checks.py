@@ -8,13 +8,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import reading_errors, torque_errors
 from safe_sysid.model.urdf_tree import read_urdf
 from safe_sysid.share import robot_names, share_directory
+
+PERIOD = 0.001  # [s] of a loop, for which figures that depend on it are shown
 
 
 def findings(robot: str, config: Path | None) -> Iterator[DoctorFinding]:
@@ -34,7 +38,8 @@ def findings(robot: str, config: Path | None) -> Iterator[DoctorFinding]:
     yield _bodies(model, urdf)
     yield _collision(model, settings)
     yield _effort(facts)
-    yield _actuation(model, settings)
+    yield from _commands(model, settings)
+    yield from _readings(model, settings)
 
 
 def _files(robot: str, config: Path | None) -> tuple[Path | None, Path]:
@@ -156,9 +161,49 @@ def _effort(facts: RobotFacts) -> DoctorFinding:
     return passed('effort signal', detail)
 
 
-def _actuation(model: RobotModel, settings: Path) -> DoctorFinding:
-    says = str(model.actuation)
-    if model.actuation.is_stated:
-        return passed('commanded torque', says)
-    advice = f'state ratio and absolute of every joint under actuation in {settings}'
-    return warning('commanded torque', says, advice)
+def _commands(model: RobotModel, settings: Path) -> Iterator[DoctorFinding]:
+    actuation = model.actuation
+    if actuation.is_stated:
+        yield passed('commanded torque', str(actuation))
+    else:
+        advice = f'state ratio and absolute of every joint under actuation in {settings}'
+        yield warning('commanded torque', str(actuation), advice)
+    yield _stated_or_assumed(
+        'when commands act', actuation.timing(PERIOD), actuation.sentences, settings
+    )
+
+
+def _readings(model: RobotModel, settings: Path) -> Iterator[DoctorFinding]:
+    read, torque = reading_errors(model, PERIOD), torque_errors(model)
+    yield _stated_or_assumed(
+        'readings',
+        f'positions within {_ends(read.position)} rad and zeros within {_ends(read.zero)} rad, '
+        f'velocities within {_ends(read.velocity)} rad/s, {1e3 * PERIOD:g} ms apart',
+        read.sentences,
+        settings,
+    )
+    behind = 'contain' if torque.has_rotors else 'do not contain'
+    least, largest = (1e3 * x for x in torque.filter)
+    yield _stated_or_assumed(
+        'measured torque',
+        f'within {_ends(100.0 * torque.ratio)} % and {_ends(torque.absolute)} N m; low-pass of '
+        f'{least:g} to {largest:g} ms; readings {behind} friction and rotors; gravity within '
+        f'{torque.tilt:g} rad',
+        torque.sentences,
+        settings,
+    )
+
+
+def _stated_or_assumed(
+    item: str, detail: str, assumed: tuple[str, ...], settings: Path
+) -> DoctorFinding:
+    """Warn where a figure rests on what nobody stated."""
+    if not assumed:
+        return passed(item, detail)
+    lines = ''.join(f'\n      {sentence}' for sentence in assumed)
+    return warning(item, detail + lines, f'state what you know of it in {settings}')
+
+
+def _ends(values: Array) -> str:
+    low, high = values.min(), values.max()
+    return f'{low:.3g}' if low == high else f'{low:.3g} to {high:.3g}'

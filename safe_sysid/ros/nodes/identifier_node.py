@@ -65,8 +65,10 @@ class IdentifierNode(Node):
         self._since = -1  # [ns] stamp up to which samples are of the payload before
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
-        for sentence in settings.identifier.observation.readings(arm.model).sentences:
-            self.get_logger().warning(sentence)
+        promised = settings.identifier.observation
+        for said in (promised.readings(arm.model), promised.torques(arm.model)):
+            for sentence in said.sentences:
+                self.get_logger().warning(sentence)
         self._reader = JointStateReader(arm.model.layout.joint_names)
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._fault = self._bad_sample = ''

@@ -11,8 +11,9 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.falsification.dynamics import Mechanism, mass_matrix, posed
-from safe_sysid.model.facts import CollisionFacts, EffortSignal, JointFacts, RobotFacts
+from safe_sysid.model.facts import CollisionFacts, JointFacts, RobotFacts
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.signal_facts import EffortSignal
 
 FAR = 1e4  # [rad or m] of limits that mean nothing
 
