@@ -35,6 +35,8 @@ ROS = [
 ]
 # The second simulator, for checking the first one.
 DRAKE = ['drake>=1.51.1']
+# The model for optimal control, and costs of one's own.
+CASADI = ['casadi>=3.6.5']
 # The documentation site, `make docs`.
 DOCS = ['mkdocs-material>=9.5', 'mkdocstrings[python]>=0.27']
 TEST = ['pytest>=7', 'pytest-xdist', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
@@ -99,7 +101,13 @@ setup(
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=RUNTIME,
-    extras_require={'ros': ROS, 'drake': DRAKE, 'docs': DOCS, 'test': TEST},
+    extras_require={
+        'ros': ROS,
+        'drake': DRAKE,
+        'casadi': CASADI,
+        'docs': DOCS,
+        'test': TEST,
+    },
     entry_points={
         'console_scripts': [
             'safe-sysid = safe_sysid.cli.main:main',

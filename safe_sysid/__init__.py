@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.payload import PayloadResult, identify_payload
     from safe_sysid.api.simulated_recording import simulate_recording
     from safe_sysid.api.simulation import SimulatedRun, simulate
+    from safe_sysid.api.symbolic import casadi_model
     from safe_sysid.errors import SafeSysidError
 
 _HOMES = {  # name: module
@@ -40,6 +41,7 @@ _HOMES = {  # name: module
     'SafeSysidError': 'safe_sysid.errors',
     'SimulatedRun': 'safe_sysid.api.simulation',
     'calibrate_arm': 'safe_sysid.api.calibration',
+    'casadi_model': 'safe_sysid.api.symbolic',
     'certify': 'safe_sysid.api.motion',
     'design_excitation': 'safe_sysid.api.excitation',
     'identifiable_parameters': 'safe_sysid.api.identifiability',
@@ -61,6 +63,7 @@ __all__ = [
     'SafeSysidError',
     'SimulatedRun',
     'calibrate_arm',
+    'casadi_model',
     'certify',
     'design_excitation',
     'identifiable_parameters',

@@ -49,6 +49,7 @@ ONLY_IN = {  # library: the folders or files that may know it
     'launch': (),
     'launch_ros': (),
     'pinocchio': ('model/',),
+    'casadi': ('model/symbolic/library.py',),
     'rosbags': ('measure/bag/reader.py', 'measure/bag/messages.py'),
     'pydrake': ('simulate/drake.py',),
     'highspy': ('identify/linear_programs.py',),

@@ -1,0 +1,242 @@
+"""CasADi functions against Pinocchio and the compiled functions, on random trees and real arms."""
+
+from dataclasses import replace
+import subprocess
+import sys
+
+import casadi
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import safe_sysid as ss
+from safe_sysid.errors import ModelError
+from safe_sysid.model.closed_chain.chain import ClosedChain
+from safe_sysid.model.closed_chain.loop_closure import bias_into
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.regressors import (
+    momentum_regressors,
+    slotine_li_regressor,
+    standard_regressor,
+)
+from safe_sysid.model.friction import friction_torque
+from safe_sysid.model.symbolic.casadi_model import CasadiModel
+from safe_sysid.model.urdf_tree import Frame
+from safe_sysid.simulate.random_arm import random_body, random_rotation, random_tree
+
+RELATIVE = 1e-11
+WIDTH = 0.05  # [rad/s]
+
+
+def near(value, expected, relative=RELATIVE):
+    """Equal to a share of the largest entry."""
+    value, expected = np.asarray(value), np.asarray(expected)
+    assert value.shape == expected.shape
+    size = float(np.abs(expected).max())
+    np.testing.assert_allclose(value, expected, rtol=0, atol=relative * max(size, 1e-12))
+
+
+def random_theta(rng, n):
+    bodies = np.concatenate([random_body(rng) for _ in range(n)])
+    return np.concatenate([bodies, rng.uniform(0.0, 2.0, 4 * n)])
+
+
+def framed_tree(rng, n, serial):
+    arm = random_tree(rng, n, serial, armature=0.3)
+    frames = {
+        f'link {i}': Frame(i, random_rotation(rng), rng.normal(scale=0.2, size=3))
+        for i in range(-1, n)
+    }
+    return replace(arm, frames=frames)
+
+
+def full(value):
+    return value.full()
+
+
+def column(value):
+    return value.full()[:, 0]
+
+
+def check_against_pinocchio(rng, arm):
+    """One state and one theta."""
+    n = arm.n
+    model, theta = CasadiModel(arm), random_theta(rng, n)
+    arm = arm.with_parameters(theta)
+    q, qd, qdd, qd_a = rng.normal(size=(4, n)) * 2.0
+    P = arm.pinocchio()
+    data = P.createData()
+    Fc, Fv, Ia, beta = arm.layout.friction(theta)
+    driving = Fc * np.sign(qd) + Fv * qd + beta
+    tau = pin.rnea(P, data, q, qd, qdd) + driving
+    near(column(model.inverse_dynamics(q, qd, qdd, theta)), tau)
+    near(column(model.inverse_dynamics(q, qd, qdd, theta)),
+         inverse_dynamics(arm, q[None], qd[None], qdd[None])[0])  # fmt: skip
+    smooth = tau + Fc * (np.tanh(qd / WIDTH) - np.sign(qd))
+    near(column(model.smooth_inverse_dynamics(q, qd, qdd, theta, WIDTH)), smooth)
+    near(column(model.bias(q, qd, theta)), pin.rnea(P, data, q, qd, np.zeros(n)))
+    near(column(model.gravity(q, theta)), pin.computeGeneralizedGravity(P, data, q))
+    H = pin.crba(P, data, q)
+    near(full(model.mass_matrix(q, theta)), np.triu(H) + np.triu(H, 1).T)
+    torque = rng.normal(size=n) * 30.0
+    near(column(model.forward_dynamics(q, qd, torque, theta)),
+         pin.aba(P, data, q, qd, torque - driving))  # fmt: skip
+    softened = driving + Fc * (np.tanh(qd / WIDTH) - np.sign(qd))
+    near(column(model.smooth_forward_dynamics(q, qd, torque, theta, WIDTH)),
+         pin.aba(P, data, q, qd, torque - softened))  # fmt: skip
+    near(column(model.friction(qd, qdd, theta)),
+         friction_torque(arm.layout.friction(theta), qd, qdd))  # fmt: skip
+    near(column(model.smooth_friction(qd, qdd, theta, WIDTH)), softened + Ia * qdd)
+    near(full(model.standard_regressor(q, qd, qdd)),
+         standard_regressor(arm, q[None], qd[None], qdd[None])[0])  # fmt: skip
+    near(full(model.standard_regressor(q, qd, qdd)) @ theta, tau)
+    near(full(model.slotine_li_regressor(q, qd, qd_a, qdd)),
+         slotine_li_regressor(arm, q, qd, qd_a, qdd))  # fmt: skip
+    C = pin.computeCoriolisMatrix(P, data, q, qd)
+    christoffel = pin.rnea(P, data, q, np.zeros(n), qdd) + C @ qd_a + driving
+    near(full(model.slotine_li_regressor(q, qd, qd_a, qdd)) @ theta, christoffel)
+    for found, expected in zip(
+        model.momentum_regressors(q, qd), momentum_regressors(arm, q, qd), strict=True
+    ):
+        near(full(found), expected)
+
+
+def check_frames(rng, arm):
+    model, q = CasadiModel(arm), rng.normal(size=arm.n)
+    P = arm.pinocchio()
+    numbers = [
+        P.addFrame(pin.Frame(name, f.joint + 1, pin.SE3(f.R, f.p), pin.OP_FRAME))
+        for name, f in arm.frames.items()
+    ]
+    data = P.createData()
+    pin.computeJointJacobians(P, data, q)
+    pin.updateFramePlacements(P, data)
+    for number, name in zip(numbers, arm.frames, strict=True):
+        R, p = model.forward_kinematics(name)(q)
+        near(full(R), data.oMf[number].rotation)
+        near(column(p), data.oMf[number].translation)
+        J = pin.getFrameJacobian(P, data, number, pin.LOCAL_WORLD_ALIGNED)
+        near(full(model.jacobian(name)(q)), J)
+
+
+@pytest.mark.parametrize(('n', 'serial'), [(2, True), (3, False), (7, False), (12, True)])
+def test_random_trees_agree_with_pinocchio_and_the_compiled_functions(rng, n, serial):
+    arm = framed_tree(rng, n, serial)
+    for _ in range(5):
+        check_against_pinocchio(rng, arm)
+    check_frames(rng, arm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('n', range(2, 13))
+def test_ten_thousand_states_of_random_trees(rng, n):
+    for _ in range(10):
+        for serial in (True, False):
+            arm = framed_tree(rng, n, serial)
+            for _ in range(46):
+                check_against_pinocchio(rng, arm)
+            check_frames(rng, arm)
+
+
+@pytest.mark.parametrize('robot', ['kinova_gen3', 'lbr_med7', 'two_link'])
+def test_arms_with_held_and_continuous_joints_agree(rng, robot):
+    arm = ss.load_arm(robot).model
+    check_against_pinocchio(rng, arm)
+    check_frames(rng, arm)
+
+
+def test_a_payload_is_part_of_theta(rng):
+    model, q = ss.casadi_model('kinova_gen3', payload='dumbbell_8lb'), rng.normal(size=7)
+    P = model.arm.pinocchio()
+    near(
+        column(model.gravity(q, model.theta)), pin.computeGeneralizedGravity(P, P.createData(), q)
+    )
+    assert model.theta[60] > ss.casadi_model('kinova_gen3').theta[60] + 3.0
+
+
+@pytest.mark.parametrize('robot', ['four_bar', 'digit_left_leg'])
+def test_loops_have_the_gap_the_jacobian_and_the_bias_of_the_closed_chain(rng, robot):
+    chain, model = ClosedChain.named(robot), ss.casadi_model(robot)
+    q, qd = rng.normal(size=(2, chain.model.n))
+    gap, J, bias = model.loop_closure(q, qd)
+    expected, slopes = chain.gap(q)
+    turning = np.empty(len(expected))
+    bias_into(chain.model.tree, chain.loops, q, qd, turning)
+    near(column(gap), expected)
+    near(full(J), slopes)
+    near(column(bias), turning)
+    assert model.loop_closure in list(model.functions())
+
+
+def test_first_derivatives_are_those_of_pinocchio(rng):
+    arm = random_tree(rng, 6, serial=False, armature=0.3)
+    model, theta, P = CasadiModel(arm), arm.theta, arm.pinocchio()
+    q, qd, qdd, tau = rng.normal(size=(4, 6))
+    Fv = arm.layout.friction(theta)[1]
+    data = P.createData()
+    by_q, by_qd, M = (x.copy() for x in pin.computeRNEADerivatives(P, data, q, qd, qdd))
+    M = np.triu(M) + np.triu(M, 1).T
+    slopes = model.inverse_dynamics.jacobian()(q, qd, qdd, theta, 0)
+    near(full(slopes[0]), by_q)
+    near(full(slopes[1]), by_qd + np.diag(Fv))
+    near(full(slopes[3]), standard_regressor(arm, q[None], qd[None], qdd[None])[0])
+    Fc, _, _, beta = arm.layout.friction(theta)
+    driven = tau - Fc * np.sign(qd) - Fv * qd - beta
+    by_q, _, inverse = (x.copy() for x in pin.computeABADerivatives(P, data, q, qd, driven))
+    slopes = model.forward_dynamics.jacobian()(q, qd, tau, theta, 0)
+    near(full(slopes[0]), by_q)
+    inverse = np.triu(inverse) + np.triu(inverse, 1).T
+    near(full(slopes[2]), inverse)
+    assert np.linalg.norm(M @ inverse - np.eye(6)) < 1e-9
+
+
+def test_second_derivatives_are_differences_of_pinocchio_s_first_ones(rng):
+    arm = random_tree(rng, 6, serial=True)
+    model, P = CasadiModel(arm), arm.pinocchio()
+    data = P.createData()
+    x, direction, w = rng.normal(size=18), rng.normal(size=18), rng.normal(size=6)
+    symbols = casadi.SX.sym('x', 18)
+    tau = model.inverse_dynamics(symbols[:6], symbols[6:12], symbols[12:], arm.theta)
+    curvature, _ = casadi.hessian(casadi.dot(w, tau), symbols)
+    found = full(casadi.Function('curvature', [symbols], [curvature])(x)) @ direction
+
+    def slope(step):
+        at = (x + step * direction).reshape(3, 6)
+        by_q, by_qd, M = pin.computeRNEADerivatives(P, data, *at)
+        by_qdd = np.triu(M) + np.triu(M, 1).T
+        return np.concatenate([w @ by_q, w @ by_qd + w * arm.layout.friction(arm.theta)[1],
+                               w @ by_qdd])  # fmt: skip
+
+    h, weights = 2e-3, {1: 45, 2: -9, 3: 1}
+    expected = sum(k * (slope(i * h) - slope(-i * h)) for i, k in weights.items()) / (60 * h)
+    near(found, expected, 1e-8)
+
+
+def test_open_chains_have_no_loops_and_arms_no_links_that_are_not_theirs():
+    model = ss.casadi_model('kinova_gen3')
+    with pytest.raises(ModelError, match='open chain'):
+        _ = model.loop_closure
+    with pytest.raises(ModelError, match="no link 'hand'"):
+        model.jacobian('hand')
+
+
+def run(words):
+    return subprocess.run([sys.executable, '-c', words], capture_output=True, text=True)
+
+
+def test_without_casadi_the_api_says_how_to_get_it():
+    words = (
+        'import sys; sys.modules["casadi"] = None\n'
+        'import safe_sysid as ss\n'
+        'try: ss.casadi_model("two_link")\n'
+        'except ss.SafeSysidError as error: print(error)'
+    )
+    assert "pip install '.[casadi]'" in run(words).stdout
+
+
+def test_nothing_of_the_control_path_imports_casadi():
+    words = (
+        'import sys, safe_sysid.closed_loop, safe_sysid.loop_settings\n'
+        'print("casadi" in sys.modules)'
+    )
+    assert run(words).stdout.strip() == 'False'
