@@ -17,8 +17,8 @@ from safe_sysid.bench.experiments.calibration import (
     simulated_log,
     trial,
 )
-from safe_sysid.bench.model import median_seconds
 from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.timing import median_seconds
 from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate, consistency
 from safe_sysid.calibrate.compressed import compress
 from safe_sysid.calibrate.kinematic_fit import (

@@ -1,16 +1,15 @@
-"""`safe-sysid bench model`: how fast the regressors are, and how they scale."""
+"""`safe-sysid bench model`: how fast regressors and CasADi functions are, and how they scale."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import resource
-import statistics
-import time
 
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.casadi_functions import casadi_figures
 from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.timing import median_seconds
 from safe_sysid.model.dynamics.regressors import (
     momentum_chunks,
     momentum_regressors,
@@ -28,7 +27,7 @@ QUICK_SCALING = SCALING[:3]
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Seconds per sample of the batched regressors, of one in the control path, and scaling."""
+    """Seconds per sample of the regressors, batched and in the control path; CasADi; scaling."""
     model = RobotModel.named(ROBOT)
     rng = np.random.default_rng(settings.seed)
     repeats = settings.trials or (5 if settings.quick else 15)
@@ -47,6 +46,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     figures['slotine_li_checked_us'] = (
         median_seconds(lambda: slotine_li_regressor(model, q[0], qd[0], qd[1], qdd[0]), 2000) * 1e6
     )
+    figures.update(casadi_figures(model, rng, progress))
     scaling = []
     for samples in QUICK_SCALING if settings.quick else SCALING:
         progress(f'{samples} samples in chunks')
@@ -66,17 +66,6 @@ def exhaust(model: RobotModel, q: Array, qd: Array) -> None:
     """Go through a log in chunks, as a fit does."""
     for _ in momentum_chunks(model, q, qd):
         pass
-
-
-def median_seconds(work: Callable[[], object], repeats: int) -> float:
-    """Median time of some work after a warm-up."""
-    work()
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
 
 
 def _slotine_li_us(model: RobotModel, q: Array, qd: Array, qdd: Array) -> float:

@@ -1,0 +1,74 @@
+"""How fast an arm's CasADi functions are built and called, as they are and as C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import shutil
+import time
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.bench.runner import Progress
+from safe_sysid.bench.timing import median_seconds
+from safe_sysid.errors import ModelError
+from safe_sysid.model.dynamics.pinocchio_algorithms import pinocchio_algorithms
+from safe_sysid.model.robot_model import RobotModel
+
+REPEATS = 2000
+
+
+def casadi_figures(
+    arm: RobotModel, rng: np.random.Generator, progress: Progress
+) -> dict[str, object]:
+    """Seconds to build all functions, and microseconds of one call; None: there is no CasADi."""
+    try:
+        from safe_sysid.model.symbolic.casadi_model import CasadiModel
+    except ModelError as error:
+        progress(str(error))
+        return {'casadi_build_s': None, 'casadi_us': None, 'c_us': None}
+    progress('CasADi functions')
+    begin = time.perf_counter()
+    functions = list(CasadiModel(arm).functions())
+    seconds = time.perf_counter() - begin
+    calls = pinocchio_algorithms(arm, *rng.normal(size=(4, arm.n)))
+    return {
+        'casadi_build_s': seconds,
+        'casadi_us': {f.name(): _us(_call(f, rng)) for f in functions},
+        'c_us': _of_c(functions, rng, progress),
+        'pinocchio_us': {name: _us(call) for name, call in calls.items()},
+    }
+
+
+def _of_c(
+    functions: list[Any], rng: np.random.Generator, progress: Progress
+) -> dict[str, float] | None:
+    from safe_sysid.model.symbolic.c_code import compiled
+
+    compiler = shutil.which('gcc') or shutil.which('cc')
+    if compiler is None:
+        progress('no C compiler is installed')
+        return None
+    progress(f'C code by {compiler}')
+    return {name: _us(_call(f, rng)) for name, f in compiled(functions, compiler).items()}
+
+
+def _call(function: Any, rng: np.random.Generator) -> Callable[[], object]:
+    """Return a call of a function with memory that is there already, at random arguments."""
+    buffer, call = function.buffer()
+    kept = [rng.normal(size=function.nnz_in(i)) for i in range(function.n_in())]
+    results = [np.empty(function.nnz_out(i)) for i in range(function.n_out())]
+    for i, argument in enumerate(kept):
+        buffer.set_arg(i, memoryview(argument))
+    for i, result in enumerate(results):
+        buffer.set_res(i, memoryview(result))
+
+    def once() -> object:
+        call()
+        return buffer, kept, results  # they have to live as long as the call
+
+    return once
+
+
+def _us(work: Callable[[], object]) -> float:
+    return median_seconds(work, REPEATS) * 1e6
