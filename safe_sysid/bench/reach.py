@@ -176,7 +176,7 @@ def _width_ratio(rng: np.random.Generator, case: _Case) -> dict[str, float]:
     for _ in range(WIDTH_CHUNKS):
         samples = _motion(rng, sets, CHUNK)
         nominal, disturbance, _ = torques(rng, sets.problem, samples)
-        torque = controller_torque(nominal, disturbance, samples.r)
+        torque = controller_torque(sets.problem, samples, nominal, disturbance)
         np.minimum.at(lowest, samples.interval, torque)
         np.maximum.at(highest, samples.interval, torque)
     bound = sets.torque.bound()

@@ -1,16 +1,12 @@
 """Largest torque the robust controller can ask for.
 
-It asks for tau_0 + v. tau_0 = W_s theta_0 is a polynomial in k with a remainder. With
-v = lambda r and 0 <= lambda <= |r|' w_M / |r|^2 (see `track.gains`), |v_j| is at most
+It asks for tau_0 + v. tau_0 = W_s theta_0 is a polynomial in k with a remainder. v = lambda M r
+with 0 <= lambda <= |r|' w_M / r' M r (see `track.robust_law`) is bounded as `track.invariance`
+says, by w_M and by the nominal mass matrix M over all positions of a step (`nominal_inertia`). The
+bound grows with both, so w_M may be taken over all states of a time step: the controller, which
+evaluates it where the arm is, does not find more.
 
-    max over r of |r_j| |r|' w / |r|^2  =  max over unit r >= 0 of r' A r  =  1/2 (|w| + w_j),
-
-A = 1/2 (e_j w' + w e_j'), whose eigenvalues other than 0 are 1/2 (w_j +- |w|). The largest belongs
-to the vector w / |w| + e_j, which is not negative as w is not. The bound grows with w, so w_M may
-be taken over all states of a time step: the controller, which evaluates it where the arm is, does
-not find more.
-
-Friction in tau_0 is Fc_0 tanh(qd_d / coulomb_speed) + Fv_0 qd + Ia_0 qdd_a + beta_0. The arm has
+Friction in tau_0 is Fc_0 tanh(qd_d / coulomb_speed) + Fv_0 qd_a + Ia_0 qdd_a + beta_0. The arm has
 Fc s with s the sign of qd, anywhere in [-1, 1] for |qd| <= sign_speed. The error of the actuators
 comes on top, as the law allows for it (`track.gains`): it grows with every part of w_M and with
 |tau_0|, so here, too, largest values of a time step are above what the controller finds.
@@ -28,8 +24,9 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.joint_reach import QD, QD_D, QDD_A, JointReach
+from safe_sysid.reach.joint_reach import QD, QD_A, QD_D, QDD_A, JointReach
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
+from safe_sysid.reach.nominal_inertia import nominal_inertia
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import Monomials
@@ -43,9 +40,11 @@ from safe_sysid.sets.taylor_kernels import (
 )
 from safe_sysid.sets.taylor_model import TaylorModel
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.invariance import Disturbance, Shell, StateError, invariance
 
 TANH_MARGIN = 8 * EPS  # absolute: library functions promise 4 units in the last place of 1
-NOMINAL, OFFSET, VELOCITY, ACCELERATION, DESIRED = range(5)  # rows of a pool
+NOMINAL, OFFSET, VELOCITY, AUXILIARY, ACCELERATION, DESIRED = range(6)  # rows of a pool
+EXACT = StateError(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,39 +85,20 @@ def torque_reach(
             f'{reach.q.shape[1]}'
         )
     rigid = rigid_body_torque(model, reach, estimate.theta, estimate.bounds)
-    T, n, M = *reach.q.shape[:2], reach.monomials.count
-    rows, disturbance = np.full((T, n, M + 1), np.nan), np.full((T, n), np.nan)
+    T, n, count = *reach.q.shape[:2], reach.monomials.count
+    rows, disturbance = np.full((T, n, count + 1), np.nan), np.full((T, n), np.nan)
     friction = _friction(estimate, gains)
     _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
-    disturbance = with_input_error(disturbance, gains.input_share)
-    radius = input_bound(disturbance)
+    if not np.all(np.isfinite(rows)) or not np.all(np.isfinite(disturbance)):
+        raise BoundError('torques over the horizon are larger than a float can hold')
+    M = nominal_inertia(model, reach, estimate.theta)
+    ratio = np.asarray(gains.torque_ratio)
+    against = Disturbance(disturbance, M.diagonal, M.inverse, ratio)
+    bounds = invariance(Shell(gains.V_M), against, EXACT)
+    disturbance, radius = bounds.box, bounds.robust
     for part in (rows, disturbance, radius):
-        if not np.all(np.isfinite(part)):
-            raise BoundError('torques over the horizon are larger than a float can hold')
         part.setflags(write=False)
     return TorqueReach(reach.monomials, rows, disturbance, radius)
-
-
-def with_input_error(w_M: Array, share: Array) -> Array:
-    """Disturbance bound with the actuators' error of v itself, rounded up; (..., n)."""
-    rounding = 1.0 + (4 * w_M.shape[-1] + 32) * EPS
-    own = w_M * (1.0 + share)
-    largest = np.maximum(own.max(axis=-1, keepdims=True), 1e-300)
-    length = largest * np.sqrt(((own / largest) ** 2).sum(axis=-1, keepdims=True))
-    left = 1.0 - np.linalg.norm(share) * rounding
-    if not left > 0.0:
-        raise BoundError(
-            f'errors of {2.0 * share} of the torque leave nothing to make up for them'
-        )
-    return np.asarray((own + share * length / left) * rounding)
-
-
-def input_bound(w_M: Array) -> Array:
-    """Bound of |v| for a disturbance bound w_M, rounded up; (..., n)."""
-    n = w_M.shape[-1]
-    largest = np.maximum(w_M.max(axis=-1, keepdims=True), 1e-300)
-    length = largest * np.sqrt(((w_M / largest) ** 2).sum(axis=-1, keepdims=True))
-    return np.asarray(0.5 * (length + w_M) * (1.0 + (2 * n + 16) * EPS) + 1e-300)
 
 
 def _friction(estimate: ParameterEstimate, gains: Gains) -> _Friction:
@@ -166,18 +146,19 @@ def _add_friction_at(
 ) -> None:
     """Torque with friction, and what theta may change in it, at one time step."""
     width = states.shape[3]
-    pool = np.empty((5, width))
+    pool = np.empty((6, width))
     for j in range(states.shape[2]):
         for i in range(width):
             pool[NOMINAL, i] = rigid.nominal[t, j, i]
             pool[OFFSET, i] = rigid.offset[t, j, i]
             pool[VELOCITY, i] = states[QD, t, j, i]
+            pool[AUXILIARY, i] = states[QD_A, t, j, i]
             pool[ACCELERATION, i] = states[QDD_A, t, j, i]
             pool[DESIRED, i] = states[QD_D, t, j, i]
         _add_smooth(pool, friction.nominal, j, NOMINAL)
         _add_smooth(pool, friction.offset, j, OFFSET)
         spread = rigid.spread[t, j] + friction.spread[3, j]
-        spread += friction.spread[1, j] * magnitude(pool, VELOCITY, table)
+        spread += friction.spread[1, j] * magnitude(pool, AUXILIARY, table)
         spread += friction.spread[2, j] * magnitude(pool, ACCELERATION, table)
         spread += _add_coulomb(pool, friction, j, table) + friction.torque_error[j]
         spread += friction.torque_ratio[j] * magnitude(pool, NOMINAL, table)
@@ -193,8 +174,8 @@ def _add_friction_at(
 
 @jit
 def _add_smooth(pool: Array, parameters: Array, j: int, out: int) -> None:
-    """Add Fv qd + Ia qdd_a + beta."""
-    add_scaled(pool, VELOCITY, parameters[1, j], 0.0, out)
+    """Add Fv qd_a + Ia qdd_a + beta."""
+    add_scaled(pool, AUXILIARY, parameters[1, j], 0.0, out)
     add_scaled(pool, ACCELERATION, parameters[2, j], 0.0, out)
     add_interval(pool, parameters[3, j], 0.0, out)
 

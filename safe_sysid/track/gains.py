@@ -2,25 +2,21 @@
 
 With e = q_d - q, r = de/dt + K_r e, qd_a = qd_d + K_r e, qdd_a = qdd_d + K_r de/dt the law is
 
-    tau = W_s(q, qd, qd_a, qdd_a) theta_0 + v,   v = lambda r,
-    lambda = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) / |r|^2   (0 at r = 0)
+    tau = W_s(q, qd, qd_a, qdd_a) theta_0 + v,   v = lambda M r,   M = H(q, theta_0) + diag(Ia_0),
+    lambda r' M r = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) + alpha max(0, V_inf - V_M)
 
-where the Coulomb term of W_s theta_0 is Fc_0 tanh(qd_d / coulomb_speed), w_M bounds what theta may
-change in W_s theta, friction included, and V_sup >= V = 1/2 r' (H + diag(Ia)) r. At V = V_M it
-gives lambda |r|^2 >= |r|' w_M, hence dV/dt <= 0.
+(lambda = 0 at r = 0) where the Coulomb term of W_s theta_0 is Fc_0 tanh(qd_d / coulomb_speed), w_M
+bounds what theta may change in W_s theta, friction included, and V_inf <= V <= V_sup for V =
+1/2 r' (H + diag(Ia)) r. At V = V_M it gives r' v >= |r|' w_M, hence dV/dt <= 0.
 
 A torque is held for a while and a velocity is measured, so the sign of qd may not be the one that
 was measured. Up to |qd| = sign_speed the law takes Coulomb friction to be anywhere in [-Fc, Fc];
 whoever bounds w_M over a set of velocities has to do the same for all that are this slow.
 
 What acts on joint j is within torque_ratio_j |tau_j| + torque_error_j of tau_j, as the settings of
-the arm state (`model/actuation.py`); w_M has room for it. tau = tau_0 + v, and |v_j| is at most
-1/2 (|w_M| + w_Mj) (`robust_law`), which depends on w_M itself. With a_j the rest of w_M,
-torque_ratio_j |tau_0j| + torque_error_j included, g_j = torque_ratio_j / 2 and L >= |w_M|,
-
-    w_Mj = (a_j + g_j L) / (1 - g_j)  is enough;   |w_M| <= |a / (1 - g)| + L |g / (1 - g)|
-
-makes L = |a / (1 - g)| / (1 - |g / (1 - g)|) such an L.
+the arm state (`model/actuation.py`); w_M has room for it, for the part of v too: see `robust_law`
+for the law, `invariance` for the bound of v, which there is only where the ratios are small enough
+for more torque to make up for the errors of more torque.
 """
 
 from __future__ import annotations
@@ -63,17 +59,11 @@ class Gains:
             if not np.all((np.asarray(value) >= 0.0) & (np.asarray(value) < np.inf)):
                 raise ConfigError(f'{name} is {value}, it has to be 0 or more and finite')
             self._keep(name, np.broadcast_to(np.asarray(value, dtype=np.float64), K_r.shape))
-        if not np.linalg.norm(self.input_share) < 1.0:
+        if not np.all(np.asarray(self.torque_ratio) < 1.0):
             raise ConfigError(
                 f'torque_ratio is {self.torque_ratio}; errors that are so large a share of the '
                 'torque cannot be made up for by more torque'
             )
-
-    @property
-    def input_share(self) -> Array:
-        """g / (1 - g), see above."""
-        g = 0.5 * np.asarray(self.torque_ratio)
-        return np.where(g < 1.0, g / np.where(g < 1.0, 1.0 - g, 1.0), np.inf)
 
     def _keep(self, name: str, value: Array) -> None:
         value = value.copy()

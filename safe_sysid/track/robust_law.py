@@ -3,29 +3,38 @@
 With e = q_d - q, r = de/dt + K_r e, qd_a = qd_d + K_r e, qdd_a = qdd_d + K_r de/dt, a true theta
 in [theta] and f the true Coulomb friction, the arm under tau = W_s theta_0 + v moves as
 
-    (H + diag(Ia)) dr/dt + C r = w - v,     w = W_s (theta - theta_0),  |w| <= w_M,
+    (H + diag(Ia)) dr/dt + C r + Fv r = w - v,   w = W_s (theta - theta_0),  |w| <= w_M.
 
-where W_s theta_0 has the Coulomb term c = Fc_0 tanh(qd_d / coulomb_speed) and w so has f - c. As
-dH/dt - 2 C is skew, V = 1/2 r' (H + diag(Ia)) r changes by dV/dt = r' (w - v).
+The viscous column of W_s is qd_a: Fv qd = Fv qd_a - Fv r, and Fv r only takes energy away.
+W_s theta_0 has the Coulomb term c = Fc_0 tanh(qd_d / coulomb_speed) and w so has f - c. As
+dH/dt - 2 C is skew, V = 1/2 r' (H + diag(Ia)) r changes by dV/dt <= r' (w - v).
 
-The law. v = lambda r with lambda |r|^2 = max(0, |r|' w_M - alpha max(0, V_M - V_sup)), so that
-dV/dt <= |r|' w_M - lambda |r|^2 <= alpha max(0, V_M - V_sup) <= alpha max(0, V_M - V), because
-V <= V_sup. Where V >= V_M this is dV/dt <= 0: an arm that starts with V <= V_M keeps it. (Friction
-jumps, V does not: it is absolutely continuous, and the inequality holds for almost all times. The
-same goes for the pieces of a plan: q_d and qd_d have no jump between them, so neither has r, and
-theta_0 and [theta] stay as they are.)
+The law. v = lambda M r, M = H(q, theta_0) + diag(Ia_0) the nominal mass matrix, so that a light
+wrist is not damped with the gain of a shoulder, with
 
-How large v is. |v_j| = lambda |r_j| <= |r_j| |r|' w_M / |r|^2 = u_j (u' w_M) for the unit vector
-u = |r| / ||r||, at most the largest eigenvalue of 1/2 (e_j w_M' + w_M e_j'), which is
-1/2 (||w_M|| + w_Mj). Near r = 0 the energy term wins and v = 0: nothing is divided by zero.
+    lambda r' M r = max(0, |r|' w_M - alpha max(0, V_M - V_sup)) + alpha max(0, V_inf - V_M)
+
+for V_inf <= V <= V_sup, so that dV/dt <= |r|' w_M - lambda r' M r <= alpha max(0, V_M - V). Where
+V >= V_M this is dV/dt <= 0: an arm that starts with V <= V_M keeps it. (Friction jumps, V does
+not: it is absolutely continuous, and the inequality holds for almost all times. The same goes for
+the pieces of a plan: q_d and qd_d have no jump between them, so neither has r, and theta_0 and
+[theta] stay as they are.) This is the theorem of `invariance` for a law that sees r as it is. Any
+M that is positive definite will do; where theta_0 gives another, which no certificate allows, it
+is 1.
+
+How large v is. |v_j| = lambda |(M r)_j| <= 1/2 (sqrt(M_jj) sqrt(w_M' |M^-1| w_M) + w_Mj), see
+`invariance`. Near r = 0 the energy term wins and v = 0: nothing is divided by zero. The second
+term, V_inf > V_M, is for an arm that broke its promise, which it can only where an assumption is
+false: then it damps r by alpha / 2 at most, more where V is larger, and leads the arm back.
 
 w_M and V_sup are exact suprema over [theta], to the rounding of floats (about 1e-13 of the
 torque), since both are linear in theta. The friction f is in s [Fc] with s = sign(qd), or with
 any s in [-1, 1] while |qd| <= sign_speed. To w_M comes the error of the actuators: a torque u on
 the joints that is not tau, but within torque_ratio |tau| + torque_error of it joint by joint, only
-adds tau - u to w, and all of the above holds. `gains` shows how much that is, as |tau| contains
-|v|. That is how a torque that is held or an actuator that errs is allowed for; with neither,
-continuous time and exact torques are assumptions. Exact measurements are one in any case.
+adds tau - u to w, and all of the above holds. |tau| contains |v| = lambda |M r|, so lambda is
+what solves lambda r' M r = |r|' w + lambda |r|' torque_ratio |M r| - ..., w the rest of w_M. That
+is how a torque that is held or an actuator that errs is allowed for; with neither, continuous
+time and exact torques are assumptions. Exact measurements are one in any case.
 """
 
 from __future__ import annotations
@@ -41,6 +50,7 @@ from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.invariance import LawBounds, damping
 from safe_sysid.trajectory.bezier import BASIS, END_BASIS
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
@@ -54,10 +64,10 @@ class LawModel(NamedTuple):
     tree: Tree
     is_continuous: AnyArray  # (n,) bool
     K_r: Array  # (n,)
-    scalars: Array  # V_M, alpha, coulomb_speed, sign_speed
+    speeds: Array  # coulomb_speed, sign_speed
     torque_error: Array  # (n,) [N m]
     torque_ratio: Array  # (n,)
-    input_share: Array  # (n,) see `gains`
+    bounds: LawBounds
 
 
 class ParameterDeviation(NamedTuple):
@@ -86,21 +96,26 @@ class Work(NamedTuple):
     W_s: Array  # (1, n, 14 n)
     W_m: Array
     W_c: Array
-    result: Array  # (4, n), see below
+    result: Array  # (5, n), see below
     energy: Array  # lower and upper bound of V
 
 
 Q, QD, QD_A, QDD_A, R, QD_D, E = range(7)  # rows of `state`
-TORQUE, NOMINAL, ROBUST, W_M = range(4)  # rows of `result`
+TORQUE, NOMINAL, ROBUST, W_M, MR = range(5)  # rows of `result`
 
 
 def arm_of(model: RobotModel, gains: Gains) -> LawModel:
     """Arm and gains as the kernel wants them; copies, so that every array can be written to."""
     tree = Tree(*(np.ascontiguousarray(x).copy() for x in model.tree))
-    speeds = gains.coulomb_speed, gains.sign_speed
-    scalars = np.array([gains.V_M, gains.alpha, *speeds])
-    torque = (np.array(gains.torque_error), np.array(gains.torque_ratio), gains.input_share)
-    return LawModel(tree, model.limits.is_continuous.copy(), gains.K_r.copy(), scalars, *torque)
+    return LawModel(
+        tree,
+        model.limits.is_continuous.copy(),
+        gains.K_r.copy(),
+        np.array([gains.coulomb_speed, gains.sign_speed]),
+        np.array(gains.torque_error),
+        np.array(gains.torque_ratio),
+        LawBounds(gains.V_M, gains.alpha),
+    )
 
 
 def uncertainty_of(model: RobotModel, theta_0: Array, bounds: Interval) -> ParameterDeviation:
@@ -137,7 +152,7 @@ def _coefficients(piece: Piece) -> Array:
 def work_for(n: int) -> Work:
     """Arrays for an arm of n joints."""
     W_s, W_m, W_c = np.zeros((3, 1, n, 14 * n))
-    return Work(np.zeros((7, 1, n)), W_s, W_m, W_c, np.zeros((4, n)), np.zeros(2))
+    return Work(np.zeros((7, 1, n)), W_s, W_m, W_c, np.zeros((5, n)), np.zeros(2))
 
 
 @jit
@@ -152,16 +167,16 @@ def law_into(
     _set_reference(arm, curve, since_start, state)
     slotine_li_into(arm.tree, state[Q], state[QD], state[QD_A], state[QDD_A], work.W_s)
     _set_nominal_and_disturbance(arm, uncertainty, work)
-    _set_energy(arm, uncertainty, work)
-    V_M, alpha = arm.scalars[0], arm.scalars[1]
-    power = square = 0.0
+    square = _set_energy(arm, uncertainty, work)
+    power = own = 0.0
     for j in range(len(arm.K_r)):
-        power += abs(state[R, 0, j]) * result[W_M, j]
-        square += state[R, 0, j] ** 2
-    excess = power - alpha * max(0.0, V_M - work.energy[1])
-    gain = excess / square if excess > 0.0 and square > 0.0 else 0.0
+        size = abs(state[R, 0, j])
+        power += size * result[W_M, j]
+        own += size * arm.torque_ratio[j] * abs(result[MR, j])
+    gain = damping(power, own, square, (work.energy[0], work.energy[1]), arm.bounds)
     for j in range(len(arm.K_r)):
-        result[ROBUST, j] = gain * state[R, 0, j]
+        result[ROBUST, j] = gain * result[MR, j]
+        result[W_M, j] += arm.torque_ratio[j] * abs(result[ROBUST, j])
         result[TORQUE, j] = result[NOMINAL, j] + result[ROBUST, j]
     return FINITE
 
@@ -206,7 +221,7 @@ def _piece_at(curve: Curve, since_start: float) -> tuple[int, float, float]:
 def _set_nominal_and_disturbance(
     arm: LawModel, uncertainty: ParameterDeviation, work: Work
 ) -> None:
-    """W_s theta_0 and w_M."""
+    """W_s theta_0, and w_M but for the actuators' error of v."""
     n = len(arm.K_r)
     theta_0, offset, radius = (
         uncertainty.theta_0,
@@ -216,36 +231,24 @@ def _set_nominal_and_disturbance(
     for j in range(n):
         row = work.W_s[0, j]
         row[10 * n + j] = 0.0  # Coulomb friction is dealt with on its own
+        row[11 * n + j] = work.state[QD_A, 0, j]
         nominal = middle = spread = 0.0
         for p in range(14 * n):
             nominal += row[p] * theta_0[p]
             middle += row[p] * offset[p]
             spread += abs(row[p]) * radius[p]
-        compensated = theta_0[10 * n + j] * np.tanh(work.state[QD_D, 0, j] / arm.scalars[2])
+        compensated = theta_0[10 * n + j] * np.tanh(work.state[QD_D, 0, j] / arm.speeds[0])
         low, high = _coulomb(
             uncertainty.coulomb[0, j],
             uncertainty.coulomb[1, j],
             work.state[QD, 0, j],
-            arm.scalars[3],
+            arm.speeds[1],
         )
         middle += 0.5 * (low + high) - compensated
         spread += 0.5 * (high - low)
         work.result[NOMINAL, j] = nominal + compensated
         off = arm.torque_ratio[j] * abs(work.result[NOMINAL, j]) + arm.torque_error[j]
         work.result[W_M, j] = abs(middle) + spread + off
-    _add_input_error(arm, work.result[W_M])
-
-
-@jit
-def _add_input_error(arm: LawModel, w_M: Array) -> None:
-    """Room for the actuators' error of v itself, see `gains`."""
-    square = share = 0.0
-    for j in range(len(w_M)):
-        square += (w_M[j] * (1.0 + arm.input_share[j])) ** 2
-        share += arm.input_share[j] ** 2
-    length = np.sqrt(square) / (1.0 - np.sqrt(share))
-    for j in range(len(w_M)):
-        w_M[j] = w_M[j] * (1.0 + arm.input_share[j]) + arm.input_share[j] * length
 
 
 @jit
@@ -258,20 +261,35 @@ def _coulomb(lower: float, upper: float, qd: float, sign_speed: float) -> tuple[
 
 
 @jit
-def _set_energy(arm: LawModel, uncertainty: ParameterDeviation, work: Work) -> None:
-    """Range of V over [theta]; below, the rigid part counts for nothing, as it is not negative."""
+def _set_energy(arm: LawModel, uncertainty: ParameterDeviation, work: Work) -> float:
+    """Range of V over [theta], and M r; r' M r is returned.
+
+    Below, the rigid part of V counts for nothing, as it is not negative.
+    """
     n, r = len(arm.K_r), work.state[R]
     momentum_into(arm.tree, work.state[Q], r, work.W_m, work.W_c)
+    for j in range(n):
+        work.result[MR, j] = uncertainty.theta_0[12 * n + j] * r[0, j]
     middle = spread = low_armature = high_armature = 0.0
     for p in range(10 * n):
         entry = 0.0
         for j in range(n):
             entry += r[0, j] * work.W_m[0, j, p]
+            work.result[MR, j] += work.W_m[0, j, p] * uncertainty.theta_0[p]
         middle += 0.5 * entry * uncertainty.middle[p]
         spread += 0.5 * abs(entry) * uncertainty.radius[p]
+    square = 0.0
     for j in range(n):
         p = 12 * n + j
         low_armature += 0.5 * (uncertainty.middle[p] - uncertainty.radius[p]) * r[0, j] ** 2
         high_armature += 0.5 * (uncertainty.middle[p] + uncertainty.radius[p]) * r[0, j] ** 2
+        square += r[0, j] * work.result[MR, j]
     work.energy[0] = max(0.0, middle - spread) + low_armature
     work.energy[1] = max(0.0, middle + spread) + high_armature
+    if square > 0.0:
+        return square
+    square = 0.0
+    for j in range(n):  # no mass matrix: 1 in its place
+        work.result[MR, j] = r[0, j]
+        square += r[0, j] ** 2
+    return square

@@ -73,6 +73,15 @@ def smooth_regressor(
     return W_s
 
 
+def law_regressor(model: RobotModel, q: Array, qd: Array, qd_a: Array, qdd_a: Array) -> Array:
+    """W_s of the robust law: viscous friction of qd_a, and no Coulomb friction; rows as for W."""
+    W_s = slotine_li_regressor(model, q, qd, qd_a, qdd_a)
+    joints = np.arange(model.n)
+    W_s[..., joints, 10 * model.n + joints] = 0.0
+    W_s[..., joints, 11 * model.n + joints] = qd_a
+    return W_s
+
+
 def passivity_form(
     model: RobotModel, tracking: Tracking, K_r: Array, coulomb_speed: float
 ) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from reach.reach_samples import BOUNDS, random_horizon
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
-from safe_sysid.model.dynamics.regressors import slotine_li_regressor
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.reach.error_balls import ErrorSet, error_set
 from safe_sysid.reach.error_terms import with_errors
@@ -18,6 +18,7 @@ from safe_sysid.reach.torque_reach import torque_reach
 from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.tracking import law_regressor
 from safe_sysid.trajectory.bezier import Bezier
 
 
@@ -156,9 +157,7 @@ class Standing:
     def nominal(self, r, e):
         """tau_0 of one state."""
         de = r - 5.0 * e
-        W = slotine_li_regressor(
-            self.model, *(x[None] for x in (self.q - e, -de, 5.0 * e, 5.0 * de))
-        )
+        W = law_regressor(self.model, *(x[None] for x in (self.q - e, -de, 5.0 * e, 5.0 * de)))
         return W[0] @ self.estimate.theta
 
     def worst(self, joint):
@@ -218,15 +217,15 @@ def test_commands_do_not_escape(k_range, rng):
 def law(case, values, r):
     """Torque where V = V_M, and w_M."""
     motion = [values[name][None] for name in ('q', 'qd', 'qd_a', 'qdd_a')]
-    W = slotine_li_regressor(case.model, *motion)[0]
+    W = law_regressor(case.model, *motion)[0]
     theta, bounds = case.estimate.theta, case.estimate.bounds
     columns = np.arange(theta.size)[case.model.layout.joint_entries('Fc')]
     compensated = theta[columns] * np.tanh(values['qd_d'] / case.gains.coulomb_speed)
-    W[:, columns] = 0.0
     coulomb = [
         np.abs(Fc[columns] * np.sign(values['qd']) - compensated)
         for Fc in (bounds.lower, bounds.upper)
     ]
     w_M = np.abs(W @ (bounds.center - theta)) + np.abs(W) @ bounds.radius + np.maximum(*coulomb)
-    v = (np.abs(r) @ w_M) / (r @ r) * r if np.any(r) else 0.0 * r
+    Mr = mass_matrix(case.model, theta, values['q']) @ r
+    v = (np.abs(r) @ w_M) / (r @ Mr) * Mr if np.any(r) else 0.0 * r
     return W @ theta + compensated + v, w_M

@@ -7,13 +7,14 @@ import pytest
 from reach.reach_samples import BOUNDS, random_error, random_horizon, sample
 
 from safe_sysid.errors import BoundError
-from safe_sysid.model.dynamics.regressors import slotine_li_regressor
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.reach.joint_reach import joint_reach
-from safe_sysid.reach.torque_reach import input_bound, torque_reach
+from safe_sysid.reach.torque_reach import torque_reach
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.tracking import law_regressor
 
 SAMPLES = 2_300  # 9 cases of these are 2e4 samples
 
@@ -45,8 +46,9 @@ class Case:
             tau_0, w_M = self.law(state)
             r = self.error.K_r * rng.uniform(-1, 1, self.model.n) * 10.0 ** rng.uniform(-3, 0)
             if rng.random() < 0.5:
-                r = w_M + rng.choice([0.0, 1.0], self.model.n) * np.linalg.norm(w_M)
-            v = rng.choice([1.0, rng.random()]) * (np.abs(r) @ w_M) / (r @ r) * r
+                r = self.worst(rng, state, w_M)
+            Mr = mass_matrix(self.model, self.estimate.theta, state['q']) @ r
+            v = rng.choice([1.0, rng.random()]) * (np.abs(r) @ w_M) / (r @ Mr) * Mr
             at_x = self.reach.monomials.values(x[: self.reach.monomials.variables])
             gap = np.abs(tau_0 + v - torque.rows[step, :, :-1] @ at_x)
             allowed = torque.rows[step, :, -1] + torque.radius[step]
@@ -55,6 +57,16 @@ class Case:
             difference = np.abs(self.true_torque(rng, state) - tau_0)
             counts['truth'] += np.sum(~(difference <= torque.disturbance[step] + BOUNDS))
         return counts
+
+    def worst(self, rng, state, w_M):
+        """Return the r of one joint's largest robust torque, for one choice of signs."""
+        M = mass_matrix(self.model, self.estimate.theta, state['q'])
+        j, signs = rng.integers(self.model.n), rng.choice([-1.0, 1.0], self.model.n)
+        signs[j] = 1.0
+        pulled = np.linalg.solve(M, signs * w_M)
+        length = np.sqrt(signs * w_M @ pulled)
+        unit = np.eye(self.model.n)[j] / np.sqrt(M[j, j])
+        return unit * length + pulled if length > 0.0 else unit
 
     def law(self, state):
         """Nominal torque and disturbance bound as the controller computes them at one state."""
@@ -85,7 +97,10 @@ class Case:
 
     def regressor(self, state):
         motion = [state[name] for name in ('q', 'qd', 'qd_a', 'qdd_a')]
-        return slotine_li_regressor(self.model, *motion)
+        W = law_regressor(self.model, *motion)
+        coulomb = self.model.layout.joint_entries('Fc')
+        np.fill_diagonal(W[:, coulomb], np.sign(state['qd']))
+        return W
 
 
 @pytest.mark.parametrize('k_range', [0.0, 0.1, 0.5])
@@ -170,19 +185,6 @@ def test_room_for_a_share_of_the_torque_is_that_of_the_law(rng):
     share = ratio * (largest + roomy.radius)
     assert np.all(roomy.disturbance >= plain.disturbance + share * (1 - 1e-12))
     assert np.all(roomy.disturbance <= 1.05 * (plain.disturbance + share))
-
-
-def test_input_bound_is_the_largest_input(rng):
-    for n in (1, 2, 7):
-        w = rng.exponential(size=n) * rng.choice([0.0, 1.0], n)
-        bound = input_bound(w)
-        r = rng.exponential(size=(20_000, n))
-        v = (r * (r @ w)[:, None]) / (r * r).sum(axis=1, keepdims=True)
-        assert np.all(v <= bound)
-        for j in range(n):
-            r = w + np.linalg.norm(w) * np.eye(n)[j]
-            if np.any(w):
-                assert r[j] * (r @ w) / (r @ r) == pytest.approx(bound[j])
 
 
 def test_range_of_the_torque_contains_every_plan(rng):

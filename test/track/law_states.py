@@ -6,12 +6,12 @@ import numpy as np
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.robust_passivity import LawState, RobustPassivityController
+from safe_sysid.track.tracking import law_regressor
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -52,6 +52,14 @@ def random_theta(rng, bounds):
     return rng.uniform(bounds.lower, bounds.upper)
 
 
+def stepped_at_limit(seed, gains_changes=None, **others):
+    """The same where V may just have reached V_M: the upper bound of V is V_M."""
+    changes = gains_changes or {}
+    first = stepped(np.random.default_rng(seed), changes, **others)
+    V_M = float(first.law.energy.upper)
+    return stepped(np.random.default_rng(seed), {**changes, 'V_M': V_M}, **others)
+
+
 @dataclass
 class Stepped:
     """One step of the controller and the regressor of its state."""
@@ -66,11 +74,11 @@ class Stepped:
     law: LawState
 
 
-def stepped(rng, gains_changes=None, error=0.05, model=None):
+def stepped(rng, gains_changes=None, error=0.05, model=None, estimate=None):
     """A random arm somewhere near a random plan."""
     model = random_arm(rng) if model is None else model
     gains = gains_for(model.n, **(gains_changes or {}))
-    estimate = estimate_of(model)
+    estimate = estimate_of(model) if estimate is None else estimate
     plan = random_plan(rng, estimate)
     stamp = CLOCK.stamp(rng.uniform(0.0, 1.2 * DURATION))
     t = CLOCK.seconds(stamp)
@@ -80,6 +88,5 @@ def stepped(rng, gains_changes=None, error=0.05, model=None):
     controller = RobustPassivityController(model, gains, CLOCK)
     measured = JointMeasurement(stamp, q, qd, np.zeros(model.n))
     torque = controller.step(measured, plan, estimate)
-    W_s = slotine_li_regressor(model, q, qd, qd_d + gains.K_r * e, qdd_d + gains.K_r * ed)
-    W_s[:, model.layout.joint_entries('Fc')] = 0.0
+    W_s = law_regressor(model, q, qd, qd_d + gains.K_r * e, qdd_d + gains.K_r * ed)
     return Stepped(model, estimate, q, qd, qd_d, W_s, torque, controller.last)

@@ -25,7 +25,7 @@ GAINS = Gains(np.full(7, 5.0), V_M=0.02, alpha=25.0)
         ({'torque_error': np.inf}, 'torque_error is inf, it has to be 0 or more and finite'),
         ({'sign_speed': np.nan}, 'sign_speed is nan'),
         ({'torque_ratio': -0.1}, 'torque_ratio is -0.1, it has to be 0 or more'),
-        ({'torque_ratio': 0.6}, 'cannot be made up for by more torque'),
+        ({'torque_ratio': 1.0}, 'cannot be made up for by more torque'),
     ],
 )
 def test_a_gain_out_of_range_is_refused(change, complaint):

@@ -1,12 +1,16 @@
 """The robust law is the one that was proved: each bound in it holds and is attained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
-from track.law_states import random_theta, stepped
+from track.law_states import estimate_of, random_theta, stepped, stepped_at_limit
 
+from safe_sysid.model.dynamics.mass_matrix import inverse_length, mass_matrix
 from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
 
 TRIALS = 300
 
@@ -71,21 +75,24 @@ def test_room_for_errors_of_the_torque_is_added_to_the_disturbance():
 
 
 def test_room_for_a_share_of_the_torque_is_enough_for_the_largest_one():
-    """w_M has to contain ratio (|tau_0| + |v|) for the largest v that w_M itself allows."""
+    """w_M has to contain ratio (|tau_0| + |v|) for the v that w_M itself asks for."""
     rng = np.random.default_rng(7)
     for seed in range(40):
         n = 7 if seed % 2 else 2
         model = RobotModel.named('kinova_gen3' if n == 7 else 'two_link')
         ratio, error = rng.uniform(0.0, 0.1, n), rng.uniform(0.0, 0.5, n)
         room = {'torque_ratio': ratio, 'torque_error': error}
-        plain = stepped(np.random.default_rng(seed), model=model)
-        case = stepped(np.random.default_rng(seed), room, model=model)
-        w = case.law.disturbance
-        largest = 0.5 * (np.linalg.norm(w) + w)
-        needed = plain.law.disturbance + error + ratio * (np.abs(case.law.nominal) + largest)
-        assert np.all(w >= needed - 1e-9)
-        assert np.all(w <= needed + 0.02 * np.linalg.norm(w))  # and little more
-        assert np.all(np.abs(case.law.robust) <= largest + 1e-12)
+        plain = stepped_at_limit(seed, model=model)
+        case = stepped_at_limit(seed, room, model=model)
+        law = case.law
+        acting = np.abs(law.nominal) + np.abs(law.robust)
+        needed = plain.law.disturbance + error + ratio * acting
+        np.testing.assert_allclose(law.disturbance, needed, rtol=1e-9)
+        assert np.all(np.abs(law.robust) <= largest_input(case) * (1.0 + 1e-9))
+        stopped = law.r @ law.robust  # whatever the actuators make of it
+        slack = 1.0 + 1e-9
+        assert stopped * slack >= np.abs(law.r) @ law.disturbance
+        assert stopped >= plain.law.r @ plain.law.robust
 
 
 def test_friction_of_a_joint_at_rest_may_point_either_way():
@@ -117,13 +124,20 @@ def test_energy_is_between_its_bounds_and_the_upper_one_is_attained(rng):
         assert case.law.energy.lower >= 0.5 * armature @ r**2 * (1.0 - 1e-9)
 
 
+def largest_input(case):
+    """1/2 (sqrt(M_jj) |w_M| + w_Mj), with the norm of |M^-1|."""
+    M, w = mass_matrix(case.model, case.estimate.theta, case.q), case.law.disturbance
+    return 0.5 * (np.sqrt(np.diag(M)) * inverse_length(M[None], w[None]) + w)
+
+
 def test_robust_input_is_bounded_by_half_of_norm_and_entry(rng):
     closest = 0.0
     for _ in range(TRIALS):
-        law = stepped(rng, error=10.0 ** rng.uniform(-4.0, 1.0)).law
-        bound = 0.5 * (np.linalg.norm(law.disturbance) + law.disturbance)
-        assert np.all(np.abs(law.robust) <= bound * (1.0 + 1e-12))
-        closest = max(closest, np.max(np.abs(law.robust) / bound))
+        case = stepped(rng, {'alpha': 1e-3}, error=10.0 ** rng.uniform(-4.0, 1.0))
+        bound = largest_input(case)
+        if case.law.energy.lower <= 0.02:
+            assert np.all(np.abs(case.law.robust) <= bound * (1.0 + 1e-9))
+            closest = max(closest, np.max(np.abs(case.law.robust) / bound))
     assert closest > 0.9  # no smaller formula would do
 
 
@@ -131,10 +145,9 @@ def test_robust_input_is_bounded_by_half_of_norm_and_entry(rng):
 def test_energy_does_not_grow_where_it_is_at_its_limit(rng, share):
     """dV/dt = r' (W_s theta + friction - tau) for every theta; with half of v it does grow."""
     grows = 0
-    for _ in range(TRIALS):
-        case = stepped(rng, {'V_M': 1e-6, 'sign_speed': 0.02})
+    for seed in rng.integers(1 << 30, size=TRIALS):
+        case = stepped_at_limit(seed, {'sign_speed': 0.02})
         law = case.law
-        assert law.energy.upper > 1e-6
         uncertain = np.abs(case.qd) <= 0.02
         s = np.where(uncertain, rng.choice([-1.0, 1.0], case.model.n), np.sign(case.qd))
         for theta in (random_theta(rng, case.estimate.bounds), worst_theta(case)):
@@ -144,6 +157,43 @@ def test_energy_does_not_grow_where_it_is_at_its_limit(rng, share):
             scale = np.abs(law.r) @ law.disturbance
             grows += growth > 1e-9 * scale
     assert (grows == 0) == (share == 1.0)
+
+
+def test_an_arm_that_broke_its_promise_is_led_back_by_little_more_damping():
+    """Where V > V_M for every theta, v does more than w_M asks for; alpha / 2 (M r) at most."""
+    for seed in range(50):
+        law, low = (stepped(np.random.default_rng(seed), {'V_M': V_M}).law for V_M in (1e9, 1e-3))
+        case = stepped(np.random.default_rng(seed), {'V_M': 1e-3})
+        assert np.array_equal(law.robust, np.zeros_like(law.r))
+        Mr = mass_matrix(case.model, case.estimate.theta, case.q) @ case.law.r
+        asked = np.abs(low.r) @ low.disturbance - 25.0 * max(0.0, 1e-3 - low.energy.upper)
+        asked = max(0.0, float(asked)) / (low.r @ Mr)
+        gain = (low.r @ low.robust) / (low.r @ Mr)
+        back = 25.0 * max(0.0, float(low.energy.lower) - 1e-3) / (low.r @ Mr)
+        assert gain == pytest.approx(asked + back, rel=1e-9)
+        assert back <= 0.5 * 25.0
+
+
+def test_the_robust_input_points_along_the_momentum_of_the_error(rng):
+    for _ in range(50):
+        case = stepped(rng, {'V_M': 1e-6})
+        Mr = mass_matrix(case.model, case.estimate.theta, case.q) @ case.law.r
+        gain = (case.law.robust @ Mr) / (Mr @ Mr)
+        np.testing.assert_allclose(case.law.robust, gain * Mr, rtol=1e-9, atol=1e-12)
+
+
+def test_a_nominal_arm_that_cannot_exist_is_damped_all_the_same():
+    """Its mass matrix is no norm; then v = lambda r."""
+    model = RobotModel.named('two_link')
+    known = estimate_of(model)
+    theta = model.theta.copy()
+    theta[model.layout.joint_entries('Ia')] = -10.0
+    bounds = Interval(np.minimum(known.bounds.lower, theta), known.bounds.upper)
+    bad = replace(known, theta=theta, bounds=bounds)
+    case = stepped(np.random.default_rng(1), {'V_M': 1e-6}, model=model, estimate=bad)
+    gain = case.law.robust / case.law.r
+    assert gain[0] > 0.0
+    assert gain[0] == pytest.approx(gain[1])
 
 
 def worst_theta(case):
@@ -166,6 +216,7 @@ def test_energy_shrinks_towards_the_limit_no_faster_than_alpha_asks(rng):
         law = case.law
         power = np.abs(law.r) @ law.disturbance
         left = power - 3.0 * max(0.0, 0.5 - float(law.energy.upper))
-        assert law.r @ law.robust == pytest.approx(max(0.0, left), rel=1e-9, abs=1e-12)
+        back = 3.0 * max(0.0, float(law.energy.lower) - 0.5)
+        assert law.r @ law.robust == pytest.approx(max(0.0, left) + back, rel=1e-9, abs=1e-12)
         active += left > 0.0
     assert 0 < active < TRIALS

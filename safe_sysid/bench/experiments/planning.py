@@ -73,7 +73,7 @@ def violations(rng: np.random.Generator, certificate: PlanCertificate, count: in
     errors = energy_errors(rng, error, balls, count)
     samples = sample_motion(rng, problem.horizon, error.K_r, errors)
     nominal, disturbance, _ = torques(rng, problem, samples)
-    torque = controller_torque(nominal, disturbance, samples.r)
+    torque = controller_torque(problem, samples, nominal, disturbance)
     limits = model.limits
     broken = np.any(np.abs(torque) > limits.torque, axis=1)
     broken |= np.any(np.abs(samples.qd) > limits.velocity, axis=1)

@@ -8,9 +8,10 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.reach import MotionSamples, placed_points
-from safe_sysid.model.dynamics.regressors import slotine_li_regressor
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.track.tracking import law_regressor
 
 FLOAT_ERROR = 1e-9  # of the sampled torques [N m] and positions [m] themselves
 
@@ -41,7 +42,7 @@ def excess(rng: np.random.Generator, sets: ReachableSet, samples: MotionSamples)
     at = sets.joints.monomials.values(samples.x[:, : sets.joints.monomials.variables])
     t = samples.interval
     nominal, disturbance, true = torques(rng, problem, samples)
-    torque = controller_torque(nominal, disturbance, samples.r)
+    torque = controller_torque(problem, samples, nominal, disturbance)
     return Excess(
         _joint_excess(sets, samples, at),
         (true - sets.torque.disturbance[t]).max(axis=1),
@@ -94,11 +95,16 @@ def _occupancy_excess(sets: ReachableSet, samples: MotionSamples, at: Array) -> 
     return excess
 
 
-def controller_torque(nominal: Array, disturbance: Array, r: Array) -> Array:
+def controller_torque(
+    problem: Problem, samples: MotionSamples, nominal: Array, disturbance: Array
+) -> Array:
     """Torque tau_0 + v of the robust law with its largest gain, where V = V_M; (N, n)."""
-    length = np.maximum((r**2).sum(axis=1, keepdims=True), 1e-300)
-    share = (np.abs(r) * disturbance).sum(axis=1, keepdims=True) / length
-    torque: Array = nominal + share * r
+    r = samples.r
+    M = mass_matrix(problem.model, problem.bounds.theta, samples.q)
+    Mr = (M @ r[..., None])[..., 0]
+    square = np.maximum((r * Mr).sum(axis=1, keepdims=True), 1e-300)
+    share = (np.abs(r) * disturbance).sum(axis=1, keepdims=True) / square
+    torque: Array = nominal + share * Mr
     return torque
 
 
@@ -108,19 +114,17 @@ def torques(
     """tau_0, w_M as a controller computes it, and |W_s (theta - theta_0)| for a random theta."""
     model, gains = problem.model, problem.gains
     n, theta_0, theta = model.n, problem.bounds.theta, problem.bounds.bounds
-    W = slotine_li_regressor(model, samples.q, samples.qd, samples.qd_a, samples.qdd_a)
+    rest = law_regressor(model, samples.q, samples.qd, samples.qd_a, samples.qdd_a)
     smooth = np.tanh(samples.qd_d / gains.coulomb_speed)
     columns = slice(10 * n, 11 * n)
-    rest = W.copy()
-    rest[:, :, columns] = 0.0
     nominal = rest @ theta_0 + smooth * theta_0[columns]
     low, high = theta.lower - theta_0, theta.upper - theta_0
     largest = np.maximum(
         np.maximum(rest, 0.0) @ high + np.minimum(rest, 0.0) @ low,
         -(np.maximum(rest, 0.0) @ low + np.minimum(rest, 0.0) @ high),
     )
-    ends = np.where(rng.random((len(W), len(theta_0))) < 0.5, theta.lower, theta.upper)
-    share = np.where(rng.random((len(W), 1)) < 0.5, 1.0, rng.random((len(W), len(theta_0))))
+    ends = np.where(rng.random((len(rest), len(theta_0))) < 0.5, theta.lower, theta.upper)
+    share = np.where(rng.random((len(rest), 1)) < 0.5, 1.0, rng.random((len(rest), len(theta_0))))
     random_theta = theta_0 + share * (ends - theta_0)
     sign = np.where(np.abs(samples.qd) > gains.sign_speed, np.sign(samples.qd), 0.0)
     compensated = smooth * theta_0[columns]

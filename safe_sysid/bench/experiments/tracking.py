@@ -13,6 +13,7 @@ from safe_sysid.bench.experiments.identification import PARAMETER_RATIO
 from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.dynamics.mass_matrix import inverse_length, mass_matrix
 from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.payload import read_payload
@@ -88,7 +89,8 @@ def loaded_joint(rng: np.random.Generator, load: float) -> TrackTrial:
     model = random_tree(rng, 1, True, 0.5)
     model = replace(model, tree=model.tree._replace(is_prismatic=np.zeros(1, dtype=bool)))
     theta, spread = model.theta.copy(), np.zeros(model.layout.size)
-    theta[model.layout.joint_entries('Fc')] = 0.0
+    for entry in ('Fc', 'Fv'):  # viscous friction would take energy from r
+        theta[model.layout.joint_entries(entry)] = 0.0
     spread[model.layout.joint_entries('beta')] = load
     bounds = Interval(theta - spread, theta + spread)
     estimate = ParameterEstimate(model.layout, theta, bounds)
@@ -155,8 +157,7 @@ def shares(trial: TrackTrial, recording: TrackedRun) -> dict[str, Array]:
         name: np.array([getattr(error, name) for error in trial.errors])[recording.plan]
         for name in ('r_max', 'position', 'velocity')
     }
-    w_M = recording.disturbance
-    input_bound = 0.5 * (np.linalg.norm(w_M, axis=1, keepdims=True) + w_M)
+    input_bound = _input_bound(trial, recording)
     largest = {
         'r': np.abs(r) / promised['r_max'],
         'position': np.abs(e) / promised['position'],
@@ -165,6 +166,17 @@ def shares(trial: TrackTrial, recording: TrackedRun) -> dict[str, Array]:
     }
     used = {name: np.asarray(share.max(axis=1)) for name, share in largest.items()}
     return {'energy': energy(trial, recording.q, r) / trial.gains.V_M, **used}
+
+
+def _input_bound(trial: TrackTrial, recording: TrackedRun) -> Array:
+    """Bound of |v_j| by the w_M and the nominal mass matrix of each sample, (N, n)."""
+    w_M, bound = recording.disturbance, np.empty_like(recording.disturbance)
+    for i, estimate in enumerate(trial.estimates):
+        at = recording.plan == i
+        M = mass_matrix(trial.truth, estimate.theta, recording.q[at])
+        length = inverse_length(M, w_M[at])[:, None]
+        bound[at] = 0.5 * (np.sqrt(np.einsum('tjj->tj', M)) * length + w_M[at])
+    return bound
 
 
 def torque_share(trial: TrackTrial, recording: TrackedRun) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.collision.arm_clearance import CollisionScene, clearance_along, scene_of
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.plan.cost.sampled_motion import SampledMotion
 from safe_sysid.reach.certificate import PlanCertificate
@@ -115,12 +116,22 @@ class NominalCheck:
         return self._shares_left(W, by_error, _doubt(self.problem, W) + doubt_by_error)
 
     @cached_property
+    def _inertia(self) -> tuple[Array, Array]:
+        """Diagonal and |M^-1| of the nominal mass matrix where plans start."""
+        M = mass_matrix(
+            self.problem.model, self.problem.bounds.theta, self.problem.horizon.curve.q0
+        )
+        return np.maximum(np.diag(M), 0.0), np.abs(np.linalg.pinv(M))
+
+    @cached_property
     def _by_error_at_start(self) -> tuple[Array, Array]:
         return self._by_error(self.problem.horizon.curve.q0)
 
     def _shares_left(self, W: Array, by_error: Array, doubt: Array) -> Array:
         """Of the torque limits, (N, n)."""
-        robust = 0.5 * (doubt + np.linalg.norm(doubt, axis=1, keepdims=True))
+        diagonal, inverse = self._inertia
+        length = np.sqrt(((doubt @ inverse) * doubt).sum(axis=1, keepdims=True))
+        robust = 0.5 * (doubt + np.sqrt(diagonal) * length)
         reached = np.abs(W @ self.problem.bounds.theta) + robust + by_error
         return np.asarray(1.0 - reached / self.problem.model.limits.torque)
 

@@ -49,7 +49,8 @@ def trial_of(seed):
 def assert_promises_hold(trial, recording, most=1.0 + ROUNDING):
     used = shares(trial, recording)
     assert used.pop('energy').max() <= 1.0 + HOLD_MARGIN
-    assert used.pop('robust_input').max() <= 1.0 + ROUNDING
+    extra = ROUNDING if most <= 1.0 + ROUNDING else HOLD_MARGIN  # what leads back from V > V_M
+    assert used.pop('robust_input').max() <= 1.0 + extra
     assert {name: share.max() for name, share in used.items() if not share.max() <= most} == {}
     assert torque_share(trial, recording).max() <= 1.0
 
@@ -106,7 +107,7 @@ class ErringActuator(RigidBody):
 def test_room_for_errors_of_the_torque_keeps_the_promise_whole(body, torque_error):
     """The law changes by less than 0.3 N m while its torque is held, for which V passes V_M."""
     trial = loaded_joint(np.random.default_rng(3), load=3.0)
-    assert shares(trial, run(trial, body))['energy'].max() > 1.002
+    assert shares(trial, run(trial, body))['energy'].max() > 1.0001
     with_room = replace(trial, gains=replace(trial.gains, torque_error=torque_error))
     recording = run(with_room, body)
     assert np.abs(np.diff(recording.torque[recording.plan == 0], axis=0)).max() < 0.3

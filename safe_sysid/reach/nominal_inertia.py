@@ -1,0 +1,240 @@
+"""Mass matrix M = H(q, theta_0) + diag(Ia_0) of the robust law, wherever the arm is in a step.
+
+H = sum over bodies of S_i' I_i S_i, the column k of S_i being the motion of body i per unit rate
+of joint k. The motions are enclosed for all positions of a time step as numbers with a radius, and
+so is H. With any X for which |X M X' - 1| <= epsilon < 1 in 2-norm, M >= (1 - epsilon) (X' X)^-1
+and w' M^-1 w <= |w|' |X' X| |w| / (1 - epsilon). X comes from the middle of H; the norm is bounded
+as in `joint_inertia`.
+
+Where positions are known too badly for that, M >= diag(Ia_0 - missing) counts: a body of mass m
+that can exist has no negative energy, and one whose inertia about its centre of mass has the
+smallest eigenvalue -d at least -d / 2 times the square of its rate of turn, which is at most the
+sum of all revolute rates below it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.joint_reach import COS, SIN, JointReach, Q
+from safe_sysid.reach.motion_transport import (
+    MOTION,
+    TRANSPORT_WORK,
+    TransportJoints,
+    kernel_joints,
+    set_to_axis,
+    to_child,
+)
+from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.interval import EPS, Interval
+from safe_sysid.sets.monomials import monomials
+from safe_sysid.sets.spectral import spectral_radius
+from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear
+
+NUMBERS = monomials(0, 1)  # rows that are numbers with a radius
+STATE = 3  # rows of a joint: cos, sin, q
+
+
+class NominalInertia(NamedTuple):
+    """Upper bounds over every time step."""
+
+    diagonal: Array  # (T, n) M_jj
+    inverse: Array  # (T, n, n) N with w' M^-1 w <= |w|' N |w| for every w
+
+
+def nominal_inertia(model: RobotModel, reach: JointReach, theta_0: Array) -> NominalInertia:
+    """Bound the mass matrix of theta_0 over the joint states."""
+    T, n = reach.q.shape[:2]
+    H = np.full((T, n, n, 2), np.nan)
+    bodies = np.ascontiguousarray(theta_0[: 10 * n].reshape(n, 10))
+    tables = (reach.monomials.kernel, NUMBERS.kernel)
+    _mass_matrix_into(reach.rows, kernel_joints(model.tree), bodies, tables, H)
+    armature = theta_0[model.layout.joint_entries('Ia')]
+    M = H[..., 0] + np.diag(armature)
+    radius = H[..., 1] + 2.0 * EPS * np.abs(M)
+    diagonal = np.einsum('tjj->tj', M + radius) * (1.0 + 4.0 * EPS)
+    if not np.all(np.isfinite(M)):
+        raise BoundError('positions over the horizon are larger than a float can hold')
+    inverse = _smaller(
+        np.sqrt(np.maximum(diagonal, 0.0)),
+        _inverse_about_middle(M, radius),
+        np.broadcast_to(_inverse_of_armature(model, bodies, armature), M.shape),
+    )
+    if not np.all(np.isfinite(inverse)):
+        raise BoundError(
+            'the nominal parameters may leave a motion of the arm without inertia, and nothing '
+            'bounds the torque of the robust law then; give the joints their armatures in the '
+            'settings of the arm, or take nominal bodies that can exist'
+        )
+    return NominalInertia(diagonal, inverse)
+
+
+def _smaller(scale: Array, a: Array, b: Array) -> Array:
+    """Of two bounds in each step the one that is smaller for disturbances of this scale."""
+    with np.errstate(invalid='ignore'):
+        sizes = [np.einsum('ti,tij,tj->t', scale, each, scale) for each in (a, b)]
+    first = ~(sizes[1] < sizes[0])[:, None, None]
+    return np.where(first, a, b)
+
+
+def _inverse_about_middle(M: Array, radius: Array) -> Array:
+    """Bounds by X; infinite where there is none."""
+    n = M.shape[-1]
+    values, vectors = np.linalg.eigh(M)
+    known = values[:, 0] > 0.0
+    roots = 1.0 / np.sqrt(np.where(known[:, None], values, 1.0))
+    X = np.swapaxes(vectors, -1, -2) * roots[..., None]
+    size, XT = np.abs(X), np.swapaxes(X, -1, -2)
+    rounding = 8.0 * (n + 2) * EPS
+    off = np.abs(X @ M @ XT - np.eye(n))
+    off += size @ (radius + rounding * np.abs(M)) @ np.swapaxes(size, -1, -2)
+    gap = (1.0 - Interval.of(spectral_radius(off * (1.0 + rounding)))).lower
+    known &= gap > 0.0
+    inverse = np.abs(XT @ X) + rounding * np.swapaxes(size, -1, -2) @ size
+    inverse = inverse * (1.0 + rounding) / np.where(known, gap, 1.0)[:, None, None]
+    return np.where(known[:, None, None], inverse, np.inf)
+
+
+def _inverse_of_armature(model: RobotModel, bodies: Array, armature: Array) -> Array:
+    """Bound by the armatures alone, (n, n); infinite where they are too small."""
+    n, tree = model.n, model.tree
+    left = armature.copy()
+    for i in range(n):
+        turning = []
+        k = i
+        while k >= 0:
+            if not tree.is_prismatic[k]:
+                turning.append(k)
+            k = int(tree.parent[k])
+        left[turning] -= len(turning) * _missing_inertia(bodies[i])
+    usable = bool(np.all(left > 0.0))
+    return np.diag((1.0 + 4.0 * EPS) / left) if usable else np.full((n, n), np.inf)
+
+
+def _missing_inertia(body: Array) -> float:
+    """How far the inertia about the centre of mass is from one that can exist [kg m^2]."""
+    m, h = body[0], body[1:4]
+    inertia = body[np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])]
+    if not m > 0.0:
+        is_empty = m == 0.0 and not np.any(h)
+        central = inertia if is_empty else np.full((3, 3), np.nan)
+    else:
+        central = inertia - (h @ h * np.eye(3) - np.outer(h, h)) / m
+    if not np.all(np.isfinite(central)):
+        return float(np.inf)
+    least = float(np.linalg.eigvalsh(central)[0])
+    return max(0.0, -least + 64.0 * EPS * float(np.abs(inertia).sum() + h @ h / max(m, 1e-300)))
+
+
+@parallel_jit
+def _mass_matrix_into(
+    states: Array,
+    joints: TransportJoints,
+    bodies: Array,
+    tables: tuple[IntArray, IntArray],
+    H: Array,
+) -> None:
+    """Fill H with centres and radii, step by step."""
+    for t in prange(states.shape[1]):
+        _mass_matrix_at(t, states, joints, bodies, tables, H)
+
+
+@jit
+def _mass_matrix_at(
+    t: int,
+    states: Array,
+    joints: TransportJoints,
+    bodies: Array,
+    tables: tuple[IntArray, IntArray],
+    H: Array,
+) -> None:
+    """Fill H of one time step; arrays are copied for the reason `newton_euler` gives."""
+    n = states.shape[2]
+    pool = np.zeros((_work(n) + TRANSPORT_WORK, 2))
+    wide = np.empty((STATE, states.shape[3]))
+    own = TransportJoints(
+        joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
+    )
+    for i in range(n):
+        for row, kind in enumerate((COS, SIN, Q)):
+            for c in range(states.shape[3]):
+                wide[row, c] = states[kind, t, i, c]
+            low, high = bounds(wide, row, tables[0])
+            middle = 0.5 * low + 0.5 * high
+            pool[STATE * i + row, 0] = middle
+            pool[STATE * i + row, 1] = max(high - middle, middle - low) * (1.0 + 4.0 * EPS)
+    _set_totals(pool, own, bodies.copy(), tables[1])
+    for k in range(n):
+        for m in range(n):
+            total = _totals(n) + n * min(k, m) + max(k, m)
+            H[t, k, m, 0], H[t, k, m, 1] = pool[total, 0], pool[total, 1]
+
+
+@jit
+def _motion(n: int, i: int, k: int) -> int:
+    """First row of the motion of joint k in the frame of body i."""
+    return STATE * n + MOTION * (n * i + k)
+
+
+@jit
+def _totals(n: int) -> int:
+    """First of n n sums over bodies."""
+    return _motion(n, n, 0)  # type: ignore[no-any-return]
+
+
+@jit
+def _momentum(n: int) -> int:
+    """First row of the momentum of a body."""
+    return _totals(n) + n * n  # type: ignore[no-any-return]
+
+
+@jit
+def _work(n: int) -> int:
+    return _momentum(n) + MOTION  # type: ignore[no-any-return]
+
+
+@jit
+def _set_totals(pool: Array, joints: TransportJoints, bodies: Array, table: IntArray) -> None:
+    """Sum s_k' I_i s_m over bodies i, for k <= m."""
+    n = len(joints.parent)
+    for i in range(n):
+        up, joint, kind = joints.parent[i], joints.geometry[i], joints.kind[i]
+        for k in range(i):
+            if joints.below[i, k]:
+                s = _motion(n, i, k)
+                to_child(pool, joint, kind, STATE * i, _motion(n, up, k), s, _work(n), table)
+        set_to_axis(pool, joint, kind, _motion(n, i, i))
+        for m in range(i + 1):
+            if joints.below[i, m]:
+                _set_momentum(pool, bodies[i], _motion(n, i, m), _momentum(n))
+                for k in range(m + 1):
+                    if joints.below[i, k]:
+                        s, total = _motion(n, i, k), _totals(n) + n * k + m
+                        for r in range(MOTION):
+                            add_product(pool, s + r, _momentum(n) + r, 1.0, total, table)
+
+
+@jit
+def _set_momentum(pool: Array, body: Array, s: int, out: int) -> None:
+    """Set out to I s: m lin + w x h and h x lin + I w, for h = m c."""
+    column = 4
+    for r in range(3):
+        up, down = (r + 1) % 3, (r + 2) % 3
+        clear(pool, out + r)
+        clear(pool, out + 3 + r)
+        add_scaled(pool, s + r, body[0], 0.0, out + r)
+        add_scaled(pool, s + 3 + up, body[1 + down], 0.0, out + r)
+        add_scaled(pool, s + 3 + down, -body[1 + up], 0.0, out + r)
+        add_scaled(pool, s + down, body[1 + up], 0.0, out + 3 + r)
+        add_scaled(pool, s + up, -body[1 + down], 0.0, out + 3 + r)
+    for c in range(3):
+        for r in range(c + 1):
+            add_scaled(pool, s + 3 + c, body[column], 0.0, out + 3 + r)
+            if r != c:
+                add_scaled(pool, s + 3 + r, body[column], 0.0, out + 3 + c)
+            column += 1
