@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.calibration import CalibrationResult, calibrate_arm
     from safe_sysid.api.excitation import ExcitationResult, design_excitation
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
+    from safe_sysid.api.model_export import export_model
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
     from safe_sysid.api.online import OnlineIdentifier
     from safe_sysid.api.payload import PayloadResult, identify_payload
@@ -44,6 +45,7 @@ _HOMES = {  # name: module
     'casadi_model': 'safe_sysid.api.symbolic',
     'certify': 'safe_sysid.api.motion',
     'design_excitation': 'safe_sysid.api.excitation',
+    'export_model': 'safe_sysid.api.model_export',
     'identifiable_parameters': 'safe_sysid.api.identifiability',
     'identify_payload': 'safe_sysid.api.payload',
     'load_arm': 'safe_sysid.api.arms',
@@ -66,6 +68,7 @@ __all__ = [
     'casadi_model',
     'certify',
     'design_excitation',
+    'export_model',
     'identifiable_parameters',
     'identify_payload',
     'load_arm',

@@ -204,7 +204,7 @@ class CasadiModel:
         return self._of_links[name, link]
 
     def _built_of_link(self, name: str, link: str) -> Function:
-        frame, title = self.arm.frames[link], f'{name}_{_identifier(link)}'
+        frame, title = self.arm.frames[link], f'{name}_{identifier_of(link)}'
         if name == 'jacobian':
             J = frame_jacobian(self._tree, frame)
             return _function(title, {'J': J}, q=self._symbols.q)
@@ -264,7 +264,7 @@ def _function(name: str, results: dict[str, SX], **arguments: SX) -> Function:
     return cs.Function(name, list(arguments.values()), shared, list(arguments), list(results))
 
 
-def _identifier(link: str) -> str:
+def identifier_of(link: str) -> str:
     """Return a name that CasADi and C accept."""
     kept = ''.join(letter if letter.isalnum() and letter.isascii() else ' ' for letter in link)
     return '_'.join(kept.split()) or 'link'

@@ -1,0 +1,53 @@
+"""`safe-sysid export-model`: an arm as files for CasADi, C or acados."""
+
+import argparse
+from pathlib import Path
+
+HELP = 'write an arm as CasADi functions, C code or an acados model, theta free'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which arm holds what, in which format, and where to."""
+    parser.add_argument(
+        'robot',
+        metavar='ROBOT',
+        help='an arm that comes with the package, its settings (YAML), or a URDF',
+    )
+    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    parser.add_argument(
+        '--payload', metavar='NAME|YAML', help='what it holds, such as rod_tool; default: nothing'
+    )
+    parser.add_argument(
+        '--format',
+        choices=('casadi', 'c', 'acados'),
+        default='casadi',
+        help='casadi: a file for each function (default); c: source, header and CMake; acados: '
+        'a Python module',
+    )
+    parser.add_argument(
+        '--with-bounds',
+        action='store_true',
+        help='write the interval of theta too: that of the loop file, before anything is measured',
+    )
+    parser.add_argument(
+        '--loop',
+        metavar='YAML',
+        type=Path,
+        help='loop file with the prior, for --with-bounds; default: that of the arm',
+    )
+    parser.add_argument(
+        '--out', metavar='DIR', type=Path, required=True, help='folder to write to'
+    )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid export-model`."""
+    from safe_sysid.api.arms import load_arm
+    from safe_sysid.api.model_export import export_model, prior_bounds
+
+    arm = load_arm(options.robot, options.config)
+    payload = options.payload
+    bounds = prior_bounds(arm, options.loop, payload) if options.with_bounds else None
+    for path in export_model(arm, options.out, options.format, payload, bounds):
+        print(path)
+    return 0
