@@ -225,7 +225,10 @@ def _moved(recipe: Recipe, mechanism: Mechanism, times: Array) -> _Motion | None
     largest = STEP / max(float(np.abs(rates).max()), STEP / recipe.period)
     if largest < FINEST:
         return None
-    q, qd, held, events = motion.simulate(mechanism, drive, start, speed, times, largest)
+    try:
+        q, qd, held, events = motion.simulate(mechanism, drive, start, speed, times, largest)
+    except np.linalg.LinAlgError:  # it grows without bound
+        return None
     if (events < 0).any() or np.abs(qd).max() > 20.0 * max(recipe.speed, 0.3):
         return None
     if _hidden(events, qd):
