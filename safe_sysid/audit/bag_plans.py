@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.audit.bag_settings import RecordedSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
@@ -54,23 +55,35 @@ class RecordedPlans:
 
     def certified(self, clock: Clock) -> list[Plan]:
         """All plans followed, with the certificates that follow from what was recorded."""
-        return [self._plan(notice, clock) for _, notice in sorted(self.notices.items())]
+        plans: list[Plan] = []
+        for _, notice in sorted(self.notices.items()):
+            plans.append(self._plan(notice, clock, plans[-1] if plans else None))
+        return plans
 
-    def _plan(self, notice: PlanNotice, clock: Clock) -> Plan:
+    def _plan(self, notice: PlanNotice, clock: Clock, before: Plan | None) -> Plan:
         name, start = notice.certified_for, clock.seconds(notice.start)
         if name not in self.estimates:
             raise MeasurementError(
                 f'the bounds that the plan of {notice.start / 1e9:.3f} s was certified for are '
                 'not in the recording'
             )
-        return certified_plan(self.settings, self.estimates[name], start, notice.motion.pieces)
+        estimate = self.estimates[name]
+        shape = None if before is None else _error_shape(before, estimate, start)
+        return certified_plan(self.settings, estimate, start, notice.motion.pieces, shape)
 
 
 def certified_plan(
-    settings: RecordedSettings, estimate: ParameterEstimate, start: float, pieces: Sequence[Piece]
+    settings: RecordedSettings,
+    estimate: ParameterEstimate,
+    start: float,
+    pieces: Sequence[Piece],
+    error_at_start: Array | None = None,
 ) -> Plan:
     """Return a motion from a time on, with what is proven of it for these bounds, here and now."""
-    own = [_certificate(settings, estimate, piece) for piece in pieces]
+    own: list[PlanCertificate] = []
+    for piece in pieces:
+        own.append(_certificate(settings, estimate, piece, error_at_start))
+        error_at_start = own[-1].error_shape(piece.curve.duration)
     certificate = replace(own[0], then=tuple(own[1:]))
     first, rest = pieces[0], tuple(pieces[1:])
     return Plan(
@@ -85,12 +98,24 @@ def certified_plan(
     )
 
 
+def _error_shape(before: Plan, estimate: ParameterEstimate, start: float) -> Array | None:
+    """Position errors left to the next plan, if what this one was proven for holds still."""
+    certificate = before.certificate
+    assert isinstance(certificate, PlanCertificate)
+    if not certificate.problem.bounds.bounds.contains(estimate.bounds):
+        return None
+    return certificate.error_shape(start - before.start_time)
+
+
 def _certificate(
-    settings: RecordedSettings, estimate: ParameterEstimate, piece: Piece
+    settings: RecordedSettings,
+    estimate: ParameterEstimate,
+    piece: Piece,
+    error_at_start: Array | None,
 ) -> PlanCertificate:
     still = np.zeros_like(piece.k)
     horizon = Horizon(piece.curve, piece.k, still, settings.intervals, settings.degree)
     obstacles = settings.obstacle_set
     return ReachableSet.certify_center(
-        Problem(settings.model, estimate, horizon, settings.gains, obstacles)
+        Problem(settings.model, estimate, horizon, settings.gains, obstacles, error_at_start)
     )

@@ -133,7 +133,7 @@ def _torque_bounds(certificate: PlanCertificate, since_start: Array) -> tuple[Ar
     for piece in (certificate, *certificate.then):
         problem = piece.problem
         stages = problem.model, problem.bounds, problem.horizon, problem.gains, problem.obstacles
-        reached = ReachableSet.build(*stages).torque.bound()
+        reached = ReachableSet.build(*stages, problem.error_at_start).torque.bound()
         starts.append(begin + problem.horizon.time.lower)
         lower.append(reached.lower)
         upper.append(reached.upper)

@@ -129,7 +129,13 @@ def _certified(
     plan: Plan, start: float, horizon: Horizon, obstacles: Obstacles
 ) -> EarlyStop | None:
     """Return a stop that keeps all limits and clear of itself; obstacles in its certificate."""
-    bare = replace(_problem(plan), horizon=horizon, obstacles=NO_OBSTACLES)
+    assert isinstance(plan.certificate, PlanCertificate)
+    bare = replace(
+        _problem(plan),
+        horizon=horizon,
+        obstacles=NO_OBSTACLES,
+        error_at_start=plan.certificate.error_shape(start - plan.start_time),
+    )
     try:
         proven = ReachableSet.certify_center(bare)
     except SafeSysidError:

@@ -230,6 +230,7 @@ class RecedingHorizonPlanner:
         budget = self._budget(min(start - now - settings.reserve, settings.budget))
         try:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
+            problem = replace(problem, error_at_start=_error_shape(plan, start))
             aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
@@ -284,6 +285,14 @@ class RecedingHorizonPlanner:
             estimate.theta,
             tuple(Piece(each.problem.horizon.curve, each.k) for each in certificate.then),
         )
+
+
+def _error_shape(plan: Plan, t: float) -> Array | None:
+    """Shape of an ellipsoid with the position error that a plan leaves behind at time t [s]."""
+    certificate = plan.certificate
+    if not isinstance(certificate, PlanCertificate):
+        return None
+    return certificate.error_shape(t - plan.start_time)
 
 
 def _covers(plan: Plan, estimate: ParameterEstimate) -> bool:

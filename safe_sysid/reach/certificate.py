@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.reach.margin import Margin
+from safe_sysid.reach.plan_error import position_shape
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError
 
@@ -16,6 +17,7 @@ ASSUMPTIONS = (
     'the bodies can exist, so that no motion has negative energy',
     'V <= V_M since the arm last had no position error, and until the plan ends, as the robust '
     'controller promises for its gains and nominal parameters',
+    'the position error at the start is in the ellipsoid of the problem, or the arm is at rest',
     'the capsules contain the arm and its payload, and the obstacles what is in the way',
     'bodies that one joint joins do not touch beside it, nor do the pairs in `left_out`',
 )
@@ -38,6 +40,13 @@ class PlanCertificate:
     def k(self) -> Array:
         """Parameter of the plan, (n,)."""
         return self.problem.horizon.k_center
+
+    def error_shape(self, t: float) -> Array:
+        """Shape of an ellipsoid with the position error at a time since the start, (n, n)."""
+        duration = self.problem.horizon.curve.duration
+        if self.then and t > duration:
+            return replace(self.then[0], then=self.then[1:]).error_shape(t - duration)
+        return position_shape(self.problem, self.error, t)
 
     @property
     def apart(self) -> tuple[tuple[str, str], ...]:

@@ -18,6 +18,13 @@ started there, as it does from rest without an error. Over the ellipsoid with ha
 the two sums are at most the Euclidean norms of (c_j d_j / K) and of (c_j c_l D_jl / K^2). Each
 ball is the smaller of the two answers. Carrying errors through products of rotation matrices
 instead gives balls about four times as large.
+
+Along one plan (`plan_error`) e = L z with |z| <= 1 in each step of time, whatever L. Then the
+first derivatives J of a point, which are known to less than off_j each, move it by at most
+
+    |J L| + sum_j off_j |e_j|,   |J L|^2 = largest eigenvalue of M = J L L' J' <= tr(M^8)^(1/8),
+
+and the second ones by half the 2-norm of |L|' D |L|, entry by entry.
 """
 
 from __future__ import annotations
@@ -40,6 +47,8 @@ class ErrorSet(NamedTuple):
 
     position: Array  # (n,) half widths of the box
     half_axes: Array  # (n,) of the ellipsoid; infinite when there is none
+    r: Array = np.zeros((0, 0, 0))  # (T, n, n) factors of r along one plan, if it is about one
+    e: Array = np.zeros((0, 0, 0))  # (T, n, n) likewise of e
 
 
 class Levers(NamedTuple):
@@ -54,7 +63,11 @@ def error_set(error: TrackingError, armature: Array, V_M: float) -> ErrorSet:
     """Tracking errors for armatures that are at least these, (n,).
 
     There is no ellipsoid where errors at the start may be larger than V <= V_M would leave them.
+    Errors of one plan have those of its tube, other armatures or not.
     """
+    if error.tube is not None:
+        none = np.full(len(armature), np.inf)
+        return ErrorSet(error.position, none, error.tube.r.copy(), error.tube.e.copy())
     with np.errstate(divide='ignore'):
         half_axes = np.sqrt(2.0 * V_M / np.maximum(armature, 0.0)) / error.K_r.min() * ROUNDING
     grown = error.position > error.r_max / error.K_r * ROUNDING
@@ -94,7 +107,7 @@ def _error_balls(
 ) -> None:
     n, count = lever.moves.shape
     for t in prange(len(centers)):
-        d = np.empty(n)
+        d, J = np.empty(n), np.empty((n, 4))
         for i in range(count):
             for j in range(n):
                 d[j] = 0.0
@@ -103,6 +116,10 @@ def _error_balls(
                     if lever.is_prismatic[j] == 0.0:
                         d[j] = _axis_distance(centers[t], radii[t], i, count + j, count + n + j)
             balls[t, i] = _ball(lever, errors, d, i)
+            if len(errors.e) > 0:
+                for j in range(n):
+                    _set_derivative(lever, centers[t], radii[t], i, j, J)
+                balls[t, i] = min(balls[t, i], _ball_along(lever, errors, t, J, i))
 
 
 @jit
@@ -147,3 +164,97 @@ def _ball(lever: Levers, errors: ErrorSet, d: Array, i: int) -> float:
     second = np.sqrt(ellipsoid) + 0.5 * np.sqrt(curved_ellipsoid)
     smaller = first if not second < first else second
     return smaller * ROUNDING
+
+
+@jit
+def _set_derivative(lever: Levers, centers: Array, radii: Array, i: int, j: int, J: Array) -> None:
+    """Set the derivative of point i in q_j, and how far it may be off: (x, y, z, off)."""
+    n, count = lever.moves.shape
+    J[j] = 0.0
+    if lever.moves[j, i] == 0.0:
+        return
+    origin, tip = count + j, count + n + j
+    a_off = w_off = w_length = size = 0.0
+    for r in range(3):
+        k, m = (r + 1) % 3, (r + 2) % 3
+        a_k, a_m = centers[tip, k] - centers[origin, k], centers[tip, m] - centers[origin, m]
+        w_k, w_m = centers[i, k] - centers[origin, k], centers[i, m] - centers[origin, m]
+        J[j, r] = a_k * w_m - a_m * w_k
+        if lever.is_prismatic[j] > 0.0:
+            J[j, r] = centers[tip, r] - centers[origin, r]
+        w_length += w_k * w_k
+        a_off += (radii[tip, r] + radii[origin, r]) ** 2
+        w_off += (radii[i, r] + radii[origin, r]) ** 2
+        size += abs(centers[i, r]) + abs(centers[origin, r]) + abs(centers[tip, r])
+    off = np.sqrt(a_off) * np.sqrt(w_length) + np.sqrt(w_off)
+    if lever.is_prismatic[j] > 0.0:
+        off = np.sqrt(a_off)
+    J[j, 3] = off * ROUNDING + 32.0 * EPS * size * (1.0 + size)
+
+
+@jit
+def _ball_along(lever: Levers, errors: ErrorSet, t: int, J: Array, i: int) -> float:
+    """How far e = L z moves point i in time step t."""
+    n, L = len(J), errors.e
+    M, size, off = np.zeros((3, 3)), 0.0, 0.0
+    for c in range(n):
+        x = y = z = 0.0
+        for j in range(n):
+            x += J[j, 0] * L[t, j, c]
+            y += J[j, 1] * L[t, j, c]
+            z += J[j, 2] * L[t, j, c]
+            size += abs(L[t, j, c]) * (abs(J[j, 0]) + abs(J[j, 1]) + abs(J[j, 2]))
+        column = (x, y, z)
+        for r in range(3):
+            for k in range(3):
+                M[r, k] += column[r] * column[k]
+    for j in range(n):
+        square = 0.0
+        for c in range(n):
+            square += L[t, j, c] ** 2
+        off += J[j, 3] * min(np.sqrt(square), errors.position[j])
+    rounding = 1e-13 * size
+    return (_root_of_norm(M) + rounding + off + _curvature(lever, L, t, i)) * ROUNDING  # type: ignore[no-any-return]
+
+
+@jit
+def _root_of_norm(M: Array) -> float:
+    """Upper bound of the root of the norm of a 3 x 3 matrix that is not negative."""
+    largest = max(M[0, 0], M[1, 1], M[2, 2])
+    if not largest > 0.0:
+        return 0.0
+    power, square = M / largest, 0.0
+    for _ in range(2):
+        before = power.copy()
+        for r in range(3):
+            for k in range(3):
+                power[r, k] = 0.0
+                for m in range(3):
+                    power[r, k] += before[r, m] * before[m, k]
+    for r in range(3):
+        for k in range(3):
+            square += power[r, k] ** 2
+    return np.sqrt(largest * square**0.125) * ROUNDING  # type: ignore[no-any-return]
+
+
+@jit
+def _curvature(lever: Levers, L: Array, t: int, i: int) -> float:
+    """Half the 2-norm of |L|' D |L| for point i."""
+    n = L.shape[1]
+    total, weighted = 0.0, np.zeros(n)
+    for b in range(n):
+        for j in range(n):
+            weighted[j] = 0.0
+            if lever.moves[j, i] > 0.0:
+                for m in range(n):
+                    if lever.moves[m, i] > 0.0 and L[t, m, b] != 0.0:
+                        D = lever.reach[max(j, m), i]
+                        if lever.is_prismatic[j] + lever.is_prismatic[m] > 0.0:
+                            D = 1.0
+                        weighted[j] += D * abs(L[t, m, b])
+        for a in range(n):
+            entry = 0.0
+            for j in range(n):
+                entry += abs(L[t, j, a]) * weighted[j]
+            total += entry * entry
+    return 0.5 * np.sqrt(total)  # type: ignore[no-any-return]

@@ -1,9 +1,9 @@
 """Joint states under all tracking errors: linear in r and in e, which are in ellipsoids.
 
 `error_balls` shows that r is in the ellipsoid with half axes c_j = sqrt(2 V_M / Ia_j), and e in
-the one with half axes c_j / K, K = min K_r. So r_j = c_j z_1j and e_j = c_j / K z_2j with
-|z_1| <= 1 and |z_2| <= 1 in 2-norm: these z are the error variables of `taylor_kernels`. With
-de/dt = r - K_r e,
+the one with half axes c_j / K, K = min K_r; `plan_error` has others for every step of time. So
+r = R z_1 and e = L z_2 with |z_1| <= 1 and |z_2| <= 1 in 2-norm: these z are the error variables
+of `taylor_kernels`. With de/dt = r - K_r e,
 
     qd = qd_d - r + K_r e,   qd_a = qd_d + K_r e,   qdd_a = qdd_d + K_r r - K_r^2 e
 
@@ -38,16 +38,16 @@ from safe_sysid.reach.joint_reach import (
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit, parallel_jit, prange
 from safe_sysid.sets.interval import EPS
-from safe_sysid.sets.taylor_kernels import bounds, rounded_up
+from safe_sysid.sets.taylor_kernels import bounds, norm, rounded_up
 
 
 class _Axes(NamedTuple):
-    """Half axes of the ellipsoids, and |e| that is never exceeded; (n,) each."""
+    """Factors of the ellipsoids in every time step, or one for all, and bounds of |e|."""
 
-    r: Array
-    e: Array
-    K_r: Array
-    position: Array
+    r: Array  # (T or 1, n, n)
+    e: Array  # (T or 1, n, n)
+    K_r: Array  # (n,)
+    position: Array  # (T or 1, n)
 
 
 def with_errors(
@@ -61,14 +61,9 @@ def with_errors(
 
     Rows have 2 n coefficients more, those of z_1 and z_2, where there are ellipsoids.
     """
-    if not np.all(np.isfinite(errors.half_axes)):
+    axes = _axes(error, errors)
+    if axes is None:
         return joint_reach(model, horizon, error)
-    axes = _Axes(
-        errors.half_axes * error.K_r.min(),  # which were rounded up by more than this may lose
-        np.array(errors.half_axes),
-        np.array(error.K_r),
-        np.minimum(error.position, errors.half_axes),
-    )
     T, n, M = *desired.q.shape[:2], desired.monomials.count
     rows = np.zeros((len(KINDS), T, n, M + 2 * n + 1))
     rows[..., :M], rows[..., -1] = desired.rows[..., :M], desired.rows[..., -1]
@@ -77,50 +72,69 @@ def with_errors(
     return JointReach(desired.monomials, desired.time, rows)
 
 
+def _axes(error: TrackingError, errors: ErrorSet) -> _Axes | None:
+    """Ellipsoids of one plan or of all; None where there are none."""
+    K_r = np.array(error.K_r)
+    if error.tube is not None:
+        position = np.minimum(error.position, error.tube.largest_e)
+        return _Axes(errors.r, errors.e, K_r, position)
+    if not np.all(np.isfinite(errors.half_axes)):
+        return None
+    return _Axes(
+        # which were rounded up by more than this may lose
+        np.diag(errors.half_axes * error.K_r.min())[None],
+        np.diag(errors.half_axes)[None],
+        K_r,
+        np.minimum(error.position, errors.half_axes)[None],
+    )
+
+
 @parallel_jit
 def _add_errors(rows: Array, axes: _Axes, is_prismatic: AnyArray, table: IntArray) -> None:
     kinds, _, n, width = rows.shape
     for t in prange(rows.shape[1]):
         pool = np.empty((kinds, width))
+        step = min(np.int64(t), len(axes.e) - 1)
         for j in range(n):
             for kind in range(kinds):
                 for i in range(width):
                     pool[kind, i] = rows[kind, t, j, i]
-            _add_linear_terms(pool, axes, j, table)
+            _add_linear_terms(pool, axes, step, j, table)
             if not is_prismatic[j]:
-                _turn_by_error(pool, axes, j, table)
+                _turn_by_error(pool, axes, step, j, table)
             for kind in range(kinds):
                 for i in range(width):
                     rows[kind, t, j, i] = pool[kind, i]
 
 
 @jit
-def _add_linear_terms(pool: Array, axes: _Axes, j: int, table: IntArray) -> None:
+def _add_linear_terms(pool: Array, axes: _Axes, step: int, j: int, table: IntArray) -> None:
     """Linear terms of q, qd, qd_a and qdd_a of joint j."""
-    r = table[3 + table[0]] + j
-    e = r + len(axes.r)
-    K = axes.K_r[j]
-    pool[Q, e] = -axes.e[j]
-    pool[QD, r], pool[QD, e] = -axes.r[j], K * axes.e[j]
-    pool[QD_A, e] = K * axes.e[j]
-    pool[QDD_A, r], pool[QDD_A, e] = K * axes.r[j], -K * K * axes.e[j]
+    n, M, K = len(axes.K_r), table[3 + table[0]], axes.K_r[j]
+    for c in range(n):
+        r, e = axes.r[step, j, c], axes.e[step, j, c]
+        pool[Q, M + n + c] = -e
+        pool[QD, M + c], pool[QD, M + n + c] = -r, K * e
+        pool[QD_A, M + n + c] = K * e
+        pool[QDD_A, M + c], pool[QDD_A, M + n + c] = K * r, -K * K * e
     for kind in (Q, QD, QD_A, QDD_A):
-        rounding = 4.0 * EPS * (abs(pool[kind, r]) + abs(pool[kind, e]))
-        pool[kind, -1] = rounded_up(pool[kind, -1] + rounding, 4)
+        rounding = 4.0 * EPS * norm(pool, kind, M, M + 2 * n)
+        pool[kind, -1] = rounded_up(pool[kind, -1] + rounding, 2 * n)
 
 
 @jit
-def _turn_by_error(pool: Array, axes: _Axes, j: int, table: IntArray) -> None:
+def _turn_by_error(pool: Array, axes: _Axes, step: int, j: int, table: IntArray) -> None:
     """Linear terms of cos q and sin q: cos(q_d - e) = cos q_d + sin q_d e to e^2 / 2."""
-    e = table[3 + table[0]] + len(axes.r) + j
+    n, e = len(axes.K_r), table[3 + table[0]] + len(axes.K_r)
     cosine, sine = pool[COS, 0], pool[SIN, 0]
     off_cosine = _largest_distance(pool, COS, cosine, table)
     off_sine = _largest_distance(pool, SIN, sine, table)
-    largest = axes.position[j]
+    largest = axes.position[step, j]
     for kind, slope, off in ((COS, sine, off_sine), (SIN, -cosine, off_cosine)):
-        slack = (off + 0.5 * largest) * largest + 4.0 * EPS * axes.e[j]
-        pool[kind, e] = slope * axes.e[j]
-        pool[kind, -1] = rounded_up(pool[kind, -1] + slack, 4)
+        for c in range(n):
+            pool[kind, e + c] = slope * axes.e[step, j, c]
+        slack = (off + 0.5 * largest) * largest + 4.0 * EPS * norm(pool, kind, e, e + n)
+        pool[kind, -1] = rounded_up(pool[kind, -1] + slack, n)
 
 
 @jit

@@ -51,12 +51,14 @@ class ArmInertia(NamedTuple):
 
 def arm_inertia(model: RobotModel, theta: Interval) -> ArmInertia:
     """Bodies and joints of an arm whose parameters are in [theta]."""
-    n = model.n
-    bodies = theta[: 10 * n].reshape(n, 10)
+    return ArmInertia(kernel_joints(model.tree), body_parameters(model, theta))
+
+
+def body_parameters(model: RobotModel, theta: Interval) -> BodyParameters:
+    """Bodies of an arm whose parameters are in [theta]."""
+    bodies = theta[: 10 * model.n].reshape(model.n, 10)
     armature = np.maximum(theta.lower[model.layout.joint_entries('Ia')], 0.0)
-    return ArmInertia(
-        kernel_joints(model.tree), BodyParameters(bodies.center, bodies.radius, armature)
-    )
+    return BodyParameters(bodies.center, bodies.radius, armature)
 
 
 def congruence(arm: ArmInertia, sets: Ellipsoids, degree: int) -> Congruence:
@@ -108,13 +110,13 @@ def _monomials(sets: Ellipsoids, degree: int) -> Monomials:
     return monomials(sets.center.shape[1], degree)
 
 
-def inverse_factors(model: RobotModel, arm: ArmInertia, q: Array) -> Array:
+def inverse_factors(model: RobotModel, bodies: BodyParameters, q: Array) -> Array:
     """Upper triangular X with X (H + diag(Ia)) X' about 1 at positions q (S, n), in floats."""
     S, n = q.shape
     rates = np.tile(np.eye(n), (S, 1))
     W_m, _ = momentum_regressors(model, np.repeat(q, n, axis=0), rates)
-    H = (W_m[..., : 10 * n] @ arm.bodies.middle.ravel()).reshape(S, n, n)
-    H = H + np.diag(arm.bodies.armature)
+    H = (W_m[..., : 10 * n] @ bodies.middle.ravel()).reshape(S, n, n)
+    H = H + np.diag(bodies.armature)
     turned = np.linalg.cholesky(0.5 * (H + np.swapaxes(H, 1, 2))[:, ::-1, ::-1])
     X: Array = np.triu(np.linalg.inv(turned)[:, ::-1, ::-1])
     return X

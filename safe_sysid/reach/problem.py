@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
@@ -23,6 +24,7 @@ class Problem:
     horizon: Horizon
     gains: Gains
     obstacles: Obstacles
+    error_at_start: Array | None = None  # (n, n) shape of an ellipsoid with e; None: from rest
 
     def __post_init__(self) -> None:
         capsules = self.model.capsules

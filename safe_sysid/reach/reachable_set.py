@@ -29,12 +29,13 @@ from safe_sysid.reach.clearance import (
     undecided_rows,
     whole_range,
 )
-from safe_sysid.reach.error_balls import ErrorSet, error_set
+from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.error_terms import with_errors
 from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
 from safe_sysid.reach.limits import LimitMargins, position_margins, velocity_margins
 from safe_sysid.reach.margin import Margin
+from safe_sysid.reach.plan_error import errors_of, plan_error
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.torque_limits import (
     every_row,
@@ -42,7 +43,7 @@ from safe_sysid.reach.torque_limits import (
     undecided_torque_rows,
 )
 from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
-from safe_sysid.reach.tracking_error import TrackingError, tracking_error
+from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.track.gains import Gains
 
 
@@ -57,7 +58,11 @@ class ConstraintValues:
 
 @dataclass(frozen=True, eq=False)
 class ReachableSet:
-    """All a range of plans can do, and the constraints on x that some of them may break."""
+    """All a range of plans can do, and the constraints on x that some of them may break.
+
+    Where the tracking error has a tube it is that of the plan in the middle, and so the sets of a
+    range are guidance only; sets `of_plan` have their own.
+    """
 
     problem: Problem
     error: TrackingError
@@ -75,10 +80,11 @@ class ReachableSet:
         horizon: Horizon,
         gains: Gains,
         obstacles: Obstacles,
+        error_at_start: Array | None = None,
     ) -> ReachableSet:
         """Compute sets for every k of the horizon, leaving out constraints that always hold."""
-        problem = Problem(model, bounds, horizon, gains, obstacles)
-        error = tracking_error(model, bounds, gains)
+        problem = Problem(model, bounds, horizon, gains, obstacles, error_at_start)
+        error = plan_error(problem)
         errors, joints, torque, occupancy = _sets(problem, error)
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
         clearance = undecided_rows(
@@ -89,7 +95,9 @@ class ReachableSet:
     def of_plan(self, k: Array) -> ReachableSet:
         """Return sets of one plan, with all constraints."""
         single = replace(self.problem.horizon, k_center=k, k_range=np.zeros_like(k))
-        return _with_every_row(replace(self.problem, horizon=single), self.error)
+        problem = replace(self.problem, horizon=single)
+        error = self.error if self.error.tube is None else plan_error(problem)
+        return _with_every_row(problem, error)
 
     @cached_property
     def shapes(self) -> Shapes:
@@ -140,10 +148,9 @@ class ReachableSet:
     @staticmethod
     def certify_center(problem: Problem) -> PlanCertificate:
         """Certify the plan in the middle of a horizon, without sets of its range."""
-        error = tracking_error(problem.model, problem.bounds, problem.gains)
         still = np.zeros_like(problem.horizon.k_range)
-        single = replace(problem.horizon, k_range=still)
-        return _certificate(_with_every_row(replace(problem, horizon=single), error))
+        single = replace(problem, horizon=replace(problem.horizon, k_range=still))
+        return _certificate(_with_every_row(single, plan_error(single)))
 
     @cached_property
     def kinds(self) -> dict[str, slice]:
@@ -206,7 +213,7 @@ def _sets(
 ) -> tuple[ErrorSet, JointReach, TorqueReach, Occupancy]:
     """All that is reached with this tracking error."""
     model, bounds, gains = problem.model, problem.bounds, problem.gains
-    errors = _errors(problem, error)
+    errors = errors_of(problem, error)
     desired = joint_reach(model, problem.horizon, without_error(model.n))
     joints = with_errors(model, problem.horizon, desired, error, errors)
     torque = torque_reach(model, bounds, joints, gains)
@@ -216,13 +223,7 @@ def _sets(
 def occupancy_of(problem: Problem, error: TrackingError) -> Occupancy:
     """Where the end points of all capsules can be, as in the sets that `_sets` builds."""
     desired = joint_reach(problem.model, problem.horizon, without_error(problem.model.n))
-    return forward_occupancy(problem.model, desired, _errors(problem, error))
-
-
-def _errors(problem: Problem, error: TrackingError) -> ErrorSet:
-    bounds = problem.bounds
-    armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
-    return error_set(error, armature, problem.gains.V_M)
+    return forward_occupancy(problem.model, desired, errors_of(problem, error))
 
 
 def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:

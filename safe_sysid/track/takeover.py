@@ -7,7 +7,8 @@ false. Where one begins anew, nothing says so but the measurement: then
     V(de/dt + K_r e) <= V_M   and   V(K_r e) <= V_M,   V(r) = 1/2 r' (H + diag(Ia)) r
 
 have to hold for every theta in its bounds. The second bounds the position error: where the arm
-swings back at the rate K_r, de/dt = -K_r e, the first is silent about it.
+swings back at the rate K_r, de/dt = -K_r e, the first is silent about it. It is asked where the
+arm is and where it is to be, as an error is bounded by the inertia at the latter (`plan_error`).
 
 Measured positions and velocities count as exact.
 """
@@ -40,9 +41,10 @@ class TrackedArm:
     ) -> str:
         """Why a plan may not begin anew at time t [s]; empty if it may."""
         e, ed = self._errors(plan, t, measurement)
-        q = measurement.position
+        q, q_d = measurement.position, plan.desired(t)[0]
         pull = self.gains.K_r * e
-        most = max(float(kinetic_energy(self.model, theta, q, r).upper) for r in (ed + pull, pull))
+        each = ((q, ed + pull), (q, pull), (q_d, pull))
+        most = max(float(kinetic_energy(self.model, theta, *state).upper) for state in each)
         if most <= self.gains.V_M:
             return ''
         return (

@@ -55,7 +55,7 @@ def test_balls_contain_errors_that_are_bounded_one_by_one(rng, scale):
         model, q = random_arm(rng, n), rng.normal(size=n)
         error, errors = some_errors(rng, n, scale)
         errors = errors._replace(half_axes=np.full(n, np.inf))
-        e, _ = box_errors(rng, error, 400)
+        e = box_errors(rng, error, 400).position
         assert np.all(moved(model, q, e) <= balls_at(model, q, errors) + 1e-12)
 
 
@@ -65,24 +65,24 @@ def test_balls_contain_errors_of_bounded_energy(rng, scale):
         n = int(rng.integers(1, 8))
         model, q = random_arm(rng, n), rng.normal(size=n)
         error, errors = some_errors(rng, n, scale)
-        e, _ = energy_errors(rng, error, errors, 400)
+        e = energy_errors(rng, error, errors, 400).position
         assert np.all(moved(model, q, e) <= balls_at(model, q, errors) + 1e-12)
 
 
 def test_samples_find_errors_that_are_larger_than_promised(rng):
     model, q = kinova_with_dumbbell(), rng.normal(size=7)
     error, errors = some_errors(rng, 7)
-    e, _ = box_errors(rng, error, 2000)
+    e = box_errors(rng, error, 2000).position
     assert np.any(moved(model, q, e) > balls_at(model, q, errors))  # the box is not the ellipsoid
     half = ErrorSet(0.5 * errors.position, 0.5 * errors.half_axes)
-    e, _ = energy_errors(rng, error, errors, 2000)
+    e = energy_errors(rng, error, errors, 2000).position
     assert np.any(moved(model, q, e) > balls_at(model, q, half))
 
 
 def test_balls_are_within_two_times_what_is_reached(rng):
     model, q = kinova_with_dumbbell(), rng.normal(size=7)
     error, errors = some_errors(rng, 7)
-    e, _ = energy_errors(rng, error, errors, 20000)
+    e = energy_errors(rng, error, errors, 20000).position
     reached, balls = moved(model, q, e).max(axis=0), balls_at(model, q, errors)
     assert np.all(balls[reached > 1e-3] < 2.0 * reached[reached > 1e-3])
 

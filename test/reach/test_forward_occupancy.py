@@ -8,6 +8,7 @@ import pytest
 
 from safe_sysid.bench.experiments.reach import (
     KINOVA_RANGE,
+    DrawnErrors,
     box_errors,
     kinova_with_dumbbell,
     placed_points,
@@ -116,7 +117,7 @@ def test_samples_find_what_is_forgotten(rng, forgotten):
     if forgotten == 'tracking error':
         errors = box_errors(rng, error, 5000)
     else:
-        errors = np.zeros((2, 5000, 7))
+        errors = DrawnErrors(*np.zeros((2, 5000, 7)))
     if forgotten == 'remainder':
         occupancy.rows[..., -1] = 0.0
     samples = sample_motion(rng, horizon, error.K_r, errors)

@@ -22,7 +22,7 @@ class Case:
         self.theta = ratio_bounds(self.model.theta, ratio)
         self.arm, self.degree = arm_inertia(self.model, self.theta), degree
         center = rng.uniform(-3.0, 3.0, (3, n))
-        X = inverse_factors(self.model, self.arm, center)
+        X = inverse_factors(self.model, self.arm.bodies, center)
         G = np.linalg.cholesky(np.swapaxes(X, 1, 2) @ X)
         G *= size / np.sqrt((G**2).sum(axis=2)).max(axis=1)[:, None, None]  # [rad] largest
         self.sets = Ellipsoids(center, G, X)

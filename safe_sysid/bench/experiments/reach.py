@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,34 +76,67 @@ def random_horizon(
     return Horizon(random_curve(rng, n), k_center, k_range, intervals, degree)
 
 
-def box_errors(rng: np.random.Generator, error: TrackingError, count: int) -> tuple[Array, Array]:
+class DrawnErrors(NamedTuple):
+    """Tracking errors of N states, and the time intervals they are for, if not for all."""
+
+    position: Array  # (N, n)
+    velocity: Array  # (N, n)
+    interval: IntArray | None = None  # (N,)
+
+
+def box_errors(rng: np.random.Generator, error: TrackingError, count: int) -> DrawnErrors:
     """Position and velocity errors (N, n) that are bounded one by one."""
     shape = (count, len(error.position))
     position = error.position * _often_at_the_ends(rng, shape)
-    return position, error.velocity * _often_at_the_ends(rng, shape)
+    return DrawnErrors(position, error.velocity * _often_at_the_ends(rng, shape))
 
 
 def energy_errors(
     rng: np.random.Generator, error: TrackingError, errors: ErrorSet, count: int
-) -> tuple[Array, Array]:
+) -> DrawnErrors:
     """Position and velocity errors (N, n) of an energy that is below V_M; velocities follow."""
     n = len(error.position)
+    if len(errors.e):
+        return _errors_along(rng, error, errors, count)
     position = _in_ball(rng, count, n) * errors.half_axes
     r = _in_ball(rng, count, n) * errors.half_axes * error.K_r.min()
     position = np.clip(position, -error.position, error.position)
-    return position, np.clip(r, -error.r_max, error.r_max) - error.K_r * position
+    velocity = np.clip(r, -error.r_max, error.r_max) - error.K_r * position
+    return DrawnErrors(position, velocity)
+
+
+def _errors_along(
+    rng: np.random.Generator, error: TrackingError, errors: ErrorSet, count: int
+) -> DrawnErrors:
+    """Errors in the ellipsoids of their time intervals, and in all bounds joint by joint."""
+    n = len(error.position)
+    interval = np.asarray(rng.integers(len(errors.e), size=count))
+    r, e = (
+        (factors[interval] @ _in_ball(rng, count, n)[..., None])[..., 0]
+        for factors in (errors.r, errors.e)
+    )
+    r, e = _within(r, error.r_max), _within(e, error.position)
+    return DrawnErrors(e, r - error.K_r * e, interval)
+
+
+def _within(x: Array, bound: Array) -> Array:
+    """Shorten vectors (N, n) until every entry is within its bound."""
+    excess = (np.abs(x) / bound).max(axis=1, keepdims=True)
+    shorter: Array = x / np.maximum(excess, 1.0)
+    return shorter
 
 
 def sample_motion(
     rng: np.random.Generator,
     horizon: Horizon,
     K_r: Array,
-    errors: tuple[Array, Array],
+    errors: DrawnErrors,
 ) -> MotionSamples:
     """States anywhere in the sets, often on their boundaries, with these tracking errors."""
-    e, ed = errors
+    e, ed, interval = errors
     count, n = e.shape
-    interval = np.asarray(rng.integers(horizon.intervals, size=count))
+    if interval is None:
+        interval = np.asarray(rng.integers(horizon.intervals, size=count))
     begin, end = horizon.time.lower[interval], horizon.time.upper[interval]
     share = 0.5 + 0.5 * _often_at_the_ends(rng, (count, 1))[:, 0]
     t = np.clip(begin + share * (end - begin), begin, end)

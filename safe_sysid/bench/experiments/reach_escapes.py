@@ -77,6 +77,10 @@ def _error_variables(sets: ReachableSet, samples: MotionSamples) -> Array:
     """Return the z_1 and z_2 of `reach.error_terms` of every sample; none where rows have none."""
     K_r, n = sets.error.K_r, samples.q.shape[1]
     e = (samples.qd_a - samples.qd_d) / K_r
+    if len(sets.errors.e):
+        pairs = ((sets.errors.r, samples.r), (sets.errors.e, e))
+        each = (np.linalg.solve(L[samples.interval], x[..., None])[..., 0] for L, x in pairs)
+        return np.concatenate(list(each), axis=1)
     z = np.concatenate([samples.r / K_r.min(), e], axis=1) / np.tile(sets.errors.half_axes, 2)
     return z[:, : 2 * n if sets.joints.error_variables else 0]
 

@@ -281,7 +281,12 @@ class _Search:
         )
         with self._paced('sets'):
             sets = ReachableSet.build(
-                problem.model, problem.bounds, horizon, problem.gains, problem.obstacles
+                problem.model,
+                problem.bounds,
+                horizon,
+                problem.gains,
+                problem.obstacles,
+                problem.error_at_start,
             )
         still = np.zeros(len(center))
         if self._best is not None and sets.evaluate(still).values.min(initial=0.0) < 0.0:

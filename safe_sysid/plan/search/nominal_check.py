@@ -21,8 +21,10 @@ from safe_sysid.plan.cost.sampled_motion import SampledMotion
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import CAPSULES, OBSTACLE, TORQUE
+from safe_sysid.reach.plan_error import plan_error
 from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.tracking_error import TrackingError, tracking_error
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.trajectory.bezier import Bezier
 
 MOST_TORQUE = 0.5  # share of the limits that plans are asked for at most
 MOST_CLEARANCE = 0.05  # [m] likewise
@@ -42,7 +44,9 @@ class NominalCheck:
     @cached_property
     def _error(self) -> TrackingError:
         problem = self.problem
-        return tracking_error(problem.model, problem.bounds, problem.gains)
+        curve, still = problem.horizon.curve, np.zeros(problem.horizon.n)
+        standing = Horizon(Bezier(curve.q0, still, still, curve.duration), still, still, 1)
+        return plan_error(replace(problem, horizon=standing, error_at_start=None))
 
     @cached_property
     def _scene(self) -> CollisionScene:

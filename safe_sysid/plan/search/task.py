@@ -170,9 +170,14 @@ class _Search:
         """Certificate of the first piece, with those of the others; stops at one that fails."""
         self._starts += 1
         begin = time.monotonic()
-        proven = []
+        proven: list[PlanCertificate] = []
+        problem = self._problem
         for piece in pieces:
-            problem = replace(self._problem, horizon=piece)
+            if proven:
+                before = proven[-1]
+                shape = before.error_shape(before.problem.horizon.curve.duration)
+                problem = replace(problem, error_at_start=shape)
+            problem = replace(problem, horizon=piece)
             proven.append(ReachableSet.certify_center(problem))
             if not proven[-1].holds:
                 break
