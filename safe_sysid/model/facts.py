@@ -34,6 +34,9 @@ class JointFacts:
     encoder_resolution: float  # [rad], 0 if nobody knows
     effort_sign: int  # +1, or -1 where the driver counts against the joint axis
     effort_scale: float  # [N m per unit of the driver's effort]
+    # Of the desired motion, where the drive refuses more; name the source beside the figures.
+    reference_acceleration: float | None = None  # [rad/s^2]
+    reference_jerk: float | None = None  # [rad/s^3]
 
     def __post_init__(self) -> None:
         for name in ('coulomb', 'viscous', 'armature', 'torque_limit', 'encoder_resolution'):
@@ -43,6 +46,10 @@ class JointFacts:
         for name in ('acceleration_limit', 'effort_scale'):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
+                raise ConfigError(f'{name} is {value}, it has to be more than 0')
+        for name in ('reference_acceleration', 'reference_jerk'):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0.0):
                 raise ConfigError(f'{name} is {value}, it has to be more than 0')
         if not math.isfinite(self.offset):
             raise ConfigError(f'offset is {self.offset}, it has to be finite')

@@ -18,6 +18,7 @@ from safe_sysid.model.collision.pairs import paired, paired_with_held
 from safe_sysid.model.dry_friction import DryFriction
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterLayout
+from safe_sysid.model.reference_limits import ReferenceLimits, reference_limits_of
 from safe_sysid.model.signal_facts import EffortSignal, SensingFacts
 from safe_sysid.model.tree import JointLimits, Tree
 from safe_sysid.model.uncertainty import Uncertainty
@@ -52,6 +53,7 @@ class RobotModel:
     capsules: Capsules
     frames: dict[str, Frame]
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # that the arm's file states
+    reference: ReferenceLimits | None = None  # of desired motions; None: no drive checks them
     friction: DryFriction = field(default_factory=DryFriction)  # beyond Coulomb's in theta
     gravity_tilt: float | None = None  # [rad] by which gravity of `tree` may be off; None: unknown
 
@@ -100,6 +102,7 @@ class RobotModel:
             actuation=actuation_of(facts, names),
             capsules=_capsules(facts, frames, urdf, (tree, limits)),
             frames=frames,
+            reference=reference_limits_of(joints),
             uncertainty=facts.uncertainty.in_order(order),
             friction=DryFriction(facts.friction).in_order(order),
             gravity_tilt=facts.gravity_tilt,

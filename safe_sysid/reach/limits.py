@@ -1,7 +1,8 @@
-"""Margins to the position and velocity limits, in closed form and with derivatives.
+"""Margins to the limits of positions and their derivatives, in closed form, with slopes.
 
 The desired motion is monotone in k at every time, so its extrema in time are those of `extrema`.
-The true position is within the tracking error of it, the true velocity likewise.
+The true position is within the tracking error of it, the true velocity likewise. Accelerations and
+jerks are those of the desired motion alone, which is what a drive can refuse when it is told.
 """
 
 from __future__ import annotations
@@ -12,11 +13,19 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.model.reference_limits import ReferenceLimits
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import JointLimits
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.interval import EPS
 from safe_sysid.trajectory.bezier import Bezier
-from safe_sysid.trajectory.extrema import Extrema, position_extrema, velocity_extrema
+from safe_sysid.trajectory.extrema import (
+    Extrema,
+    acceleration_extrema,
+    jerk_extrema,
+    position_extrema,
+    velocity_extrema,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +52,29 @@ def velocity_margins(
     """How far velocities stay from their limits."""
     extrema = velocity_extrema(curve, k)
     return _margins(extrema, (-limits.velocity, limits.velocity), error.velocity)
+
+
+def limit_margins(
+    curve: Bezier, k: Array, model: RobotModel, error: TrackingError
+) -> tuple[LimitMargins, ...]:
+    """Return margins of position, velocity, desired acceleration and desired jerk."""
+    own = (f(curve, k, model.limits, error) for f in (position_margins, velocity_margins))
+    return (*own, *reference_margins(curve, k, model.reference))
+
+
+def reference_margins(
+    curve: Bezier, k: Array, limits: ReferenceLimits | None
+) -> tuple[LimitMargins, LimitMargins]:
+    """How far desired accelerations and jerks stay from what the drive refuses."""
+    if limits is None:
+        none = LimitMargins(*np.full((4, 2 * len(k)), np.inf))
+        return none, none
+    exact = np.zeros(len(k))
+    acceleration, jerk = limits.acceleration, limits.jerk
+    return (
+        _margins(acceleration_extrema(curve, k), (-acceleration, acceleration), exact),
+        _margins(jerk_extrema(curve, k), (-jerk, jerk), exact),
+    )
 
 
 def _margins(extrema: Extrema, limits: tuple[Array, Array], error: Array) -> LimitMargins:

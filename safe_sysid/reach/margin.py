@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TORQUE, OBSTACLE, CAPSULES, POSITION, VELOCITY = KINDS = (
+TORQUE, OBSTACLE, CAPSULES, POSITION, VELOCITY, ACCELERATION, JERK = KINDS = (
     'torque',
     'obstacle clearance',
     'self clearance',
     'position',
     'velocity',
+    'desired acceleration',
+    'desired jerk',
 )
+LIMITED = (
+    POSITION,
+    VELOCITY,
+    ACCELERATION,
+    JERK,
+)  # kinds in closed form, in the order of `limits`
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from safe_sysid.reach.error_balls import ErrorSet
 from safe_sysid.reach.error_terms import with_errors
 from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy, without_error
 from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
-from safe_sysid.reach.limits import LimitMargins, position_margins, velocity_margins
+from safe_sysid.reach.limits import LimitMargins, limit_margins
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.plan_error import errors_of, plan_error
 from safe_sysid.reach.problem import Problem
@@ -133,10 +133,7 @@ class ReachableSet:
             ),
             clearances(points, self.shapes, self.problem.obstacles.packed, self.clearance_rows),
         ]
-        limits = [
-            f(horizon.curve, k, model.limits, self.error)
-            for f in (position_margins, velocity_margins)
-        ]
+        limits = limit_margins(horizon.curve, k, model, self.error)
         parts += [_in_x(reached, horizon.k_range, len(x)) for reached in limits]
         values, jacobian = (np.concatenate(column) for column in zip(*parts, strict=True))
         return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
@@ -155,24 +152,26 @@ class ReachableSet:
     @cached_property
     def kinds(self) -> dict[str, slice]:
         """Rows of every kind of constraint."""
-        limits = self.problem.model.limits
+        limits, reference = self.problem.model.limits, self.problem.model.reference
         counts = [
             len(self.torque_rows),
             len(self.clearance_rows.obstacle),
             len(self.clearance_rows.capsule),
             np.isfinite(limits.position_lower).sum() + np.isfinite(limits.position_upper).sum(),
             2 * np.isfinite(limits.velocity).sum(),
+            0 if reference is None else 2 * np.isfinite(reference.acceleration).sum(),
+            0 if reference is None else 2 * np.isfinite(reference.jerk).sum(),
         ]
         ends = np.cumsum([0, *counts]).tolist()
         return {kind: slice(*ends[i : i + 2]) for i, kind in enumerate(margin.KINDS)}
 
-    def _margin(self, values: Array, limits: list[LimitMargins], i: int) -> Margin:
+    def _margin(self, values: Array, limits: tuple[LimitMargins, ...], i: int) -> Margin:
         """Return what row i is about."""
         kind, rows = next((kind, rows) for kind, rows in self.kinds.items() if i < rows.stop)
         value, row = float(values[i]), i - rows.start
         model = self.problem.model
-        if kind in (margin.POSITION, margin.VELOCITY):
-            reached = limits[kind == margin.VELOCITY]
+        if kind in margin.LIMITED:
+            reached = limits[margin.LIMITED.index(kind)]
             entry = int(np.flatnonzero(np.isfinite(reached.limit))[row])
             return Margin(
                 kind,
@@ -263,5 +262,7 @@ def _unit(model: RobotModel, joint: int, kind: str) -> str:
         margin.TORQUE: ('N m', 'N'),
         margin.POSITION: ('rad', 'm'),
         margin.VELOCITY: ('rad/s', 'm/s'),
+        margin.ACCELERATION: ('rad/s^2', 'm/s^2'),
+        margin.JERK: ('rad/s^3', 'm/s^3'),
     }[kind]
     return prismatic if model.tree.is_prismatic[joint] else revolute

@@ -1,4 +1,4 @@
-"""Extrema in time of a Bezier curve: largest and smallest position and velocity.
+"""Extrema in time of a Bezier curve: of position, velocity, acceleration and jerk.
 
 For a curve that ends at rest they have a closed form. With v = qd0 T and a = qdd0 T^2
 its derivatives in s factor into (1 - s)^2 Q and (1 - s) Q,
@@ -17,6 +17,9 @@ both and contain the exact ones; they are wider by about 1e-13 of the largest co
 A curve that ends in motion is enclosed step by step in time instead. With STEPS steps that is
 wider by about the largest second derivative in time of what is enclosed times
 (T / STEPS)^2 / 8: 8e-6 rad in 1 s at 8 rad/s^2.
+
+Derivatives of acceleration and jerk are quadratic in s themselves, however the curve ends. But K''
+has both signs: the two are those of one k.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.sets.interval import EPS, TINY, Interval, IntervalLike
-from safe_sysid.trajectory.bezier import Bezier, basis_derivative
+from safe_sysid.trajectory.bezier import Bezier, basis_derivative, end_derivative
 
 # Coefficients in s^0, s^1, s^2 that v, a and k contribute to Q.
 FACTORS = {
@@ -55,6 +58,36 @@ def position_extrema(curve: Bezier, k: IntervalLike) -> Extrema:
 def velocity_extrema(curve: Bezier, k: IntervalLike) -> Extrema:
     """Range of every joint velocity over [0, duration] and over k; (n,)."""
     return _extrema(curve, 1, Interval.of(k))
+
+
+def acceleration_extrema(curve: Bezier, k: Array) -> Extrema:
+    """Range of every joint acceleration over [0, duration] for one k; (n,)."""
+    return _extrema_of_one(curve, 2, k)
+
+
+def jerk_extrema(curve: Bezier, k: Array) -> Extrema:
+    """Range of the derivative of every acceleration over [0, duration] for one k; (n,)."""
+    return _extrema_of_one(curve, 3, k)
+
+
+def _extrema_of_one(curve: Bezier, order: int, k: Array) -> Extrema:
+    """At both ends of the curve and where the next derivative, which is quadratic, is zero."""
+    T, joints = curve.duration, np.arange(len(k))
+    parts = np.stack([curve.qd0 * T, curve.qdd0 * T**2, k, curve.qd1 * T, curve.qdd1 * T**2])
+    basis, following = (
+        np.concatenate([basis_derivative(i), end_derivative(i)]) for i in (order, order + 1)
+    )
+    quadratic = following[:, :3]
+    r1, r2, residual = _roots(quadratic.T @ parts, np.abs(quadratic).sum(axis=1) @ np.abs(parts))
+    s = np.stack([np.zeros_like(r1), np.ones_like(r1), r1, r2])
+    values = np.polynomial.polynomial.polyval(s, basis.T @ parts, tensor=False)
+    slack = residual + 64 * EPS * (np.abs(basis).sum(axis=1) @ np.abs(parts)) + TINY
+    first, last = values.argmin(axis=0), values.argmax(axis=0)
+    low = (values[first, joints] - slack) / T**order
+    high = (values[last, joints] + slack) / T**order
+    rounding = 8 * EPS * np.maximum(np.abs(low), np.abs(high)) + TINY
+    slopes = [_slope(curve, order, s[at, joints]) for at in (first, last)]
+    return Extrema(Interval(low - rounding, high + rounding), *slopes)
 
 
 def _extrema(curve: Bezier, order: int, k: Interval) -> Extrema:

@@ -70,6 +70,18 @@ def test_the_arrays_describe_the_arm(tmp_path):
     )
 
 
+def test_a_drive_that_refuses_desired_motions_says_which(tmp_path):
+    second = joint('j2', 'prismatic', 'l1', 'l2')
+    assert arm(tmp_path, second, BOTH).reference is None
+    checked = JOINT[:-1] + ', reference_acceleration: 4}'
+    reference = arm(tmp_path, second, f'j1: {checked}, j2: {JOINT}').reference
+    np.testing.assert_array_equal(reference.acceleration, [4.0, np.inf])
+    np.testing.assert_array_equal(reference.jerk, [np.inf, np.inf])
+    wrong = JOINT[:-1] + ', reference_jerk: 0}'
+    with pytest.raises(ConfigError, match=r'reference_jerk is 0.*, it has to be more than 0'):
+        arm(tmp_path, second, f'j1: {wrong}, j2: {JOINT}')
+
+
 def test_a_held_joint_is_part_of_the_body_that_carries_it(tmp_path, rng):
     second = joint('j2', 'revolute', 'l1', 'l2')
     held = arm(tmp_path, second, f'j1: {JOINT}', '{j2: 0.7}')

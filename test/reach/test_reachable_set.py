@@ -19,10 +19,12 @@ from safe_sysid.bench.experiments.reach_escapes import excess
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.reference_limits import ReferenceLimits
 from safe_sysid.reach import margin
 from safe_sysid.reach.clearance import clearance_rows, whole_range
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.torque_limits import every_row
 from safe_sysid.sets.box import Box
@@ -123,6 +125,7 @@ def test_derivatives_are_those_of_finite_differences(rng):
     step = 1e-6
     model = kinova_with_dumbbell()
     horizon = Horizon(from_rest(1.0), np.zeros(7), 4.0 * KINOVA_RANGE, intervals=64)
+    model = replace(model, reference=ReferenceLimits(np.full(7, 20.0), np.full(7, 100.0)))
     sets = ReachableSet.build(
         model, estimate(model, 0.3), horizon, gains(7), random_obstacles(rng, 3)
     )
@@ -135,7 +138,7 @@ def test_derivatives_are_those_of_finite_differences(rng):
         wrong = np.abs((after - before) / (2 * step) - jacobian[:, v])
         limit = 1e-4 * (1.0 + np.abs(jacobian).max())
         assert (wrong > limit).mean() < 0.005  # kinks of the distance
-        for kind in (margin.TORQUE, margin.POSITION, margin.VELOCITY):
+        for kind in (margin.TORQUE, *margin.LIMITED):
             assert np.all(wrong[sets.kinds[kind]] < limit), kind
 
 
@@ -144,7 +147,11 @@ def test_a_small_motion_in_free_space_is_certified(rng):
     for x in rng.uniform(-1, 1, (5, 7)):
         certificate = sets.certify(x)
         assert certificate.holds, str(certificate)
-        assert set(certificate.margins) == set(margin.KINDS) - {margin.OBSTACLE}
+        assert set(certificate.margins) == set(margin.KINDS) - {
+            margin.OBSTACLE,
+            margin.ACCELERATION,
+            margin.JERK,
+        }
         assert certificate.smallest.margin > 0.0
         assert str(certificate).startswith('certified, smallest margin: ')
 
@@ -269,3 +276,19 @@ def test_an_arm_without_torque_is_refused(rng):
     horizon = random_horizon(rng, 2, 0.1, 2, intervals=4)
     with pytest.raises(BoundError, match='torque limits'):
         ReachableSet.build(weak, estimate(weak), horizon, gains(2), NO_OBSTACLES)
+
+
+def test_what_a_drive_refuses_of_the_desired_motion_is_not_certified():
+    """The plan from rest has 10 k / sqrt(3) / T^2 of acceleration and 60 k / T^3 of jerk."""
+    model, k, T = kinova_with_dumbbell(), 0.05, 3.0
+    peak = np.array([10.0 * k / np.sqrt(3.0) / T**2, 60.0 * k / T**3])
+    horizon = Horizon(from_rest(), np.full(7, k), np.zeros(7), intervals=64)
+    for share, holds in ((1.001, (True, True)), (0.999, (False, False))):
+        limits = ReferenceLimits(*np.repeat(share * peak[:, None], 7, axis=1))
+        arm = replace(model, reference=limits)
+        problem = Problem(arm, estimate(model), horizon, gains(7), NO_OBSTACLES)
+        margins = ReachableSet.certify_center(problem).margins
+        found = tuple(margins[kind].margin > 0.0 for kind in (margin.ACCELERATION, margin.JERK))
+        assert found == holds
+        assert 'rad/s^2' in str(margins[margin.ACCELERATION])
+        assert abs(margins[margin.JERK].value) == pytest.approx(peak[1])

@@ -15,9 +15,15 @@ from trajectory.exact_curve import (
 
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
-from safe_sysid.trajectory.extrema import position_extrema, velocity_extrema
+from safe_sysid.trajectory.extrema import (
+    acceleration_extrema,
+    jerk_extrema,
+    position_extrema,
+    velocity_extrema,
+)
 
 CASES = [(0, position_extrema), (1, velocity_extrema)]
+OF_ONE = [(2, acceleration_extrema), (3, jerk_extrema)]  # for one k
 
 
 def one_joint(q, qd, qdd, duration=3.0):
@@ -131,3 +137,36 @@ def test_a_move_from_rest_has_its_extrema_by_hand():
     assert (position.lower[0], position.upper[0]) == pytest.approx((0.5, 0.9), abs=1e-12)
     assert velocity.lower[0] == pytest.approx(0.0, abs=1e-12)
     assert velocity.upper[0] == pytest.approx(30 / 16 * 0.4 / 2.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(('order', 'extrema'), OF_ONE)
+@pytest.mark.parametrize('make', [random_curve, random_curve_in_motion])
+def test_accelerations_and_jerks_are_inside_and_reached(order, extrema, make, rng):
+    for _ in range(40):
+        curve, k = make(rng, 1), random_k(rng, 1)
+        found = extrema(curve, k)
+        lower, upper = (Fraction(float(b[0])) for b in (found.range.lower, found.range.upper))
+        times = np.linspace(0.0, curve.duration, 201)
+        exact = [
+            exact_derivative(curve, 0, order, Fraction(float(t)), Fraction(float(k[0])))
+            for t in times
+        ]
+        assert lower <= min(exact)
+        assert max(exact) <= upper
+        size = 1e-3 * float(max(map(abs, exact))) + 1e-9
+        assert float(min(exact)) - float(lower) <= size
+        assert float(upper) - float(max(exact)) <= size
+
+
+@pytest.mark.parametrize('extrema', [acceleration_extrema, jerk_extrema])
+def test_their_slopes_are_those_of_differences(extrema, rng):
+    for _ in range(20):
+        curve, k, step = random_curve_in_motion(rng), random_k(rng), 1e-6
+        found = extrema(curve, k)
+        before, after = extrema(curve, k - step).range, extrema(curve, k + step).range
+        for slope, ends in (
+            (found.lower_slope, (before.lower, after.lower)),
+            (found.upper_slope, (before.upper, after.upper)),
+        ):
+            difference = (ends[1] - ends[0]) / (2.0 * step)
+            assert np.median(np.abs(slope - difference)) <= 1e-4 * (1.0 + np.abs(slope).max())
