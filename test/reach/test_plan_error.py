@@ -8,14 +8,23 @@ import pytest
 from reach.light_arms import PANDA_HOME, UR5_HOME, panda, problem_of, ur5
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
-from safe_sysid.bench.experiments.reach import kinova_with_dumbbell, placed_points
+from safe_sysid.bench.experiments.planning import violations
+from safe_sysid.bench.experiments.reach import (
+    energy_errors,
+    kinova_with_dumbbell,
+    placed_points,
+    sample_motion,
+)
+from safe_sysid.bench.experiments.reach_escapes import excess
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.reach import plan_error as module
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.plan_error import plan_error, position_shape
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.tracking_error import tracking_error
+from safe_sysid.sets.box import Box
 from safe_sysid.sets.ellipsoids import contains
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
@@ -48,6 +57,22 @@ def test_arms_without_armature_have_certified_plans(name, move, velocity, positi
     assert certificate.holds, str(certificate)
     assert error.position.max() < position
     assert ((speed + error.velocity) / problem.model.limits.velocity).max() < velocity
+
+
+@pytest.mark.parametrize('name', ['panda', 'ur5'])
+def test_no_sample_leaves_the_sets_or_breaks_a_limit(name, rng):
+    """Joint states, commands, what theta changes in them, and end points, of a certified plan."""
+    box = Box(np.array([0.0, 0.0, -1.5]), np.array([1.0, 1.0, 0.1]), np.eye(3))
+    problem = replace(light(name, 5e-4, move=0.5), obstacles=Obstacles.of({'table': box}))
+    sets = ReachableSet.build(
+        problem.model, problem.bounds, problem.horizon, problem.gains, problem.obstacles
+    )
+    errors = energy_errors(rng, sets.error, sets.errors, 4000)
+    samples = sample_motion(rng, problem.horizon, problem.gains.K_r, errors)
+    assert excess(rng, sets, samples).escapes() == 0
+    certificate = ReachableSet.certify_center(problem)
+    assert certificate.holds
+    assert violations(rng, certificate, 1000) == 0
 
 
 def mass(arm, data, q):
