@@ -11,7 +11,9 @@ effort = Effort(seconds=300.0, starts=1, processes=1, seed=2)  # the same on eve
 motion = ss.design_excitation(arm, payload='dumbbell_8lb', aim=aim, effort=effort)
 
 ss.simulate_recording('grasped.csv', arm, payload='dumbbell_8lb', motion=motion)
-known = RecordingSettings(known_links=(0.02, 0.0), payload_mass=6.0)  # what the user states
+known = RecordingSettings(  # what the user states
+    known_links=(0.02, 0.0), payload_mass=6.0, torque_ratio=(0.02,)
+)
 result = ss.identify_payload('grasped.csv', arm, known)
 
 print(result)

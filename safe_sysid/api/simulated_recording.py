@@ -12,7 +12,7 @@ from safe_sysid.api.excitation import ExcitationResult
 from safe_sysid.arrays import Array
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, true_torque
+from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, measured_torque
 
 PERIOD = 0.002  # [s] between samples
 KINDS = ('position', 'velocity', 'effort')
@@ -44,7 +44,7 @@ def simulate_recording(
         moved = SimulatedMotion(motion.time, motion.position, motion.velocity, motion.acceleration)
     else:
         moved = fourier_motion(rng, model.n, motion, PERIOD)
-    torque = true_torque(truth, moved)
+    torque = measured_torque(truth, moved)
     errors = torque_error * rng.uniform(-1.0, 1.0, torque.shape)
     write_recording(Path(path), truth, moved.t, (moved.q, moved.qd, torque / (1.0 + errors)))
 

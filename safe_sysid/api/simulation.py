@@ -195,6 +195,7 @@ def _observing(settings: LoopFile) -> IdentifierSettings:
         torque_signal='held_until',
         position_error=(0.0,),  # sensors of the simulator are exact but for torque
         velocity_error=(0.0,),
+        torque_error=(0.0,),
         longest_step=1.5 * settings.simulator.period,
     )
     return replace(settings.identifier, observation=observation)

@@ -142,10 +142,13 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ConfigError(f"{name} is '{value}', allowed are {', '.join(allowed)}")
 
 
-def _not_in_torque(model: RobotModel, torque: TorqueErrors) -> IntArray:
-    """Entries of theta that a sensor behind gear and rotor does not feel."""
+def _not_in_torque(
+    model: RobotModel, torque: TorqueErrors, settings: ObservationSettings
+) -> IntArray:
+    """Entries of theta that a sensor behind gear and rotor does not feel; commands move both."""
     places = np.arange(model.layout.size)
-    labels = () if torque.has_rotors else ('Fc', 'Fv', 'Ia')
+    is_motor = torque.has_rotors or settings.torque_signal != 'sampled'
+    labels = () if is_motor else ('Fc', 'Fv', 'Ia')
     felt = [places[model.layout.joint_entries(label)] for label in labels]
     return np.concatenate([places[:0], *felt])
 
@@ -187,7 +190,7 @@ class MomentumObserver:
         layout = model.layout
         columns = np.arange(layout.size)
         torque = settings.torques(model)
-        hidden = _not_in_torque(model, torque)
+        hidden = _not_in_torque(model, torque, settings)
         largest[hidden] = 0.0
         self._rule = Rule(
             bounds=settings.error_bounds(model),

@@ -4,7 +4,8 @@ The one place that turns what an arm's settings say of its sensors into error bo
 a step of the encoder, h the time between two samples, dt the error of stamps from sample to
 sample, and joints that move and accelerate by at most V and A:
 
-    position   what is stated, else dq, and V dt: where the joint was by that much earlier or later
+    position   what is stated, else dq, half the backlash, and V dt: where the joint was by that
+               much earlier or later
     velocity   what is stated, else by its causes. Of positions m h apart, behind a low-pass tf
                    2 dq min(1 / (m h), 1 / tf) + A (m h / 2 + tf + lag + dt) + step / 2:
                errors of the positions, the age of their middle, and of what the low-pass keeps.
@@ -85,7 +86,7 @@ def reading_errors(
         read = position = _per_joint(model, 'position_error', position_error)
         zero = np.zeros(model.n)
     else:
-        read = _position_error(model, sentences)
+        read = _position_error(model, sentences) + 0.5 * backlash(model)
         position, zero = read + stamp * _fastest(model), zero_error(model, sentences)
     if velocity_error is None:
         velocity_error = sensing.velocity_error
@@ -139,6 +140,15 @@ def torque_errors(
     )
 
 
+def felt_parameters(model: RobotModel) -> Array:
+    """Return theta with 0 for what the torque sensors of the arm do not feel."""
+    theta: Array = model.theta.copy()
+    if model.sensors.sensing.torque.sensor == 'link':
+        for label in ('Fc', 'Fv', 'Ia'):
+            theta[model.layout.joint_entries(label)] = 0.0
+    return theta
+
+
 def _position_error(model: RobotModel, sentences: list[str]) -> Array:
     stated, step = model.sensors.sensing.position_error, model.sensors.encoder_resolution
     if stated is not None:
@@ -154,13 +164,18 @@ def _position_error(model: RobotModel, sentences: list[str]) -> Array:
     return np.asarray(0.5 * np.where(step > 0.0, step, COARSE))
 
 
+def backlash(model: RobotModel) -> Array:
+    """Width of the play between what is read and the link (n,) [rad], where it is stated."""
+    return _per_joint(model, 'backlash', model.sensors.sensing.backlash or (0.0,))
+
+
 def zero_error(model: RobotModel, sentences: list[str]) -> Array:
     """Constant error of every joint (n,) [rad]; what is assumed is added to the sentences."""
     stated = model.sensors.sensing.zero_error
     if stated is None:
         sentences.append(
             f'assumed, as nobody stated it: a joint that reads 0 is within {ZERO:g} rad of its '
-            f'zero ({_remedy(model)}: sensing.zero_error)'
+            f'zero, backlash included ({_remedy(model)}: sensing.zero_error)'
         )
         return np.full(model.n, ZERO)
     return _per_joint(model, 'zero_error', stated)

@@ -65,6 +65,7 @@ class SensingFacts(Settings):
 
     position_error: PerJoint | None = None  # [rad], zero_error aside; none: half an encoder's step
     zero_error: PerJoint | None = None  # [rad] constant, of the angle at which a joint reads 0
+    backlash: PerJoint | None = None  # [rad] width of the play between what is read and the link
     velocity_error: PerJoint | None = None  # [rad/s] of all causes; none: as `velocity` has it
     velocity: VelocityFacts | None = None  # where velocities come from
     torque: TorqueReadingFacts = field(default_factory=TorqueReadingFacts)
@@ -82,7 +83,7 @@ class SensingFacts(Settings):
         """Return the same for joints in another order, see `in_order` below."""
         velocity = self.velocity and in_order(self.velocity, order, ('step',))
         torque = in_order(self.torque, order, ('ratio', 'absolute'))
-        own = in_order(self, order, ('position_error', 'zero_error', 'velocity_error'))
+        own = in_order(self, order, ('position_error', 'zero_error', 'backlash', 'velocity_error'))
         return replace(own, velocity=velocity, torque=torque)
 
 

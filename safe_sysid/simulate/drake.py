@@ -31,10 +31,11 @@ class DrakeBody:
         drake = _drake()
         builder = drake.DiagramBuilder()
         plant, joints = _plant(drake, builder, model)
-        known = builder.AddSystem(drake.Multiplexer([2 * model.n, model.n]))
+        known = builder.AddSystem(drake.Multiplexer([2 * model.n, model.n, model.n]))
         friction = builder.AddSystem(_after_friction(drake, model, joints, creep))
         builder.Connect(plant.get_state_output_port(), known.get_input_port(0))
         builder.ExportInput(known.get_input_port(1), 'torque')
+        builder.ExportInput(known.get_input_port(2), 'coulomb')
         builder.Connect(known.get_output_port(), friction.get_input_port())
         builder.Connect(
             friction.get_output_port(), plant.get_applied_generalized_force_input_port()
@@ -45,6 +46,8 @@ class DrakeBody:
         self._simulator = drake.Simulator(diagram)
         self._torque = diagram.get_input_port(0)
         self._torque.FixValue(self._simulator.get_mutable_context(), np.zeros(model.n))
+        self._coulomb = diagram.get_input_port(1)
+        self.set_coulomb(joint_friction(model)[0])
         integrator = drake.ResetIntegratorFromFlags(self._simulator, 'runge_kutta5', LONGEST_STEP)
         integrator.set_target_accuracy(ACCURACY)
         self._simulator.Initialize()
@@ -61,6 +64,10 @@ class DrakeBody:
         position = self._plant.GetPositions(inside)[self._order]
         velocity = self._plant.GetVelocities(inside)[self._order]
         return np.array(position), np.array(velocity)
+
+    def set_coulomb(self, coulomb: Array) -> None:
+        """Take other figures of Coulomb friction (n,) [N m] from now on."""
+        self._coulomb.FixValue(self._simulator.get_mutable_context(), coulomb)
 
     def mass_matrix(self, q: Array) -> Array:
         """H(q), armature included."""
@@ -139,14 +146,15 @@ def _inertia(drake: Any, model: RobotModel, i: int) -> Any:
 def _after_friction(drake: Any, model: RobotModel, joints: list[Any], creep: float) -> Any:
     """System from Drake's state and the torque to the torque less Coulomb friction and offset."""
     n = model.n
-    Fc, _, _, beta = joint_friction(model)
+    beta = joint_friction(model)[3]
     known = drake.MakeVectorVariable(
-        3 * n, 'x'
-    )  # positions and velocities in Drake's order, torque
+        4 * n, 'x'
+    )  # positions and velocities in Drake's order, torque, Coulomb friction
     left = np.empty(n, dtype=object)
     for j, joint in enumerate(joints):
         place = joint.velocity_start()
-        left[place] = known[2 * n + j] - Fc[j] * drake.tanh(known[n + place] / creep) - beta[j]
+        dry = known[3 * n + j] * drake.tanh(known[n + place] / creep)
+        left[place] = known[2 * n + j] - dry - beta[j]
     # Drake asks every continuous system for its state, and ends the process where there is none
     idle, still = drake.MakeVectorVariable(1, 'idle'), np.array([drake.Expression(0.0)])
     return drake.SymbolicVectorSystem(state=idle, dynamics=still, input=known, output=left)

@@ -10,6 +10,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import felt_parameters
 
 HARMONICS = 5
 
@@ -49,6 +50,11 @@ def true_torque(model: RobotModel, motion: SimulatedMotion) -> Array:
     """Torque that drives the arm along a motion, (N, n)."""
     torque: Array = standard_regressor(model, motion.q, motion.qd, motion.qdd) @ model.theta
     return torque
+
+
+def measured_torque(model: RobotModel, motion: SimulatedMotion) -> Array:
+    """Torque that the sensors of the arm feel along a motion, (N, n), were they exact."""
+    return true_torque(model.with_parameters(felt_parameters(model)), motion)
 
 
 def recorded(motion: SimulatedMotion, torque: Array) -> JointLog:

@@ -47,6 +47,10 @@ class RigidBody:
         self._check(advance(self._bodies, state, torque, seconds, self._steps))
         return state[0], state[1]
 
+    def set_coulomb(self, coulomb: Array) -> None:
+        """Take other figures of Coulomb friction (n,) [N m] from now on."""
+        self._bodies.friction[0] = coulomb
+
     def acceleration(self, q: Array, qd: Array, torque: Array) -> Array:
         """Acceleration now, with as much dry friction as joints at rest need."""
         point = np.zeros((4, len(q)))

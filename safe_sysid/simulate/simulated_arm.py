@@ -1,9 +1,15 @@
-"""SimulatedArm: measures and applies torque like a real arm, in simulated time."""
+"""SimulatedArm: measures and applies torque like a real arm, in simulated time.
+
+`exact` and `erring` actuators hold a command from the instant it is given to the next sample.
+`described` ones are the arm as its settings tell it: commands late and followed slowly (`drive`),
+friction at rest and under load (`stribeck`), a tilted base. `described` readings are those of its
+sensors (`described_sensors`). What nobody stated is then as wrong as is assumed of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -15,10 +21,15 @@ from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.actuators import Actuators
+from safe_sysid.simulate.described_sensors import DescribedSensors
+from safe_sysid.simulate.drive import PIECE, Drive
+from safe_sysid.simulate.leaning import tilt_of
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.sensors import Sensors, SensorSettings
+from safe_sysid.simulate.stribeck import StribeckCurve
 
-ACTUATORS = ('exact', 'erring')
+ACTUATORS = ('exact', 'erring', 'described')
+READINGS = ('set', 'described')
 
 
 class Dynamics(Protocol):
@@ -28,6 +39,10 @@ class Dynamics(Protocol):
         """Position and velocity after some time with constant torque."""
         ...
 
+    def set_coulomb(self, coulomb: Array) -> None:
+        """Take other figures of Coulomb friction (n,) [N m] from now on."""
+        ...
+
 
 @dataclass(frozen=True)
 class ArmSettings:
@@ -35,13 +50,16 @@ class ArmSettings:
 
     period: float = 0.001  # [s], rounded to whole nanoseconds
     sensors: SensorSettings = field(default_factory=SensorSettings)
-    actuators: str = 'exact'  # exact | erring: as much as the settings of the arm allow
+    actuators: str = 'exact'  # erring: as much as the arm states; described: late and slow too
+    readings: str = 'set'  # by `sensors`; described: as the settings of the arm state
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.period) and self.nanoseconds > 0):
             raise ConfigError(f'period is {self.period} s; it has to be at least 1e-9 s')
         if self.actuators not in ACTUATORS:
             raise ConfigError(f"actuators is '{self.actuators}', allowed are {ACTUATORS}")
+        if self.readings not in READINGS:
+            raise ConfigError(f"readings is '{self.readings}', allowed are {READINGS}")
 
     @property
     def nanoseconds(self) -> int:
@@ -68,13 +86,25 @@ class SimulatedArm:
         q = _checked(model, 'position', position)
         self._model = self._empty = model
         self._dynamics_of = dynamics
-        self._dynamics = dynamics(model)
         self._period = settings.nanoseconds
         self._truth = JointMeasurement(0, q, np.zeros(model.n), np.zeros(model.n))
-        self._sensors = Sensors(settings.sensors, self._truth, rng)
-        errs = settings.actuators == 'erring'
-        actuation = model.actuation if errs else Actuation.exact(model.n)
-        self._actuators = Actuators(actuation, rng.spawn(1)[0])
+        self._sensors: Sensors | DescribedSensors
+        if settings.readings == 'described':
+            self._sensors = DescribedSensors(model, self._truth, 1e-9 * self._period, rng)
+        else:
+            self._sensors = Sensors(settings.sensors, self._truth, rng)
+        self._actuators: Actuators | None = None
+        self._drive: Drive | None = None
+        self._tilt = np.eye(3)
+        if settings.actuators == 'described':
+            drawn = rng.spawn(1)[0]
+            self._drive = Drive(model.actuation, 1e-9 * self._period, drawn)
+            self._tilt = tilt_of(model, drawn)
+        else:
+            errs = settings.actuators == 'erring'
+            actuation = model.actuation if errs else Actuation.exact(model.n)
+            self._actuators = Actuators(actuation, rng.spawn(1)[0])
+        self._go_on_as(model)
 
     @property
     def model(self) -> RobotModel:
@@ -96,11 +126,31 @@ class SimulatedArm:
         """Hold a torque for one control period."""
         limit = self._model.limits.torque
         command = np.clip(_checked(self._model, 'torque', torque), -limit, limit)
-        held = self._actuators.acting(command)
         before = self._truth
-        q, qd = self._dynamics.advance(before.position, before.velocity, held, self._period * 1e-9)
+        q, qd, held = before.position, before.velocity, before.torque
+        for seconds, held in self._pieces(command):
+            after = self._advanced(q, qd, held, seconds)
+            if isinstance(self._sensors, DescribedSensors):
+                motion = np.array([after[0], after[1], (after[1] - qd) / seconds])
+                self._sensors.feel(self._model, (seconds, held), motion)
+            q, qd = after
         self._truth = JointMeasurement(before.stamp + self._period, q, qd, held)
         self._sensors.take(self._truth)
+
+    def _pieces(self, command: Array) -> list[tuple[float, Array]]:
+        """Seconds and torques that act until the next sample."""
+        period = self._period * 1e-9
+        if self._drive is None:
+            assert self._actuators is not None
+            return [(period, self._actuators.acting(command))]
+        pieces = self._drive.pieces(command)
+        return pieces if self._friction.is_coulomb else [cut for p in pieces for cut in _cut(*p)]
+
+    def _advanced(self, q: Array, qd: Array, torque: Array, seconds: float) -> tuple[Array, Array]:
+        """Position and velocity after one piece."""
+        if self._drive is not None and not self._friction.is_coulomb:
+            self._dynamics.set_coulomb(self._friction.at(qd, torque))
+        return self._dynamics.advance(q, qd, torque, seconds)
 
     def attach(self, payload: Payload) -> None:
         """Fix a payload to the arm as it was at first; it moves as the arm does then."""
@@ -118,8 +168,19 @@ class SimulatedArm:
             raise SimulationError(
                 f'{self._empty.name} can not go on as {model.name}: they differ in their joints'
             )
-        self._dynamics = self._dynamics_of(model)
+        self._go_on_as(model)
+
+    def _go_on_as(self, model: RobotModel) -> None:
+        tree = model.tree._replace(gravity=self._tilt @ model.tree.gravity)
+        self._dynamics = self._dynamics_of(replace(model, tree=tree))
+        self._friction = StribeckCurve(model)
         self._model = model
+
+
+def _cut(seconds: float, torque: Array) -> list[tuple[float, Array]]:
+    """Cut a piece so short that friction hardly changes in it."""
+    count = max(1, int(np.ceil(seconds / PIECE - 1e-9)))
+    return [(seconds / count, torque)] * count
 
 
 def _checked(model: RobotModel, name: str, values: Array) -> Array:

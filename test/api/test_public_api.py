@@ -12,7 +12,9 @@ from safe_sysid.identify.from_recording import RecordingSettings
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 
-EXACT = RecordingSettings(position_error=(0.0,), velocity_error=(0.0,))  # as simulated
+EXACT = RecordingSettings(
+    torque_ratio=(0.025,), position_error=(0.0,), velocity_error=(0.0,)
+)  # as simulated
 
 
 def dumbbell():

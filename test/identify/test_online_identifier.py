@@ -23,7 +23,11 @@ from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_to
 
 SETTINGS = IdentifierSettings(
     ObservationSettings(
-        window=100, longest_step=0.0015, position_error=(0.0,), velocity_error=(0.0,)
+        window=100,
+        longest_step=0.0015,
+        position_error=(0.0,),
+        velocity_error=(0.0,),
+        torque_ratio=(0.025,),
     ),
     SolveSettings(seconds=20.0),
 )

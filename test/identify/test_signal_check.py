@@ -33,7 +33,11 @@ def rows_of_motion(rng, model, bounds, truth, gain=1.0):
     torque = true_torque(truth, motion)
     torque = torque * (1.0 + 0.02 * rng.uniform(-1, 1, torque.shape))
     settings = ObservationSettings(
-        window=50, longest_step=0.003, position_error=(0.0,), velocity_error=(0.0,)
+        window=50,
+        longest_step=0.003,
+        position_error=(0.0,),
+        velocity_error=(0.0,),
+        torque_ratio=(0.025,),
     )
     return observe(model, bounds, settings, recorded(motion, torque * gain))
 

@@ -32,7 +32,13 @@ from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, 
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
-from safe_sysid.simulate.simulated_arm import ACTUATORS, ArmSettings, Dynamics, SimulatedArm
+from safe_sysid.simulate.simulated_arm import (
+    ACTUATORS,
+    READINGS,
+    ArmSettings,
+    Dynamics,
+    SimulatedArm,
+)
 from safe_sysid.track.hand_over import HandOverSettings
 from safe_sysid.track.torque_guard import GuardSettings
 
@@ -52,7 +58,9 @@ class SimulationSettings(LoopSettings):
     seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
-    actuators: Annotated[str, OneOf(ACTUATORS)] = 'erring'  # as much as the arm's file allows
+    actuators: Annotated[str, OneOf(ACTUATORS)] = 'erring'  # as much as the arm's file allows;
+    # described: late and slow as well, and friction and base as it says
+    readings: Annotated[str, OneOf(READINGS)] = 'set'  # by `sensors`; described: by the arm's file
     guard: GuardSettings = field(default_factory=GuardSettings)
     hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
@@ -70,9 +78,8 @@ class SimulationSettings(LoopSettings):
             theta = _of_bodies(described, theta)
         truth = described.with_parameters(theta)
         q = np.array(self.start) if self.start else np.zeros(truth.n)
-        return SimulatedArm(
-            truth, q, rng, ArmSettings(self.period, self.sensors, self.actuators), dynamics
-        )
+        settings = ArmSettings(self.period, self.sensors, self.actuators, self.readings)
+        return SimulatedArm(truth, q, rng, settings, dynamics)
 
 
 def _of_bodies(described: RobotModel, theta: Array) -> Array:

@@ -44,7 +44,9 @@ def bag(arm, tmp_path_factory):
     return as_bag(arm, tmp_path_factory.mktemp('bags') / 'run')
 
 
-EXACT = RecordingSettings(position_error=(0.0,), velocity_error=(0.0,))  # as it was made
+EXACT = RecordingSettings(
+    torque_ratio=(0.025,), position_error=(0.0,), velocity_error=(0.0,)
+)  # as it was made
 
 
 @pytest.fixture(scope='module')

@@ -17,6 +17,7 @@ SLOW = {
     'identifier__identifier__observation__torque_signal': 'held_until',  # as simulators are run
     'identifier__identifier__observation__position_error': [0.0],
     'identifier__identifier__observation__velocity_error': [0.0],
+    'identifier__identifier__observation__torque_error': [0.0],
     'all__period': 0.005,
 }
 SECONDS = 10.0  # standing still, a plan that teaches, and the beginning of its successor

@@ -22,6 +22,7 @@ SIMULATED = {
     'identifier__identifier__observation__torque_signal': 'held_until',
     'identifier__identifier__observation__position_error': [0.0],
     'identifier__identifier__observation__velocity_error': [0.0],
+    'identifier__identifier__observation__torque_error': [0.0],
 }
 PATIENT = {'planner__planner__pace': 3.0}  # a search may take longer on a busy machine
 ARMATURE = 0.5  # [kg m^2] in place of the 0.0 of the LBR, with which nothing bounds its error
@@ -82,7 +83,12 @@ def identifies(robot, rng, samples):
     arm = settings.arm()
     motion = fourier_motion(rng, arm.model.n, SECONDS, settings.period, base=0.02)
     log = recorded(motion, true_torque(arm.model, motion))
-    exact = replace(settings.identifier.observation, position_error=(0.0,), velocity_error=(0.0,))
+    exact = replace(
+        settings.identifier.observation,
+        position_error=(0.0,),
+        velocity_error=(0.0,),
+        torque_error=(0.0,),
+    )
     chosen = replace(settings.identifier, observation=exact)
     identifier = OnlineIdentifier(arm.model, arm.prior, chosen, SolvesAtOnce)
     for i in range(samples):
