@@ -18,6 +18,7 @@ RUNTIME = [
     'matplotlib>=3.8',
     'clarabel>=0.9',
     'rosbags>=0.10',
+    'argcomplete>=3.0',
 ]
 # A ROS 2 without a ROS installation. On a robot these come with the distribution, hence an extra.
 ROS = [

@@ -13,9 +13,10 @@ import time
 import numpy as np
 
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits
-from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate, consistency
+from safe_sysid.calibrate.calibration import calibrate, consistency
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.model.dynamics.regressors import standard_regressor

@@ -1,9 +1,8 @@
 """From an arm to a payload file for its controller: excite, record, identify, hand over."""
 
 import safe_sysid as ss
-from safe_sysid.excite.excitation_trajectory import ExcitationAim
-from safe_sysid.excite.multi_start import Effort
-from safe_sysid.identify.from_recording import RecordingSettings
+from safe_sysid.excite.settings import Effort, ExcitationAim
+from safe_sysid.identify.recording_settings import RecordingSettings
 
 arm = ss.load_arm('kinova_gen3')
 aim = ExcitationAim('kappa', payload_only=True)  # only what the last joint moves has to show

@@ -1,15 +1,16 @@
 """YAML values become the frozen dataclass a part declares; unknown keys are refused.
 
-Beside a field stand the values that are allowed, as a Range or a OneOf, and in a comment what it
-means. What is checked, what an error says and what `ros2 param describe` shows is what stands
-there.
+Beside a field stand the values that are allowed, as a Range, a OneOf or a number of Entries, and
+in a comment its unit and meaning. What is checked, what an error says, what `--help` and
+`ros2 param describe` show is what stands there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 import dataclasses
 import difflib
+from functools import cache
 import inspect
 import math
 from pathlib import Path
@@ -17,22 +18,11 @@ import re
 import types
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import yaml
-
 from safe_sysid.errors import ConfigError
 
 T = TypeVar('T')
 
 COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*(?:\n    # .*)*)$', re.MULTILINE)
-
-
-class _Loader(yaml.SafeLoader):
-    """Leaves dates texts, which no setting is."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - declared so by its parent
-        first: [pair for pair in pairs if pair[0] != 'tag:yaml.org,2002:timestamp']
-        for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +71,21 @@ class OneOf:
         return f'one of {", ".join(map(str, self.values))}'
 
 
+@dataclasses.dataclass(frozen=True)
+class Entries:
+    """Numbers of entries that a list may have."""
+
+    at_least: int
+    at_most: float = math.inf
+
+    def __contains__(self, x: tuple[Any, ...]) -> bool:
+        return self.at_least <= len(x) <= self.at_most
+
+    def __str__(self) -> str:
+        number = '' if self.at_most == self.at_least else ' or more'
+        return f'a list of {self.at_least}{number}'
+
+
 Allowed = Range | OneOf
 Finite = Annotated[float, Range()]
 Positive = Annotated[float, Range(above=0.0)]
@@ -92,24 +97,59 @@ Count = Annotated[int, Range(at_least=1)]
 
 
 class Settings:
-    """Parent of the dataclasses whose values have to be in the Range or OneOf beside them."""
+    """Parent of the dataclasses whose values have to be in what stands beside them."""
 
     def __post_init__(self) -> None:
-        for name, allowed in allowed_values(type(self)).items():
+        for name, hint in field_types(type(self)).items():
             value = getattr(self, name)
-            entries = value if isinstance(value, tuple) else () if value is None else (value,)
-            if not all(x in allowed for x in entries):
+            for allowed in _broken(hint, value):
                 meaning = meanings(type(self)).get(name)
                 about = f' ({meaning})' if meaning else ''
                 shown = repr(value) if isinstance(value, str) else value
                 raise ConfigError(f'{name} is {shown}, it has to be {allowed}{about}')
 
 
+def field_types(cls: type) -> dict[str, Any]:
+    """Return the annotated types of the fields, with what is allowed."""
+    of: Any = cls  # classes can be hashed, whatever mypy makes of their objects
+    return _field_types(of)
+
+
+@cache
+def _field_types(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls, include_extras=True)
+
+
 def allowed_values(cls: type) -> dict[str, Allowed]:
     """Return what is allowed, by the name of the field."""
-    hints = get_type_hints(cls, include_extras=True)
-    found = {name: _allowed_in(hint) for name, hint in hints.items()}
+    found = {name: _allowed_in(hint) for name, hint in field_types(cls).items()}
     return {name: allowed for name, allowed in found.items() if allowed is not None}
+
+
+def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries]:
+    """Yield what is allowed where a value, or an entry of it, is not in it."""
+    arguments = get_args(hint)
+    if value is None or not arguments:
+        return
+    if get_origin(hint) is Annotated:
+        yield from (mark for mark in arguments[1:] if value not in mark)
+        yield from _broken(arguments[0], value)
+    elif get_origin(hint) in (Union, types.UnionType):
+        fitting = (part for part in arguments if _is_of(part, value))
+        yield from _broken(next(fitting, None), value)
+    elif get_origin(hint) is tuple:
+        hints = (arguments[0],) * len(value) if arguments[-1] is Ellipsis else arguments
+        if len(hints) != len(value):
+            yield Entries(len(hints), len(hints))
+        for part, entry in zip(hints, value, strict=False):
+            yield from _broken(part, entry)
+
+
+def _is_of(hint: Any, value: Any) -> bool:
+    """Whether a value is of an annotated type; an int is a float, too."""
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    plain = get_origin(plain) or plain
+    return isinstance(value, (int, float) if plain is float else plain)
 
 
 def _allowed_in(hint: Any) -> Allowed | None:
@@ -121,8 +161,15 @@ def _allowed_in(hint: Any) -> Allowed | None:
 
 def meanings(cls: type) -> dict[str, str]:
     """Comment beside every field of a dataclass, inherited ones included."""
+    of: Any = cls
+    return _meanings(of)
+
+
+@cache
+def _meanings(cls: Any) -> dict[str, str]:
     comments: dict[str, str] = {}
-    for ancestor in reversed([c for c in cls.__mro__ if dataclasses.is_dataclass(c)]):
+    ancestors: list[Any] = [c for c in cls.__mro__ if dataclasses.is_dataclass(c)]
+    for ancestor in reversed(ancestors):
         try:
             source = inspect.getsource(ancestor)
         except (OSError, TypeError):  # an interpreter that was given no sources
@@ -151,14 +198,32 @@ def parsed_yaml(text: str, source: str) -> dict[str, Any]:
 
 def yaml_value(text: str, source: str) -> Any:
     """Return what a YAML text holds, a mapping or not."""
+    import yaml
+
     try:
-        return yaml.load(text, Loader=_Loader)
+        return yaml.load(text, Loader=_loader())
     except yaml.YAMLError as error:
         raise ConfigError(f'{source}: is not YAML: {error}') from error
 
 
+@cache
+def _loader() -> Any:
+    """Return a loader that leaves dates texts, which no setting is."""
+    import yaml  # not above: `--help` reads no file
+
+    class Loader(yaml.SafeLoader):
+        yaml_implicit_resolvers = {  # noqa: RUF012 - declared so by its parent
+            first: [pair for pair in pairs if pair[0] != 'tag:yaml.org,2002:timestamp']
+            for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        }
+
+    return Loader
+
+
 def yaml_text(values: Mapping[str, Any]) -> str:
     """Return the mapping as YAML, its keys in their order."""
+    import yaml
+
     return str(yaml.safe_dump(dict(values), sort_keys=False, allow_unicode=True, width=99))
 
 

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.config import Finite, NotNegative, OneOf, Positive, Range, Settings, Share
+from safe_sysid.config import (
+    Entries,
+    Finite,
+    NotNegative,
+    OneOf,
+    Positive,
+    Range,
+    Settings,
+    Share,
+)
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.parameters import ParameterEstimate
@@ -19,7 +28,7 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
 
 Timing = Annotated[str, OneOf(('real_time', 'lockstep'))]
-BODY = 10  # numbers that describe a body
+Body = Annotated[tuple[Finite, ...], Entries(10, 10)]  # numbers that describe a body
 Period = Annotated[
     float, Range(at_least=1e-9, less_than=10.0)
 ]  # [s]; stamps are whole nanoseconds
@@ -29,17 +38,14 @@ Period = Annotated[
 class LoopPriorSettings(Settings):
     """What is known of theta before anything was measured; order of theta_e as in notation.md."""
 
-    lower: tuple[Finite, ...]  # of theta_e with everything the arm may hold
-    nominal: tuple[Finite, ...]  # theta_e to begin with
-    upper: tuple[Finite, ...]  # of theta_e
+    lower: Body  # of theta_e with everything the arm may hold
+    nominal: Body  # theta_e to begin with
+    upper: Body  # of theta_e
     ratio: Share = 0.05  # theta_r is within this share of its figures; of links: of their size
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # widths; instead of the arm's
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ('lower', 'nominal', 'upper'):
-            if len(getattr(self, name)) != BODY:
-                raise ConfigError(f'{name} has {len(getattr(self, name))} entries, not {BODY}')
         rows = zip(self.lower, self.nominal, self.upper, strict=True)
         for i, (lower, nominal, upper) in enumerate(rows):
             if not lower <= nominal <= upper:

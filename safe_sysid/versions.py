@@ -1,6 +1,5 @@
 """Which versions of what are installed, and how many cores this process may use."""
 
-import importlib.metadata
 import os
 import platform
 
@@ -25,10 +24,12 @@ def versions() -> dict[str, str | None]:
 
 def version(name: str) -> str | None:
     """Version of a package by its import name."""
+    from importlib import metadata  # not above: who counts cores has no use for it
+
     for distribution in PACKAGES[name]:
         try:
-            return importlib.metadata.version(distribution)
-        except importlib.metadata.PackageNotFoundError:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
             continue
     return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -10,7 +11,11 @@ from safe_sysid.model.arm import Arm, arm_of
 ArmLike = Arm | str | PathLike[str]
 
 
-def load_arm(robot: ArmLike, config: str | PathLike[str] | None = None) -> Arm:
+def load_arm(
+    robot: ArmLike,
+    config: str | PathLike[str] | None = None,
+    package_paths: Sequence[str | PathLike[str]] = (),
+) -> Arm:
     """Load an arm.
 
     Args:
@@ -18,6 +23,8 @@ def load_arm(robot: ArmLike, config: str | PathLike[str] | None = None) -> Arm:
             (YAML), or path of a URDF.
         config: settings (YAML) beside a URDF. A URDF alone says nothing about friction, rotor
             inertia and sensors: they count as unknown then.
+        package_paths: folders with the ROS packages that meshes of the URDF are in, before
+            those of AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and above the URDF.
 
     Returns:
         The arm: `arm.model` has its joints, limits and parameters, `arm.facts` its settings.
@@ -28,4 +35,5 @@ def load_arm(robot: ArmLike, config: str | PathLike[str] | None = None) -> Arm:
     """
     if isinstance(robot, Arm):
         return robot
-    return arm_of(str(robot), None if config is None else Path(config))
+    paths = [Path(folder) for folder in package_paths]
+    return arm_of(str(robot), None if config is None else Path(config), paths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,14 +11,11 @@ from typing import Any
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choice
 from safe_sysid.api.shown_as_text import ShownAsText
-from safe_sysid.calibrate.calibration import (
-    Calibration,
-    CalibrationSettings,
-    calibrate,
-    calibration_settings,
-)
+from safe_sysid.calibrate.calibration import Calibration, calibrate
+from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.recorded_motion import recorded
+from safe_sysid.calibrate.settings import CalibrationSettings, calibration_settings
 from safe_sysid.model.arm import Arm
 from safe_sysid.report.calibrate_page import as_mapping, as_page
 
@@ -66,11 +63,16 @@ class CalibrationResult(ShownAsText):
         return as_page(self.arm.model, self.found, self.remarks)
 
 
+def _silent(share: float, detail: str = '') -> None:
+    """Say nothing."""
+
+
 def calibrate_arm(
     recordings: Sequence[Recording],
     arm: ArmLike,
     validate: Sequence[Recording] = (),
     settings: CalibrationSettings | None = None,
+    progress: Callable[[float, str], None] | None = None,
 ) -> CalibrationResult:
     """Identify inertias, friction, rotor inertias and torque offsets of a whole arm.
 
@@ -79,6 +81,7 @@ def calibrate_arm(
         arm: what `load_arm` returns or takes; its kinematics count as known.
         validate: recordings that judge the fit; without any, the end of each is held out.
         settings: choices of the fit; default: `config/calibration.yaml`.
+        progress: called with the share done (0 to 1) and a sentence.
 
     Returns:
         Parameters with their uncertainty, physically consistent; print it for a report.
@@ -88,10 +91,15 @@ def calibrate_arm(
         MeasurementError, ConfigError: a recording cannot be read or does not fit the arm.
 
     """
-    loaded = load_arm(arm)
+    loaded, tell = load_arm(arm), progress or _silent
+    tell(0.1, 'reading')
     fitted = recorded([recording_choice(each) for each in recordings], loaded)
     judged = recorded([recording_choice(each) for each in validate], loaded)
-    chosen = settings or calibration_settings(None, None)
-    found = calibrate(loaded.model, fitted.logs, judged.logs, chosen)
+    chosen = settings or calibration_settings()
     remarks = fitted.remarks + judged.remarks
+    tell(0.3, f'{fitted.seconds:.0f} s')
+    try:
+        found = calibrate(loaded.model, fitted.logs, judged.logs, chosen)
+    except EffortError as error:
+        raise error.about(remarks) from error
     return CalibrationResult(loaded, found, (judged.logs or fitted.logs)[-1], remarks)

@@ -5,23 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
+from safe_sysid.excite.contact_model import ContactModel
 from safe_sysid.excite.excitation_trajectory import (
-    ExcitationAim,
     ExcitationTrajectory,
+    Look,
     design_trajectory,
 )
-from safe_sysid.excite.multi_start import Effort, Watch
 from safe_sysid.excite.multi_start import Progress as SearchProgress
-from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.excite.multi_start import Watch
+from safe_sysid.excite.settings import (
+    Effort,
+    ExcitationAim,
+    ExcitationSettings,
+    read_settings,
+)
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.report.figures_text import as_table
-from safe_sysid.versions import cpu_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +61,10 @@ class ExcitationResult(ShownAsText):
         """What a user should not overlook."""
         return self.motion.warnings
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the motion is worth, what is proven of it, and how it was found."""
+        return dict(self.motion.figures)
+
     def export(self, folder: str | PathLike[str]) -> list[Path]:
         """Write the motion as CSV, as JointTrajectory (YAML) and as a plot (SVG).
 
@@ -62,12 +72,19 @@ class ExcitationResult(ShownAsText):
             BoundError: the motion is not proven free of contact.
 
         """
+        from safe_sysid.export.motion import refuse_unproven
+
+        refuse_unproven(self.motion.contact_doubts)
+        return self.export_unproven(folder)
+
+    def export_unproven(self, folder: str | PathLike[str]) -> list[Path]:
+        """Write the same without that proof; the files then begin with a warning."""
         from safe_sysid.export.motion import MotionSamples, write_motion
 
         motion = self.motion
         doubts = motion.contact_doubts
         sampled = MotionSamples(motion.joint_names, motion.t, motion.states, doubts)
-        return write_motion(Path(folder), sampled, motion.about, unproven_contact=False)
+        return write_motion(Path(folder), sampled, motion.about, unproven_contact=True)
 
     def __str__(self) -> str:
         return as_table({**self.motion.figures, 'warnings': self.motion.warnings})
@@ -81,6 +98,7 @@ def design_excitation(
     settings: ExcitationSettings | None = None,
     effort: Effort | None = None,
     watch: Watch | None = None,
+    look: Look | None = None,
 ) -> ExcitationResult:
     """Design an excitation trajectory: informative, within limits, collision-free.
 
@@ -92,6 +110,7 @@ def design_excitation(
         settings: duration, harmonics, clearance and so on; default: `config/excitation.yaml`.
         effort: starts, processes and seed of the search, in place of `seconds`.
         watch: called with the progress of the search.
+        look: called with what is known of the shape of the arm before the search, to refuse it.
 
     Returns:
         The motion with its condition number and what is proven of it; print it for a table.
@@ -104,13 +123,18 @@ def design_excitation(
     found = design_trajectory(
         load_arm(arm),
         held,
-        aim or ExcitationAim('kappa', payload_only=False),
-        effort or Effort(seconds, None, cpu_count(), seed=1),
+        aim or ExcitationAim(),
+        effort or Effort(seconds),
         settings or read_settings(),
         watch or _silent,
+        look or _accept,
     )
     return ExcitationResult(found)
 
 
 def _silent(progress: SearchProgress) -> None:
     """Say nothing."""
+
+
+def _accept(contact: ContactModel) -> None:
+    """Search, whatever is known of the shape of the arm."""

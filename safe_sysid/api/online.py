@@ -10,15 +10,12 @@ import numpy.typing as npt
 
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.arrays import Array
-from safe_sysid.identify.from_recording import (
-    RecordingSettings,
-    observation_settings,
-    prior_settings,
-)
+from safe_sysid.identify.from_recording import observation_settings, prior_settings
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.online_identifier import OnlineIdentifier as PayloadIdentifier
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_prior import prior_of
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.solves import SolvesInBackground
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate

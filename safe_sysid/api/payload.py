@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choice
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
-from safe_sysid.identify.from_recording import (
-    IdentifiedRecording,
-    RecordingSettings,
-    identify_recording,
-)
+from safe_sysid.identify.from_recording import IdentifiedRecording, identify_recording
 from safe_sysid.identify.identification import as_mapping, as_table
 from safe_sysid.identify.payload_in_frame import Body
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+
+if TYPE_CHECKING:
+    from safe_sysid.report.html_page import Page
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +89,28 @@ class PayloadResult(ShownAsText):
         write = write_export if undetermined == 'compact' else write_determined
         write(form, Path(path), self.recorded.found, self.recorded.problem.arm)
 
+    def undetermined(self, form: str) -> list[str]:
+        """Names of what a file of this format would say although the motion does not tell."""
+        from safe_sysid.export.payload import undetermined
+
+        return undetermined(form, self.recorded.found)
+
     def report(self, path: str | PathLike[str]) -> None:
         """Write a page (HTML) with bounds over time, held-out torque and assumptions."""
         from safe_sysid.report.html_page import write_page
+
+        write_page(Path(path), self._page())
+
+    def figures(self, folder: str | PathLike[str]) -> None:
+        """Write the plots of that page as PNG and SVG."""
+        from safe_sysid.report.page_figures import write_figures
+
+        write_figures(Path(folder), self._page())
+
+    def _page(self) -> Page:
         from safe_sysid.report.identification_page import evidence_of, identification_page
 
-        page = identification_page(self.recorded.found, evidence_of(self.recorded))
-        write_page(Path(path), page)
+        return identification_page(self.recorded.found, evidence_of(self.recorded))
 
     def __str__(self) -> str:
         return as_table(self.recorded.found)

@@ -17,13 +17,12 @@ from safe_sysid.bench.experiments.calibration import (
     simulated_log,
     trial,
 )
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
-from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate, consistency
+from safe_sysid.calibrate.calibration import calibrate, consistency
 from safe_sysid.calibrate.compressed import compress
 from safe_sysid.calibrate.kinematic_fit import (
     Marker,
-    PoseNoise,
     TipPoses,
     exponential,
     kinematic_fit,
@@ -32,6 +31,7 @@ from safe_sysid.calibrate.kinematic_fit import (
 from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.sdp_fit import sdp_fit
+from safe_sysid.calibrate.settings import CalibrationSettings, PoseNoise
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel

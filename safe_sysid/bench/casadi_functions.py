@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.bench.runner import Progress
+from safe_sysid.bench.settings import Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.errors import ModelError
 from safe_sysid.model.dynamics.pinocchio_algorithms import pinocchio_algorithms

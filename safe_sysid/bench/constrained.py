@@ -18,13 +18,10 @@ from safe_sysid.bench.experiments.closed_chains import (
     recording,
     true_chain,
 )
-from safe_sysid.bench.runner import BenchSettings, Progress
-from safe_sysid.calibrate.closed_chain_fit import (
-    ClosedChainFit,
-    ClosedChainSettings,
-    closed_chain_fit,
-)
+from safe_sysid.bench.settings import BenchSettings, Progress
+from safe_sysid.calibrate.closed_chain_fit import ClosedChainFit, closed_chain_fit
 from safe_sysid.calibrate.closed_chain_rows import random_closures
+from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.calibrate.torque_rows import MOTION, SmoothedMotion, filtered_rows, motion_of
 from safe_sysid.model.closed_chain.assembly_modes import other_closures
 from safe_sysid.model.closed_chain.chain import ClosedChain

@@ -21,13 +21,14 @@ from safe_sysid.bench.experiments.excitation import (
     feature_point_figures,
     tool_problem,
 )
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.excite.certificate import proven_distance, torque_share
 from safe_sysid.excite.criteria import smooth_condition
 from safe_sysid.excite.design import random_start, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
-from safe_sysid.excite.multi_start import Effort, NoMotionError, design
+from safe_sysid.excite.multi_start import NoMotionError, design
 from safe_sysid.excite.multi_start import Progress as SearchProgress
+from safe_sysid.excite.settings import Effort
 from safe_sysid.report.figures import Axes, line_plot
 
 PROCESSES = 2

@@ -32,7 +32,7 @@ from safe_sysid.bench.experiments.falsification.verdicts import (
     judged,
     rows_judged,
 )
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.versions import cpu_count
 
 RECORDINGS, QUICK_RECORDINGS = 10_000, 300

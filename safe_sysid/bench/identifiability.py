@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from safe_sysid.bench.experiments.identifiability import trial
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.model.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
 from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute

@@ -16,7 +16,7 @@ from safe_sysid.bench.experiments.kinova_dumbbell import (
     kinova_trial,
     wrong_trial,
 )
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import BoundError
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
 from safe_sysid.identify.momentum_observation import MomentumObserver

@@ -8,7 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.casadi_functions import casadi_figures
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.model.dynamics.regressors import (
     momentum_chunks,

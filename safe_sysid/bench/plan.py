@@ -19,7 +19,6 @@ from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, kinova_prior
 from safe_sysid.bench.experiments.new_obstacles import times_among_new_obstacles
 from safe_sysid.bench.experiments.planning import at_rest, random_start
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
-from safe_sysid.bench.runner import BenchSettings, Progress
 from safe_sysid.bench.search_cases import (
     BOXES,
     BUDGET,
@@ -30,6 +29,7 @@ from safe_sysid.bench.search_cases import (
     log_condition,
     searches,
 )
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.inertia import LABELS
 from safe_sysid.model.robot_model import RobotModel

@@ -22,7 +22,7 @@ from safe_sysid.bench.experiments.reach import (
     sample_motion,
 )
 from safe_sysid.bench.experiments.reach_escapes import controller_torque, excess, torques
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds

@@ -13,7 +13,7 @@ import sys
 from tempfile import TemporaryDirectory
 import time
 
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bringup.processes import Choices, Process, processes_of, write_choices
 from safe_sysid.bringup.run import command_line, die_with_parent, ended
 from safe_sysid.errors import SafeSysidError

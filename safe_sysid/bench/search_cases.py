@@ -21,7 +21,7 @@ from safe_sysid.bench.experiments.planning import (
 )
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.bench.experiments.static_torque import static_share
-from safe_sysid.bench.runner import Progress
+from safe_sysid.bench.settings import Progress
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite

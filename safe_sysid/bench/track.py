@@ -22,7 +22,7 @@ from safe_sysid.bench.experiments.tracking import (
 from safe_sysid.bench.experiments.tracking import (
     run as closed_loop,
 )
-from safe_sysid.bench.runner import BenchSettings, Progress
+from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import SimulationError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel

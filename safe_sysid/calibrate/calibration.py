@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from safe_sysid.calibrate.excitation_quality import (
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, reweighted_fit
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.calibrate.torque_rows import (
     MOTION,
     SmoothedMotion,
@@ -30,61 +30,11 @@ from safe_sysid.calibrate.torque_rows import (
 )
 from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
-from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.share import share_directory
 
 FAR = 4.0  # times what explains it, from which on an error of held-out torque is a caution
-
-
-@dataclass(frozen=True)
-class CalibrationSettings:
-    """Choices of a calibration; config/calibration.yaml explains each."""
-
-    cutoff: float = 10.0  # [Hz] of the low-pass on both sides of the fit
-    creep: float = 0.003  # [rad/s] below, a joint counts as standing
-    outlier: float = 4.0  # residuals beyond so many standard deviations are left out
-    prior_weight: float = 1.0  # pull towards the description, in units of noise
-    held_out: float = 0.4  # share of each recording that judges the fit; 0 for other recordings
-    largest_uncertainty: float = 0.1  # of torque, share of the recorded one, before a refusal
-    least_independence: float = 0.01  # share of the motion off one line in joint space
-    couplings: tuple[tuple[str, str], ...] = ()  # (a, b): the motor of joint b turns with a too
-    stribeck_velocities: tuple[float, ...] = ()  # [rad/s] to try; none: no Stribeck friction
-    period: float | None = None  # [s] of a periodic motion, for derivatives of its Fourier series
-    harmonics: int = 20  # of that series
-    largest_mass: float | None = None  # [kg] of any body
-    capsule_margin: float | None = None  # [m] bodies lie in their capsules, widened by this
-
-    def __post_init__(self) -> None:
-        positive = ('cutoff', 'creep', 'outlier', 'largest_uncertainty')
-        for name in positive:
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be more than 0')
-        for name in ('held_out', 'least_independence'):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ConfigError(
-                    f'{name} is {getattr(self, name)}, it has to be at least 0 and below 1'
-                )
-        for name in ('period', 'largest_mass'):
-            value = getattr(self, name)
-            if value is not None and not value > 0.0:
-                raise ConfigError(f'{name} is {value}, it has to be more than 0, or null')
-        if self.harmonics < 1 or (self.capsule_margin is not None and self.capsule_margin < 0.0):
-            raise ConfigError(
-                f'harmonics is {self.harmonics} and capsule_margin {self.capsule_margin}; they '
-                'have to be at least 1 and at least 0'
-            )
-        if not 0.0 <= self.prior_weight < np.inf:
-            raise ConfigError(f'prior_weight is {self.prior_weight}, it has to be 0 or more')
-
-
-def calibration_settings(path: Path | None, cutoff: float | None) -> CalibrationSettings:
-    """Choices of a file, or of config/calibration.yaml, with another cut-off [Hz] if given."""
-    path = path or share_directory() / 'config' / 'calibration.yaml'
-    settings = from_mapping(CalibrationSettings, read_yaml(path), str(path))
-    return replace(settings, cutoff=cutoff) if cutoff else settings
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from safe_sysid.calibrate.closed_chain_fit import (
-    ClosedChainFit,
-    ClosedChainSettings,
-    closed_chain_fit,
-)
+from safe_sysid.calibrate.closed_chain_fit import ClosedChainFit, closed_chain_fit
 from safe_sysid.calibrate.closed_chain_rows import closed_chain_rows
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.recorded_motion import Recorded
+from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.calibrate.torque_rows import joined
 from safe_sysid.calibrate.validation import TorqueError, torque_error
 from safe_sysid.model.closed_chain.chain import ClosedChain

@@ -26,30 +26,14 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, reweighted_fit
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
 from safe_sysid.calibrate.separability import Separability, separability
+from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.calibrate.torque_rows import TorqueRows, joined
 from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, torque_error
-from safe_sysid.errors import ConfigError
 from safe_sysid.model.closed_chain.assembly_modes import check_unique
 from safe_sysid.model.closed_chain.chain import ClosedChain
 
 CHECKED = 12  # configurations of a recording in which a second closure is looked for
-
-
-@dataclass(frozen=True)
-class ClosedChainSettings:
-    """Choices of a fit with closed loops."""
-
-    identified: str = 'motors'  # motors | joints | everything
-    cutoff: float = 20.0  # [Hz] of the low-pass on both sides of the fit
-    creep: float = 0.01  # [rad/s] below, a joint counts as standing
-    outlier: float = 4.0  # residuals beyond so many standard deviations are left out
-    prior_weight: float = 1.0  # pull of the bodies towards the description, in units of noise
-
-    def __post_init__(self) -> None:
-        for name in ('cutoff', 'creep', 'outlier'):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be more than 0')
 
 
 @dataclass(frozen=True, eq=False)

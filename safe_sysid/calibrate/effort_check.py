@@ -36,9 +36,14 @@ SEEN = 0.1  # of a column has to be left beside others, or they can't be told ap
 class EffortError(SafeSysidError):
     """Torques that can't be those of the joints they are said to be of."""
 
-    def __init__(self, reason: str, check: EffortCheck) -> None:
+    def __init__(self, reason: str, check: EffortCheck, remarks: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.check = check
+        self.remarks = remarks  # about the recordings
+
+    def about(self, remarks: tuple[str, ...]) -> EffortError:
+        """Return the same with what readers remarked of the recordings."""
+        return EffortError(str(self), self.check, remarks)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,29 +16,12 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.settings import AdmittanceSettings
 from safe_sysid.calibrate.torque_rows import ENDS, MOTION, SmoothedMotion, motion_of
-from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.filters import zero_phase
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
-
-
-@dataclass(frozen=True)
-class AdmittanceSettings:
-    """Hand guiding as in the published experiment: dead zone, and speed per force."""
-
-    dead_zone: tuple[float, ...] = (2.0, 2.0, 2.0, 0.1, 0.1, 0.1)  # [N], [N m]
-    mobility: tuple[float, ...] = (0.01, 0.01, 0.01, 0.1, 0.1, 0.1)  # [m/s per N], [rad/s per N m]
-    damping: float = 0.2  # lambda
-    standing: float = 0.01  # [rad/s] below, friction of a joint is undefined and left out
-
-    def __post_init__(self) -> None:
-        for name in ('dead_zone', 'mobility'):
-            values = getattr(self, name)
-            if len(values) != 6 or not all(0.0 <= x < np.inf for x in values):
-                raise ConfigError(f'{name} is {values}, it has to be six numbers of 0 or more')
-        if not self.damping > 0.0:
-            raise ConfigError(f'damping is {self.damping}, it has to be more than 0')
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ from safe_sysid.arrays import IntArray
 from safe_sysid.calibrate.kinematic_fit import (
     KinematicFit,
     Marker,
-    PoseNoise,
     TipPoses,
     chain_to,
     kinematic_fit,
     logarithm,
     tip_poses,
 )
+from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.linalg
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.inertia import skew
@@ -42,14 +43,6 @@ class TipPoses:
         values = [self.q, self.p] + ([] if self.R is None else [self.R])
         if not all(np.isfinite(x).all() for x in values):
             raise MeasurementError('joint positions and poses have to be finite')
-
-
-@dataclass(frozen=True)
-class PoseNoise:
-    """Standard deviations of a measurement, which weigh metres against radians."""
-
-    position: float = 1e-4  # [m]
-    rotation: float = 1e-3  # [rad]
 
 
 @dataclass(frozen=True, eq=False)

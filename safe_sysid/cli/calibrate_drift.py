@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,9 @@ LARGEST_DRIFT = 1e-3  # [m in 60 s]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recording, which arm, and what to compare it with."""
+    from safe_sysid.calibrate.settings import AdmittanceSettings
+    from safe_sysid.cli.setting_options import add_setting
+
     parser.add_argument(
         'recordings', metavar='BAG', type=Path, nargs='+',
         help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
@@ -34,26 +36,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--cutoff', metavar='HZ', type=positive, default=10.0, help='low-pass; default: 10'
     )
-    parser.add_argument(
-        '--dead-zone', metavar='N', type=positive, nargs=6,
-        help='three forces [N], three moments [N m]; default: 2 2 2 0.1 0.1 0.1',
-    )  # fmt: skip
+    add_setting(parser, AdmittanceSettings, 'dead_zone', '--dead-zone', metavar='N', nargs=6)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     add_recording(parser.add_argument_group('the recordings'))
 
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid calibrate-drift`; status 1 if the arm would drift."""
-    from safe_sysid.calibrate.external_torque import AdmittanceSettings, worst_drift
+    from safe_sysid.calibrate.external_torque import worst_drift
+    from safe_sysid.calibrate.settings import AdmittanceSettings
+    from safe_sysid.cli.setting_options import chosen
     from safe_sysid.model.arm import arm_of
     from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
         logs = recorded_of(options, options.recordings, arm).logs
-        settings = AdmittanceSettings()
-        if options.dead_zone is not None:
-            settings = replace(settings, dead_zone=tuple(options.dead_zone))
+        settings = AdmittanceSettings(**chosen(options, AdmittanceSettings))
         figures: dict[str, object] = {
             'robot': arm.model.name,
             'cutoff_hz': options.cutoff,

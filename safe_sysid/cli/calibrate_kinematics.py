@@ -4,13 +4,16 @@ import argparse
 from pathlib import Path
 
 from safe_sysid.cli.calibrate import add_arm
-from safe_sysid.cli.values import positive, share
+from safe_sysid.cli.values import share
 
 HELP = 'identify the geometry of an arm from measured poses or points of its tip'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which poses of which arm, how exact they are, and where the result goes."""
+    from safe_sysid.calibrate.settings import PoseNoise
+    from safe_sysid.cli.setting_options import add_setting
+
     parser.add_argument(
         'poses', metavar='POSES', type=Path,
         help='CSV with a column per joint (its name, or q_0 ...), x, y, z [m] of a marker on the '
@@ -21,12 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--marker', metavar='LINK', help='link near which the marker is; default: the tip'
     )
-    parser.add_argument(
-        '--position-noise', metavar='M', type=positive, default=1e-4, help='default: 1e-4'
-    )
-    parser.add_argument(
-        '--rotation-noise', metavar='RAD', type=positive, default=1e-3, help='default: 1e-3'
-    )
+    add_setting(parser, PoseNoise, 'position', '--position-noise')
+    add_setting(parser, PoseNoise, 'rotation', '--rotation-noise')
     parser.add_argument(
         '--hold-out', metavar='SHARE', type=share, default=0.2,
         help='of the poses, which judge the fit; default: 20%%',
@@ -38,14 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid calibrate-kinematics`; status 1 if poses determine too little."""
     from safe_sysid.calibrate.fitted_geometry import fitted_geometry
-    from safe_sysid.calibrate.kinematic_fit import PoseNoise
     from safe_sysid.calibrate.pose_table import read_poses
+    from safe_sysid.calibrate.settings import PoseNoise
     from safe_sysid.cli.output import print_to_error
+    from safe_sysid.cli.setting_options import chosen
     from safe_sysid.export.arm_urdf import write_geometry
     from safe_sysid.model.arm import arm_of
     from safe_sysid.report.figures_text import as_json, as_table
 
-    noise = PoseNoise(options.position_noise, options.rotation_noise)
+    noise = PoseNoise(**chosen(options, PoseNoise))
     with print_to_error():
         arm = arm_of(options.robot, options.config)
         poses = read_poses(options.poses, arm.model.layout.joint_names)

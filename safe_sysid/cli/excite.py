@@ -10,19 +10,20 @@ import sys
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.progress import ProgressBar
-from safe_sysid.cli.values import count, positive
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
     from safe_sysid.excite.contact_model import ContactModel
-    from safe_sysid.excite.multi_start import Effort, Progress, Watch
+    from safe_sysid.excite.multi_start import Progress, Watch
+    from safe_sysid.excite.settings import Effort
 
 HELP = 'design an excitation trajectory: informative, within limits, collision-free'
-
-CRITERIA = ('kappa', 'rho', 'D', 'A', 'E', 'r_c', 'kappa-direct')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which arm holds what, what is asked of the motion, how long to search, where to write."""
+    from safe_sysid.cli.setting_options import add_setting
+    from safe_sysid.excite.settings import Effort, ExcitationAim
+
     parser.add_argument(
         'robot', metavar='ROBOT',
         help='an arm that comes with the package, its settings (YAML), or a URDF',
@@ -31,29 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--payload', metavar='NAME|YAML', help='what it holds, such as rod_tool; default: nothing'
     )
-    parser.add_argument(
-        '--criterion', choices=CRITERIA, default='kappa',
-        help='kappa: condition number (default); rho: its smooth bound; D, A, E: volume, sum and '
-        'largest axis of the confidence ellipsoid; r_c, kappa-direct: for comparison',
-    )  # fmt: skip
-    parser.add_argument(
-        '--payload-only', action='store_true',
-        help='judge by the ten parameters of the last body alone',
-    )  # fmt: skip
+    add_setting(parser, ExcitationAim, 'criterion', '--criterion')
+    add_setting(parser, ExcitationAim, 'payload_only', '--payload-only')
     parser.add_argument(
         '--settings', metavar='YAML', type=Path,
         help='duration, harmonics, floor, clearance and so on; default: config/excitation.yaml',
     )  # fmt: skip
-    parser.add_argument(
-        '--seconds', metavar='S', type=positive, default=20.0, help='of search; default: 20'
-    )
-    parser.add_argument(
-        '--starts', metavar='N', type=count,
-        help='end after so many starts; the result is then the same on every machine, if the '
-        'seconds suffice',
-    )  # fmt: skip
-    parser.add_argument('--processes', metavar='N', type=count, help='default: one for each core')
-    parser.add_argument('--seed', metavar='S', type=int, default=1, help='default: 1')
+    add_setting(parser, Effort, 'seconds', '--seconds')
+    add_setting(parser, Effort, 'starts', '--starts', metavar='N')
+    add_setting(parser, Effort, 'processes', '--processes', metavar='N')
+    add_setting(parser, Effort, 'seed', '--seed', metavar='S')
     parser.add_argument(
         '--out', metavar='DIR', type=Path,
         help='write excitation.csv, excitation.yaml (JointTrajectory) and excitation.svg there',
@@ -73,42 +61,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid excite`; the exit status is 1 when the excitation is poor."""
+    from safe_sysid.api.arms import load_arm
+    from safe_sysid.api.excitation import design_excitation
     from safe_sysid.cli.output import print_to_error
+    from safe_sysid.cli.setting_options import chosen
     from safe_sysid.errors import BoundError
-    from safe_sysid.excite.excitation_trajectory import ExcitationAim, design_trajectory
-    from safe_sysid.excite.multi_start import Effort
-    from safe_sysid.excite.settings import read_settings
-    from safe_sysid.export.motion import MotionSamples, refuse_unproven, write_motion
-    from safe_sysid.model.arm import arm_of
-    from safe_sysid.model.payload import read_payload
+    from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings
+    from safe_sysid.export.motion import refuse_unproven
     from safe_sysid.report.figures_text import as_json, as_table
-    from safe_sysid.versions import cpu_count
 
-    processes = options.processes or cpu_count()
-    effort = Effort(options.seconds, options.starts, processes, options.seed)
-    settings = read_settings(options.settings)
-    arm = arm_of(options.robot, options.config, options.package_path)
-    payload = None if options.payload is None else read_payload(options.payload)
-    aim = ExcitationAim(options.criterion, options.payload_only)
+    effort = Effort(**chosen(options, Effort))
+    arm = load_arm(options.robot, options.config, options.package_path)
+    aim, settings = (
+        ExcitationAim(**chosen(options, ExcitationAim)),
+        read_settings(options.settings),
+    )
+    allowed = options.unproven_contact
 
     def look(contact: ContactModel) -> None:
-        if options.out is not None and not options.unproven_contact:
+        if options.out is not None and not allowed:
             refuse_unproven(contact.missing)
         for sentence in (*contact.missing, *contact.notes):
             print(f'warning: {sentence}', file=sys.stderr)
 
-    with print_to_error():
-        with _searching(effort) as watch:
-            found = design_trajectory(arm, payload, aim, effort, settings, watch, look)
-        figures, warnings = dict(found.figures), list(found.warnings)
-        if options.out is not None:
-            motion = MotionSamples(found.joint_names, found.t, found.states, found.contact_doubts)
-            allowed = options.unproven_contact
-            try:
-                paths = write_motion(options.out, motion, found.about, unproven_contact=allowed)
-                figures['files'] = [str(path) for path in paths]
-            except BoundError as error:
-                warnings.append(str(error))
+    with print_to_error(), _searching(effort) as watch:
+        found = design_excitation(
+            arm, options.payload, aim=aim, settings=settings, effort=effort, watch=watch, look=look
+        )
+    figures, warnings = found.as_dict(), list(found.warnings)
+    if options.out is not None:
+        try:
+            write = found.export_unproven if allowed else found.export
+            paths = write(options.out)
+            figures['files'] = [str(path) for path in paths]
+        except BoundError as error:
+            warnings.append(str(error))
     figures['warnings'] = warnings
     print(as_json(figures) if options.json else as_table(figures))
     for warning in warnings:

@@ -1,8 +1,13 @@
 """`safe-sysid identifiability`: what can be known of an arm, as a table, as JSON or as a page."""
 
+from __future__ import annotations
+
 import argparse
-from fractions import Fraction
 import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 HELP = 'decide exactly which inertial parameters of an arm are identifiable, without data'
 
@@ -82,6 +87,8 @@ def command(options: argparse.Namespace) -> int:
 
 def ratio(text: str) -> Fraction:
     """Return a number that is not zero, as it was written."""
+    from fractions import Fraction
+
     try:
         value = Fraction(text)
     except (ValueError, ZeroDivisionError):

@@ -55,9 +55,10 @@ FORMER = {'observability': 'identifiability'}  # names that are accepted until 0
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Carry out one command line; the status is 0, 1 for a bad finding, 2 for misuse."""
-    whole = parser()
-    options = whole.parse_args(arguments)
-    options.command_line = whole  # what a shell can complete
+    if completion.ASKED in os.environ:
+        completion.answer(parser(os.environ.get('COMP_LINE', '').split()))
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser(words).parse_args(words)
     try:
         name = FORMER.get(options.subcommand, options.subcommand)
         return int(COMMANDS[name].command(options))
@@ -71,20 +72,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NOT_READ
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what the command line may say."""
+def parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return what the command line may say; only the command that it names has its options."""
+    named = next((word for word in words if word in COMMANDS or word in FORMER), None)
     whole = argparse.ArgumentParser(
         prog='safe-sysid',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description='Identify what a robot arm holds, with guaranteed bounds, '
         f'while it moves safely.\n\n{_contents()}',
-        epilog='`safe-sysid COMMAND --help` tells more about one command.',
+        epilog='`safe-sysid COMMAND --help` tells more about one command, docs/glossary.md what '
+        'the words mean.',
     )
     choices = whole.add_subparsers(metavar='COMMAND', dest='subcommand', required=True)
     choices.help = 'one of those above'
     for name, declared in COMMANDS.items():
         former = [old for old, new in FORMER.items() if new == name]
-        declared.add_arguments(choices.add_parser(name, aliases=former, description=declared.HELP))
+        of_command = choices.add_parser(name, aliases=former, description=declared.HELP)
+        if named in (name, *former):
+            declared.add_arguments(of_command)
     return whole
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 import contextlib
-import ctypes
 import os
 import sys
 
@@ -10,6 +9,8 @@ import sys
 @contextlib.contextmanager
 def print_to_error() -> Iterator[None]:
     """Send everything printed to standard error, by compiled libraries too."""
+    import ctypes
+
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +46,8 @@ def recording_choice(options: argparse.Namespace, path: Path) -> RecordingChoice
 
 def arm_of_options(options: argparse.Namespace) -> Arm:
     """Return the arm, with the sign of its effort signal as the command line says."""
+    from dataclasses import replace
+
     import numpy as np
 
     from safe_sysid.model.arm import arm_of

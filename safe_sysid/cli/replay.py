@@ -2,8 +2,6 @@
 
 import argparse
 
-from safe_sysid.bringup.processes import Choices
-from safe_sysid.bringup.run import run
 from safe_sysid.cli.run import add_parameter
 from safe_sysid.cli.values import positive
 
@@ -39,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid replay`: `safe-sysid run replay` with a bag, until its end."""
+    from safe_sysid.bringup.processes import Choices
+    from safe_sysid.bringup.run import run
+
     choices = Choices(
         robot=options.robot,
         config=options.config,

@@ -2,14 +2,13 @@
 
 import argparse
 
-from safe_sysid.bringup.processes import BACKENDS, ROBOT, Choices
-from safe_sysid.bringup.run import run
-
 HELP = 'run the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which way, which arm, and what differs from its settings file."""
+    from safe_sysid.bringup.processes import BACKENDS, ROBOT
+
     ways = '; '.join(f'{name}: {way.summary}' for name, way in BACKENDS.items())
     parser.add_argument('name', choices=list(BACKENDS), metavar='NAME', help=ways)
     parser.add_argument('--robot', metavar='NAME', default='', help=f'default: {ROBOT}')
@@ -43,6 +42,9 @@ def add_parameter(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid run`."""
+    from safe_sysid.bringup.processes import Choices
+    from safe_sysid.bringup.run import run
+
     choices = Choices(
         options.robot,
         options.config,

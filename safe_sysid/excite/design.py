@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,9 @@ from safe_sysid.excite.observed_columns import (
 from safe_sysid.excite.settings import ExcitationSettings
 from safe_sysid.model.collision.arm_distances import POSES, contacts_of
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.trajectory.bspline import SplineBasis
+from safe_sysid.trajectory.fourier import FourierBasis
+from safe_sysid.trajectory.motion_basis import MotionBasis
 
 STEPS = (100, 40, 40, 60, 100)  # of each stage; a criterion of one stage gets all of them
 LOOK_EVERY = 20  # steps, for motions that could be used already
@@ -31,6 +34,10 @@ POSE_TRIES = 2000
 FILL = 0.5  # share of the room that a start fills, before it shrinks away from contact
 SHRINK = 0.7
 SEED_OF_POSES = 7
+BASES: dict[str, Callable[[float, int], MotionBasis]] = {
+    'fourier': FourierBasis,
+    'bspline': SplineBasis,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +48,11 @@ class MotionCandidate:
     goal: float  # what is minimised, smaller is better
     condition: float
     start: int  # number of the start it is from
+
+
+def motion_basis(settings: ExcitationSettings) -> MotionBasis:
+    """Return the functions that motions are made of."""
+    return BASES[settings.basis](settings.duration, settings.order)
 
 
 def design_problem(
@@ -72,7 +84,7 @@ def problem_with(
     return DesignProblem(
         Information(model, columns, noise),
         contacts_of(bare, model, settings.floor, poses),
-        settings.motion_basis(),
+        motion_basis(settings),
         _times(settings.duration, settings.sample_rate),
         _times(settings.duration, settings.check_rate),
         room,

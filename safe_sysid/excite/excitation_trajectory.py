@@ -12,22 +12,14 @@ from safe_sysid.arrays import Array
 from safe_sysid.excite.contact_model import CHECK_RATE, ContactModel
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
-from safe_sysid.excite.multi_start import Design, Effort, Watch, design
-from safe_sysid.excite.settings import ExcitationSettings
+from safe_sysid.excite.multi_start import Design, Watch, design
+from safe_sysid.excite.settings import Effort, ExcitationAim, ExcitationSettings
 from safe_sysid.model.arm import STOPS_WITHIN, Arm
 from safe_sysid.model.payload import Payload
 
 WORST = 5  # base parameters that are named as determined worst
 
 Look = Callable[[ContactModel], None]  # is shown what is known of shapes, before the search
-
-
-@dataclass(frozen=True)
-class ExcitationAim:
-    """What a motion has to be good for."""
-
-    criterion: str
-    payload_only: bool  # judged by the ten parameters of the last body alone
 
 
 @dataclass(frozen=True, eq=False)

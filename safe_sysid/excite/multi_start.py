@@ -12,11 +12,12 @@ import pickle
 import socket
 import time
 
-from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.excite.certificate import MotionCertificate, certify
 from safe_sysid.excite.criteria import stages_of
 from safe_sysid.excite.design import MotionCandidate, search
 from safe_sysid.excite.design_problem import DesignProblem
+from safe_sysid.excite.settings import Effort
 from safe_sysid.trajectory.motion_basis import Motion
 from safe_sysid.worker import Worker
 
@@ -25,26 +26,6 @@ REPORT_EVERY = 0.2  # [s]
 
 class NoMotionError(SafeSysidError):
     """No start led to a motion that keeps every limit."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much is tried: it ends with whatever is used up first."""
-
-    seconds: float  # [s] of wall time
-    starts: int | None  # the result of a number of starts does not depend on the machine's speed
-    processes: int
-    seed: int
-    cpu_seconds: float = math.inf  # [s] of the busiest process, whatever else the machine does
-
-    def __post_init__(self) -> None:
-        for name in ('seconds', 'processes', 'cpu_seconds'):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be more than 0')
-        if self.starts is not None and self.starts < 1:
-            raise ConfigError(f'starts is {self.starts}, it has to be 1 or more')
-        if self.seed < 0:
-            raise ConfigError(f'seed is {self.seed}, it has to be 0 or more')
 
 
 @dataclass(frozen=True)

@@ -1,68 +1,73 @@
-"""Choices of the excitation design, config/excitation.yaml."""
+"""Choices of the excitation design: its aim, the effort of a search, config/excitation.yaml."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 from pathlib import Path
+from typing import Annotated
 
-from safe_sysid.config import from_mapping, read_yaml
-from safe_sysid.errors import ConfigError
-from safe_sysid.model import friction
+from safe_sysid.config import (
+    Count,
+    Finite,
+    Natural,
+    NotNegative,
+    OneOf,
+    Positive,
+    Settings,
+    Share,
+    from_mapping,
+    read_yaml,
+)
 from safe_sysid.share import share_directory
-from safe_sysid.trajectory.bspline import SplineBasis
-from safe_sysid.trajectory.fourier import FourierBasis
-from safe_sysid.trajectory.motion_basis import MotionBasis
+from safe_sysid.versions import cpu_count
 
-BASES: dict[str, Callable[[float, int], MotionBasis]] = {
-    'fourier': FourierBasis,
-    'bspline': SplineBasis,
-}
+Basis = Annotated[str, OneOf(('fourier', 'bspline'))]
+Friction = Annotated[str, OneOf(('Fc', 'Fv', 'Ia', 'beta'))]
+CriterionName = Annotated[str, OneOf(('kappa', 'rho', 'D', 'A', 'E', 'r_c', 'kappa-direct'))]
 
 
 @dataclass(frozen=True)
-class ExcitationSettings:
+class ExcitationAim(Settings):
+    """What a motion has to be good for."""
+
+    criterion: CriterionName = 'kappa'  # kappa: condition number; rho: its smooth bound; D, A, E:
+    # volume, sum and largest axis of the confidence ellipsoid; r_c, kappa-direct: for comparison
+    payload_only: bool = False  # judge by the ten parameters of the last body alone
+
+
+@dataclass(frozen=True)
+class Effort(Settings):
+    """How much is tried: it ends with whatever is used up first."""
+
+    seconds: Positive = 20.0  # [s] of search
+    starts: Count | None = None  # after which the search ends; the result is then the same on
+    # every machine, if the seconds suffice; none: as many as there is time for
+    processes: Count = field(default_factory=cpu_count)  # that search at a time; usually one for
+    # each core
+    seed: Natural = 1  # of the random starts
+    cpu_seconds: float = math.inf  # [s] of the busiest process,
+    # whatever else the machine does
+
+
+@dataclass(frozen=True)
+class ExcitationSettings(Settings):
     """Every key of config/excitation.yaml, whose comments say what it means."""
 
-    basis: str
+    basis: Basis
     order: int
-    duration: float  # [s]
-    sample_rate: float  # [Hz]
-    check_rate: float  # [Hz]
-    command_rate: float  # [Hz]
-    friction: tuple[str, ...]
-    smooth: float  # [rad/s]
-    torque_noise: tuple[float, ...]  # [N m]
-    floor: float | None  # [m]
-    clearance: float  # [m]
-    extra_clearance: float  # [m]
-    extra_torque: float
-    poor_condition: float
-
-    def __post_init__(self) -> None:
-        if self.basis not in BASES:
-            raise ConfigError(f"no basis '{self.basis}', there are {list(BASES)}")
-        for kind in self.friction:
-            if kind not in friction.LABELS:
-                raise ConfigError(f"no friction '{kind}', there are {list(friction.LABELS)}")
-        positive = ('duration', 'sample_rate', 'check_rate', 'command_rate', 'smooth')
-        for name in (*positive, 'poor_condition'):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0.0):
-                raise ConfigError(f'{name} is {value}, it has to be more than 0')
-        for name in ('clearance', 'extra_clearance', 'extra_torque'):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise ConfigError(f'{name} is {value}, it has to be 0 or more')
-        if self.extra_torque >= 1.0:
-            raise ConfigError(f'extra_torque is {self.extra_torque}, it has to be less than 1')
-        if any(not (math.isfinite(x) and x > 0.0) for x in self.torque_noise):
-            raise ConfigError(f'torque_noise is {self.torque_noise}, all have to be more than 0')
-
-    def motion_basis(self) -> MotionBasis:
-        """Return the functions that motions are made of."""
-        return BASES[self.basis](self.duration, self.order)
+    duration: Positive  # [s]
+    sample_rate: Positive  # [Hz]
+    check_rate: Positive  # [Hz]
+    command_rate: Positive  # [Hz]
+    friction: tuple[Friction, ...]
+    smooth: Positive  # [rad/s]
+    torque_noise: tuple[Positive, ...]  # [N m]
+    floor: Finite | None  # [m]
+    clearance: NotNegative  # [m]
+    extra_clearance: NotNegative  # [m]
+    extra_torque: Share
+    poor_condition: Positive
 
 
 def read_settings(path: Path | None = None) -> ExcitationSettings:

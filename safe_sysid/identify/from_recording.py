@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 import time
 
@@ -18,6 +18,7 @@ from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_in_frame import Body, payload_of
 from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.reading_errors import departures, difference_errors, smallest_steps
@@ -29,7 +30,6 @@ from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import ReadingErrors, TorqueErrors, torque_errors, zero_error
-from safe_sysid.model.uncertainty import Uncertainty
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
@@ -57,29 +57,6 @@ STEP_ALLOWED = {  # sample times between two samples, before it is a gap
     'held_until': 1.5,
 }
 FEWEST = 5  # samples in a window
-
-
-@dataclass(frozen=True)
-class RecordingSettings:
-    """What is known before, and which part of a recording tells more."""
-
-    begin: float = 0.0  # [s] into the recording, from which on the payload is held
-    end: float | None = None  # [s] into the recording; None: its end
-    known_links: tuple[float, float] | None = None  # share, and centres of mass [m]
-    known_friction: float | str | None = None  # share or unknown; None: as links, if described
-    known: Uncertainty = field(default_factory=Uncertainty)  # widths of kinds of parameters
-    payload_mass: float = 10.0  # [kg] most that the last joint may move
-    payload_reach: float = 0.5  # [m] farthest that any of it is from that joint
-    torque_ratio: tuple[float, ...] | None = None  # error of a torque, as a share of it
-    torque_error: tuple[float, ...] | None = None  # [N m] on top; neither: as the arm states
-    position_error: tuple[float, ...] | None = None  # [rad]; None: what the arm's settings state
-    velocity_error: tuple[float, ...] | None = None  # [rad/s]; None: the same, or what shows
-    torque_signal: str = 'sampled'  # or held, held_until
-    window: float | None = None  # [s] that become one row per joint
-    flange: str | None = None  # frame of the payload; None: the tip of the arm
-    hold_out: float = 0.4  # share of the recording that judges what came before
-    filter_hz: float | None = None  # low-pass of that comparison
-    stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default
 
 
 @dataclass(frozen=True, eq=False)

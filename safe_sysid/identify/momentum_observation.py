@@ -47,7 +47,7 @@ from typing import Annotated
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.config import NotNegative, Positive, Range, Settings
+from safe_sysid.config import NotNegative, OneOf, Positive, Range, Settings
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.identify.step_path import ErrorBounds, Rule
@@ -79,6 +79,7 @@ LONGEST_HOLD = 1.5  # sample times that a torque is held; longer ones have lost 
 STEPS_REMEMBERED = 15  # whose lower quartile is taken for the sample time
 
 Factor = Annotated[float, Range(at_least=1.0)]
+TorqueSignal = Annotated[str, OneOf(tuple(TORQUE_SIGNALS))]
 PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
 
 
@@ -87,8 +88,8 @@ class ObservationSettings(Settings):
     """How measurements become rows, and how wrong a measurement may be."""
 
     window: Annotated[int, Range(at_least=2)] = 100  # samples per window, h
-    quadrature: str = 'trapezoid'  # trapezoid | euler
-    torque_signal: str = 'sampled'  # held | held_until | sampled, see A5
+    quadrature: Annotated[str, OneOf(('trapezoid', 'euler'))] = 'trapezoid'
+    torque_signal: TorqueSignal = 'sampled'  # of the torque between samples, see A5
     torque_ratio: PerJoint | None = None  # error of a torque as a share of its measured value
     torque_error: PerJoint | None = None  # [N m] on top; neither: what sensing of the arm says
     position_error: PerJoint | None = None  # [rad], zero error included; none: the same
@@ -101,8 +102,6 @@ class ObservationSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _one_of('quadrature', self.quadrature, ('trapezoid', 'euler'))
-        _one_of('torque_signal', self.torque_signal, tuple(TORQUE_SIGNALS))
         if self.curvature is not None and self.quadrature != 'trapezoid':
             raise ConfigError('curvature bounds the trapezoid rule, but quadrature is euler')
 
@@ -135,11 +134,6 @@ def per_joint(name: str, values: PerJoint, n: int) -> Array:
         raise ConfigError(f'{name} has {len(values)} entries; 1 or {n} (one per joint) are needed')
     array: Array = np.broadcast_to(np.array(values, dtype=float), (n,)).copy()
     return array
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ConfigError(f"{name} is '{value}', allowed are {', '.join(allowed)}")
 
 
 def _not_in_torque(

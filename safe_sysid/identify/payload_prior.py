@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import Positive
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
@@ -18,14 +18,8 @@ from safe_sysid.sets.interval import Interval
 class RecordingPriorSettings(ArmKnowledge):
     """How well the arm is known, and how large the payload may be."""
 
-    payload_mass: float = 10.0  # [kg] at most, with everything else on the last joint
-    reach: float = 0.5  # [m] no part of the payload is farther from the last joint
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ('payload_mass', 'reach'):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be above 0')
+    payload_mass: Positive = 10.0  # [kg] at most, with everything else on the last joint
+    reach: Positive = 0.5  # [m] no part of the payload is farther from the last joint
 
 
 def prior_of(model: RobotModel, settings: RecordingPriorSettings) -> ParameterEstimate:

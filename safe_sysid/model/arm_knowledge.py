@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import NotNegative, Settings
+from safe_sysid.model.body_widths import body_widths, half_widths, placeholders
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import JointLimits
-from safe_sysid.model.uncertainty import (
-    Uncertainty,
-    Width,
-    body_widths,
-    placeholders,
-)
+from safe_sysid.model.uncertainty import Uncertainty, Width
 from safe_sysid.sets.interval import Interval
 
 # A joint of which nobody states more, as shares of what it can do.
@@ -37,7 +33,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class ArmKnowledge:
+class ArmKnowledge(Settings):
     """Widths that are stated, and shares for the kinds of parameters of which none is.
 
     A share of friction counts where the arm has a figure; a 0 is none, and neither is one that
@@ -45,17 +41,12 @@ class ArmKnowledge:
     offset without a stated width: it may be of either sign, and no share of it says how well.
     """
 
-    links: float = 0.05  # every mass, first moment and inertia of a link, as share of its size
-    com: float = 0.0  # [m] and its centre of mass to this distance on top
-    friction: float | None = 0.05  # as links, for friction and armature; none: unknown
+    links: NotNegative = (
+        0.05  # every mass, first moment and inertia of a link, as share of its size
+    )
+    com: NotNegative = 0.0  # [m] and its centre of mass to this distance on top
+    friction: NotNegative | None = 0.05  # as links, of friction and armature; none: unknown
     stated: Uncertainty = field(default_factory=Uncertainty)
-
-    def __post_init__(self) -> None:
-        for name in ('links', 'com'):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ConfigError(f'{name} is {getattr(self, name)}, it has to be 0 or more')
-        if self.friction is not None and not 0.0 <= self.friction < np.inf:
-            raise ConfigError(f'friction is {self.friction}, it has to be 0 or more')
 
     def bounds(self, model: RobotModel) -> Interval:
         """Where theta is; its end effector as if it were a link, without payload."""
@@ -80,7 +71,7 @@ class ArmKnowledge:
     def _friction_width(self, kind: str, figure: Array) -> Array:
         stated = self.stated.stated().get(kind)
         width = Width((self.friction or 0.0,)) if stated is None else stated
-        return width.of(np.abs(figure), kind)
+        return half_widths(width, np.abs(figure), kind)
 
     def _widen_unknown(self, model: RobotModel, lower: Array, upper: Array) -> None:
         """Replace the bounds of friction of which nobody says anything."""

@@ -116,10 +116,10 @@ def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> 
     return '\n'.join([*lines, *_recordings(remarks)])
 
 
-def refusal_page(model: RobotModel, error: EffortError, remarks: tuple[str, ...]) -> str:
+def refusal_page(model: RobotModel, error: EffortError) -> str:
     """Report in Markdown on torques that nothing was fitted to."""
     lines = [f'# Calibration of {model.name}', '', f'**Refused.** {error}.', '']
-    return '\n'.join([*lines, *_recordings(remarks)])
+    return '\n'.join([*lines, *_recordings(error.remarks)])
 
 
 def _recordings(remarks: tuple[str, ...]) -> list[str]:

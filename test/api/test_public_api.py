@@ -8,7 +8,7 @@ import pytest
 
 import safe_sysid as ss
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.identify.from_recording import RecordingSettings
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 

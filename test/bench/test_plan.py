@@ -3,7 +3,7 @@
 import pytest
 
 from safe_sysid.bench.plan import run
-from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.bench.settings import BenchSettings
 
 KEYS = {
     'starts',

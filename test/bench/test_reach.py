@@ -4,7 +4,7 @@ import pytest
 
 from safe_sysid.bench import reach as bench_reach
 from safe_sysid.bench import runner as bench
-from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.bench.settings import BenchSettings
 
 KEYS = {'samples', 'escapes', 'sets_ms', 'evaluate_ms', 'certify_ms', 'width_ratio', 'scaling'}
 

@@ -11,10 +11,11 @@ from safe_sysid.bench.experiments.calibration import (
     simulated_log,
     trial,
 )
-from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
+from safe_sysid.calibrate.calibration import calibrate
 from safe_sysid.calibrate.consistency import ellipsoids_of
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.errors import ConfigError, MeasurementError

@@ -8,7 +8,6 @@ import pytest
 from safe_sysid.bench.constrained import rows_in_bursts
 from safe_sysid.bench.experiments.closed_chains import recording, true_chain
 from safe_sysid.calibrate.closed_chain_fit import (
-    ClosedChainSettings,
     closed_chain_fit,
     consistency_of_selection,
     fit_rows,
@@ -24,6 +23,7 @@ from safe_sysid.calibrate.compressed import compress
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.sdp_fit import sdp_fit
+from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.errors import ConfigError, MeasurementError

@@ -8,10 +8,11 @@ import pytest
 
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate import effort_check as effort_check_file
-from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
+from safe_sysid.calibrate.calibration import calibrate
 from safe_sysid.calibrate.effort_check import EffortError, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.model.robot_model import RobotModel
 

@@ -7,7 +7,6 @@ import pytest
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.external_torque import (
-    AdmittanceSettings,
     drift,
     drift_of,
     external_torque,
@@ -16,6 +15,7 @@ from safe_sysid.calibrate.external_torque import (
     wrench,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.settings import AdmittanceSettings
 from safe_sysid.calibrate.torque_rows import MOTION, motion_of
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
@@ -85,7 +85,7 @@ def test_drift_by_hand():
     assert found.per_minute == pytest.approx(0.3)
     assert found.active == 0.5
     assert found.smallest_dead_zone[0] == 3.0
-    with pytest.raises(ConfigError, match='six numbers'):
+    with pytest.raises(ConfigError, match='a list of 6'):
         AdmittanceSettings(dead_zone=(1.0,))
 
 

@@ -7,13 +7,13 @@ from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.calibrate import kinematic_fit as kinematics
 from safe_sysid.calibrate.kinematic_fit import (
     Marker,
-    PoseNoise,
     TipPoses,
     exponential,
     kinematic_fit,
     logarithm,
     tip_poses,
 )
+from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.robot_model import RobotModel
 

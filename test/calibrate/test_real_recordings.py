@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safe_sysid.calibrate.calibration import CalibrationSettings, calibrate
+from safe_sysid.calibrate.calibration import calibrate
 from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.even_log import EvenLog, even_logs
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.measure.csv_log import Columns
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import arm_of

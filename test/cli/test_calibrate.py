@@ -11,11 +11,11 @@ from scipy.spatial.transform import Rotation
 from safe_sysid.bench import calibrate as bench_calibrate
 from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
-from safe_sysid.bench.runner import BenchSettings
 from safe_sysid.bench.runner import run as run_bench
-from safe_sysid.calibrate.calibration import CalibrationSettings
+from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.kinematic_fit import tip_poses
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.cli.main import main
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.model.inertia import is_consistent

@@ -1,65 +1,66 @@
 """Shells complete what the command line declares."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from safe_sysid.cli.completion import completed
-from safe_sysid.cli.main import COMMANDS, main, parser
+from safe_sysid.cli.main import COMMANDS, main
 
 
-def completions(shell, script, words):
-    """What a shell offers for the last word of a command line."""
-    typed = ' '.join(f"'{word}'" for word in words)
-    lines = {
-        'bash': f'COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _safe_sysid; '
-        'printf "%s\\n" "${COMPREPLY[@]}"',
-        'fish': f"complete -C '{' '.join(words)}'",
-    }[shell]
-    answer = subprocess.run(
-        [shell, '-c', f'{script}\n{lines}'], capture_output=True, text=True, check=True
+def offered(line, folder):
+    """What is offered for the last word of a command line."""
+    answers = folder / 'answers'
+    asked = {
+        '_ARGCOMPLETE': '1',
+        '_ARGCOMPLETE_STDOUT_FILENAME': str(answers),
+        '_ARGCOMPLETE_IFS': '\n',
+        'COMP_LINE': line,
+        'COMP_POINT': str(len(line)),
+    }
+    subprocess.run(
+        [sys.executable, '-m', 'safe_sysid.cli.main'], env={**os.environ, **asked}, check=True
     )
-    assert answer.stderr == ''
-    return {line.partition('\t')[0] for line in answer.stdout.splitlines()}
+    return {word.rstrip() for word in answers.read_text(encoding='utf-8').splitlines()}
 
 
-@pytest.fixture(params=['bash', 'fish'])
-def shell(request):
-    if shutil.which(request.param) is None:
-        pytest.skip(f'{request.param} is not installed, so nobody can try its completion')
-    return request.param
+def test_every_command_is_offered(tmp_path):
+    assert set(COMMANDS) <= offered('safe-sysid ', tmp_path)
 
 
-@pytest.fixture
-def script(shell, capsys):
-    assert main(['completion', shell]) == 0
-    return capsys.readouterr().out
-
-
-def test_every_command_is_offered(shell, script):
-    assert set(COMMANDS) <= completions(shell, script, ['safe-sysid', ''])
-    assert completions(shell, script, ['safe-sysid', 'ide']) == {'identifiability', 'identify'}
-
-
-def test_options_of_a_command_and_their_values(shell, script):
-    offered = completions(shell, script, ['safe-sysid', 'identify', '--known'])
-    assert offered == {'--known', '--known-links', '--known-friction'}
-    robots = completions(shell, script, ['safe-sysid', 'identify', 'x.mcap', '--robot', ''])
+def test_options_of_a_command_and_their_values(tmp_path):
+    options = offered('safe-sysid identify --known', tmp_path)
+    assert options == {'--known', '--known-links', '--known-friction'}
+    robots = offered('safe-sysid identify x.mcap --robot ', tmp_path)
     assert {'kinova_gen3', 'lbr_med7', 'two_link'} <= robots
-    assert completions(shell, script, ['safe-sysid', 'bench', 'mod']) == {'model'}
+    assert offered('safe-sysid excite ki', tmp_path) == {'kinova_gen3'}
+    assert offered('safe-sysid bench mod', tmp_path) == {'model'}
 
 
-def test_nothing_that_is_declared_is_missing():
-    found = {each.name: each for each in completed(parser())}
-    assert list(found) == list(COMMANDS)
-    assert {'--json', '--html', '--export'} <= set(found['identify'].options)
-    assert set(found['completion'].words) == {'bash', 'zsh', 'fish'}
+def test_bash_completes_with_the_script(capsys, tmp_path):
+    if shutil.which('bash') is None:
+        pytest.skip('bash is not installed, so nobody can try its completion')
+    assert main(['completion', 'bash']) == 0
+    script = capsys.readouterr().out
+    program = tmp_path / 'safe-sysid'
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m safe_sysid.cli.main "$@"\n')
+    program.chmod(0o755)
+    typed = 'safe-sysid ide'
+    lines = (
+        f'COMP_LINE="{typed}"; COMP_POINT={len(typed)}; COMP_TYPE=9; COMP_WORDS=({typed}); '
+        'COMP_CWORD=1; _python_argcomplete safe-sysid; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    answer = subprocess.run(
+        ['bash', '-c', f'{script}\n{lines}'],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, 'PATH': f'{tmp_path}{os.pathsep}{os.environ["PATH"]}'},
+    )  # fmt: skip
+    assert set(answer.stdout.split()) == {'identifiability', 'identify'}
 
 
-def test_zsh_gets_the_script_of_bash_behind_its_reader(capsys):
-    main(['completion', 'zsh'])
-    zsh = capsys.readouterr().out
-    main(['completion', 'bash'])
-    assert zsh.endswith(capsys.readouterr().out)
-    assert zsh.startswith('autoload -U +X compinit')
+@pytest.mark.parametrize('shell', ['bash', 'zsh', 'fish'])
+def test_every_shell_gets_a_script(shell, capsys):
+    assert main(['completion', shell]) == 0
+    assert 'safe-sysid' in capsys.readouterr().out

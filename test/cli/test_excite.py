@@ -9,12 +9,14 @@ import pytest
 
 from safe_sysid.bench.excite import run
 from safe_sysid.bench.experiments.excitation import feature_point_figures
-from safe_sysid.bench.runner import BenchSettings
-from safe_sysid.cli.excite import CRITERIA
+from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.cli.main import main
-from safe_sysid.config import read_yaml
+from safe_sysid.config import allowed_values, read_yaml
 from safe_sysid.excite import excitation_trajectory
 from safe_sysid.excite.criteria import STAGES
+from safe_sysid.excite.design import BASES
+from safe_sysid.excite.settings import ExcitationAim, ExcitationSettings
+from safe_sysid.model.friction import LABELS
 from safe_sysid.share import share_directory
 
 EFFORT = ('--seconds', '300', '--starts', '1', '--processes', '1')
@@ -109,14 +111,23 @@ def test_misuse_is_a_sentence(capsys):
     for more, words in (
         (['two_link'], 'no pose of two_link'),
         (['two_link', '--payload', 'rod_tool'], "does not say how 'two_link' holds it"),
-        (['two_link', '--seed', '-1'], 'seed is -1'),
     ):
         assert main(['excite', *more, *EFFORT]) == 2
         assert words in capsys.readouterr().err
 
 
-def test_the_command_offers_every_criterion():
-    assert tuple(STAGES) == CRITERIA
+def test_a_seed_below_0_is_misuse(capsys):
+    with pytest.raises(SystemExit) as ending:
+        main(['excite', 'two_link', '--seed', '-1'])
+    assert ending.value.code == 2
+    assert "argument --seed: '-1' has to be at least 0" in capsys.readouterr().err
+
+
+def test_settings_allow_what_there_is():
+    allowed = allowed_values(ExcitationAim) | allowed_values(ExcitationSettings)
+    assert allowed['criterion'].values == tuple(STAGES)
+    assert allowed['basis'].values == tuple(BASES)
+    assert allowed['friction'].values == LABELS
 
 
 def test_feature_points_need_their_inflation():

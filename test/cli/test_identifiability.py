@@ -12,7 +12,7 @@ from report.browser import Browser, chromium
 
 from safe_sysid.bench import identifiability as bench_identifiability
 from safe_sysid.bench.identifiability import chain
-from safe_sysid.bench.runner import BenchSettings
+from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.cli.main import COMMANDS, main
 from safe_sysid.model.identifiability.links import written
 from safe_sysid.model.identifiability.parameter_classes import ParameterClass

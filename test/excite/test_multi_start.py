@@ -6,8 +6,8 @@ import pytest
 
 from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.excite.design import design_problem, search, warm_up
-from safe_sysid.excite.multi_start import Effort, NoMotionError, design
-from safe_sysid.excite.settings import read_settings
+from safe_sysid.excite.multi_start import NoMotionError, design
+from safe_sysid.excite.settings import Effort, read_settings
 from safe_sysid.model.robot_model import RobotModel
 
 LONG = 300.0  # [s] that are never used up

@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
 from safe_sysid.model import inertia
+from safe_sysid.model.body_widths import body_sizes
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.uncertainty import Uncertainty, Width, body_sizes
+from safe_sysid.model.uncertainty import Uncertainty, Width
 from safe_sysid.simulate.random_arm import random_body
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from safe_sysid.identify.from_recording import RecordingSettings, identification_problem
+from safe_sysid.identify.from_recording import identification_problem
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.recording import Samples, recording_of
 from safe_sysid.model.arm import arm_of
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.calibration import Calibration, CalibrationSettings, calibrate
+from safe_sysid.calibrate.calibration import Calibration, calibrate
 from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.calibrate.torque_rows import torque_rows
 from safe_sysid.calibrate.validation import torque_error
 from safe_sysid.model.inertia import from_pseudo_inertia, pseudo_inertia

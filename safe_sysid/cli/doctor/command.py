@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterator
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from safe_sysid.cli.doctor.findings import DoctorFinding, Verdict, failed
+if TYPE_CHECKING:
+    from safe_sysid.cli.doctor.findings import DoctorFinding
 
 HELP = 'check this machine: libraries, Ipopt solvers, ROS 2; and the files of an arm'
 
@@ -28,6 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid doctor`; the exit status is 1 when something failed."""
+    from collections import Counter
+
+    from safe_sysid.cli.doctor.findings import Verdict
+
     findings = []
     for finding in examine(options.robot, options.config):
         findings.append(finding)
@@ -44,6 +49,7 @@ def command(options: argparse.Namespace) -> int:
 def examine(robot: str | None, config: Path | None) -> Iterator[DoctorFinding]:
     """Yield findings about the machine, then about the arm if one is given."""
     from safe_sysid.cli.doctor import machine_checks
+    from safe_sysid.cli.doctor.findings import failed
 
     yield from machine_checks.findings()
     if robot is None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
+from safe_sysid.config import Count, NotNegative, Positive, Settings
 from safe_sysid.errors import BoundError, SafeSysidError
 from safe_sysid.plan.search.working_rows import nearest_rows, with_broken_rows
 
@@ -59,19 +60,13 @@ class NonlinearProgram(Protocol):
 
 
 @dataclass(frozen=True)
-class IpoptSettings:
+class IpoptSettings(Settings):
     """How hard to try."""
 
-    tolerance: float = 1e-4  # of optimality
-    iterations: int = 200
-    inside: float = 1e-4  # by how much constraints are to hold, so that tolerances don't matter
-    rows: int = 100  # constraints to begin with, and to add at a time when others turn out broken
-
-    def __post_init__(self) -> None:
-        if not (self.tolerance > 0.0 and self.inside >= 0.0):
-            raise BoundError(f'{self} needs a tolerance above 0 and `inside` not below 0')
-        if self.iterations < 1 or self.rows < 1:
-            raise BoundError(f'{self} needs at least one iteration and one row')
+    tolerance: Positive = 1e-4  # of optimality
+    iterations: Count = 200
+    inside: NotNegative = 1e-4  # by which constraints are to hold, so that tolerances don't matter
+    rows: Count = 100  # constraints to begin with, and to add when others turn out broken
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import numpy as np
 
-from safe_sysid.config import Positive, PositiveShare, Range, Settings
-from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.config import Entries, Positive, PositiveShare, Range, Settings
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
@@ -34,14 +34,9 @@ class TaskSettings(Settings):
     longest: Positive = 1.6  # [rad] along the route
     shortest: Positive = 0.02  # [rad]
     shorter: PositiveShare = 0.75  # each length is this share of the one before
-    vias: tuple[PositiveShare, ...] = (0.5, 0.65, 0.35)  # shares of the length
+    vias: Annotated[tuple[PositiveShare, ...], Entries(1)] = (0.5, 0.65, 0.35)  # of the length
     checks: Annotated[int, Range(at_least=2)] = 8  # times of each piece to look at in floats
     slow: Positive = 0.1  # [s] that certificates are expected to take before the first are timed
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.vias:
-            raise ConfigError('vias of task motions is empty, it has to hold one share or more')
 
 
 def find_motion(

@@ -21,10 +21,10 @@ from safe_sysid.identify.from_recording import (
     SOLVE_PIVOTS,
     SOLVE_SECONDS,
     SOLVES,
-    RecordingSettings,
     identify_recording,
 )
 from safe_sysid.identify.payload_prior import prior_of
+from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_of

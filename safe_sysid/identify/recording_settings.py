@@ -1,0 +1,49 @@
+"""What a user can say of a recording: its part, what is known before, errors of readings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from safe_sysid.config import NotNegative, OneOf, Positive, Settings, Share
+from safe_sysid.model.uncertainty import Uncertainty
+
+Entry = tuple[NotNegative, ...]  # one for all joints, or one each
+Unknown = Annotated[str, OneOf(('unknown',))]
+TorqueSignal = Annotated[str, OneOf(('sampled', 'held', 'held_until'))]
+
+
+@dataclass(frozen=True)
+class RecordingSettings(Settings):
+    """What is known before, and which part of a recording tells more."""
+
+    begin: NotNegative = 0.0  # [s] time in the recording from which on the payload is held
+    end: Positive | None = None  # [s] end of that part of the recording; none: its end
+    known_links: tuple[Share, NotNegative] | None = None  # how well links are known: a share of
+    # the size of every parameter, and how far every centre of mass may be off [m] as in 5%,0.01;
+    # none: what the settings of the arm state, else 5%
+    known_friction: Share | Unknown | None = None  # the same for friction and rotor inertia where
+    # their figure is not 0. What is 0 in a file is unknown, and so is an offset without a stated
+    # width; none: as links, or unknown where a URDF stands alone
+    known: Uncertainty = field(default_factory=Uncertainty)  # widths of kinds of parameters
+    payload_mass: Positive = 10.0  # [kg] most that the last joint may move
+    payload_reach: Positive = 0.5  # [m] farthest that any of it is from the origin of that joint
+    torque_ratio: tuple[Share, ...] | None = None  # error of a torque as a share of it; one for
+    # all joints or one each; none: what sensing: of the arm states, else wide figures, which are
+    # printed
+    torque_error: Entry | None = None  # [N·m] error of a torque on top of that share; one or one
+    # each; none: the same, and 0 where only the share is given
+    position_error: Entry | None = None  # [rad] error of a position of all causes; one or one
+    # each; none: what sensing: of the arm states, else wide figures, which are printed
+    velocity_error: Entry | None = None  # [rad/s] error of a velocity of all causes; one or one
+    # each; none: what sensing: of the arm states, else what shows
+    torque_signal: TorqueSignal = 'sampled'  # sampled: measured; held: a command, constant from
+    # its stamp on; held_until: constant until its stamp
+    window: Positive | None = None  # [s] measurements that become one row per joint; none: 0.1,
+    # or 0.5 where the recording has no velocity
+    flange: str | None = None  # frame of the payload; none: the `tip` of the arm's settings
+    hold_out: Share = 0.4  # share at the end of the recording whose torque is predicted from what
+    # came before. Bounds are from all of it
+    filter_hz: Positive | None = None  # [Hz] low-pass of that comparison; none: 10, or a fifth of
+    # the sample rate
+    stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default
