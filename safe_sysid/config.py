@@ -132,17 +132,18 @@ def _broken(hint: Any, value: Any) -> Iterator[Allowed | Entries]:
     if value is None or not arguments:
         return
     if get_origin(hint) is Annotated:
-        yield from (mark for mark in arguments[1:] if value not in mark)
         yield from _broken(arguments[0], value)
+        yield from (mark for mark in arguments[1:] if value not in mark)
     elif get_origin(hint) in (Union, types.UnionType):
         fitting = (part for part in arguments if _is_of(part, value))
-        yield from _broken(next(fitting, None), value)
+        yield from _broken(next(fitting, arguments[0]), value)
     elif get_origin(hint) is tuple:
-        hints = (arguments[0],) * len(value) if arguments[-1] is Ellipsis else arguments
-        if len(hints) != len(value):
-            yield Entries(len(hints), len(hints))
-        for part, entry in zip(hints, value, strict=False):
+        entries = value if isinstance(value, tuple) else (value,)
+        hints = arguments[:1] if arguments[-1] is Ellipsis else arguments
+        for part, entry in zip((*hints, *hints[-1:] * len(entries)), entries, strict=False):
             yield from _broken(part, entry)
+        if arguments[-1] is not Ellipsis and len(hints) != len(entries):
+            yield Entries(len(hints), len(hints))
 
 
 def _is_of(hint: Any, value: Any) -> bool:

@@ -79,6 +79,7 @@ LONGEST_HOLD = 1.5  # sample times that a torque is held; longer ones have lost 
 STEPS_REMEMBERED = 15  # whose lower quartile is taken for the sample time
 
 Factor = Annotated[float, Range(at_least=1.0)]
+Quadrature = Annotated[str, OneOf(('trapezoid', 'euler'))]
 TorqueSignal = Annotated[str, OneOf(tuple(TORQUE_SIGNALS))]
 PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
 
@@ -88,7 +89,7 @@ class ObservationSettings(Settings):
     """How measurements become rows, and how wrong a measurement may be."""
 
     window: Annotated[int, Range(at_least=2)] = 100  # samples per window, h
-    quadrature: Annotated[str, OneOf(('trapezoid', 'euler'))] = 'trapezoid'
+    quadrature: Quadrature = 'trapezoid'  # rule that integrates between two samples
     torque_signal: TorqueSignal = 'sampled'  # of the torque between samples, see A5
     torque_ratio: PerJoint | None = None  # error of a torque as a share of its measured value
     torque_error: PerJoint | None = None  # [N m] on top; neither: what sensing of the arm says

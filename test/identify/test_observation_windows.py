@@ -190,8 +190,11 @@ def test_an_observer_can_start_again_after_it_has_finished(rng):
 
 REFUSED = [
     ({'window': 1}, r'window is 1, it has to be at least 2 \(samples'),
-    ({'quadrature': 'simpson'}, "quadrature is 'simpson', allowed are trapezoid, euler"),
-    ({'torque_signal': 'zoh'}, "torque_signal is 'zoh', allowed are held, held_until, sampled"),
+    ({'quadrature': 'simpson'}, "quadrature is 'simpson', it has to be one of trapezoid, euler"),
+    (
+        {'torque_signal': 'zoh'},
+        "torque_signal is 'zoh', it has to be one of held, held_until, sampled",
+    ),
     ({'torque_ratio': (-0.1,)}, r'torque_ratio is \(-0.1,\), it has to be at least 0'),
     ({'torque_error': (np.nan,)}, r'torque_error is \(nan,\), it has to be at least 0'),
     ({'position_error': (np.inf,)}, r'position_error is \(inf,\), it has to be at least 0'),

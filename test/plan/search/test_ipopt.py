@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from safe_sysid.errors import BoundError
+from safe_sysid.errors import BoundError, ConfigError
 from safe_sysid.plan.search.ipopt import Evaluation, IpoptSettings, SolverOutcome, solve
 
 
@@ -165,7 +165,7 @@ def test_mistakes_in_the_problem_are_raised():
         solve(Failing(raising(TypeError('misuse'))), START, 10.0)
     with pytest.raises(BoundError, match='finite'):
         solve(Rosenbrock(), [np.nan, 0.0], 1.0)
-    with pytest.raises(BoundError, match='at least one'):
+    with pytest.raises(ConfigError, match='iterations is 0, it has to be at least 1'):
         IpoptSettings(iterations=0)
 
 
