@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint docs bench lock clean
+.PHONY: help environment demo test test-slow lint docs bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -17,7 +17,8 @@ endif
 
 help:
 	@echo 'make demo    see what it does'
-	@echo 'make test    run the tests            (ARGS="-k interval" chooses, ARGS="-m slow" runs the slow ones)'
+	@echo 'make test    run the tests            (ARGS="-k interval" chooses)'
+	@echo 'make test-slow  run the slow tests: broader, with more seeds, in real time'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make bench   print figures            (BENCH=model, ARGS=--quick)'
@@ -32,7 +33,12 @@ demo: environment
 
 test: environment
 	@echo 'test: pytest'
-	@$(run) -m pytest -q -n auto --dist loadfile $(ARGS)
+	@$(run) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+
+# One after the other: loops in real time leave no core for a second one.
+test-slow: environment
+	@echo 'test: pytest -m slow'
+	@$(run) -m pytest -q -m slow $(ARGS)
 
 lint: environment
 	@echo 'lint: ruff format --check'

@@ -122,17 +122,18 @@ def test_a_consistent_least_squares_solution_is_the_answer(rng):
         assert result.cost == pytest.approx(cost(rows, theta_r, result.phi), rel=1e-6)
 
 
-def test_pressed_against_the_edge_no_body_is_better(rng):
+@pytest.mark.parametrize('trials', [16, pytest.param(40, marks=pytest.mark.slow)])
+def test_pressed_against_the_edge_no_body_is_better(trials, rng):
     found = []
-    for _ in range(40):
+    for _ in range(trials):
         rows, theta_r = random_rows(rng, thin_body(rng), 10.0 ** rng.uniform(-3, -1))
         result = fit(rows, theta_r, GUESS, seconds=20.0, iterations=2000)
         assert is_consistent(result.phi)
         found.append(result.outcome)
         if result.outcome is FitOutcome.SOLVED:
             assert optimality(rows, theta_r, result.phi) < 1e-2
-    assert found.count(FitOutcome.SOLVED) >= 25
-    assert found.count(FitOutcome.STOPPED_EARLY) <= 2
+    assert found.count(FitOutcome.SOLVED) >= 0.6 * trials
+    assert found.count(FitOutcome.STOPPED_EARLY) <= 0.07 * trials
 
 
 def test_scipy_finds_no_lower_cost(rng):
@@ -204,8 +205,9 @@ def test_noise_that_says_standing_still_is_a_tonne_is_not_believed(rng):
     assert np.abs(result.phi - GUESS).max() < 0.05
 
 
-def test_any_rows_and_any_guess_give_a_body(rng):
-    for _ in range(60):
+@pytest.mark.parametrize('trials', [20, pytest.param(60, marks=pytest.mark.slow)])
+def test_any_rows_and_any_guess_give_a_body(trials, rng):
+    for _ in range(trials):
         m = int(rng.integers(1, 30))
         Y_e = rng.normal(size=(m, 10)) * 10.0 ** rng.uniform(-9, 3, 10)
         if rng.random() < 0.5:

@@ -36,8 +36,9 @@ def shares(model, settings, log):
 # errors of the torque
 
 
-def test_rows_hold_for_every_kind_of_torque_error(rng):
-    for _ in range(40):
+@pytest.mark.parametrize('trials', [15, pytest.param(40, marks=pytest.mark.slow)])
+def test_rows_hold_for_every_kind_of_torque_error(trials, rng):
+    for _ in range(trials):
         trial = random_trial(rng, seconds=1.0)
         used = share_of_promise(trial.observation(), trial.model.theta, trial.model.layout)
         assert used.max() <= 1.0
@@ -293,11 +294,12 @@ def test_one_jump_of_the_torque_is_covered_wherever_it_falls(rng):
     assert largest > 0.8
 
 
-def test_the_error_bound_is_not_below_the_sum_of_the_errors_of_many_samples(rng):
+@pytest.mark.parametrize('trials', [10, pytest.param(30, marks=pytest.mark.slow)])
+def test_the_error_bound_is_not_below_the_sum_of_the_errors_of_many_samples(trials, rng):
     # in exact arithmetic: rounding of a long sum is on the safe side
     model = random_tree(rng, 1, serial=True)
     nothing = Interval(np.zeros(14), np.zeros(14))
-    for _ in range(30):
+    for _ in range(trials):
         samples, step = 2000, int(rng.integers(100_000, 2_000_000))
         error, rest = float(rng.uniform(0.1, 1.0)), np.zeros((samples + 1, 1))
         settings = exact(window=samples, torque_error=(error,), torque_signal='held')
