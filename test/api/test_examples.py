@@ -10,16 +10,23 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
 NOTEBOOKS = sorted((ROOT / 'examples').glob('*.ipynb'))
 SHORT = 20  # lines, of the first five
+LONG = ('09_calibrate_an_arm', '10_excite_identify_hand_over', 'identify_a_payload')
 
 
-@pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.stem)
+def each(paths):
+    """Return examples as parameters; the long ones are slow tests."""
+    marks = dict.fromkeys(LONG, pytest.mark.slow)
+    return [pytest.param(p, id=p.stem, marks=marks.get(p.stem, ())) for p in paths]
+
+
+@pytest.mark.parametrize('path', each(EXAMPLES))
 def test_an_example_runs(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(path), run_name='__main__')
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.parametrize('path', NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize('path', each(NOTEBOOKS))
 def test_a_notebook_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cells = json.loads(path.read_text(encoding='utf-8'))['cells']

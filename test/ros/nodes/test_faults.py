@@ -49,7 +49,11 @@ def test_states_that_are_lost_or_come_twice_or_late_do_no_harm(loop):
     ('how', 'words'),
     [
         ('not a number', 'position of joint_2 in joint_states is nan; it has to be finite'),
-        ('wrong names', "joint_states has no ['joint_1']; its joints are ['somebody_else'"),
+        pytest.param(
+            'wrong names',
+            "joint_states has no ['joint_1']; its joints are ['somebody_else'",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_state_that_makes_no_sense_is_a_fault_until_it_does(loop, how, words):
@@ -80,7 +84,9 @@ def test_a_fault_in_idle_gives_no_torque(loop):
     loop.come_back()
 
 
-@pytest.mark.parametrize('how', ['clock ahead', 'clock back'])
+@pytest.mark.parametrize(
+    'how', ['clock ahead', pytest.param('clock back', marks=pytest.mark.slow)]
+)
 def test_a_clock_that_jumps_is_a_fault(loop, how):
     loop.disturb(how)
     loop.wait_to_hear('controller', 'the stamps of samples jumped')
