@@ -16,8 +16,8 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.excite.criteria import Criterion
 from safe_sysid.excite.information import Information
-from safe_sysid.excite.torque_rows import nominal_torque_into, torque_slopes_into
 from safe_sysid.model.collision.arm_distances import Contacts, near_slopes_into
+from safe_sysid.model.dynamics.torque_rows import nominal_torque_into, torque_slopes_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import JointLimits
 from safe_sysid.trajectory.motion_basis import Motion, MotionBasis

@@ -12,7 +12,7 @@ import scipy.linalg
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.excite.criteria import SMALLEST, Criterion
 from safe_sysid.excite.observed_columns import ObservedColumns
-from safe_sysid.excite.torque_rows import torque_pullback_into, torque_rows_into
+from safe_sysid.model.dynamics.torque_rows import torque_pullback_into, torque_rows_into
 from safe_sysid.model.robot_model import RobotModel
 
 

@@ -14,7 +14,7 @@ import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.excite.torque_rows import RowLayout, torque_rows_into
+from safe_sysid.model.dynamics.torque_rows import RowLayout, torque_rows_into
 from safe_sysid.model.identifiability.base_parameters import (
     BaseParameters,
     base_parameters_in_order,

@@ -1,7 +1,6 @@
-"""How entries of the whole torque regressor move with the motion: one adjoint pass per body.
+"""How entries of the whole torque regressor move with the motion, by the adjoint of `torque_rows`.
 
-A body's ten columns are those of a tip (see `tip_regressor`) at the end of the joints that move
-it. The columns of friction are sign(qd), qd, qdd and 1 of the joint itself.
+The columns of friction are sign(qd), qd, qdd and 1 of the joint itself.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.dynamics.tip_regressor import add_tip_pullback, checked_states, path_to
+from safe_sysid.model.dynamics.tip_regressor import checked_states
+from safe_sysid.model.dynamics.torque_rows import RowLayout, torque_pullback_into
 from safe_sysid.model.robot_model import RobotModel
 
 
@@ -27,12 +27,9 @@ def regressor_pullback(
         raise MeasurementError(
             f'weights have shape {np.shape(weights)}; one per entry of W is needed, {expected}'
         )
+    column = np.tile(np.arange(layout.size), (n, 1))
+    column[:, layout.joint_entries('Fc')] = -1
     slopes = np.zeros_like(states)
-    for i in range(n):
-        own = np.ascontiguousarray(weights[:, :, layout.inertial(i)])
-        add_tip_pullback(model.tree, path_to(model.tree, i), states, own, slopes)
-    joint = np.arange(n)
-    for order, name in ((1, 'Fv'), (2, 'Ia')):
-        columns = np.arange(layout.size)[layout.joint_entries(name)]
-        slopes[order] += weights[:, joint, columns]
+    by_joint = np.ascontiguousarray(np.swapaxes(weights, 0, 1), dtype=float)
+    torque_pullback_into(model.tree, RowLayout(column, 1.0), states, by_joint, slopes)
     return slopes

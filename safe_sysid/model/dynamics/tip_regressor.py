@@ -7,14 +7,7 @@ joint j turns against, and x the cross product of motions,
     v = sum s_k qd_k,  a = sum s_k qdd_k + v_k x s_k qd_k - gravity,
     W_k = b(s_k, a) + b(s_k x v, v)                         (theta_e columns of W, eq. (10))
 
-Turning joint j moves everything below it the other way: with d = v_j x s_j and u = v - v_j
-
-    d s_k / d q_j = s_k x s_j for k < j    d v / d q_j  = d      d a / d q_j  = A_j x s_j + d x u
-                                           d v / d qd_j = s_j    d a / d qd_j = d + s_j x u
-                                                                 d a / d qdd_j = s_j
-
-`tip_pullback` sums these against given weights of the entries of W in one pass, because the sum of
-c_k b(s, v) over the ten parameters is s . I(c_k) v, which is bilinear.
+`tip_pullback` is the adjoint of `torque_rows` with the columns of this body alone.
 """
 
 from __future__ import annotations
@@ -27,6 +20,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.dynamics.motion_algebra import bilinear, motion_cross, to_child
 from safe_sysid.model.dynamics.regressors import checked_rows, joint_pose
+from safe_sysid.model.dynamics.torque_rows import RowLayout, torque_pullback_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
@@ -70,8 +64,10 @@ def tip_pullback(model: RobotModel, q: Array, qd: Array, qdd: Array, weights: Ar
             f'weights have shape {weights.shape}; one per entry of W_e is needed, '
             f'{(states.shape[1], model.n, 10)}'
         )
-    slopes = np.zeros_like(states)
-    add_tip_pullback(model.tree, tip_path(model), states, weights, slopes)
+    column = np.full((model.n, model.layout.size), -1)
+    column[:, model.layout.end_effector] = np.arange(10)
+    slopes, by_joint = np.zeros_like(states), np.ascontiguousarray(weights.swapaxes(0, 1))
+    torque_pullback_into(model.tree, RowLayout(column, 1.0), states, by_joint, slopes)
     return slopes
 
 
@@ -137,84 +133,3 @@ def _compose(R: Array, p: Array, R_tip: Array, p_tip: Array) -> None:
         for c in range(3):
             p_tip[r] += R[r, c] * p_old[c]
             R_tip[r, c] = R[r, 0] * R_old[0, c] + R[r, 1] * R_old[1, c] + R[r, 2] * R_old[2, c]
-
-
-@jit
-def add_tip_pullback(
-    tree: Tree, path: IntArray, states: Array, weights: Array, slopes: Array
-) -> None:
-    """Add the derivatives of one body's columns to slopes; see `tip_pullback`."""
-    motions = _empty(len(path))
-    of_v, of_a, of_s = np.empty(6), np.empty(6), np.empty((len(path), 6))
-    for t in range(states.shape[1]):
-        _set_motions(tree, path, states[:, t], motions)
-        _pull_to_motions(path, motions, weights[t], of_v, of_a, of_s)
-        _pull_to_joints(path, motions, of_v, of_a, of_s, slopes[:, t])
-
-
-@jit
-def _pull_to_motions(
-    path: IntArray, motions: _Motions, weights: Array, of_v: Array, of_a: Array, of_s: Array
-) -> None:
-    """Pull s_k . I(c_k) a + (s_k x v) . I(c_k) v, summed, back to v, a and every s_k."""
-    v, a = motions.before[-1], motions.acceleration[-1]
-    cross, h, other = np.empty(6), np.empty(6), np.empty(6)
-    of_v[:], of_a[:] = 0.0, 0.0
-    for i in range(len(path)):
-        c, s = weights[path[i]], motions.s[i]
-        _momentum(c, s, other)
-        of_a += other
-        _momentum(c, v, h)
-        _cross_transposed(s, h, other)
-        of_v += other
-        motion_cross(s, v, cross)
-        _momentum(c, cross, other)
-        of_v += other
-        _momentum(c, a, of_s[i])
-        _cross_transposed(v, h, other)
-        of_s[i] -= other
-
-
-@jit
-def _pull_to_joints(
-    path: IntArray, motions: _Motions, of_v: Array, of_a: Array, of_s: Array, slopes: Array
-) -> None:
-    """Write derivatives in q, qd, qdd of one sample to slopes (3, n)."""
-    d, u, cross, moved, other = np.empty((5, 6))
-    lower = np.zeros(6)  # what s_j has to be multiplied with for the motions of joints below
-    for i in range(len(path)):
-        j, s = path[i], motions.s[i]
-        motion_cross(motions.before[i], s, d)
-        for r in range(6):
-            u[r] = motions.before[-1, r] - motions.before[i, r]
-        motion_cross(motions.acceleration[i], s, moved)
-        motion_cross(d, u, cross)
-        motion_cross(s, u, other)
-        for r in range(6):
-            slopes[0, j] += of_v[r] * d[r] + of_a[r] * (moved[r] + cross[r]) + lower[r] * s[r]
-            slopes[1, j] += of_v[r] * s[r] + of_a[r] * (d[r] + other[r])
-            slopes[2, j] += of_a[r] * s[r]
-        _cross_transposed(s, of_s[i], other)
-        lower += other
-
-
-@jit
-def _momentum(c: Array, v: Array, out: Array) -> None:
-    """out = I(c) v, the momentum of a body with parameters c."""
-    out[0] = c[0] * v[0] + v[4] * c[3] - v[5] * c[2]
-    out[1] = c[0] * v[1] + v[5] * c[1] - v[3] * c[3]
-    out[2] = c[0] * v[2] + v[3] * c[2] - v[4] * c[1]
-    out[3] = c[4] * v[3] + c[5] * v[4] + c[7] * v[5] + c[2] * v[2] - c[3] * v[1]
-    out[4] = c[5] * v[3] + c[6] * v[4] + c[8] * v[5] + c[3] * v[0] - c[1] * v[2]
-    out[5] = c[7] * v[3] + c[8] * v[4] + c[9] * v[5] + c[1] * v[1] - c[2] * v[0]
-
-
-@jit
-def _cross_transposed(a: Array, h: Array, out: Array) -> None:
-    """out with (a x b) . h = b . out for every motion b."""
-    out[0] = h[1] * a[5] - h[2] * a[4]
-    out[1] = h[2] * a[3] - h[0] * a[5]
-    out[2] = h[0] * a[4] - h[1] * a[3]
-    out[3] = h[1] * a[2] - h[2] * a[1] + h[4] * a[5] - h[5] * a[4]
-    out[4] = h[2] * a[0] - h[0] * a[2] + h[5] * a[3] - h[3] * a[5]
-    out[5] = h[0] * a[1] - h[1] * a[0] + h[3] * a[4] - h[4] * a[3]

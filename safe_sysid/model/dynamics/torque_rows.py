@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.model.dynamics.motion_algebra import motion_cross, to_child
 from safe_sysid.model.dynamics.regressors import joint_pose
 from safe_sysid.model.tree import Tree
@@ -74,14 +74,14 @@ def torque_pullback_into(
     """Add the derivatives of sum(weights * Y) in q, qd, qdd to slopes (3, N, n)."""
     n = len(tree.parent)
     bodies, work = _empty(n), np.zeros((n, 10 * n))
-    back = np.empty((n + 1, n + 2, 6))
+    back, counts = np.empty((n + 1, n + 2, 6)), _counted(layout.column)
     for t in range(states.shape[1]):
         _move(tree, states[:, t], bodies)
         for k in range(n):
             for i in range(10 * k, 10 * n):
                 at = layout.column[k, i]
                 work[k, i] = weights[k, t, at] if at >= 0 else 0.0
-        _pull(tree, bodies, states[:, t], work, back, slopes[:, t])
+        _pull(tree, bodies, states[:, t], (work, counts), back, slopes[:, t])
         for k in range(n):
             at = layout.column[k, 10 * n + k]
             if at >= 0:
@@ -123,14 +123,14 @@ def torque_slopes_into(
     """Write derivatives of the torque of joint joints[t] in sample t to slopes (3, N, n)."""
     n = len(tree.parent)
     bodies, work = _empty(n), np.zeros((n, 10 * n))
-    back = np.empty((n + 1, n + 2, 6))
+    back, counts = np.empty((n + 1, n + 2, 6)), np.ones(n, dtype=np.bool_)
     for t in range(states.shape[1]):
         slopes[:, t] = 0.0
         k = joints[t]
         _move(tree, states[:, t], bodies)
         work[:] = 0.0
         work[k, 10 * k :] = theta[10 * k : 10 * n]
-        _pull(tree, bodies, states[:, t], work, back, slopes[:, t])
+        _pull(tree, bodies, states[:, t], (work, counts), back, slopes[:, t])
         sign = np.tanh(states[1, t, k] / smooth)
         slopes[1, t, k] += theta[10 * n + k] * (1.0 - sign * sign) / smooth + theta[11 * n + k]
         slopes[2, t, k] += theta[12 * n + k]
@@ -221,15 +221,36 @@ def _wrench(phi: Array, v: Array, a: Array, f: Array) -> None:
 
 
 @jit
+def _counted(column: IntArray) -> AnyArray:
+    """Which bodies have a column, (n,)."""
+    n = len(column)
+    counts = np.zeros(n, dtype=np.bool_)
+    for b in range(n):
+        for k in range(b + 1):
+            for c in range(10 * b, 10 * b + 10):
+                counts[b] |= column[k, c] >= 0
+    return counts
+
+
+@jit
 def _pull(
-    tree: Tree, bodies: _Bodies, state: Array, weights: Array, back: Array, slopes: Array
+    tree: Tree,
+    bodies: _Bodies,
+    state: Array,
+    weighted: tuple[Array, AnyArray],
+    back: Array,
+    slopes: Array,
 ) -> None:
-    """Pull one sample back; `back[b]` has derivatives in s_0 ... s_(n-1), v, a of a body."""
+    """Pull one sample back; `back[b]` has derivatives in s_0 ... s_(n-1), v, a of a body.
+
+    `weighted` has the weights (n, 10 n), and which bodies have any.
+    """
     n, cross, other = len(tree.parent), np.empty(6), np.empty(6)
+    weights, counts = weighted
     back[:] = 0.0
     for i in range(n - 1, -1, -1):
         for k in range(i + 1):
-            if bodies.below[i + 1, k]:
+            if counts[i] and bodies.below[i + 1, k]:
                 _pull_pair(bodies, i, k, weights[k, 10 * i : 10 * i + 10], cross, back[i + 1])
         own, v, a = bodies.s[i + 1, i], bodies.v[i + 1], bodies.a[i + 1]
         of_v, of_a = back[i + 1, n], back[i + 1, n + 1]

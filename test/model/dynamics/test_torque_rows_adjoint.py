@@ -5,14 +5,14 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.excite.observed_columns import all_columns
-from safe_sysid.excite.torque_rows import (
+from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
+from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.dynamics.torque_rows import (
     nominal_torque_into,
     torque_pullback_into,
     torque_rows_into,
     torque_slopes_into,
 )
-from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
-from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 
