@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.payload import PayloadResult, identify_payload
     from safe_sysid.api.simulated_recording import simulate_recording
     from safe_sysid.api.simulation import SimulatedRun, simulate
-    from safe_sysid.api.symbolic import casadi_model
+    from safe_sysid.api.symbolic import casadi_model, own_cost
     from safe_sysid.errors import SafeSysidError
 
 _HOMES = {  # name: module
@@ -49,6 +49,7 @@ _HOMES = {  # name: module
     'identifiable_parameters': 'safe_sysid.api.identifiability',
     'identify_payload': 'safe_sysid.api.payload',
     'load_arm': 'safe_sysid.api.arms',
+    'own_cost': 'safe_sysid.api.symbolic',
     'plan': 'safe_sysid.api.motion',
     'simulate': 'safe_sysid.api.simulation',
     'simulate_recording': 'safe_sysid.api.simulated_recording',
@@ -72,6 +73,7 @@ __all__ = [
     'identifiable_parameters',
     'identify_payload',
     'load_arm',
+    'own_cost',
     'plan',
     'simulate',
     'simulate_recording',

@@ -26,6 +26,7 @@ from safe_sysid.excite.settings import (
     ExcitationSettings,
     read_settings,
 )
+from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.report.figures_text import as_table
 
@@ -99,6 +100,7 @@ def design_excitation(
     effort: Effort | None = None,
     watch: Watch | None = None,
     look: Look | None = None,
+    cost: MotionObjective | None = None,
 ) -> ExcitationResult:
     """Design an excitation trajectory: informative, within limits, collision-free.
 
@@ -111,6 +113,7 @@ def design_excitation(
         effort: starts, processes and seed of the search, in place of `seconds`.
         watch: called with the progress of the search.
         look: called with what is known of the shape of the arm before the search, to refuse it.
+        cost: of your own, from `own_cost`, beside the criterion.
 
     Returns:
         The motion with its condition number and what is proven of it; print it for a table.
@@ -128,6 +131,7 @@ def design_excitation(
         settings or read_settings(),
         watch or _silent,
         look or _accept,
+        cost,
     )
     return ExcitationResult(found)
 

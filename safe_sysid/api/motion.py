@@ -18,6 +18,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import read_world
+from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.plan.mission import Mission
@@ -47,6 +48,7 @@ class CertifiedMotion(ShownAsText):
     plans: tuple[Plan, ...]
     outcome: str  # whether the goal is reached, or why planning ended before
     is_complete: bool
+    own_cost: MotionObjective | None = None
 
     @property
     def certificates(self) -> tuple[PlanCertificate, ...]:
@@ -84,6 +86,9 @@ class CertifiedMotion(ShownAsText):
         if self.plans:
             smallest = min((c.smallest for c in self.certificates), key=_share)
             lines += [f'{self.duration:.2f} s until rest', f'smallest margin: {smallest}']
+        if self.plans and self.own_cost is not None:
+            times, states = self.sampled()
+            lines.append(self.own_cost.figure(states, self.loop.prior.theta, times))
         return '\n  '.join(lines)
 
 
@@ -117,6 +122,7 @@ def plan(
     payload: Payload | str | None = None,
     loop: str | PathLike[str] | None = None,
     seconds: float = 60.0,
+    cost: MotionObjective | None = None,
 ) -> CertifiedMotion:
     """Plan a certified motion to a goal, or one that teaches what the arm holds.
 
@@ -128,6 +134,7 @@ def plan(
         payload: what is known to be held; None: anything within the prior of the loop file.
         loop: settings of gains, prior and planner; default: `config/loop/<arm>.yaml`.
         seconds: of wall time for all searches [s].
+        cost: of your own, from `own_cost`: steers the search beside what plans are for.
 
     Returns:
         Plans with their certificates, or why there are none; print it.
@@ -138,7 +145,11 @@ def plan(
     first = settings.position(start)
     mission = _mission(settings, goal)
     planner = RecedingHorizonPlanner(
-        resting_problem(settings, first, obstacles), mission, Clock(0), settings.planner
+        resting_problem(settings, first, obstacles),
+        mission,
+        Clock(0),
+        settings.planner,
+        own_cost=cost,
     )
     planner.warm_up(first, settings.prior)
     walk = _Walk(planner, settings.prior, first)
@@ -151,6 +162,7 @@ def plan(
         tuple(walk.plans),
         outcome if complete else str(walk.result),
         complete,
+        cost or settings.planner.own_cost.objective(settings.model),
     )
 
 

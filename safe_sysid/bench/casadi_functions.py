@@ -56,8 +56,8 @@ def _of_c(
 def _call(function: Any, rng: np.random.Generator) -> Callable[[], object]:
     """Return a call of a function with memory that is there already, at random arguments."""
     buffer, call = function.buffer()
-    kept = [rng.normal(size=function.nnz_in(i)) for i in range(function.n_in())]
-    results = [np.empty(function.nnz_out(i)) for i in range(function.n_out())]
+    kept: list[Any] = [rng.normal(size=function.nnz_in(i)) for i in range(function.n_in())]
+    results: list[Any] = [np.empty(function.nnz_out(i)) for i in range(function.n_out())]
     for i, argument in enumerate(kept):
         buffer.set_arg(i, memoryview(argument))
     for i, result in enumerate(results):

@@ -161,9 +161,10 @@ def _candidate(
         problem.required
     ):
         return None
-    states = problem.states(x)
-    goal = problem.information.value(GOALS[criterion], states)
-    return MotionCandidate(x, goal, problem.information.condition(states), start)
+    goal = problem.goal(GOALS[criterion], x)
+    if not np.isfinite(goal):
+        return None
+    return MotionCandidate(x, goal, problem.information.condition(problem.states(x)), start)
 
 
 def _times(duration: float, rate: float) -> Array:

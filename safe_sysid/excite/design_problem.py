@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from safe_sysid.excite.criteria import Criterion
 from safe_sysid.excite.information import Information
 from safe_sysid.model.collision.arm_distances import Contacts, near_slopes_into
 from safe_sysid.model.dynamics.torque_rows import nominal_torque_into, torque_slopes_into
+from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import JointLimits
 from safe_sysid.trajectory.motion_basis import Motion, MotionBasis
@@ -56,6 +58,7 @@ class DesignProblem:
     checks: Array  # (Nc,) [s] times of contact and torque rows
     room: Room
     required: float  # [m] least distance that is proven in the end
+    own: MotionObjective | None = None  # a user's cost beside the criterion
 
     @property
     def model(self) -> RobotModel:
@@ -68,13 +71,25 @@ class DesignProblem:
         return self.model.n, self.basis.count
 
     def criterion(self, criterion: Criterion, x: Array) -> tuple[float, Array]:
-        """Value and its derivatives in x."""
+        """Value and its derivatives in x, a user's own cost included."""
         states = self.states(x)
         value, slopes = self.information.value_and_slopes(criterion, states)
+        if self.own is not None:
+            own = self.own.along(states, self.model.theta, self.samples)
+            value, slopes = value + own.value, slopes + own.slopes
         gradient = np.zeros_like(x)
         for d in range(3):
             gradient += slopes[d].T @ self._sampled[d]
         return value, gradient
+
+    def goal(self, criterion: Criterion, x: Array) -> float:
+        """Return what motions are compared by; infinite where a user's own cost says no."""
+        states = self.states(x)
+        value = self.information.value(criterion, states)
+        if self.own is None:
+            return value
+        own = self.own.along(states, self.model.theta, self.samples)
+        return value + own.value if own.is_kept else math.inf
 
     def states(self, x: Array) -> Array:
         """q, qd, qdd at the samples that are judged, (3, N, n)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import Design, Watch, design
 from safe_sysid.excite.settings import Effort, ExcitationAim, ExcitationSettings
 from safe_sysid.model.arm import STOPS_WITHIN, Arm
+from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.payload import Payload
 
 WORST = 5  # base parameters that are named as determined worst
@@ -43,11 +44,13 @@ def design_trajectory(
     settings: ExcitationSettings,
     watch: Watch,
     look: Look = lambda _: None,
+    own: MotionObjective | None = None,  # beside the criterion; none: the one of the settings
 ) -> ExcitationTrajectory:
     """Design the best motion that an effort finds for an arm and what it holds."""
     model = arm.model if payload is None else arm.model.with_payload(payload)
     make = payload_problem if aim.payload_only else design_problem
-    problem = make(arm.model, model, settings)
+    own = own or settings.own_cost.objective(model)
+    problem = replace(make(arm.model, model, settings), own=own)
     contact = ContactModel.of(arm, problem, settings.floor)
     look(contact)
     warm_up(problem)
@@ -99,12 +102,20 @@ def figures_of(
         'clearance_at_1_kHz_m': clearance,
         'nearest_at_1_kHz': nearest,
         'not_checked': list(problem.contacts.left_out),
+        **own_figure(problem, states),
         'deviation_of_worst': {labels[columns.entries[i]]: float(deviations[i]) for i in worst},
         'seconds': found.history[-1].elapsed,
         'cpu_seconds': found.history[-1].cpu,
         'starts': found.history[-1].finished,
         'best_start': found.start,
     }
+
+
+def own_figure(problem: DesignProblem, states: Array) -> dict[str, str]:
+    """Return what a user's own cost of the motion is, with its unit."""
+    if problem.own is None:
+        return {}
+    return {'own_cost': problem.own.figure(states, problem.model.theta, problem.samples)}
 
 
 def warnings_of(problem: DesignProblem, found: Design, settings: ExcitationSettings) -> list[str]:

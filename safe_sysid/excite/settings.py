@@ -19,6 +19,7 @@ from safe_sysid.config import (
     from_mapping,
     read_yaml,
 )
+from safe_sysid.model.motion_objective import OwnCostSettings
 from safe_sysid.share import share_directory
 from safe_sysid.versions import cpu_count
 
@@ -68,6 +69,7 @@ class ExcitationSettings(Settings):
     extra_clearance: NotNegative  # [m]
     extra_torque: Share
     poor_condition: Positive
+    own_cost: OwnCostSettings = field(default_factory=OwnCostSettings)
 
 
 def read_settings(path: Path | None = None) -> ExcitationSettings:

@@ -9,8 +9,10 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.cost.own import WithOwnCost
 from safe_sysid.plan.cost.predicted_observations import ObservationError, PredictedObservations
 from safe_sysid.plan.cost.sampled_motion import SampledMotion
 from safe_sysid.plan.cost.terms import Cost, GoalDistance, PredictedWidth, shortest_way
@@ -66,6 +68,23 @@ class Excite:
         return PredictedObservations(
             self.model, self.estimate, motion, self.samples_per_row, self.promise
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Steered:
+    """Another aim, and a user's own cost of the whole plan beside it."""
+
+    aim: Aim
+    own: MotionObjective
+    theta: Array  # (14 n,) nominal
+
+    def cost(self, horizon: Horizon) -> Cost:
+        """Sum of both."""
+        return WithOwnCost(self.aim.cost(horizon), self.own, horizon, self.theta)
+
+    def suggestions(self, curve: Bezier) -> Array:
+        """Those of the other aim."""
+        return self.aim.suggestions(curve)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,9 @@ from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.motion_objective import MotionObjective, OwnCostSettings
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.aims import Aim, Approach
+from safe_sysid.plan.aims import Aim, Approach, Steered
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
@@ -59,6 +60,7 @@ class PlannerSettings(Settings):
     seed: Natural = 0
     search: SearchSettings = field(default_factory=SearchSettings)
     task: TaskSettings = field(default_factory=TaskSettings)
+    own_cost: OwnCostSettings = field(default_factory=OwnCostSettings)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,10 +99,12 @@ class RecedingHorizonPlanner:
         clock: Clock,
         settings: PlannerSettings | None = None,
         cancelled: Event | None = None,
+        own_cost: MotionObjective | None = None,
     ) -> None:
         self._problem, self._mission, self._clock = problem, mission, clock
         self._arm = TrackedArm(problem.model, problem.gains)
         self._settings = settings or PlannerSettings()
+        self._own_cost = own_cost or self._settings.own_cost.objective(problem.model)
         self._cancelled = cancelled
         self._plan: Plan | None = None
         self._successor: Plan | None = None
@@ -245,15 +249,21 @@ class RecedingHorizonPlanner:
         return finding
 
     def _search(self, problem: Problem, aim: Aim | Follow, budget: Budget) -> SearchFinding:
-        """Along a route by a task motion, else by the best plan towards a point on it."""
-        settings = self._settings
+        """Along a route by a task motion, else by the best plan towards a point on it.
+
+        A user's own cost has no say in a task motion, so with one there is none.
+        """
+        settings, own = self._settings, self._own_cost
         self._searches += 1
         if isinstance(aim, Follow):
-            finding = find_motion(problem, aim, budget, settings.task)
-            if finding.outcome is not SearchOutcome.NONE_CERTIFIED:
-                return finding
+            if own is None:
+                finding = find_motion(problem, aim, budget, settings.task)
+                if finding.outcome is not SearchOutcome.NONE_CERTIFIED:
+                    return finding
             point = aim.route.toward(problem.horizon.curve.q0, aim.begin + ONWARD)
             aim = Approach(problem.model, point)
+        if own is not None:
+            aim = Steered(aim, own, problem.bounds.theta)
         return search(problem, aim, budget, settings.search, settings.seed + self._searches)
 
     def _budget(self, seconds: float) -> Budget:

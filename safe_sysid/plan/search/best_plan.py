@@ -213,8 +213,9 @@ class _Search:
             if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
                 break
             margin = check.margin(k)
-            if margin > 0.0:
-                found.append(PlanCandidate(cost(k), number, margin, k))
+            value = cost(k) if margin > 0.0 else np.inf
+            if value < np.inf:  # a cost that is not a number costs a candidate, no more
+                found.append(PlanCandidate(value, number, margin, k))
         return sorted(found, key=lambda each: (each.cost, each.number))
 
     def _candidates(self, gentle: Array, batch: int) -> Iterator[Array]:
