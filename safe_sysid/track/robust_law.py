@@ -50,7 +50,8 @@ from safe_sysid.model.tree import Tree
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
-from safe_sysid.track.invariance import LawBounds, damping
+from safe_sysid.track.invariance import LawBounds, damping, energy_range
+from safe_sysid.track.seen_law import SeenLaw
 from safe_sysid.trajectory.bezier import BASIS, END_BASIS
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
@@ -67,6 +68,8 @@ class LawModel(NamedTuple):
     speeds: Array  # coulomb_speed, sign_speed
     torque_error: Array  # (n,) [N m]
     torque_ratio: Array  # (n,)
+    room: Array  # (n,) [N m] for states that are seen late and wrong
+    shell: tuple[float, float]  # mu and kappa of `invariance`
     bounds: LawBounds
 
 
@@ -97,11 +100,12 @@ class Work(NamedTuple):
     W_m: Array
     W_c: Array
     result: Array  # (5, n), see below
-    energy: Array  # lower and upper bound of V
+    energy: Array  # lower and upper bound of V, and lambda
 
 
 Q, QD, QD_A, QDD_A, R, QD_D, E = range(7)  # rows of `state`
 TORQUE, NOMINAL, ROBUST, W_M, MR = range(5)  # rows of `result`
+GAIN = 2  # in `energy`
 
 
 def arm_of(model: RobotModel, gains: Gains) -> LawModel:
@@ -114,7 +118,19 @@ def arm_of(model: RobotModel, gains: Gains) -> LawModel:
         np.array([gains.coulomb_speed, gains.sign_speed]),
         np.array(gains.torque_error),
         np.array(gains.torque_ratio),
-        LawBounds(gains.V_M, gains.alpha),
+        np.zeros(model.n),
+        (1.0, 1.0),
+        LawBounds(float(gains.V_M), float(gains.alpha)),
+    )
+
+
+def seen_arm(arm: LawModel, seen: SeenLaw) -> LawModel:
+    """Return the same for an arm that is seen late and wrong."""
+    return arm._replace(
+        speeds=np.array([arm.speeds[0], seen.sign_speed]),
+        room=np.array(seen.room),
+        shell=(float(seen.shell.mu), float(seen.shell.kappa)),
+        bounds=LawBounds(*(float(x) for x in seen.bounds)),
     )
 
 
@@ -152,7 +168,7 @@ def _coefficients(piece: Piece) -> Array:
 def work_for(n: int) -> Work:
     """Arrays for an arm of n joints."""
     W_s, W_m, W_c = np.zeros((3, 1, n, 14 * n))
-    return Work(np.zeros((7, 1, n)), W_s, W_m, W_c, np.zeros((5, n)), np.zeros(2))
+    return Work(np.zeros((7, 1, n)), W_s, W_m, W_c, np.zeros((5, n)), np.zeros(3))
 
 
 @jit
@@ -173,7 +189,11 @@ def law_into(
         size = abs(state[R, 0, j])
         power += size * result[W_M, j]
         own += size * arm.torque_ratio[j] * abs(result[MR, j])
+    if arm.bounds.y > 0.0:
+        low, high = energy_range(square, arm.shell, arm.bounds.sigma)
+        work.energy[0], work.energy[1] = low, high
     gain = damping(power, own, square, (work.energy[0], work.energy[1]), arm.bounds)
+    work.energy[GAIN] = gain
     for j in range(len(arm.K_r)):
         result[ROBUST, j] = gain * result[MR, j]
         result[W_M, j] += arm.torque_ratio[j] * abs(result[ROBUST, j])
@@ -248,6 +268,7 @@ def _set_nominal_and_disturbance(
         spread += 0.5 * (high - low)
         work.result[NOMINAL, j] = nominal + compensated
         off = arm.torque_ratio[j] * abs(work.result[NOMINAL, j]) + arm.torque_error[j]
+        off += arm.room[j]
         work.result[W_M, j] = abs(middle) + spread + off
 
 

@@ -1,0 +1,67 @@
+"""What the robust law has to be told to keep V <= V_M on an arm that it sees late and wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
+from safe_sysid.track.error_observer import ObserverBounds
+from safe_sysid.track.invariance import LawBounds, Shell
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """How an arm is seen, and when torques act; samples and torques have the same period.
+
+    The torque of a sample begins to act at most `delay` after the instant at which the sample is
+    true, at least `delay - 2 jitter` after it, and goes on until that of the next one does.
+    """
+
+    step: Array  # (n,) [rad] of the encoders
+    period: float  # [s]
+    delay: float  # [s]
+    jitter: float = 0.0  # [s]
+    window: float = 0.05  # [s] of readings that r is observed from
+
+    def __post_init__(self) -> None:
+        times = (self.period, self.delay, self.jitter, self.window)
+        if not (np.all(np.isfinite(times)) and min(times) >= 0.0 and self.period > 0.0):
+            raise ConfigError(f'times {times} of a sampling have to be finite and not negative')
+        if 2.0 * self.jitter > self.delay or self.window < self.period:
+            raise ConfigError(
+                f'a delay of {self.delay} s cannot jitter by {self.jitter} s either way, and a '
+                f'window of {self.window} s has to hold a period of {self.period} s'
+            )
+        if not np.all((np.asarray(self.step) >= 0.0) & np.isfinite(self.step)):
+            raise ConfigError(f'steps of encoders, {self.step}, have to be finite, not negative')
+
+    @property
+    def age(self) -> float:
+        """S, largest age of the state behind a torque that acts [s]."""
+        return self.delay + self.period
+
+    @property
+    def middle(self) -> float:
+        """From a sample to the middle of the time in which its torque acts [s]."""
+        return self.delay - self.jitter + 0.5 * self.period
+
+    @property
+    def half(self) -> float:
+        """From that middle to either end [s]."""
+        return self.jitter + 0.5 * self.period
+
+
+@dataclass(frozen=True, eq=False)
+class SeenLaw:
+    """Numbers that belong to one plan; what they follow from is in `reach.seen_bounds`."""
+
+    sampling: Sampling
+    shell: Shell
+    bounds: LawBounds
+    observer: ObserverBounds
+    half_width: Array  # (n,) [rad/s] of the observed r, at most
+    room: Array  # (n,) [N m] eta: what the state may change in W_s theta while it ages
+    sign_speed: float  # [rad/s] up to this observed speed friction may point either way

@@ -1,0 +1,272 @@
+"""An arm that is seen in steps and moved late keeps V <= V_M, in a simulator of its own."""
+
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from safe_sysid.errors import BoundError, MeasurementError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.seen_bounds import seen_bounds
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.gains import Gains
+from safe_sysid.track.invariance import LawBounds
+from safe_sysid.track.seen_law import Sampling
+from safe_sysid.track.sensed_passivity import SensedPassivityController
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+CLOCK = Clock(1_700_000_000_000_000_000)
+START, PARTS, SECONDS = 0.1, 2, 0.3
+LOAD = 0.5  # [N m] offset at the end of its bounds
+EXACT = Gains(np.full(2, 10.0), 0.02, 1000.0, sign_speed=0.5)
+GAINS = replace(EXACT, torque_error=0.02, torque_ratio=0.01)
+SAMPLING = Sampling(np.full(2, 2e-5), 1e-3, 1e-3)
+
+
+class Loop(NamedTuple):
+    """What happened at every instant of the simulation."""
+
+    energy: np.ndarray  # as a share of V_M
+    seen: np.ndarray  # |r - r_hat| at samples, as a share of the half width
+    robust: np.ndarray  # |v|
+    in_range: bool  # V, in what the controller says of it
+
+
+class Setting(NamedTuple):
+    """What is unknown of an arm besides a load."""
+
+    ratio: float  # share of everything
+    coulomb: float  # [N m]
+    gains: Gains
+
+
+ALL = Setting(0.02, 0.05, GAINS)
+LOADED = Setting(0.0, 0.0, EXACT)  # nothing else: w = w_M at all times
+
+
+@cache
+def nominal(setting):
+    model = RobotModel.named('two_link')
+    theta = model.theta.copy()
+    theta[model.layout.joint_entries('Fc')] = setting.coulomb
+    theta[model.layout.joint_entries('Fv')] = 0.0
+    return model.with_parameters(theta)
+
+
+def known(setting):
+    model = nominal(setting)
+    spread = setting.ratio * np.abs(model.theta)
+    spread[model.layout.joint_entries('beta')] = LOAD
+    bounds = Interval(model.theta - spread, model.theta + spread)
+    return ParameterEstimate(model.layout, model.theta, bounds)
+
+
+def horizon_of(k):
+    rest = np.zeros(2)
+    return Horizon(Bezier(np.array([-1.0, 0.5]), rest, rest, 2.0), k, rest, 32)
+
+
+@cache
+def bounded(setting=ALL, sampling=SAMPLING):
+    model, horizon = nominal(setting), horizon_of(np.array([0.4, -0.3]))
+    return seen_bounds(model, known(setting), horizon, setting.gains, sampling)
+
+
+def truth_of(rng, setting):
+    """Bodies, friction and armature at ends of their bounds, and all of the load."""
+    model = nominal(setting)
+    scale = 1.0 + setting.ratio * rng.choice([-1.0, 1.0], 2)
+    theta = model.theta.copy()
+    for i in range(2):
+        theta[model.layout.inertial(i)] *= scale[i]
+    theta[20:26] *= 1.0 + setting.ratio * rng.choice([-1.0, 1.0], 6)
+    theta[model.layout.joint_entries('beta')] = LOAD * rng.choice([-1.0, 1.0], 2)
+    return model.with_parameters(theta * (1.0 - 1e-12) + model.theta * 1e-12)
+
+
+class Arm:
+    """Two links by Pinocchio, with friction, and actuators that always err against r."""
+
+    def __init__(self, model, plan, gains):
+        self.plan, self.gains = plan, gains
+        self.rigid = model.pinocchio()
+        self.data = self.rigid.createData()
+        self.Fc, self.Fv, _, self.beta = model.layout.friction(model.theta)
+
+    def errors(self, t, q, qd):
+        q_d, qd_d, _ = self.plan.desired(max(t, START))
+        return q_d - q, qd_d - qd
+
+    def energy(self, t, q, qd):
+        e, ed = self.errors(t, q, qd)
+        r = ed + 10.0 * e
+        M = pin.crba(self.rigid, self.data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        return 0.5 * r @ M @ r, r
+
+    def acceleration(self, t, q, qd, torque):
+        e, ed = self.errors(t, q, qd)
+        off = self.gains.torque_ratio * np.abs(torque) + self.gains.torque_error
+        acting = torque - off * np.sign(ed + 10.0 * e)
+        friction = self.Fc * np.sign(qd) + self.Fv * qd + self.beta
+        return pin.aba(self.rigid, self.data, q, qd, acting - friction)
+
+    def advance(self, t, q, qd, torque, dt):
+        """Take one step of Runge and Kutta."""
+        k1 = self.acceleration(t, q, qd, torque)
+        k2 = self.acceleration(t + dt / 2, q + dt / 2 * qd, qd + dt / 2 * k1, torque)
+        v2 = qd + dt / 2 * k1
+        k3 = self.acceleration(t + dt / 2, q + dt / 2 * v2, qd + dt / 2 * k2, torque)
+        v3 = qd + dt / 2 * k2
+        v4 = qd + dt * k3
+        k4 = self.acceleration(t + dt, q + dt * v3, v4, torque)
+        q = q + dt / 6 * (qd + 2 * v2 + 2 * v3 + v4)
+        return q, qd + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def worst_start(rng, arm):
+    """Tracking errors with V just below V_M, in the direction into which the load pushes."""
+    e = 0.005 * np.sign(arm.beta) * rng.random(2)
+    r = np.sign(arm.beta) * (0.1 + rng.random(2))
+    q_d, qd_d, _ = arm.plan.desired(START)
+    q = q_d - e
+    V, _ = arm.energy(START, q, qd_d - (r - 10.0 * e))
+    r *= np.sqrt(0.999 * GAINS.V_M / V)
+    return e, r
+
+
+def read(rng, q):
+    """Readings as far off as half a step lets them be, any way, or rounded."""
+    step = SAMPLING.step
+    if rng.random() < 0.3:
+        return q + 0.49 * step * rng.choice([-1.0, 1.0], 2)
+    return np.round(q / step) * step
+
+
+def looped(seed, law, setting=ALL, late=0.0):
+    """Run one plan; `late` [s] is how much later torques act than `delay` says."""
+    rng, sampling, gains = np.random.default_rng([11, seed]), law.sampling, setting.gains
+    truth, estimate, k = truth_of(rng, setting), known(setting), np.array([0.4, -0.3])
+    plan = Plan(START, START + 1.0, horizon_of(k).curve, k, estimate.bounds, None, estimate.theta)
+    arm = Arm(truth, plan, gains)
+    controller = SensedPassivityController(truth, gains, CLOCK, law)
+    e, r = worst_start(rng, arm)
+    period, ahead = sampling.period, sampling.delay + late
+    assert abs(ahead / period - round(ahead / period)) < 1e-9  # torques begin at samples
+    count, lead = round(SECONDS / period), round(ahead / period)
+    q_d = plan.desired(START)[0]
+    for i in range(-60, 0):  # before, r stays as it is
+        b = -i * period
+        back = (e - r / 10.0) * np.exp(10.0 * b) + r / 10.0
+        torque = sample(
+            rng,
+            controller,
+            CLOCK.origin + round(1e9 * (START - b)),
+            q_d - back,
+            plan,
+            estimate,
+            i == -1,
+        )
+    queue = [torque] * lead
+    q, qd = q_d - e, plan.desired(START)[1] - (r - 10.0 * e)
+    energies, seen, robust, ranges = [], [], [], []
+    for i in range(count):
+        t = START + i * period
+        queue.append(
+            sample(rng, controller, CLOCK.origin + round(1e9 * t), q, plan, estimate, True)
+        )
+        V, true_r = arm.energy(t, q, qd)
+        ranges.append((controller.energy.lower <= V) & (controller.energy.upper >= V))
+        seen.append(np.abs(controller.r[0] - true_r) / controller.r[1])
+        robust.append(np.abs(controller.robust))
+        acting = queue.pop(0)
+        for part in range(PARTS):
+            energies.append(arm.energy(t + part * period / PARTS, q, qd)[0])
+            q, qd = arm.advance(t + part * period / PARTS, q, qd, acting, period / PARTS)
+    V = np.array(energies) / GAINS.V_M
+    return Loop(V, np.array(seen), np.array(robust), bool(np.all(ranges)))
+
+
+def sample(rng, controller, stamp, q, plan, estimate, acts):
+    measured = JointMeasurement(stamp, read(rng, q), np.full(2, np.nan), np.zeros(2))
+    if acts:
+        return controller.step(measured, plan, estimate)
+    controller.look(measured, plan)
+    return None
+
+
+@pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
+@pytest.mark.parametrize('seed', range(3))
+def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, setting):
+    bounds = bounded(setting)
+    loop = looped(seed, bounds.law, setting)
+    assert 0.99 < loop.energy[0] < 1.0
+    assert loop.energy.max() <= 1.0
+    assert loop.seen.max() <= 1.0
+    assert loop.in_range
+    assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
+
+
+def blind(law):
+    """The law without what late and coarse readings need, and r from the last two of them."""
+    bounds = LawBounds(law.bounds.V_M, law.bounds.alpha, 1e-9, 0.0, 0.0, 0.0)
+    observer = law.observer._replace(window=law.sampling.period, drift=law.observer.drift * 1e3)
+    wide = np.full(2, np.inf)
+    return replace(law, bounds=bounds, observer=observer, half_width=wide, room=np.zeros(2))
+
+
+def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
+    law = blind(bounded(LOADED).law)
+    assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
+
+
+def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
+    """40 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
+    law = bounded(LOADED).law
+    assert looped(0, law, LOADED, 0.039).energy.max() > 1.1
+    with pytest.raises(MeasurementError, match='an assumption is false'):
+        looped(0, law, LOADED, 0.079)
+
+
+def test_too_late_an_arm_is_refused_with_what_would_do():
+    late = replace(SAMPLING, delay=0.01)
+    with pytest.raises(BoundError, match='too small for what the law sees of the arm; least'):
+        bounded(sampling=late)
+
+
+def test_every_error_costs_tube():
+    """Steps, delay and errors of the actuators, each a little larger than it is."""
+    x = bounded().invariance.x
+    for sampling in (
+        replace(SAMPLING, step=1.5 * SAMPLING.step),
+        replace(SAMPLING, delay=1.5e-3),
+        replace(SAMPLING, jitter=2e-5),
+    ):
+        assert bounded(sampling=sampling).invariance.x > x
+    erring = ALL._replace(gains=replace(GAINS, torque_error=0.1))
+    assert bounded(erring).invariance.x > x
+
+
+def test_friction_of_speeds_that_are_seen_badly_has_to_be_allowed_for():
+    with pytest.raises(BoundError, match='sign_speed is 0.0 rad/s, but speeds are seen to'):
+        bounded(ALL._replace(gains=replace(GAINS, sign_speed=0.0)))
+
+
+def test_too_few_samples_give_no_torque():
+    law, estimate, k = bounded().law, known(ALL), np.array([0.4, -0.3])
+    plan = Plan(START, START + 1.0, horizon_of(k).curve, k, estimate.bounds, None, estimate.theta)
+    controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law)
+    q = plan.desired(START)[0]
+    for i, words in ((0, 'two samples are needed'), (1, 'too few samples came')):
+        stamp = CLOCK.origin + round(1e9 * START) + i * 1_000_000
+        measured = JointMeasurement(stamp, q, q, q)
+        with pytest.raises(MeasurementError, match=words):
+            controller.step(measured, plan, estimate)
