@@ -33,9 +33,8 @@ from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.ellipsoids import SLACK, is_inside, widened
 from safe_sysid.sets.interval import EPS, Interval
 
-MARGIN = 1.0 + 1e-3  # of a share that is found in floats, before it is proven
-TRIES = 200  # of a larger share
-POWER_STEPS = 24  # towards the largest share
+MARGIN = 1.0 + 1e-6  # of a share that is found in floats, before it is proven
+TRIES = 20  # of a larger share, each time twice as much larger
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ def _shapes_into(rest: Array, rates: Array, durations: Array, start: Array, shap
     """Go from step to step; whether all of it is proven."""
     n, P = len(start), start.copy()
     for s in range(len(rest)):
-        x = _share(rest[s], P)
+        x, more, proven = _share(rest[s], P), MARGIN - 1.0, False
         for _ in range(TRIES):
             for i in range(n):
                 for j in range(n):
@@ -107,7 +106,8 @@ def _shapes_into(rest: Array, rates: Array, durations: Array, start: Array, shap
             proven = is_inside(shapes[s], P)
             if proven:
                 break
-            x *= MARGIN
+            x *= 1.0 + more
+            more *= 2.0
         if not proven:
             return False
         for i in range(n):
@@ -120,18 +120,9 @@ def _shapes_into(rest: Array, rates: Array, durations: Array, start: Array, shap
 
 @jit
 def _share(rest: Array, P: Array) -> float:
-    """About the smallest x >= 1 with x rest >= P, by powers of the matrix of ratios."""
-    n = len(P)
-    ratio = np.linalg.solve(rest, P)
-    v = np.ones(n)
-    largest = 1.0
-    for _ in range(POWER_STEPS):
-        image = np.zeros(n)
-        for i in range(n):
-            for j in range(n):
-                image[i] += ratio[i, j] * v[j]
-        largest = np.abs(image).max()
-        if not largest > 0.0:
-            return 1.0
-        v = image / largest
-    return max(1.0, largest) * MARGIN
+    """About the smallest x >= 1 with x rest >= P: the largest eigenvalue of L^-1 P L^-T."""
+    L = np.linalg.cholesky(rest)
+    half = np.ascontiguousarray(np.linalg.solve(L, P).T)
+    ratio = np.linalg.solve(L, half)
+    largest = np.linalg.eigvalsh(0.5 * (ratio + ratio.T))[-1]
+    return max(1.0, float(largest)) * MARGIN
