@@ -52,12 +52,17 @@ def simulate_recording(
 def write_recording(
     path: Path, model: RobotModel, time: Array, states: tuple[Array, Array, Array]
 ) -> None:
-    """Write times (N,) and positions, velocities and torques (N, n) as `identify` reads them."""
+    """Write times (N,) and positions, velocities and torques (N, n) as `identify` reads them.
+
+    Effort is counted as the driver of the arm counts it.
+    """
+    position, velocity, torque = states
+    effort = torque / (model.sensors.effort_sign * model.sensors.effort_scale)
     names = [f'{joint}.{kind}' for kind in KINDS for joint in model.layout.joint_names]
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savetxt(
         path,
-        np.column_stack([time, *states]),
+        np.column_stack([time, position, velocity, effort]),
         '%.12g',
         ',',
         header=','.join(['time', *names]),

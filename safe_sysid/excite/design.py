@@ -29,7 +29,7 @@ from safe_sysid.trajectory.motion_basis import MotionBasis
 
 STEPS = (100, 40, 40, 60, 100)  # of each stage; a criterion of one stage gets all of them
 LOOK_EVERY = 20  # steps, for motions that could be used already
-POSE_SHARE = 0.7  # of the position limits, for the pose a start is about
+POSE_SHARE = 0.7  # of the way from the middle of the position limits, for the pose of a start
 POSE_TRIES = 2000
 FILL = 0.5  # share of the room that a start fills, before it shrinks away from contact
 SHRINK = 0.7
@@ -141,9 +141,13 @@ def random_start(problem: DesignProblem, rng: np.random.Generator) -> Array:
 
 def _clear_pose(problem: DesignProblem, rng: np.random.Generator) -> Array:
     """Return a pose at rest that keeps all distances and torques."""
+    limits = problem.model.limits
+    ends = limits.position_lower, limits.position_upper
+    middle = np.where(np.isfinite(ends).all(axis=0), 0.5 * (ends[0] + ends[1]), 0.0)
     for _ in range(POSE_TRIES):
         x = np.zeros(problem.shape)
-        x[:, 0] = POSE_SHARE * random_states(problem.model.limits, rng, 1)[0, 0]
+        drawn = random_states(limits, rng, 1)[0, 0]
+        x[:, 0] = middle + POSE_SHARE * (drawn - middle)
         if problem.rows(x).values.min(initial=1.0) > 0.0:
             return x[:, 0]
     raise BoundError(

@@ -18,7 +18,7 @@ from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
 
-ROBOTS = ('two_link', 'lbr_med7', 'kinova_gen3')
+ROBOTS = ('two_link', 'lbr_med7', 'kinova_gen3', 'iiwa14', 'fr3', 'ur5e', 'ur10e')
 
 
 @pytest.mark.parametrize('robot', ROBOTS)

@@ -10,7 +10,7 @@ from safe_sysid.cli.doctor.findings import Verdict
 from safe_sysid.cli.main import main
 from safe_sysid.share import share_directory
 
-ROBOTS = ['kinova_gen3', 'lbr_med7', 'two_link']
+ROBOTS = ['kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e']
 
 
 def by_item(findings):

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from xml.etree import ElementTree
 
-from model import arm_figures, kinova_figures
+from model import arm_figures, kinova_figures, mesh_figures
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,7 +13,7 @@ from safe_sysid.model.collision.pair_separation import chain_between, gaps, segm
 from safe_sysid.model.robot_model import RobotModel
 
 URDF = Path(__file__).parents[3] / 'urdf'
-ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link')
+ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e')
 # Capsules wider than the housings, which is why these pairs are not listed: the links, and how far
 # from the axis the nearer one reaches, for each of the two joints between them [m].
 ALWAYS_OVERLAP = {
@@ -26,6 +26,8 @@ ALWAYS_OVERLAP = {
         (0.113, 0.08),
     ),
     ('lbr_med7', 'link_5', 'link_7'): (('link_5', 'link_7'), (0.135, 0.041)),
+    ('fr3', 'link5', 'link7'): (('link5', 'link7'), (0.15, 0.08)),
+    ('iiwa14', 'link_5', 'link_7'): (('link_5', 'link_7'), (0.13, 0.041)),
 }
 GRID = 49
 CORNERS = np.array(list(itertools.product((-1, 1), repeat=3)))
@@ -101,6 +103,21 @@ def test_kinova_capsules_contain_the_meshes_of_the_manufacturer(link):
         ), point
 
 
+@pytest.mark.parametrize('robot', mesh_figures.MESH_POINTS)
+def test_capsules_contain_the_published_meshes(robot):
+    """Their outermost points, which are known to half a millimetre."""
+    model = RobotModel.named(robot)
+    for link, points in mesh_figures.MESH_POINTS[robot].items():
+        frame, capsules = model.frames[link], model.capsules
+        on_link = [i for i, name in enumerate(capsules.names) if name.startswith(link)]
+        for point in np.array(points):
+            point = (frame.R @ point + frame.p)[None]
+            assert any(
+                contains(capsules.a[i], capsules.b[i], capsules.radius[i] + 9e-4, point)
+                for i in on_link
+            ), (link, point)
+
+
 def test_lbr_capsules_are_those_fitted_to_the_meshes():
     model = RobotModel.named('lbr_med7')
     assert model.capsules.names == tuple(arm_figures.LBR_CAPSULES)
@@ -119,11 +136,12 @@ def test_pairs_left_out_are_those_whose_housings_are_looked_at_here():
 
 
 @pytest.mark.parametrize('robot', ROBOTS)
-def test_no_pair_that_is_looked_at_overlaps_at_zero(robot):
+def test_no_pair_that_is_looked_at_overlaps_near_zero(robot):
     model = RobotModel.named(robot)
+    rest = np.clip(np.zeros(model.n), model.limits.position_lower, model.limits.position_upper)
     for pair in model.capsules.pairs:
         chain = chain_between(model.tree, model.limits, model.capsules, pair)
-        assert gaps(chain, np.zeros((1, len(chain.joints))))[0] > 0, pair
+        assert gaps(chain, rest[None, chain.joints])[0] > 0, pair
 
 
 @pytest.mark.parametrize('case', ALWAYS_OVERLAP)

@@ -1,0 +1,48 @@
+"""Arms that come with the package: a recording of each, by its own sensors, says what it holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import safe_sysid as ss
+from safe_sysid.excite.design import design_problem, random_start
+from safe_sysid.excite.settings import read_settings
+from safe_sysid.identify.from_recording import RecordingSettings
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+
+ROBOTS = ('lbr_med7', 'iiwa14', 'fr3', 'ur5e', 'ur10e')
+STATED = RecordingSettings(
+    torque_ratio=(0.02,), position_error=(0.0,), velocity_error=(0.0,), payload_mass=8.0
+)
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_what_an_arm_holds_is_within_its_bounds(robot, tmp_path):
+    path = tmp_path / 'recording.csv'
+    ss.simulate_recording(path, robot, payload='dumbbell_4lb', motion=4.0)
+    result = ss.identify_payload(path, robot, STATED)
+    truth = RobotModel.named(robot).with_payload(read_payload('dumbbell_4lb'))
+    place = truth.layout.end_effector
+    assert result.refused is None
+    assert np.all((result.lower <= truth.theta[place]) & (truth.theta[place] <= result.upper))
+    assert result.upper[0] - result.lower[0] < 8.0
+
+
+@pytest.mark.parametrize('robot', ['iiwa14', 'fr3', 'ur5e', 'ur10e'])
+def test_an_excitation_starts_inside_limits_that_are_not_about_zero(robot, rng):
+    settings = replace(read_settings(), clearance=0.002, extra_clearance=0.002)
+    model = RobotModel.named(robot)
+    problem = design_problem(model, model, settings)
+    for _ in range(3):
+        q = problem.states(random_start(problem, rng))[0]
+        assert (q >= model.limits.position_lower).all()
+        assert (q <= model.limits.position_upper).all()
+
+
+@pytest.mark.parametrize('robot', ROBOTS)
+def test_what_is_assumed_of_an_arm_is_said(robot):
+    said = ' '.join(ss.load_arm(robot).assumed())
+    for word in ('zero_error', 'stamps', 'gravity_tilt'):
+        assert word in said
