@@ -65,6 +65,8 @@ class ControllerNode(Node):
         super().__init__('controller', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, ControllerNodeSettings)
         self._arm = arm = settings.arm()
+        for assumed in arm.model.actuation.sentences:
+            self.get_logger().warning(assumed)
         names = arm.model.layout.joint_names
         self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
         self._told = CertifiedPlanBuffer(names)
