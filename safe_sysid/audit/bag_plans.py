@@ -13,7 +13,7 @@ from safe_sysid.audit.bag_settings import RecordedSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
-from safe_sysid.plan.plan_message import PlanNotice
+from safe_sysid.plan.message import PlanNotice
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem

@@ -23,7 +23,7 @@ from safe_sysid.measure.bag.messages import BagMessage, bag_messages
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
-from safe_sysid.plan.plan_message import name_of, plan_notice
+from safe_sysid.plan.message import name_of, plan_notice
 from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.trajectory.plan import Plan

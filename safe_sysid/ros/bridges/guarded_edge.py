@@ -28,7 +28,7 @@ from safe_sysid.errors import MessageError
 from safe_sysid.loop_settings import LoopArm
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.plan.plan_message import PlanNotice, plan_notice
+from safe_sysid.plan.message import PlanNotice, plan_notice
 from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateWriter,

@@ -9,7 +9,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.plan_message import PlanNotice, name_of, plan_notice
+from safe_sysid.plan.message import PlanNotice, name_of, plan_notice
 from safe_sysid.trajectory.plan import Plan
 
 KEPT = 8  # estimates; a plan in force, its successor, and what came between them

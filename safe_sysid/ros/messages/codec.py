@@ -6,7 +6,7 @@ Standard messages only. Three of them need an agreement on top of their definiti
                         are seconds and nanoseconds of the sample that the torque answers
     parameter_estimate  Float64MultiArray (3, 14 n), rows lower, nominal, upper; before the offset
                         the stamp of the newest sample in it, as above
-    plan                JointTrajectory, see plan/plan_message.py
+    plan                JointTrajectory, see plan/message.py
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
-from safe_sysid.plan.plan_message import PlanNotice, fill_plan
+from safe_sysid.plan.message import PlanNotice, fill_plan
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
 

@@ -11,7 +11,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.plan_message import name_of, notice_of
+from safe_sysid.plan.message import name_of, notice_of
 from safe_sysid.ros.messages.codec import estimate_message, plan_message
 from safe_sysid.ros.messages.drawings import frame_of_base
 from safe_sysid.ros.messages.plan_drawings import plan_path, reachable_balls

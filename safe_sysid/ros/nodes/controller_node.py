@@ -18,7 +18,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
-from safe_sysid.plan.plan_message import notice_of
+from safe_sysid.plan.message import notice_of
 from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateReader,

@@ -13,7 +13,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
-from safe_sysid.plan.plan_message import followed_of
+from safe_sysid.plan.message import followed_of
 from safe_sysid.plan.result import PlanResult
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
 from safe_sysid.ros.messages.codec import estimate_of

@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.loop_settings import LoopSettings
-from safe_sysid.plan.plan_message import plan_notice
+from safe_sysid.plan.message import plan_notice
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import HEALTH, STATE

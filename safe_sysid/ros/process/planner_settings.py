@@ -15,7 +15,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.planning import Planning, Scene
+from safe_sysid.plan.online import Planning, Scene
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.scene_response import SceneResponse

@@ -12,7 +12,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout, ratio_bounds
 from safe_sysid.plan.agreement import Followed
-from safe_sysid.plan.plan_message import PlanNotice, followed_of, name_of, notice_of, plan_notice
+from safe_sysid.plan.message import PlanNotice, followed_of, name_of, notice_of, plan_notice
 from safe_sysid.ros.messages.codec import (
     JointStateReader,
     JointStateWriter,

@@ -1,4 +1,4 @@
-"""Planning: one search after the other for whoever brings samples, while obstacles change.
+"""Online planning: one search after the other for whoever brings samples; obstacles may change.
 
 Samples, modes and what is followed change the state of the planner, so they wait for the end of a
 search. Obstacles do not: what changes is compared at once with the plans that were told.

@@ -14,7 +14,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
-from safe_sysid.plan.planning import Planning
+from safe_sysid.plan.online import Planning
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.scene_response import SceneResponse
