@@ -38,7 +38,7 @@ def test_a_notebook_runs(path, tmp_path, monkeypatch):
 
 
 def test_examples_are_numbered_and_the_first_five_are_short():
-    assert [path.stem[:2] for path in EXAMPLES] == [f'{i:02}' for i in range(1, 12)]
-    assert len(NOTEBOOKS) == 2
+    assert [path.stem[:2] for path in EXAMPLES] == [f'{i:02}' for i in range(1, 13)]
+    assert len(NOTEBOOKS) == 3
     for path in EXAMPLES[:5]:
         assert len(path.read_text(encoding='utf-8').splitlines()) < SHORT
