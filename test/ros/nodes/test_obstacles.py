@@ -134,7 +134,7 @@ def tip(q):
     return p[-1] + R[-1] @ [REACH, 0.0, 0.0]
 
 
-@pytest.mark.slow  # a minute of real time; test/plan/test_planning.py does it in lockstep
+@pytest.mark.slow  # a minute of real time; test/plan/test_online.py does it in lockstep
 def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
     def use(show):
         show(box(8))
