@@ -338,7 +338,7 @@ class _Plan:
         moved = self.sampling.age * _largest(self.reach, QD)
         radius = (self.reach.rows[Q, ..., -1] + widest.boxes[OF_Q] + moved) * np.sqrt(n) * ROUNDING
         arm = arm_inertia(self.model, theta)
-        X = inverse_factors(self.model, arm, center)
+        X = inverse_factors(self.model, arm.bodies, center)
         sets = Ellipsoids(center, np.eye(n) * radius[..., None, :], X)
         gap = largest_gap(congruence(arm, sets, DEGREE), DEGREE)
         Ia = theta[layout.joint_entries('Ia')]
