@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,11 +16,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.excite.contact_model import ContactModel
 from safe_sysid.excite.excitation_trajectory import (
     ExcitationTrajectory,
-    Look,
     design_trajectory,
 )
 from safe_sysid.excite.multi_start import Progress as SearchProgress
-from safe_sysid.excite.multi_start import Watch
 from safe_sysid.excite.settings import (
     Effort,
     ExcitationAim,
@@ -29,6 +28,8 @@ from safe_sysid.excite.settings import (
 from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.report.figures_text import as_table
+
+Watcher = Callable[[SearchProgress | ContactModel], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,7 @@ def design_excitation(
     aim: ExcitationAim | None = None,
     settings: ExcitationSettings | None = None,
     effort: Effort | None = None,
-    watch: Watch | None = None,
-    look: Look | None = None,
+    watch: Watcher | None = None,
     cost: MotionObjective | None = None,
 ) -> ExcitationResult:
     """Design an excitation trajectory: informative, within limits, collision-free.
@@ -111,8 +111,8 @@ def design_excitation(
         aim: criterion (default: condition number), and whether only the last body counts.
         settings: duration, harmonics, clearance and so on; default: `config/excitation.yaml`.
         effort: starts, processes and seed of the search, in place of `seconds`.
-        watch: called with the progress of the search.
-        look: called with what is known of the shape of the arm before the search, to refuse it.
+        watch: called with what is known of the shape of the arm before the search, which it may
+            refuse, and with the progress of the search.
         cost: of your own, from `own_cost`, beside the criterion.
 
     Returns:
@@ -130,15 +130,11 @@ def design_excitation(
         effort or Effort(seconds),
         settings or read_settings(),
         watch or _silent,
-        look or _accept,
+        watch or _silent,
         cost,
     )
     return ExcitationResult(found)
 
 
-def _silent(progress: SearchProgress) -> None:
+def _silent(_: SearchProgress | ContactModel) -> None:
     """Say nothing."""
-
-
-def _accept(contact: ContactModel) -> None:
-    """Search, whatever is known of the shape of the arm."""

@@ -66,6 +66,7 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.output import print_to_error
     from safe_sysid.cli.setting_options import chosen
     from safe_sysid.errors import BoundError
+    from safe_sysid.excite.contact_model import ContactModel
     from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings
     from safe_sysid.export.motion import refuse_unproven
     from safe_sysid.report.figures_text import as_json, as_table
@@ -78,15 +79,19 @@ def command(options: argparse.Namespace) -> int:
     )
     allowed = options.unproven_contact
 
-    def look(contact: ContactModel) -> None:
-        if options.out is not None and not allowed:
-            refuse_unproven(contact.missing)
-        for sentence in (*contact.missing, *contact.notes):
-            print(f'warning: {sentence}', file=sys.stderr)
+    with print_to_error(), _searching(effort) as show:
 
-    with print_to_error(), _searching(effort) as watch:
+        def watch(seen: Progress | ContactModel) -> None:
+            if isinstance(seen, ContactModel):
+                if options.out is not None and not allowed:
+                    refuse_unproven(seen.missing)
+                for sentence in (*seen.missing, *seen.notes):
+                    print(f'warning: {sentence}', file=sys.stderr)
+            else:
+                show(seen)
+
         found = design_excitation(
-            arm, options.payload, aim=aim, settings=settings, effort=effort, watch=watch, look=look
+            arm, options.payload, aim=aim, settings=settings, effort=effort, watch=watch
         )
     figures, warnings = found.as_dict(), list(found.warnings)
     if options.out is not None:
