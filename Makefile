@@ -33,7 +33,7 @@ demo: environment
 
 test: environment
 	@echo 'test: pytest'
-	@$(run) -m pytest -q -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(run) -m pytest -q -n auto --dist loadfile $(ARGS)
 
 # One after the other: loops in real time leave no core for a second one.
 test-slow: environment
