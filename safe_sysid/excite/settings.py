@@ -19,7 +19,7 @@ from safe_sysid.config import (
     from_mapping,
     read_yaml,
 )
-from safe_sysid.model.motion_objective import OwnCostSettings
+from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.share import share_directory
 from safe_sysid.versions import cpu_count
 

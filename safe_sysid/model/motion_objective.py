@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
-from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import NotNegative, OneOf, Settings
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.own_cost import WAYS
 
-WAYS = ('integral', 'max')  # of the cost of samples becoming one of the motion
 KEPT = 1e-6  # by which a limit may be exceeded and counts as kept
 STIFFNESS = 100.0  # times the square of what exceeds a limit: cost on the way to keeping it
 
@@ -96,24 +93,3 @@ class MotionObjective:
         share[:-1] += 0.5 * step
         share[1:] += 0.5 * step
         return share
-
-
-@dataclass(frozen=True)
-class OwnCostSettings(Settings):
-    """A CasADi function as a cost of motions (docs/casadi.md)."""
-
-    file: str = ''  # written by casadi.Function.save; empty: none
-    weight: NotNegative = 1.0  # against the other costs
-    over: Annotated[str, OneOf(WAYS)] = 'integral'  # of the samples of a motion
-    link: str = ''  # whose R and p the function may take
-    unit: str = ''  # of the function's result, for reports
-
-    def objective(self, model: RobotModel) -> MotionObjective | None:
-        """Return what the settings ask for; CasADi is imported only if they ask for something."""
-        if not self.file:
-            return None
-        from safe_sysid.model.symbolic.sample_costs import CasadiSampleCosts, read_function
-
-        function = read_function(Path(self.file))
-        samples = CasadiSampleCosts(model, function, self.link)
-        return MotionObjective(samples, function.name(), self.weight, self.over, self.unit)

@@ -24,7 +24,8 @@ from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
-from safe_sysid.model.motion_objective import MotionObjective, OwnCostSettings
+from safe_sysid.model.motion_objective import MotionObjective
+from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach, Steered
 from safe_sysid.plan.path.route import Follow

@@ -6,7 +6,8 @@ so is H. With any X for which |X M X' - 1| <= epsilon < 1 in 2-norm, M >= (1 - e
 and w' M^-1 w <= |w|' |X' X| |w| / (1 - epsilon). X comes from the middle of H; the norm is bounded
 as in `joint_inertia`.
 
-Where positions are known too badly for that, M >= diag(Ia_0 - missing) counts: a body of mass m
+Where positions are known too badly for that, what is `known` of M along a plan counts
+(`plan_error.nominal_inverse`), or M >= diag(Ia_0 - missing): a body of mass m
 that can exist has no negative energy, and one whose inertia about its centre of mass has the
 smallest eigenvalue -d at least -d / 2 times the square of its rate of turn, which is at most the
 sum of all revolute rates below it.
@@ -47,8 +48,10 @@ class NominalInertia(NamedTuple):
     inverse: Array  # (T, n, n) N with w' M^-1 w <= |w|' N |w| for every w
 
 
-def nominal_inertia(model: RobotModel, reach: JointReach, theta_0: Array) -> NominalInertia:
-    """Bound the mass matrix of theta_0 over the joint states."""
+def nominal_inertia(
+    model: RobotModel, reach: JointReach, theta_0: Array, known: Array | None = None
+) -> NominalInertia:
+    """Bound the mass matrix of theta_0 over the joint states; `known` bounds its inverse."""
     T, n = reach.q.shape[:2]
     H = np.full((T, n, n, 2), np.nan)
     bodies = np.ascontiguousarray(theta_0[: 10 * n].reshape(n, 10))
@@ -60,11 +63,11 @@ def nominal_inertia(model: RobotModel, reach: JointReach, theta_0: Array) -> Nom
     diagonal = np.einsum('tjj->tj', M + radius) * (1.0 + 4.0 * EPS)
     if not np.all(np.isfinite(M)):
         raise BoundError('positions over the horizon are larger than a float can hold')
-    inverse = _smaller(
-        np.sqrt(np.maximum(diagonal, 0.0)),
-        _inverse_about_middle(M, radius),
-        np.broadcast_to(_inverse_of_armature(model, bodies, armature), M.shape),
-    )
+    scale = np.sqrt(np.maximum(diagonal, 0.0))
+    by_armature = np.broadcast_to(_inverse_of_armature(model, bodies, armature), M.shape)
+    inverse = _smaller(scale, _inverse_about_middle(M, radius), by_armature)
+    if known is not None:
+        inverse = _smaller(scale, inverse, known)
     if not np.all(np.isfinite(inverse)):
         raise BoundError(
             'the nominal parameters may leave a motion of the arm without inertia, and nothing '
@@ -111,12 +114,12 @@ def _inverse_of_armature(model: RobotModel, bodies: Array, armature: Array) -> A
             if not tree.is_prismatic[k]:
                 turning.append(k)
             k = int(tree.parent[k])
-        left[turning] -= len(turning) * _missing_inertia(bodies[i])
+        left[turning] -= len(turning) * missing_inertia(bodies[i])
     usable = bool(np.all(left > 0.0))
     return np.diag((1.0 + 4.0 * EPS) / left) if usable else np.full((n, n), np.inf)
 
 
-def _missing_inertia(body: Array) -> float:
+def missing_inertia(body: Array) -> float:
     """How far the inertia about the centre of mass is from one that can exist [kg m^2]."""
     m, h = body[0], body[1:4]
     inertia = body[np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])]

@@ -31,6 +31,7 @@ from safe_sysid.reach.error_tube import ErrorTube, position_shapes, rest_shape
 from safe_sysid.reach.joint_inertia import joint_inertia
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.motion_transport import kernel_joints
+from safe_sysid.reach.nominal_inertia import missing_inertia
 from safe_sysid.reach.plan_inertia import (
     ArmInertia,
     body_parameters,
@@ -105,6 +106,25 @@ def position_shape(problem: Problem, error: TrackingError, t: float) -> Array:
     half_axes = errors_of(problem, error).half_axes
     box = np.sqrt(len(half_axes)) * error.position  # half axes of an ellipsoid about the box
     return np.diag(np.where(np.all(np.isfinite(half_axes)), half_axes, box) ** 2 * UP)
+
+
+def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
+    """Bounds N (T, n, n), w' M^-1 w <= |w|' N |w|, of the nominal mass matrix M along a plan.
+
+    r of energy V_M is in E(Q) for every theta in its bounds, so (H + diag(Ia))^-1 is at most
+    Q / (2 V_M); M is one of these matrices if theta_0 is within the bounds, and if those of its
+    bodies that `floor_of` leaves out can exist. Else None, as without a tube.
+    """
+    estimate, n = problem.bounds, problem.model.n
+    if error.tube is None or not estimate.bounds.contains(estimate.theta):
+        return None
+    bodies = body_parameters(problem.model, estimate.bounds)
+    left_out = np.flatnonzero(~floor_of(bodies).middle.any(axis=1))
+    if any(missing_inertia(estimate.theta[10 * i : 10 * i + 10]) > 0.0 for i in left_out):
+        return None
+    L = error.tube.r
+    Q, size = L @ np.swapaxes(L, 1, 2), np.abs(L) @ np.swapaxes(np.abs(L), 1, 2)
+    return np.asarray((np.abs(Q) + (n + 8) * EPS * size) / (2.0 * problem.gains.V_M) * UP)
 
 
 def _tube_of(problem: Problem, bodies: BodyParameters) -> ErrorTube | None:

@@ -35,7 +35,7 @@ from safe_sysid.reach.forward_occupancy import Occupancy, forward_occupancy, wit
 from safe_sysid.reach.joint_reach import Horizon, JointReach, joint_reach
 from safe_sysid.reach.limits import LimitMargins, limit_margins
 from safe_sysid.reach.margin import Margin
-from safe_sysid.reach.plan_error import errors_of, plan_error
+from safe_sysid.reach.plan_error import errors_of, nominal_inverse, plan_error
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.torque_limits import (
     every_row,
@@ -215,7 +215,8 @@ def _sets(
     errors = errors_of(problem, error)
     desired = joint_reach(model, problem.horizon, without_error(model.n))
     joints = with_errors(model, problem.horizon, desired, error, errors)
-    torque = torque_reach(model, bounds, joints, gains)
+    known = nominal_inverse(problem, error)
+    torque = torque_reach(model, bounds, joints, gains, known)
     return errors, joints, torque, forward_occupancy(model, desired, errors)
 
 

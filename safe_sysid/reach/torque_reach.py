@@ -76,9 +76,16 @@ class _Friction(NamedTuple):
 
 
 def torque_reach(
-    model: RobotModel, estimate: ParameterEstimate, reach: JointReach, gains: Gains
+    model: RobotModel,
+    estimate: ParameterEstimate,
+    reach: JointReach,
+    gains: Gains,
+    known: Array | None = None,
 ) -> TorqueReach:
-    """Torques of the robust controller with nominal `estimate.theta` over the joint states."""
+    """Torques of the robust controller with nominal `estimate.theta` over the joint states.
+
+    `known` (T, n, n) bounds the inverse of the nominal mass matrix, see `nominal_inertia`.
+    """
     if estimate.layout.n != model.n or reach.q.shape[1] != model.n:
         raise BoundError(
             f'the arm has {model.n} joints, the estimate {estimate.layout.n}, the joint states '
@@ -91,7 +98,7 @@ def torque_reach(
     _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
     if not np.all(np.isfinite(rows)) or not np.all(np.isfinite(disturbance)):
         raise BoundError('torques over the horizon are larger than a float can hold')
-    M = nominal_inertia(model, reach, estimate.theta)
+    M = nominal_inertia(model, reach, estimate.theta, known)
     ratio = np.asarray(gains.torque_ratio)
     against = Disturbance(disturbance, M.diagonal, M.inverse, ratio)
     bounds = invariance(Shell(gains.V_M), against, EXACT)

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from safe_sysid.calibrate.external_torque import tip_jacobian
-from safe_sysid.excite.torque_rows import (
+from safe_sysid.model import log_cholesky
+from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
+from safe_sysid.model.dynamics.tip_regressor import tip_pullback
+from safe_sysid.model.dynamics.torque_rows import (
     RowLayout,
     nominal_torque_into,
     torque_pullback_into,
     torque_slopes_into,
 )
-from safe_sysid.model import log_cholesky
-from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
-from safe_sysid.model.dynamics.tip_regressor import tip_pullback
 from safe_sysid.model.symbolic.frames import frame_pose
 from safe_sysid.model.symbolic.recursions import SymbolicTree
 from safe_sysid.model.urdf_tree import Frame
