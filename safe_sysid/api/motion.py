@@ -18,7 +18,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import read_world
-from safe_sysid.model.motion_objective import MotionObjective
+from safe_sysid.model.motion_objective import MotionObjective, objective_of
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.plan.mission import Mission
@@ -162,7 +162,7 @@ def plan(
         tuple(walk.plans),
         outcome if complete else str(walk.result),
         complete,
-        cost or settings.planner.own_cost.objective(settings.model),
+        cost or objective_of(settings.planner.own_cost, settings.model),
     )
 
 

@@ -15,7 +15,7 @@ from safe_sysid.excite.design_problem import DesignProblem
 from safe_sysid.excite.multi_start import Design, Watch, design
 from safe_sysid.excite.settings import Effort, ExcitationAim, ExcitationSettings
 from safe_sysid.model.arm import STOPS_WITHIN, Arm
-from safe_sysid.model.motion_objective import MotionObjective
+from safe_sysid.model.motion_objective import MotionObjective, objective_of
 from safe_sysid.model.payload import Payload
 
 WORST = 5  # base parameters that are named as determined worst
@@ -49,7 +49,7 @@ def design_trajectory(
     """Design the best motion that an effort finds for an arm and what it holds."""
     model = arm.model if payload is None else arm.model.with_payload(payload)
     make = payload_problem if aim.payload_only else design_problem
-    own = own or settings.own_cost.objective(model)
+    own = own or objective_of(settings.own_cost, model)
     problem = replace(make(arm.model, model, settings), own=own)
     contact = ContactModel.of(arm, problem, settings.floor)
     look(contact)

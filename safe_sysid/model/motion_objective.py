@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.own_cost import WAYS
+from safe_sysid.model.own_cost import WAYS, OwnCostSettings
+from safe_sysid.model.robot_model import RobotModel
 
 KEPT = 1e-6  # by which a limit may be exceeded and counts as kept
 STIFFNESS = 100.0  # times the square of what exceeds a limit: cost on the way to keeping it
@@ -93,3 +95,15 @@ class MotionObjective:
         share[:-1] += 0.5 * step
         share[1:] += 0.5 * step
         return share
+
+
+def objective_of(settings: OwnCostSettings, model: RobotModel) -> MotionObjective | None:
+    """Return what settings ask for; CasADi is imported only if they ask for something."""
+    if not settings.file:
+        return None
+    from safe_sysid.model.symbolic.sample_costs import CasadiSampleCosts, read_function
+
+    function = read_function(Path(settings.file))
+    samples = CasadiSampleCosts(model, function, settings.link)
+    name = function.name()
+    return MotionObjective(samples, name, settings.weight, settings.over, settings.unit)

@@ -24,7 +24,7 @@ from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
-from safe_sysid.model.motion_objective import MotionObjective
+from safe_sysid.model.motion_objective import MotionObjective, objective_of
 from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach, Steered
@@ -105,7 +105,7 @@ class RecedingHorizonPlanner:
         self._problem, self._mission, self._clock = problem, mission, clock
         self._arm = TrackedArm(problem.model, problem.gains)
         self._settings = settings or PlannerSettings()
-        self._own_cost = own_cost or self._settings.own_cost.objective(problem.model)
+        self._own_cost = own_cost or objective_of(self._settings.own_cost, problem.model)
         self._cancelled = cancelled
         self._plan: Plan | None = None
         self._successor: Plan | None = None
