@@ -112,11 +112,11 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
     """Bounds N (T, n, n), w' M^-1 w <= |w|' N |w|, of the nominal mass matrix M along a plan.
 
     r of energy V_M is in E(Q) for every theta in its bounds, so (H + diag(Ia))^-1 is at most
-    Q / (2 V_M); M is one of these matrices if theta_0 is within the bounds, and if those of its
+    Q / (2 V_M); M is one of these matrices, as theta_0 is within the bounds, if those of its
     bodies that `floor_of` leaves out can exist. Else None, as without a tube.
     """
     estimate, n = problem.bounds, problem.model.n
-    if error.tube is None or not estimate.bounds.contains(estimate.theta):
+    if error.tube is None:
         return None
     bodies = body_parameters(problem.model, estimate.bounds)
     left_out = np.flatnonzero(~floor_of(bodies).middle.any(axis=1))

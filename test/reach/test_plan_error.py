@@ -20,7 +20,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.reach import plan_error as module
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.plan_error import plan_error, position_shape
+from safe_sysid.reach.plan_error import nominal_inverse, plan_error, position_shape
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.tracking_error import tracking_error
@@ -132,6 +132,45 @@ def test_the_worst_energy_does_not_leave_the_tube(name, move, rng):
         assert np.all(found <= 1.0 + 1e-3)
         largest = np.maximum(largest, found)
     assert np.all(largest > [0.8, 0.75, 0.5, 0.4])
+
+
+def largest_share(rng, problem, N, L):
+    """Largest w' M^-1 w / |w|' N |w| found: M by Pinocchio, w climbs from random ones."""
+    arm = problem.model.with_parameters(problem.bounds.theta).pinocchio()
+    data, n, worst = arm.createData(), problem.model.n, 0.0
+    middles = problem.horizon.time.center
+    for s in rng.integers(len(N), size=30):
+        q_d = problem.horizon.curve.position(middles[s], problem.horizon.k_center)
+        z = rng.normal(size=n)
+        inverse = np.linalg.inv(mass(arm, data, q_d - L[s] @ (z / np.linalg.norm(z))))
+        for w in [*np.eye(n), *np.linalg.eigh(inverse)[1].T, *rng.normal(size=(20, n))]:
+            worst = max(worst, (w @ inverse @ w) / (np.abs(w) @ N[s] @ np.abs(w)))
+    return worst
+
+
+@pytest.mark.parametrize('name', ['panda', 'ur5'])
+def test_the_nominal_mass_matrix_is_bounded_along_the_plan(name, rng):
+    """What the bound of the law's torque rests on for arms without armature."""
+    problem = light(name, 5e-4, move=0.5)
+    error = plan_error(problem)
+    N = nominal_inverse(problem, error)
+    share = largest_share(rng, problem, N, error.tube.e)
+    assert share <= 1.0
+    assert largest_share(rng, problem, 0.7 * N, error.tube.e) > 1.0  # so 0.7 of it is too little
+    assert nominal_inverse(problem, replace(error, tube=None)) is None
+
+
+def test_a_nominal_body_that_cannot_exist_has_no_such_bound():
+    problem = light('panda', 5e-4)
+    error, bounds = plan_error(problem), problem.bounds
+    lower, theta = bounds.bounds.lower.copy(), bounds.theta.copy()
+    mass_of_last = 60  # little is known of it, so the tube leaves the body out and it has to exist
+    lower[mass_of_last] /= 3.0
+    loose = replace(bounds, bounds=Interval(lower, bounds.bounds.upper))
+    assert nominal_inverse(replace(problem, bounds=loose), error) is not None
+    theta[mass_of_last] = lower[mass_of_last]  # too light for its first moment
+    impossible = replace(loose, theta=theta)
+    assert nominal_inverse(replace(problem, bounds=impossible), error) is None
 
 
 @pytest.mark.parametrize('kind', ['inertia', 'start', 'narrow'])

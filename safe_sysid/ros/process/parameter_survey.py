@@ -1,16 +1,22 @@
-"""ParameterSurvey: asks every node that appears for its parameters, for who records them."""
+"""ParameterSurvey: asks every node that appears for its parameters, for who records them.
+
+A question is asked again until it is answered: an answer can be lost while the other node is not yet
+connected to ours, and a node that is busy starting answers late.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import math
+import time
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters, ListParameters
-from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
+
+AGAIN = 1.0  # [s] without an answer, after which a question is asked again
 
 
 class ParameterSurvey:
@@ -19,41 +25,74 @@ class ParameterSurvey:
     def __init__(self, node: Node, found: Callable[[str], None]) -> None:
         self._node = node
         self._found = found
-        self._asked: set[str] = set()
-        self._listing: dict[str, Client] = {}  # clients of nodes that have not answered
-        self._getting: dict[str, Client] = {}
+        self._known: set[str] = set()
+        self._open: dict[str, _Inquiry] = {}
 
     def step(self) -> None:
-        """Ask the nodes that are new, or back after they were gone."""
+        """Ask the nodes that are new, back after they were gone, or have not answered."""
         present = {
             f'{namespace.rstrip("/")}/{name}'
             for name, namespace in self._node.get_node_names_and_namespaces()
         }
-        self._asked &= present
-        for name in present - self._asked - self._listing.keys():
-            self._listing[name] = self._node.create_client(
-                ListParameters, f'{name}/list_parameters'
-            )
-        for name, client in list(self._listing.items()):
-            if name not in present:
-                self._node.destroy_client(self._listing.pop(name))
-            elif name not in self._asked and client.service_is_ready():
-                self._asked.add(name)
-                future = client.call_async(ListParameters.Request())
-                future.add_done_callback(lambda done, name=name: self._listed(name, done))
+        self._known &= present
+        for name in self._open.keys() - present:
+            self._open.pop(name).close()
+        for name in present - self._known - self._open.keys():
+            self._open[name] = _Inquiry(self._node, name, self._answered)
+        for inquiry in list(self._open.values()):
+            inquiry.step()
 
-    def _listed(self, name: str, done: Future) -> None:
-        self._node.destroy_client(self._listing.pop(name))
-        names = sorted(done.result().result.names)
-        client = self._node.create_client(GetParameters, f'{name}/get_parameters')
-        self._getting[name] = client
-        future = client.call_async(GetParameters.Request(names=names))
-        future.add_done_callback(lambda done: self._got(name, names, done))
+    def _answered(self, name: str, values: dict[str, Any]) -> None:
+        if name in self._open:
+            self._open.pop(name).close()
+            self._known.add(name)
+            self._found(parameter_file(name, values))
 
-    def _got(self, name: str, names: list[str], done: Future) -> None:
-        self._node.destroy_client(self._getting.pop(name))
-        values = [parameter_value_to_python(value) for value in done.result().values]
-        self._found(parameter_file(name, dict(zip(names, values, strict=True))))
+
+class _Inquiry:
+    """The names of the parameters of one node, then their values."""
+
+    def __init__(
+        self, node: Node, name: str, answered: Callable[[str, dict[str, Any]], None]
+    ) -> None:
+        self._node, self._name, self._answered = node, name, answered
+        self._list = node.create_client(ListParameters, f'{name}/list_parameters')
+        self._get = node.create_client(GetParameters, f'{name}/get_parameters')
+        self._names: list[str] | None = None  # None until they are known
+        self._question: Future | None = None
+        self._asked = -math.inf
+
+    def step(self) -> None:
+        """Ask, where no question waits for its answer."""
+        client = self._list if self._names is None else self._get
+        now = time.monotonic()
+        if now - self._asked < AGAIN or not client.service_is_ready():
+            return
+        if self._question is not None:
+            self._question.cancel()
+        self._asked = now
+        if self._names is None:
+            self._question = client.call_async(ListParameters.Request())
+            self._question.add_done_callback(self._listed)
+        else:
+            self._question = client.call_async(GetParameters.Request(names=self._names))
+            self._question.add_done_callback(self._got)
+
+    def close(self) -> None:
+        """Ask no more."""
+        for client in (self._list, self._get):
+            self._node.destroy_client(client)
+
+    def _listed(self, done: Future) -> None:
+        if not done.cancelled():
+            self._names, self._question = sorted(done.result().result.names), None
+            self._asked = -math.inf
+            self.step()
+
+    def _got(self, done: Future) -> None:
+        if not done.cancelled():
+            values = [parameter_value_to_python(value) for value in done.result().values]
+            self._answered(self._name, dict(zip(self._names or [], values, strict=True)))
 
 
 def parameter_file(node: str, values: dict[str, Any]) -> str:
