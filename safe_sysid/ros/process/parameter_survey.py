@@ -1,7 +1,7 @@
 """ParameterSurvey: asks every node that appears for its parameters, for who records them.
 
-A question is asked again until it is answered: an answer can be lost while the other node is not yet
-connected to ours, and a node that is busy starting answers late.
+A question is asked again until it is answered: an answer can be lost while the other node is not
+yet connected to ours, and a node that is busy starting answers late.
 """
 
 from __future__ import annotations
