@@ -1,7 +1,9 @@
 """What every test shares: a seeded random generator, and a ROS domain of its own."""
 
+import fcntl
 import os
-import zlib
+from pathlib import Path
+import tempfile
 
 # Before numpy loads its BLAS: the matrices of tests are small, threads only cost time.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
@@ -13,14 +15,23 @@ SEED = 20260101
 DOMAINS = 100  # 1 to 100: ports of higher domains can meet the ones Linux hands out by itself
 
 
-def _own_ros_domain() -> str:
-    """Domain of this run, so that two runs on one machine don't hear each other."""
-    run = f'{os.environ.get("PYTEST_XDIST_WORKER", "main")} {os.getpid()}'
-    return str(1 + zlib.crc32(run.encode()) % DOMAINS)
+def _own_ros_domain() -> tuple[str, int]:
+    """Domain that no other run of these tests on this machine has, and the lock that says so."""
+    folder = Path(tempfile.gettempdir())
+    for domain in range(1, DOMAINS + 1):
+        path = folder / f'safe_sysid_tests.{os.getuid()}.domain_{domain}'
+        lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+        else:
+            return str(domain), lock  # until this process ends
+    raise RuntimeError(f'all {DOMAINS} ROS domains have a run of tests, see {folder}')
 
 
 # Before any test module can import rclpy, and for the processes that tests start.
-os.environ['ROS_DOMAIN_ID'] = _own_ros_domain()
+os.environ['ROS_DOMAIN_ID'], _LOCK = _own_ros_domain()
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'
 
