@@ -10,13 +10,13 @@ import numpy as np
 from safe_sysid.bench.experiments.identifiability import trial
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import median_seconds
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
-from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
-from safe_sysid.model.identifiability.parameter_nullspace import (
+from safe_sysid.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
+from safe_sysid.identifiability.kinematic_tree import Joint, KinematicTree, revolute
+from safe_sysid.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.model.identifiability.urdf_kinematics import robot_kinematics
+from safe_sysid.identifiability.urdf_kinematics import robot_kinematics
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.figures import Axes, line_plot
 

@@ -31,7 +31,7 @@ from safe_sysid.calibrate.torque_rows import (
 from safe_sysid.calibrate.uncertainty import FitUncertainty, uncertainty_of
 from safe_sysid.calibrate.validation import TorqueError, likeliness_of_noise, torque_error
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.robot_model import RobotModel
 
 FAR = 4.0  # times what explains it, from which on an error of held-out torque is a caution

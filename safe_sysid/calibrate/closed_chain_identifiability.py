@@ -11,10 +11,10 @@ from safe_sysid.calibrate.closed_chain_rows import (
     closed_base_parameters,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.facts import facts_path, read_facts
-from safe_sysid.model.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.share import robot_names
 
 ALONE = 1e-6  # part of a change that no torque shows; a parameter with less is known alone

@@ -11,8 +11,8 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import MOTION, TorqueRows, filtered_rows, motion_of
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.closed_chain.chain import ClosedChain, ClosedMotion
-from safe_sysid.model.identifiability.base_parameters import BaseParameters, base_parameters
 
 IDENTIFIED = ('motors', 'joints', 'everything')
 STATES = 400  # random closed configurations that decide the rank

@@ -20,7 +20,7 @@ from safe_sysid.calibrate.excitation_quality import arm_base_parameters
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import TorqueRows, joined, torque_rows
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
 

@@ -10,7 +10,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import SmoothedMotion
 from safe_sysid.calibrate.uncertainty import FitUncertainty
-from safe_sysid.model.identifiability.base_parameters import BaseParameters, base_parameters
+from safe_sysid.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.robot_model import RobotModel
 
 STATES = 400  # random ones; an arm of 7 joints has about 70 base parameters

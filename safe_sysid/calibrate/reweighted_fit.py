@@ -14,7 +14,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.compressed import Compressed, compress, stacked
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters
 
 Solver = Callable[[Compressed], Array]
 

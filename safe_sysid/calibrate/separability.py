@@ -9,7 +9,7 @@ import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.compressed import Compressed
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters
 
 LEAST = 1e-3  # of the largest singular value, columns of length 1: below, noise decides
 PART = 0.2  # of a direction; smaller entries do not name a parameter of it

@@ -9,7 +9,7 @@ import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.torque_rows import TorqueRows
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters
 
 LAG = 1.0  # [s] errors of the model are taken as independent when so far apart
 DRAWS = 16  # of simulated noise

@@ -60,8 +60,8 @@ def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid identifiability`."""
     from safe_sysid.api.identifiability import identifiable_parameters
     from safe_sysid.cli.output import print_to_error
-    from safe_sysid.model.identifiability.examination import Question
-    from safe_sysid.model.identifiability.joint_conditions import Torques
+    from safe_sysid.identifiability.examination import Question
+    from safe_sysid.identifiability.joint_conditions import Torques
     from safe_sysid.report.identifiability_page import page
 
     question = Question(

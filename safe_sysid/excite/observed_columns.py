@@ -14,11 +14,11 @@ import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.model.dynamics.torque_rows import RowLayout, torque_rows_into
-from safe_sysid.model.identifiability.base_parameters import (
+from safe_sysid.identifiability.base_parameters import (
     BaseParameters,
     base_parameters_in_order,
 )
+from safe_sysid.model.dynamics.torque_rows import RowLayout, torque_rows_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import JointLimits
 

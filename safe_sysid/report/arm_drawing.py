@@ -8,10 +8,10 @@ import math
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.identifiability.exact_geometry import rotation
-from safe_sysid.model.identifiability.kinematic_tree import FREE, WORLD, Joint, KinematicTree
-from safe_sysid.model.identifiability.links import Identifiability, LinkParameters
-from safe_sysid.model.identifiability.parameter_classes import MEANINGS, ParameterClass
+from safe_sysid.identifiability.exact_geometry import rotation
+from safe_sysid.identifiability.kinematic_tree import FREE, WORLD, Joint, KinematicTree
+from safe_sysid.identifiability.links import Identifiability, LinkParameters
+from safe_sysid.identifiability.parameter_classes import MEANINGS, ParameterClass
 
 COLOURS = {
     ParameterClass.ALONE: '#1b7837',

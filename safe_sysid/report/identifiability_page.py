@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from safe_sysid.model.identifiability.links import Identifiability, written
-from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS
+from safe_sysid.identifiability.links import Identifiability, written
+from safe_sysid.identifiability.parameter_classes import MEANINGS, SYMBOLS
 from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
 from safe_sysid.report.identifiability_text import kind_of, row_labels, summary
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from safe_sysid.identifiability.links import Identifiability, LinkParameters, written
+from safe_sysid.identifiability.parameter_classes import MEANINGS, SYMBOLS, ParameterClass
 from safe_sysid.model import inertia
-from safe_sysid.model.identifiability.links import Identifiability, LinkParameters, written
-from safe_sysid.model.identifiability.parameter_classes import MEANINGS, SYMBOLS, ParameterClass
 
 ROWS = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy')  # order of the table
 

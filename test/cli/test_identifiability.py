@@ -5,7 +5,7 @@ import json
 import re
 from xml.etree import ElementTree
 
-from model.identifiability import reference_mechanisms as reference
+from identifiability import reference_mechanisms as reference
 import numpy as np
 import pytest
 from report.browser import Browser, chromium
@@ -14,9 +14,9 @@ from safe_sysid.bench import identifiability as bench_identifiability
 from safe_sysid.bench.identifiability import chain
 from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.cli.main import COMMANDS, main
-from safe_sysid.model.identifiability.links import written
-from safe_sysid.model.identifiability.parameter_classes import ParameterClass
-from safe_sysid.model.identifiability.parameter_nullspace import (
+from safe_sysid.identifiability.links import written
+from safe_sysid.identifiability.parameter_classes import ParameterClass
+from safe_sysid.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )

@@ -8,20 +8,20 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.random_mechanisms import random_mechanism
-from safe_sysid.model.identifiability.base_parameters import (
+from safe_sysid.identifiability.base_parameters import (
     BaseParameters,
     base_parameters_in_order,
 )
-from safe_sysid.model.identifiability.joint_conditions import Torques
-from safe_sysid.model.identifiability.kinematic_tree import KinematicTree
-from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
-from safe_sysid.model.identifiability.parameter_classes import classes_of
-from safe_sysid.model.identifiability.parameter_nullspace import (
+from safe_sysid.identifiability.joint_conditions import Torques
+from safe_sysid.identifiability.kinematic_tree import KinematicTree
+from safe_sysid.identifiability.mechanism_regressor import stacked_regressor
+from safe_sysid.identifiability.parameter_classes import classes_of
+from safe_sysid.identifiability.parameter_nullspace import (
     ParameterNullspace,
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.model.identifiability.undetectable_changes import base_parameters_of, preference
+from safe_sysid.identifiability.undetectable_changes import base_parameters_of, preference
 
 LARGEST = 8  # joints
 STATIC = 0.2  # share of trials that measure at rest

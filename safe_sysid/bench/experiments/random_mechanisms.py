@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     AXES,
     ORIGIN,
     Z_AXIS,
@@ -16,7 +16,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     Turn,
     exact_angle,
 )
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.kinematic_tree import (
     FREE,
     PLANAR,
     SPHERICAL,

@@ -12,9 +12,9 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import ExactPlacement, rotation
-from safe_sysid.model.identifiability.joint_conditions import Torques
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.exact_geometry import ExactPlacement, rotation
+from safe_sysid.identifiability.joint_conditions import Torques
+from safe_sysid.identifiability.kinematic_tree import (
     FREE,
     PLANAR,
     SPHERICAL,
@@ -25,7 +25,7 @@ from safe_sysid.model.identifiability.kinematic_tree import (
     KinematicTree,
     SymmetricRotor,
 )
-from safe_sysid.model.identifiability.rotor_conditions import SYMMETRIC
+from safe_sysid.identifiability.rotor_conditions import SYMMETRIC
 
 GRAVITY = 9.81  # [m/s^2]
 WHOLE = {

@@ -9,21 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.identifiability.arm import with_known
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
-from safe_sysid.model.identifiability.exact_geometry import exact_direction
-from safe_sysid.model.identifiability.joint_conditions import Torques
-from safe_sysid.model.identifiability.kinematic_tree import FREE, KinematicTree
-from safe_sysid.model.identifiability.links import Dimensions, Identifiability, LinkParameters
-from safe_sysid.model.identifiability.parameter_classes import ParameterClass, classes_of
-from safe_sysid.model.identifiability.parameter_nullspace import (
+from safe_sysid.identifiability.arm import with_known
+from safe_sysid.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.exact_geometry import exact_direction
+from safe_sysid.identifiability.joint_conditions import Torques
+from safe_sysid.identifiability.kinematic_tree import FREE, KinematicTree
+from safe_sysid.identifiability.links import Dimensions, Identifiability, LinkParameters
+from safe_sysid.identifiability.parameter_classes import ParameterClass, classes_of
+from safe_sysid.identifiability.parameter_nullspace import (
     JointNullspace,
     ParameterNullspace,
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.model.identifiability.undetectable_changes import base_parameters_of, preference
-from safe_sysid.model.identifiability.urdf_kinematics import (
+from safe_sysid.identifiability.undetectable_changes import base_parameters_of, preference
+from safe_sysid.identifiability.urdf_kinematics import (
     DOWN,
     Kinematics,
     robot_kinematics,

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, IntArray
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     ExactAngle,
     ExactPlacement,
     Turn,

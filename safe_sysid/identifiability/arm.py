@@ -15,23 +15,23 @@ import scipy.linalg
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.base_parameters import (
+from safe_sysid.identifiability.base_parameters import (
     TOLERANCE,
     BaseParameters,
     base_parameters,
     base_parameters_in_order,
     from_dependence,
 )
-from safe_sysid.model.identifiability.joint_conditions import Torques
-from safe_sysid.model.identifiability.kinematic_tree import KinematicTree
-from safe_sysid.model.identifiability.mechanism_regressor import GRAVITY, stacked_regressor
-from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
-from safe_sysid.model.identifiability.undetectable_changes import (
+from safe_sysid.identifiability.joint_conditions import Torques
+from safe_sysid.identifiability.kinematic_tree import KinematicTree
+from safe_sysid.identifiability.mechanism_regressor import GRAVITY, stacked_regressor
+from safe_sysid.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.identifiability.undetectable_changes import (
     base_parameters_of,
     preference,
     transfers,
 )
-from safe_sysid.model.identifiability.urdf_kinematics import robot_kinematics
+from safe_sysid.identifiability.urdf_kinematics import robot_kinematics
 from safe_sysid.model.robot_model import RobotModel
 
 

@@ -14,7 +14,7 @@ import math
 from typing import NamedTuple
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     AXES,
     HERE,
     Z_AXIS,

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     AXES,
     ExactAngle,
     Turn,
@@ -18,7 +18,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     exact_rotation,
     rotation,
 )
-from safe_sysid.model.identifiability.residue_field import PRIMES, ResidueField
+from safe_sysid.identifiability.residue_field import PRIMES, ResidueField
 
 TIGHT = 1e-9
 FIELDS = [ResidueField(prime) for prime in PRIMES]

@@ -1,18 +1,18 @@
 """Structure against the rank and nullspace of sampled regressors, and against closed forms."""
 
-from model.identifiability import reference_mechanisms as reference
-from model.identifiability.reference_mechanisms import LEG, PUMA, SCARA
+from identifiability import reference_mechanisms as reference
+from identifiability.reference_mechanisms import LEG, PUMA, SCARA
 import numpy as np
 import pytest
 
 from safe_sysid.bench.experiments import identifiability as identifiability_trials
 from safe_sysid.bench.experiments.identifiability import mechanism, trial
-from safe_sysid.model.identifiability.base_parameters import base_parameters
-from safe_sysid.model.identifiability.joint_conditions import Torques
-from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
-from safe_sysid.model.identifiability.parameter_classes import ParameterClass, classes_of
-from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
-from safe_sysid.model.identifiability.undetectable_changes import (
+from safe_sysid.identifiability.base_parameters import base_parameters
+from safe_sysid.identifiability.joint_conditions import Torques
+from safe_sysid.identifiability.mechanism_regressor import stacked_regressor
+from safe_sysid.identifiability.parameter_classes import ParameterClass, classes_of
+from safe_sysid.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.identifiability.undetectable_changes import (
     base_parameters_of,
     identifiable_combinations,
     labels,
@@ -55,7 +55,7 @@ def test_random_mechanisms_are_of_every_kind():
     ],
 )
 def test_a_wrong_recursion_is_noticed(monkeypatch, name, broken):
-    from safe_sysid.model.identifiability import parameter_nullspace
+    from safe_sysid.identifiability import parameter_nullspace
 
     right = parameter_nullspace._with_rotor
 

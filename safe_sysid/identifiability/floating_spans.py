@@ -15,8 +15,8 @@ import numpy as np
 import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
-from safe_sysid.model.identifiability.base_parameters import RankDecision
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, cosine_sine
+from safe_sysid.identifiability.base_parameters import RankDecision
+from safe_sysid.identifiability.exact_geometry import ExactAngle, cosine_sine
 from safe_sysid.sets.compiled import jit
 
 TOLERANCE = 1e-7

@@ -2,14 +2,14 @@
 
 from fractions import Fraction
 
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     HERE,
     X_AXIS,
     ExactAngle,
     ExactPlacement,
     Turn,
 )
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.kinematic_tree import (
     Joint,
     KinematicTree,
     SymmetricRotor,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray
-from safe_sysid.model.identifiability.inertial_transfer import (
+from safe_sysid.identifiability.inertial_transfer import (
     Arithmetic,
     cross_matrix,
     motion_to_child,
@@ -24,14 +24,14 @@ from safe_sysid.model.identifiability.inertial_transfer import (
     pose,
     turning_matrix,
 )
-from safe_sysid.model.identifiability.joint_conditions import (
+from safe_sysid.identifiability.joint_conditions import (
     Conditions,
     Geometry,
     Spans,
     Torques,
     closure,
 )
-from safe_sysid.model.identifiability.kinematic_tree import GeneralRotor, Joint, SymmetricRotor
+from safe_sysid.identifiability.kinematic_tree import GeneralRotor, Joint, SymmetricRotor
 
 # Parameters m, mcz, Ixx = Iyy, Izz of a body that is symmetric about z, as ten parameters.
 SYMMETRIC = np.zeros((10, 4), dtype=np.int64)

@@ -6,7 +6,7 @@ from enum import Enum
 
 import numpy as np
 
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.base_parameters import BaseParameters
 
 NEGLIGIBLE = (
     1e-10  # of a coefficient of K_reg, in SI units: a micrometre of a metre, squared, is 1e-12

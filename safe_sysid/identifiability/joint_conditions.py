@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray
-from safe_sysid.model.identifiability.inertial_transfer import (
+from safe_sysid.identifiability.inertial_transfer import (
     Arithmetic,
     cross_matrix,
     motion_to_child,
@@ -26,7 +26,7 @@ from safe_sysid.model.identifiability.inertial_transfer import (
     rotation_matrix,
     turning_matrix,
 )
-from safe_sysid.model.identifiability.kinematic_tree import Joint
+from safe_sysid.identifiability.kinematic_tree import Joint
 
 
 class Torques(Enum):

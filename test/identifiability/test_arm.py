@@ -1,28 +1,28 @@
 """What can be known of an arm's theta: by any motion, by one recording, and when some is known."""
 
-from model.identifiability import reference_mechanisms as reference
+from identifiability import reference_mechanisms as reference
 import numpy as np
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.dynamics.regressors import standard_regressor
-from safe_sysid.model.identifiability.arm import (
+from safe_sysid.identifiability.arm import (
     excitation,
     structural_base_parameters,
     with_known,
 )
-from safe_sysid.model.identifiability.base_parameters import base_parameters
-from safe_sysid.model.identifiability.exact_geometry import HERE, Y_AXIS
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.base_parameters import base_parameters
+from safe_sysid.identifiability.exact_geometry import HERE, Y_AXIS
+from safe_sysid.identifiability.kinematic_tree import (
     Joint,
     KinematicTree,
     cylindrical,
     prismatic,
     revolute,
 )
-from safe_sysid.model.identifiability.parameter_classes import ParameterClass, classes_of
-from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
-from safe_sysid.model.identifiability.undetectable_changes import base_parameters_of, preference
+from safe_sysid.identifiability.parameter_classes import ParameterClass, classes_of
+from safe_sysid.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.identifiability.undetectable_changes import base_parameters_of, preference
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 

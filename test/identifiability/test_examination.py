@@ -2,14 +2,14 @@
 
 from fractions import Fraction
 
-from model.identifiability import reference_mechanisms as reference
+from identifiability import reference_mechanisms as reference
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
-from safe_sysid.model.identifiability.examination import of_structure
-from safe_sysid.model.identifiability.kinematic_tree import Joint, KinematicTree, revolute
-from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.identifiability.exact_geometry import ExactAngle, ExactPlacement, Turn
+from safe_sysid.identifiability.examination import of_structure
+from safe_sysid.identifiability.kinematic_tree import Joint, KinematicTree, revolute
+from safe_sysid.identifiability.parameter_nullspace import exact_nullspace
 
 
 def test_notes_warn_where_floats_would_have_counted_fewer():

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.model.identifiability.base_parameters import BaseParameters
-from safe_sysid.model.identifiability.exact_geometry import Snap
-from safe_sysid.model.identifiability.kinematic_tree import KinematicTree
-from safe_sysid.model.identifiability.parameter_classes import NEGLIGIBLE, ParameterClass
+from safe_sysid.identifiability.base_parameters import BaseParameters
+from safe_sysid.identifiability.exact_geometry import Snap
+from safe_sysid.identifiability.kinematic_tree import KinematicTree
+from safe_sysid.identifiability.parameter_classes import NEGLIGIBLE, ParameterClass
 
 TERMS = 8  # of a combination that are written out
 PARTNERS = 10  # of a parameter that are named one by one

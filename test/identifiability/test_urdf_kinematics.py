@@ -7,10 +7,10 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.base_parameters import base_parameters
-from safe_sysid.model.identifiability.kinematic_tree import FREE, PLANAR, SPHERICAL, helical
-from safe_sysid.model.identifiability.parameter_nullspace import exact_nullspace
-from safe_sysid.model.identifiability.urdf_kinematics import (
+from safe_sysid.identifiability.base_parameters import base_parameters
+from safe_sysid.identifiability.kinematic_tree import FREE, PLANAR, SPHERICAL, helical
+from safe_sysid.identifiability.parameter_nullspace import exact_nullspace
+from safe_sysid.identifiability.urdf_kinematics import (
     DOWN,
     robot_kinematics,
     tree_of,

@@ -15,7 +15,7 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     STEP,
     TOLERANCE,
     WORTH_TELLING,
@@ -27,7 +27,7 @@ from safe_sysid.model.identifiability.exact_geometry import (
     exact_rotation,
     rotation,
 )
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.kinematic_tree import (
     FREE,
     PLANAR,
     SPHERICAL,

@@ -2,14 +2,13 @@
 
 from fractions import Fraction
 
-from model.identifiability import reference_mechanisms as reference
-from model.identifiability.reference_mechanisms import LEG, PARALLEL, PERPENDICULAR, PUMA, SCARA
+from identifiability import reference_mechanisms as reference
+from identifiability.reference_mechanisms import LEG, PARALLEL, PERPENDICULAR, PUMA, SCARA
 import numpy as np
 import pytest
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model import inertia
-from safe_sysid.model.identifiability.exact_geometry import (
+from safe_sysid.identifiability.exact_geometry import (
     AXES,
     HERE,
     X_AXIS,
@@ -17,9 +16,9 @@ from safe_sysid.model.identifiability.exact_geometry import (
     ExactPlacement,
     Turn,
 )
-from safe_sysid.model.identifiability.floating_spans import FloatingSpans
-from safe_sysid.model.identifiability.joint_conditions import Spans, Torques, across, geometry
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.floating_spans import FloatingSpans
+from safe_sysid.identifiability.joint_conditions import Spans, Torques, across, geometry
+from safe_sysid.identifiability.kinematic_tree import (
     FREE,
     PLANAR,
     SPHERICAL,
@@ -34,12 +33,13 @@ from safe_sysid.model.identifiability.kinematic_tree import (
     prismatic,
     revolute,
 )
-from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
-from safe_sysid.model.identifiability.parameter_nullspace import (
+from safe_sysid.identifiability.mechanism_regressor import stacked_regressor
+from safe_sysid.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )
-from safe_sysid.model.identifiability.undetectable_changes import labels, regrouping, transfers
+from safe_sysid.identifiability.undetectable_changes import labels, regrouping, transfers
+from safe_sysid.model import inertia
 
 BOTH = [exact_nullspace, floating_nullspace]
 ORDER = ('m', 'mcx', 'mcy', 'mcz', 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy', 'Im')

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.dynamics.regressors import standard_regressor
-from safe_sysid.model.identifiability.base_parameters import (
+from safe_sysid.identifiability.base_parameters import (
     base_parameters,
     base_parameters_in_order,
 )
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 BOTH = [base_parameters, lambda Y: base_parameters_in_order(Y, np.arange(Y.shape[1]))]

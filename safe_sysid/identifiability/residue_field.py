@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, IntArray
-from safe_sysid.model.identifiability.exact_geometry import SINES, ExactAngle, sine_of_step
+from safe_sysid.identifiability.exact_geometry import SINES, ExactAngle, sine_of_step
 from safe_sysid.sets.compiled import jit
 
 PRIMES = (2147483497, 2147483353, 2147483137, 2147482921)  # the largest below 2^31, 1 mod 24

@@ -18,18 +18,17 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import ModelError
-from safe_sysid.model import inertia
-from safe_sysid.model.identifiability.base_parameters import RankDecision
-from safe_sysid.model.identifiability.floating_spans import TOLERANCE, FloatingSpans, GuidedSpans
-from safe_sysid.model.identifiability.inertial_transfer import Arithmetic, rotation_matrix
-from safe_sysid.model.identifiability.joint_conditions import (
+from safe_sysid.identifiability.base_parameters import RankDecision
+from safe_sysid.identifiability.floating_spans import TOLERANCE, FloatingSpans, GuidedSpans
+from safe_sysid.identifiability.inertial_transfer import Arithmetic, rotation_matrix
+from safe_sysid.identifiability.joint_conditions import (
     Conditions,
     Spans,
     Torques,
     across,
     geometry,
 )
-from safe_sysid.model.identifiability.kinematic_tree import (
+from safe_sysid.identifiability.kinematic_tree import (
     WORLD,
     Armature,
     GeneralRotor,
@@ -37,14 +36,15 @@ from safe_sysid.model.identifiability.kinematic_tree import (
     KinematicTree,
     SymmetricRotor,
 )
-from safe_sysid.model.identifiability.parameter_classes import ParameterClass
-from safe_sysid.model.identifiability.residue_field import PRIMES, ResidueField
-from safe_sysid.model.identifiability.rotor_conditions import (
+from safe_sysid.identifiability.parameter_classes import ParameterClass
+from safe_sysid.identifiability.residue_field import PRIMES, ResidueField
+from safe_sysid.identifiability.rotor_conditions import (
     Crossing,
     with_armature,
     with_general_rotor,
     with_symmetric_rotor,
 )
+from safe_sysid.model import inertia
 
 SAFE_GAP = 10.0  # between what counts and what does not, so that coefficients mean something
 

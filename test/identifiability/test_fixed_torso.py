@@ -1,11 +1,11 @@
 """What a leg on a test stand teaches about the leg of a robot that jumps, as published."""
 
-from model.identifiability.reference_mechanisms import LEG, leg_rotors
+from identifiability.reference_mechanisms import LEG, leg_rotors
 import numpy as np
 import pytest
 
-from safe_sysid.model.identifiability.joint_conditions import Torques
-from safe_sysid.model.identifiability.mechanism_regressor import stacked_regressor
+from safe_sysid.identifiability.joint_conditions import Torques
+from safe_sysid.identifiability.mechanism_regressor import stacked_regressor
 
 SAMPLES = 60
 LEG_TORQUES, FORCES, BODY_TORQUES = slice(6, 9), slice(0, 3), slice(3, 6)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.model.identifiability.base_parameters import BaseParameters, from_dependence
-from safe_sysid.model.identifiability.kinematic_tree import WORLD
-from safe_sysid.model.identifiability.parameter_nullspace import (
+from safe_sysid.identifiability.base_parameters import BaseParameters, from_dependence
+from safe_sysid.identifiability.kinematic_tree import WORLD
+from safe_sysid.identifiability.parameter_nullspace import (
     ParameterNullspace,
     preferred_in_group,
 )
