@@ -16,15 +16,14 @@ from safe_sysid.bringup.processes import (
     processes_of,
     write_choices,
 )
+from safe_sysid.config import meanings
 
+SAID = meanings(Choices)
 ARGUMENTS = {
     'way': ('loop', f'on what the loop runs: {", ".join(BACKENDS)}'),
-    'robot': ('', 'an arm of config/robots; empty: the one of the settings'),
-    'config': ('', 'settings of the nodes; empty: config/loop/<robot>.yaml'),
-    'world': ('', 'obstacles, of config/worlds or a YAML file; empty: those of the settings'),
-    'payload': ('', 'what the arm may hold, of config/payloads or a YAML file'),
-    'record': ('', 'folder to record a bag into; empty: no recording'),
-    'bag': ('', 'replay: the bag to play'),
+    **{
+        name: ('', SAID[name]) for name in ('robot', 'config', 'world', 'payload', 'record', 'bag')
+    },
     'namespace': ('', 'of all nodes and topics, for a second arm'),
 }
 ENDS_ALL = (0, 2, 3)  # done, settings refused, done with a fault; other processes crashed

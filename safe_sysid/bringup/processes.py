@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import json
 from pathlib import Path
 
-from safe_sysid.config import read_yaml
+from safe_sysid.config import Positive, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.share import share_directory
 
@@ -79,14 +79,15 @@ BACKENDS = {
 class Choices:
     """What a user may choose; empty means what the settings file says."""
 
-    robot: str = ''
-    config: str = ''  # settings of the nodes; else config/loop/<robot>.yaml
-    world: str = ''
-    payload: str = ''
-    record: str = ''  # folder for the bag
-    bag: str = ''  # to replay
-    is_lockstep: bool = False  # whether simulated time waits for every answer
-    once: bool = False  # whether the monitor ends when the task is done
+    robot: str = ''  # arm of config/robots; none: the one of the settings
+    config: str = ''  # settings of the nodes; none: config/loop/<robot>.yaml
+    world: str = ''  # obstacles, of config/worlds or a file; none: those of the settings
+    payload: str = ''  # what the arm may hold, of config/payloads or a file; none: as config says
+    record: str = ''  # record a bag into this folder; none: no recording
+    bag: str = ''  # to replay: folder or file
+    speed: Positive | None = None  # of a replay, times as fast as it was recorded; none: 1
+    lockstep: bool = False  # simulators and replay: time waits for every answer, none is lost
+    once: bool = False  # end when the task is done, or with status 1 at a fault
     extra: tuple[str, ...] = ()  # other parameters as NAME:=VALUE or NODE:NAME:=VALUE
 
 
@@ -182,11 +183,11 @@ def _parameters(way: BringupProfile, node: str, choices: Choices) -> dict[str, o
 def _options(node: str, choices: Choices) -> dict[str, object]:
     """Parameters of a node that have an option of their own, where it was given."""
     given: dict[str, object] = {'robot': choices.robot, 'payload': choices.payload}
-    given['timing'] = 'lockstep' if choices.is_lockstep else ''
+    given['timing'] = 'lockstep' if choices.lockstep else ''
     own: Mapping[str, Parameters] = {
         'planner': {'world': choices.world},
         'recorder': {'folder': choices.record},
-        'replay_bridge': {'bag': choices.bag},
+        'replay_bridge': {'bag': choices.bag, 'speed': choices.speed},
         'monitor': {'once': choices.once},
     }
     return {name: value for name, value in {**given, **own.get(node, {})}.items() if value}

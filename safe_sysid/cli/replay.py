@@ -3,31 +3,21 @@
 import argparse
 
 from safe_sysid.cli.run import add_parameter
-from safe_sysid.cli.values import positive
 
 HELP = 'play a recorded bag through the identifier node, at its own pace or as fast as possible'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which bag, of which arm, and how fast."""
+    from safe_sysid.bringup.processes import Choices
+    from safe_sysid.cli.setting_options import add_setting
+
     parser.add_argument('bag', metavar='BAG', help='folder or file of the recording')
-    parser.add_argument('--robot', metavar='NAME', default='', help='default: kinova_gen3')
-    parser.add_argument('--config', metavar='YAML', default='', help='settings of the nodes')
+    add_setting(parser, Choices, 'robot', '--robot', metavar='NAME')
+    add_setting(parser, Choices, 'config', '--config', metavar='YAML')
     pace = parser.add_mutually_exclusive_group()
-    pace.add_argument(
-        '--speed',
-        metavar='X',
-        type=positive,
-        default=1.0,
-        help='times as fast as it was recorded; default: 1. The identifier loses samples where '
-        'it is not fast enough',
-    )
-    pace.add_argument(
-        '--lockstep',
-        action='store_true',
-        help='as fast as it goes: samples wait for the identifier, none is lost, and what comes '
-        'out does not depend on the speed of the machine',
-    )
+    add_setting(pace, Choices, 'speed', '--speed', metavar='X')
+    add_setting(pace, Choices, 'lockstep', '--lockstep')
     add_parameter(
         parser,
         'another parameter of a node, for a bag of 500 Hz say '
@@ -39,13 +29,8 @@ def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid replay`: `safe-sysid run replay` with a bag, until its end."""
     from safe_sysid.bringup.processes import Choices
     from safe_sysid.bringup.run import run
+    from safe_sysid.cli.setting_options import chosen
 
-    choices = Choices(
-        robot=options.robot,
-        config=options.config,
-        bag=options.bag,
-        is_lockstep=options.lockstep,
-        once=True,
-        extra=(f'replay_bridge:speed:={options.speed}', *options.extra),
-    )
+    said = chosen(options, Choices)
+    choices = Choices(**said, bag=options.bag, once=True, extra=tuple(options.extra))
     return run('replay', choices)

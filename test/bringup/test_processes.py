@@ -46,7 +46,7 @@ def test_every_node_is_a_module_with_a_main_and_an_executable():
 
 @pytest.mark.parametrize('way', list(BACKENDS))
 def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
-    chosen = Choices(robot='two_link', world='shelf', payload='p.yaml', is_lockstep=True)
+    chosen = Choices(robot='two_link', world='shelf', payload='p.yaml', lockstep=True)
     processes = processes_of(way, chosen)
     path = write_choices(processes, tmp_path / 'choices.yaml')
     blocks = yaml.safe_load(path.read_text())
