@@ -20,6 +20,7 @@ os.environ.setdefault('OMP_WAIT_POLICY', 'PASSIVE')
 if TYPE_CHECKING:
     from safe_sysid.api.arms import load_arm
     from safe_sysid.api.calibration import CalibrationResult, calibrate_arm
+    from safe_sysid.api.closed_chain import ClosedChainResult, calibrate_closed_chain
     from safe_sysid.api.excitation import ExcitationResult, design_excitation
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
     from safe_sysid.api.model_export import export_model
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _HOMES = {  # name: module
     'CalibrationResult': 'safe_sysid.api.calibration',
     'CertifiedMotion': 'safe_sysid.api.motion',
+    'ClosedChainResult': 'safe_sysid.api.closed_chain',
     'ExcitationResult': 'safe_sysid.api.excitation',
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
     'MotionProof': 'safe_sysid.api.motion',
@@ -42,6 +44,7 @@ _HOMES = {  # name: module
     'SafeSysidError': 'safe_sysid.errors',
     'SimulatedRun': 'safe_sysid.api.simulation',
     'calibrate_arm': 'safe_sysid.api.calibration',
+    'calibrate_closed_chain': 'safe_sysid.api.closed_chain',
     'casadi_model': 'safe_sysid.api.symbolic',
     'certify': 'safe_sysid.api.motion',
     'design_excitation': 'safe_sysid.api.excitation',
@@ -58,6 +61,7 @@ _HOMES = {  # name: module
 __all__ = [
     'CalibrationResult',
     'CertifiedMotion',
+    'ClosedChainResult',
     'ExcitationResult',
     'IdentifiabilityResult',
     'MotionProof',
@@ -66,6 +70,7 @@ __all__ = [
     'SafeSysidError',
     'SimulatedRun',
     'calibrate_arm',
+    'calibrate_closed_chain',
     'casadi_model',
     'certify',
     'design_excitation',

@@ -27,7 +27,7 @@ class ClosedChainCalibration:
     remarks: tuple[str, ...]
 
 
-def calibrate_closed_chain(
+def calibrated(
     chain: ClosedChain, fitted: Recorded, others: Recorded, settings: ClosedChainSettings
 ) -> ClosedChainCalibration:
     """Fit and judge; without other recordings the end of each one judges."""

@@ -121,30 +121,25 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
 
 def _closed_chain(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[str, object]]:
     """Return the same for a robot with loops."""
-    from safe_sysid.calibrate.closed_chain_calibration import calibrate_closed_chain
+    from safe_sysid.api.closed_chain import calibrate_closed_chain
     from safe_sysid.calibrate.settings import CalibrationSettings, ClosedChainSettings
     from safe_sysid.cli.setting_options import chosen
-    from safe_sysid.export.calibrated_arm import write_closed_chain_arm
-    from safe_sysid.model.closed_chain.chain import ClosedChain
-    from safe_sysid.report.closed_chain_page import as_mapping, as_page
 
-    assert arm.facts.closed_chain is not None
-    chain = ClosedChain(arm.model, arm.facts.closed_chain)
     given = chosen(options, CalibrationSettings) | chosen(options, ClosedChainSettings)
     settings = ClosedChainSettings(**given)
     bar = ProgressBar('calibrating')
-    bar.show(0.1, 'reading')
-    fitted, others = (
-        recorded_of(options, paths, arm) for paths in (options.recordings, options.validate)
+    fitted, judged = (
+        [recording_choice(options, path) for path in paths]
+        for paths in (options.recordings, options.validate)
     )
-    bar.show(0.3, f'{fitted.seconds:.0f} s')
-    judged = calibrate_closed_chain(chain, fitted, others, settings)
-    bar.end()
-    page = as_page(chain, judged)
-    _write_report(options.out, page)
+    try:
+        found = calibrate_closed_chain(fitted, arm, judged, settings, bar.show)
+    finally:
+        bar.end()
     if options.out is not None:
-        write_closed_chain_arm(options.out, arm, judged.fit)
-    return 0, page, as_mapping(chain, judged)
+        found.report(options.out)
+        found.export(options.out)
+    return 0, str(found), found.as_dict()
 
 
 def _write_report(folder: Path | None, page: str) -> None:

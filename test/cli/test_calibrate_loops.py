@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import safe_sysid as ss
 from safe_sysid.bench.experiments.closed_chains import recording, true_chain
 from safe_sysid.cli.main import main
 from safe_sysid.model.closed_chain.chain import ClosedChain
@@ -56,3 +57,15 @@ def test_the_report_names_what_can_not_be_separated(table, capsys):
 def test_loops_of_an_open_arm_are_refused(table, capsys):
     assert main(['calibrate', table, '--robot', 'two_link', '--loops']) == 2
     assert 'two_link has no loops' in capsys.readouterr().err
+
+
+def test_the_api_finds_what_the_command_finds(table, capsys):
+    assert main(['calibrate', table, '--robot', 'four_bar', '--loops', '--json']) == 0
+    printed = json.loads(capsys.readouterr().out)
+    said = []
+    found = ss.calibrate_closed_chain([table], 'four_bar', progress=lambda *x: said.append(x))
+    assert found.as_dict()['x'] == printed['x']
+    assert found.relative_error == printed['validation']['relative_error_filtered']
+    assert [share for share, _ in said] == sorted(share for share, _ in said) != []
+    with pytest.raises(ss.SafeSysidError, match='two_link has no loops'):
+        ss.calibrate_closed_chain([table], 'two_link')
