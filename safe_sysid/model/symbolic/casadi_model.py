@@ -5,7 +5,7 @@ that improves is a new number and not a new model. With theta, q (n,), qd, qdd a
 
     inverse_dynamics    H qdd + C qd + g + F, F = Fc sign(qd) + Fv qd + Ia qdd + beta
     mass_matrix, bias   M = H + diag(Ia), C qd + g (no friction)
-    forward_dynamics    qdd of a torque, by articulated bodies
+    forward_dynamics    qdd of a torque, by M = L' D L
 
 sign(0) is 0: where a joint sticks, forward_dynamics knows nothing of what holds it. Functions
 whose name begins with `smooth` have tanh(qd / width) for sign(qd), width in rad/s (or m/s).
@@ -22,13 +22,15 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model.closed_chain.loop_closure import Loops
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.symbolic import recursions
+from safe_sysid.model.symbolic import mass_matrix, recursions
 from safe_sysid.model.symbolic.frames import frame_jacobian, frame_pose, loop_gap
+from safe_sysid.model.symbolic.library import SX
 from safe_sysid.model.symbolic.library import casadi as cs
 from safe_sysid.model.symbolic.recursions import SymbolicTree
-from safe_sysid.model.symbolic.spatial import SX
+from safe_sysid.model.symbolic.regrouping import Regrouping
 
 Function = Any  # casadi.Function, which has no types
+_Width = dict[str, SX]  # the further argument of smooth functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,86 +64,50 @@ class CasadiModel:
     @cached_property
     def inverse_dynamics(self) -> Function:
         """(q, qd, qdd, theta) -> tau."""
-        s = self._symbols
-        tau = self._torque(cs.sign(s.qd))
-        return _function(
-            'inverse_dynamics', {'tau': tau}, q=s.q, qd=s.qd, qdd=s.qdd, theta=s.theta
-        )
+        return self._inverse_dynamics('inverse_dynamics', *self._symbols.exact)
 
     @cached_property
     def smooth_inverse_dynamics(self) -> Function:
         """(q, qd, qdd, theta, width) -> tau."""
-        s = self._symbols
-        return _function(
-            'smooth_inverse_dynamics',
-            {'tau': self._torque(cs.tanh(s.qd / s.width))},
-            q=s.q,
-            qd=s.qd,
-            qdd=s.qdd,
-            theta=s.theta,
-            width=s.width,
-        )
+        return self._inverse_dynamics('smooth_inverse_dynamics', *self._symbols.smooth)
 
     @cached_property
     def forward_dynamics(self) -> Function:
         """(q, qd, tau, theta) -> qdd."""
-        s = self._symbols
-        qdd = self._acceleration(cs.sign(s.qd))
-        return _function(
-            'forward_dynamics', {'qdd': qdd}, q=s.q, qd=s.qd, tau=s.tau, theta=s.theta
-        )
+        return self._forward_dynamics('forward_dynamics', *self._symbols.exact)
 
     @cached_property
     def smooth_forward_dynamics(self) -> Function:
         """(q, qd, tau, theta, width) -> qdd."""
-        s = self._symbols
-        return _function(
-            'smooth_forward_dynamics',
-            {'qdd': self._acceleration(cs.tanh(s.qd / s.width))},
-            q=s.q,
-            qd=s.qd,
-            tau=s.tau,
-            theta=s.theta,
-            width=s.width,
-        )
+        return self._forward_dynamics('smooth_forward_dynamics', *self._symbols.smooth)
 
     @cached_property
     def mass_matrix(self) -> Function:
         """(q, theta) -> M (n, n), rotors included."""
         s = self._symbols
-        M = recursions.mass_matrix(self._tree, s.theta)
-        return _function('mass_matrix', {'M': M}, q=s.q, theta=s.theta)
+        return _function('mass_matrix', {'M': self._mass}, q=s.q, theta=s.theta)
 
     @cached_property
     def bias(self) -> Function:
         """(q, qd, theta) -> C qd + g."""
         s = self._symbols
-        still = cs.SX.zeros(self.n)
-        torque = self._rigid_torque(s.q, s.qd, still, s.theta)
-        return _function('bias', {'bias': torque}, q=s.q, qd=s.qd, theta=s.theta)
+        return _function('bias', {'bias': self._bias}, q=s.q, qd=s.qd, theta=s.theta)
 
     @cached_property
     def gravity(self) -> Function:
         """(q, theta) -> g."""
         s, still = self._symbols, cs.SX.zeros(self.n)
-        torque = self._rigid_torque(s.q, still, still, s.theta)
-        return _function('gravity', {'g': torque}, q=s.q, theta=s.theta)
+        return _function('gravity', {'g': self._rigid(still, still)}, q=s.q, theta=s.theta)
 
     @cached_property
     def friction(self) -> Function:
         """(qd, qdd, theta) -> F, rotors included."""
-        s = self._symbols
-        F = self._friction(cs.sign(s.qd))
-        return _function('friction', {'F': F}, qd=s.qd, qdd=s.qdd, theta=s.theta)
+        return self._friction('friction', *self._symbols.exact)
 
     @cached_property
     def smooth_friction(self) -> Function:
         """(qd, qdd, theta, width) -> F."""
-        s = self._symbols
-        F = self._friction(cs.tanh(s.qd / s.width))
-        return _function(
-            'smooth_friction', {'F': F}, qd=s.qd, qdd=s.qdd, theta=s.theta, width=s.width
-        )
+        return self._friction('smooth_friction', *self._symbols.smooth)
 
     @cached_property
     def standard_regressor(self) -> Function:
@@ -211,33 +177,33 @@ class CasadiModel:
         R, p = frame_pose(self._tree, frame)
         return _function(title, {'R': R, 'p': p}, q=self._symbols.q)
 
-    def _torque(self, sign: SX) -> SX:
+    def _inverse_dynamics(self, name: str, sign: SX, width: _Width) -> Function:
         s = self._symbols
-        return self._rigid_torque(s.q, s.qd, s.qdd, s.theta) + self._friction(sign)
+        tau = self._rigid(s.qd, s.qdd) + s.friction(sign) + s.rotors
+        return _function(name, {'tau': tau}, q=s.q, qd=s.qd, qdd=s.qdd, theta=s.theta, **width)
 
-    def _friction(self, sign: SX) -> SX:
+    def _forward_dynamics(self, name: str, sign: SX, width: _Width) -> Function:
         s = self._symbols
-        rotors = recursions.friction_rows(s.theta, self.n)[2]
-        return recursions.friction(s.theta, sign, s.qd) + rotors * s.qdd
+        driving = s.tau - s.friction(sign) - self._bias
+        qdd = mass_matrix.accelerations(self._regrouped[0], self._mass, driving)
+        return _function(name, {'qdd': qdd}, q=s.q, qd=s.qd, tau=s.tau, theta=s.theta, **width)
 
-    def _acceleration(self, sign: SX) -> SX:
+    def _friction(self, name: str, sign: SX, width: _Width) -> Function:
         s = self._symbols
-        driving = s.tau - recursions.friction(s.theta, sign, s.qd)
-        return self._rigid_acceleration(s.q, s.qd, driving, s.theta)
+        F = s.friction(sign) + s.rotors
+        return _function(name, {'F': F}, qd=s.qd, qdd=s.qdd, theta=s.theta, **width)
+
+    def _rigid(self, qd: SX, qdd: SX) -> SX:
+        tree, theta = self._regrouped
+        return recursions.rigid_torque(tree, qd, qdd, theta)
 
     @cached_property
-    def _rigid_torque(self) -> Function:
-        s = self._symbols
-        tau = recursions.rigid_torque(self._tree, s.qd, s.qdd, s.theta)
-        return _function('rigid_torque', {'tau': tau}, q=s.q, qd=s.qd, qdd=s.qdd, theta=s.theta)
+    def _bias(self) -> SX:
+        return self._rigid(self._symbols.qd, cs.SX.zeros(self.n))
 
     @cached_property
-    def _rigid_acceleration(self) -> Function:
-        s = self._symbols
-        qdd = recursions.forward_dynamics(self._tree, s.qd, s.tau, s.theta)
-        return _function(
-            'rigid_acceleration', {'qdd': qdd}, q=s.q, qd=s.qd, tau=s.tau, theta=s.theta
-        )
+    def _mass(self) -> SX:
+        return mass_matrix.mass_matrix(*self._regrouped)
 
     @cached_property
     def _symbols(self) -> _Symbols:
@@ -247,6 +213,12 @@ class CasadiModel:
     def _tree(self) -> SymbolicTree:
         return SymbolicTree(self.arm.tree, self._symbols.q)
 
+    @cached_property
+    def _regrouped(self) -> tuple[SymbolicTree, SX]:
+        """Tree and theta of fewer entries, of which torques are the same."""
+        regrouping, s = Regrouping(self.arm.tree), self._symbols
+        return SymbolicTree(regrouping.tree, s.q), regrouping.theta(s.theta)
+
 
 class _Symbols:
     """Arguments of the functions."""
@@ -255,8 +227,14 @@ class _Symbols:
         self.q, self.qd, self.qdd, self.tau = (
             cs.SX.sym(name, n) for name in ('q', 'qd', 'qdd', 'tau')
         )
-        self.theta = cs.SX.sym('theta', 14 * n)
-        self.width = cs.SX.sym('width')
+        self.theta, width = cs.SX.sym('theta', 14 * n), cs.SX.sym('width')
+        self.exact: tuple[SX, _Width] = (cs.sign(self.qd), {})
+        self.smooth: tuple[SX, _Width] = (cs.tanh(self.qd / width), {'width': width})
+        self.rotors = recursions.friction_rows(self.theta, n)[2] * self.qdd
+
+    def friction(self, sign: SX) -> SX:
+        """Return friction without the rotors, of one of the two signs of velocities."""
+        return recursions.friction(self.theta, sign, self.qd)
 
 
 def _function(name: str, results: dict[str, SX], **arguments: SX) -> Function:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.model.closed_chain.loop_closure import Loops
+from safe_sysid.model.symbolic.library import SX
 from safe_sysid.model.symbolic.library import casadi as cs
 from safe_sysid.model.symbolic.recursions import SymbolicTree
-from safe_sysid.model.symbolic.spatial import SX
 from safe_sysid.model.urdf_tree import Frame
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from safe_sysid.errors import ModelError
 
 try:
@@ -13,3 +15,5 @@ except ModuleNotFoundError as error:
     ) from error
 
 __all__ = ['casadi']
+
+SX = Any  # casadi.SX, which has no types

@@ -1,4 +1,4 @@
-"""Newton-Euler, composite and articulated bodies, and regressors of a tree, in SX with theta free.
+"""Newton-Euler and regressors of a tree, in SX with theta free.
 
 The recursions of `dynamics/regressors.py`, in the frames of the bodies; gravity counts as an
 acceleration of the base.
@@ -6,19 +6,15 @@ acceleration of the base.
 
 from __future__ import annotations
 
-import numpy as np
-
-from safe_sysid.arrays import Array
+from safe_sysid.model.symbolic.library import SX
 from safe_sysid.model.symbolic.library import casadi as cs
+from safe_sysid.model.symbolic.rotation import Rotation, constant, without_rounding
 from safe_sysid.model.symbolic.spatial import (
-    SX,
-    force_cross,
+    field,
+    force,
     force_matrix,
-    momentum,
     momentum_matrix,
     motion_cross,
-    moved,
-    rotational,
     to_child,
     to_parent,
 )
@@ -32,8 +28,8 @@ class SymbolicTree:
         self.n = len(tree.parent)
         self.parent = [int(up) for up in tree.parent]
         self.is_prismatic = [bool(slides) for slides in tree.is_prismatic]
-        self.axis = [_constant(axis) for axis in tree.axis]
-        self.gravity = cs.vertcat(_constant(tree.gravity), cs.SX.zeros(3))
+        self.axis = [constant(axis) for axis in tree.axis]
+        self.gravity = cs.vertcat(constant(tree.gravity), cs.SX.zeros(3))
         poses = [_joint_pose(tree, i, q[i]) for i in range(self.n)]
         self.R = [R for R, _ in poses]  # of joint frame i in the frame of the joint below
         self.p = [p for _, p in poses]
@@ -65,27 +61,26 @@ class SymbolicTree:
         placed: list[tuple[SX, SX]] = []
         for i, up in enumerate(self.parent):
             if up < 0:
-                placed.append((self.R[i], self.p[i]))
+                placed.append((self.R[i].matrix(), self.p[i]))
                 continue
             R, p = placed[up]
-            placed.append((cs.mtimes(R, self.R[i]), p + cs.mtimes(R, self.p[i])))
+            placed.append((cs.mtimes(R, self.R[i].matrix()), p + cs.mtimes(R, self.p[i])))
         return placed
 
-    def accelerations(self, qd: SX, qd_a: SX, qdd_a: SX) -> list[tuple[SX, SX, SX, SX]]:
-        """Return d, alpha, omega and products of velocities of every body; see `force_matrix`.
+    def accelerations(self, qd: SX, qd_a: SX, qdd_a: SX) -> list[tuple[SX, SX, SX]]:
+        """Return d, alpha and products of velocities of every body; see `field`.
 
         Everything is bilinear and symmetric in the velocities qd and qd_a; gravity counts as an
         acceleration of the base.
         """
         still = cs.SX.zeros(3)
-        base = (-self.gravity[:3], still, still, still, cs.SX(3, 3))
+        base = (-self.gravity[:3], still, still, still, cs.SX.zeros(3, 3))
         moving: list[tuple[SX, SX, SX, SX, SX]] = []
         for i, up in enumerate(self.parent):
             d, alpha, omega, omega_a, products = base if up < 0 else moving[up]
-            R, p, axis = self.R[i].T, self.p[i], self.axis[i]
-            turned = cs.cross(alpha, p) + cs.mtimes(products, p) - cs.trace(products) * p
-            d, alpha = cs.mtimes(R, d + turned), cs.mtimes(R, alpha)
-            omega, omega_a = cs.mtimes(R, omega), cs.mtimes(R, omega_a)
+            R, axis = self.R[i], self.axis[i]
+            d = R.down(d + cs.mtimes(field(alpha, products), self.p[i]))
+            alpha, omega, omega_a = R.down(alpha), R.down(omega), R.down(omega_a)
             mixed = 0.5 * (cs.cross(omega, axis * qd_a[i]) + cs.cross(omega_a, axis * qd[i]))
             if self.is_prismatic[i]:
                 d += axis * qdd_a[i] + 2.0 * mixed
@@ -94,7 +89,7 @@ class SymbolicTree:
                 omega, omega_a = omega + axis * qd[i], omega_a + axis * qd_a[i]
             products = _symmetric(omega, omega_a)
             moving.append((d, alpha, omega, omega_a, products))
-        return [(d, alpha, omega, products) for d, alpha, omega, _, products in moving]
+        return [(d, alpha, products) for d, alpha, _, _, products in moving]
 
     def velocities(self, rates: SX) -> list[SX]:
         """Return the motion of every body for rates of the joints."""
@@ -122,14 +117,8 @@ def friction(theta: SX, sign: SX, qd: SX) -> SX:
 
 def rigid_torque(tree: SymbolicTree, qd: SX, qdd: SX, theta: SX) -> SX:
     """Return H qdd + C qd + g by Newton and Euler; neither rotors nor friction."""
-    f = []
-    for phi, (d, alpha, omega, _) in zip(
-        bodies_of(theta, tree.n), tree.accelerations(qd, qd, qdd), strict=True
-    ):
-        h, inertia = phi[1:4], rotational(phi)
-        turning = cs.cross(omega, cs.mtimes(inertia, omega)) + cs.mtimes(inertia, alpha)
-        linear = cs.cross(alpha, h) + cs.cross(omega, cs.cross(omega, h))
-        f.append(cs.vertcat(phi[0] * d + linear, turning + cs.cross(h, d)))
+    moving = tree.accelerations(qd, qd, qdd)
+    f = [force(phi, *motion) for phi, motion in zip(bodies_of(theta, tree.n), moving, strict=True)]
     tau = [cs.SX(0.0)] * tree.n
     for i in reversed(range(tree.n)):
         tau[i] = tree.work(i, f[i])
@@ -138,56 +127,13 @@ def rigid_torque(tree: SymbolicTree, qd: SX, qdd: SX, theta: SX) -> SX:
     return cs.vertcat(*tau)
 
 
-def mass_matrix(tree: SymbolicTree, theta: SX) -> SX:
-    """Return M = H + diag(Ia) by composite bodies."""
-    composite = bodies_of(theta, tree.n)
-    M = cs.SX(tree.n, tree.n)
-    for i in reversed(range(tree.n)):
-        f, j = momentum(composite[i], tree.along(i, cs.SX(1.0))), i
-        M[i, i] = tree.work(i, f)
-        while tree.parent[j] >= 0:
-            f, j = to_parent(tree.R[j], tree.p[j], f), tree.parent[j]
-            M[i, j] = M[j, i] = tree.work(j, f)
-        if tree.parent[i] >= 0:
-            composite[tree.parent[i]] += moved(tree.R[i], tree.p[i], composite[i])
-    return M + cs.diag(friction_rows(theta, tree.n)[2])
-
-
-def forward_dynamics(tree: SymbolicTree, qd: SX, torque: SX, theta: SX) -> SX:
-    """Return qdd with M qdd + C qd + g = torque, by articulated bodies."""
-    n, v, rotors = tree.n, tree.velocities(qd), friction_rows(theta, tree.n)[2]
-    turning = [motion_cross(v[i], tree.along(i, qd[i])) for i in range(n)]
-    bodies = bodies_of(theta, n)
-    inertia = [_inertia_matrix(phi) for phi in bodies]
-    bias = [force_cross(v[i], momentum(bodies[i], v[i])) for i in range(n)]
-    U, D, u = [cs.SX(0.0)] * n, [cs.SX(0.0)] * n, [cs.SX(0.0)] * n
-    for i in reversed(range(n)):
-        own = slice(0, 3) if tree.is_prismatic[i] else slice(3, 6)
-        U[i] = cs.mtimes(inertia[i][:, own], tree.axis[i])
-        D[i] = tree.work(i, U[i]) + rotors[i]
-        u[i] = torque[i] - tree.work(i, bias[i])
-        if tree.parent[i] < 0:
-            continue
-        left = inertia[i] - cs.triu2symm(cs.triu(cs.mtimes(U[i] / D[i], U[i].T)))
-        pushed = bias[i] + cs.mtimes(left, turning[i]) + U[i] * (u[i] / D[i])
-        inertia[tree.parent[i]] += _inertia_below(tree.R[i], tree.p[i], left)
-        bias[tree.parent[i]] += to_parent(tree.R[i], tree.p[i], pushed)
-    a: list[SX] = []
-    qdd: list[SX] = []
-    for i in range(n):
-        before = tree.moved_on(i, a, -tree.gravity) + turning[i]
-        qdd.append((u[i] - cs.dot(U[i], before)) / D[i])
-        a.append(before + tree.along(i, qdd[i]))
-    return cs.vertcat(*qdd)
-
-
 def slotine_li_regressor(tree: SymbolicTree, qd: SX, qd_a: SX, qdd_a: SX, sign: SX) -> SX:
     """Return W_s with W_s theta = H qdd_a + C(q, qd) qd_a + g + F, C of Christoffel.
 
     With qd_a = qd it is the standard regressor W, eq. (10).
     """
     moving = tree.accelerations(qd, qd_a, qdd_a)
-    forces = [force_matrix(d, alpha, products) for d, alpha, _, products in moving]
+    forces = [force_matrix(*motion) for motion in moving]
     return _regressor(tree, forces, (sign, qd, qdd_a, cs.SX.ones(tree.n)))
 
 
@@ -244,37 +190,9 @@ def _regressor(tree: SymbolicTree, forces: list[SX], joints: tuple[SX, ...]) -> 
     return cs.sparsify(W)
 
 
-def _inertia_matrix(phi: SX) -> SX:
-    """Return I(phi), (6, 6)."""
-    H = cs.skew(phi[1:4])
-    return cs.blockcat([[phi[0] * cs.SX.eye(3), -H], [H, rotational(phi)]])
-
-
-def _inertia_below(R: SX, p: SX, inertia: SX) -> SX:
-    """Return a symmetric (6, 6) of a frame with pose (R, p) in the frame below."""
-    A = cs.triu2symm(cs.triu(cs.mtimes(R, cs.mtimes(inertia[:3, :3], R.T))))
-    B = cs.mtimes(R, cs.mtimes(inertia[:3, 3:], R.T))
-    C = cs.mtimes(R, cs.mtimes(inertia[3:, 3:], R.T))
-    P = cs.skew(p)
-    shifted = B - cs.mtimes(A, P)
-    C += cs.mtimes(P, shifted) - cs.mtimes(B.T, P)
-    return cs.triu2symm(cs.triu(cs.blockcat([[A, shifted], [shifted.T, C]])))
-
-
-def _joint_pose(tree: Tree, i: int, q: SX) -> tuple[SX, SX]:
+def _joint_pose(tree: Tree, i: int, q: SX) -> tuple[Rotation, SX]:
     """Return the pose of joint frame i in the frame of the joint below: R0 exp(q [axis])."""
-    R0, p0, axis = tree.R_parent_joint[i], tree.p_parent_joint[i], tree.axis[i]
+    R0, p, axis = tree.R_parent_joint[i], constant(tree.p_parent_joint[i]), tree.axis[i]
     if tree.is_prismatic[i]:
-        return _constant(R0), _constant(p0) + _constant(R0 @ axis) * q
-    along = np.outer(axis, axis)
-    constant, even, odd = R0 @ along, R0 @ (np.eye(3) - along), R0 @ _skew(axis)
-    R = _constant(constant) + _constant(even) * cs.cos(q) + _constant(odd) * cs.sin(q)
-    return R, _constant(p0)
-
-
-def _constant(values: Array) -> SX:
-    return cs.SX(cs.DM(values))
-
-
-def _skew(a: Array) -> Array:
-    return np.array([[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]])
+        return Rotation(R0, axis, None), p + constant(without_rounding(R0) @ axis) * q
+    return Rotation(R0, axis, q), p

@@ -6,11 +6,9 @@ I(phi) v, the momentum of a body that moves with v; so s . A(v) phi is the work 
 
 from __future__ import annotations
 
-from typing import Any
-
+from safe_sysid.model.symbolic.library import SX
 from safe_sysid.model.symbolic.library import casadi as cs
-
-SX = Any  # casadi.SX, which has no types
+from safe_sysid.model.symbolic.rotation import Rotation
 
 
 def motion_cross(a: SX, b: SX) -> SX:
@@ -19,21 +17,15 @@ def motion_cross(a: SX, b: SX) -> SX:
     return cs.vertcat(linear, cs.cross(a[3:], b[3:]))
 
 
-def force_cross(v: SX, f: SX) -> SX:
-    """Return v x* f, how a force or momentum changes that moves along with v."""
-    turning = cs.cross(v[:3], f[:3]) + cs.cross(v[3:], f[3:])
-    return cs.vertcat(cs.cross(v[3:], f[:3]), turning)
-
-
-def to_child(R: SX, p: SX, v: SX) -> SX:
+def to_child(R: Rotation, p: SX, v: SX) -> SX:
     """Return a motion of the frame below in a frame with pose (R, p) in it."""
-    return cs.vertcat(cs.mtimes(R.T, v[:3] + cs.cross(v[3:], p)), cs.mtimes(R.T, v[3:]))
+    return cs.vertcat(R.down(v[:3] + cs.cross(v[3:], p)), R.down(v[3:]))
 
 
-def to_parent(R: SX, p: SX, f: SX) -> SX:
+def to_parent(R: Rotation, p: SX, f: SX) -> SX:
     """Return a force of a frame with pose (R, p) in the frame below."""
-    force = cs.mtimes(R, f[:3])
-    return cs.vertcat(force, cs.mtimes(R, f[3:]) + cs.cross(p, force))
+    force = R.up(f[:3])
+    return cs.vertcat(force, R.up(f[3:]) + cs.cross(p, force))
 
 
 def momentum_matrix(v: SX) -> SX:
@@ -42,18 +34,41 @@ def momentum_matrix(v: SX) -> SX:
     return cs.vertcat(linear, cs.horzcat(cs.SX(3, 1), -cs.skew(v[:3]), _rotational_columns(v[3:])))
 
 
-def force_matrix(d: SX, alpha: SX, products: SX) -> SX:
-    """Return Y (6, 10) with Y phi the force that a body takes.
+def field(alpha: SX, products: SX) -> SX:
+    """Return B (3, 3): a point r of a body accelerates with d + B r, as seen from the base.
 
-    d is the acceleration of its frame's origin minus gravity, alpha the angular acceleration,
-    `products` the symmetric matrix omega omega', or of two velocities (omega omega_a' +
-    omega_a omega') / 2.
+    d is the acceleration of the origin of the body's frame minus gravity, alpha the angular
+    acceleration, `products` the symmetric matrix omega omega', or of two velocities
+    (omega omega_a' + omega_a omega') / 2.
     """
-    linear = cs.skew(alpha) + products - cs.trace(products) * cs.SX.eye(3)
+    xx, xy, yy, xz, yz, zz = _entries(products)
+    x, y, z = cs.vertsplit(alpha)
+    return cs.blockcat(
+        [[-(yy + zz), xy - z, xz + y], [xy + z, -(xx + zz), yz - x], [xz - y, yz + x, -(xx + yy)]]
+    )
+
+
+def force_matrix(d: SX, alpha: SX, products: SX) -> SX:
+    """Return Y (6, 10) with Y phi the force that a body takes; arguments as of `field`."""
     turning = _rotational_columns(alpha) + _gyroscopic_columns(products)
     return cs.vertcat(
-        cs.horzcat(d, linear, cs.SX(3, 6)), cs.horzcat(cs.SX(3, 1), -cs.skew(d), turning)
+        cs.horzcat(d, field(alpha, products), cs.SX(3, 6)),
+        cs.horzcat(cs.SX(3, 1), -cs.skew(d), turning),
     )
+
+
+def force(phi: SX, d: SX, alpha: SX, products: SX) -> SX:
+    """Return Y phi in fewer operations than with Y."""
+    h, B = phi[1:4], field(alpha, products)
+    Ixx, Ixy, Iyy, Ixz, Iyz, Izz = cs.vertsplit(phi[4:])
+    xx, xy, yy, xz, yz, zz = _entries(products)
+    x, y, z = cs.vertsplit(alpha)
+    turning = cs.vertcat(
+        Ixx * x + (Izz - Iyy) * yz - Ixy * B[2, 0] + Ixz * B[1, 0] + Iyz * (yy - zz),
+        Iyy * y + (Ixx - Izz) * xz - Iyz * B[0, 1] + Ixy * B[2, 1] + Ixz * (zz - xx),
+        Izz * z + (Iyy - Ixx) * xy - Ixz * B[1, 2] + Iyz * B[0, 2] + Ixy * (xx - yy),
+    )
+    return cs.vertcat(phi[0] * d + cs.mtimes(B, h), turning + cs.cross(h, d))
 
 
 def _rotational_columns(w: SX) -> SX:
@@ -67,7 +82,7 @@ def _rotational_columns(w: SX) -> SX:
 
 def _gyroscopic_columns(w: SX) -> SX:
     """Return the same for omega x I omega, from the products of omega."""
-    xx, xy, yy, xz, yz, zz = w[0, 0], w[0, 1], w[1, 1], w[0, 2], w[1, 2], w[2, 2]
+    xx, xy, yy, xz, yz, zz = _entries(w)
     return cs.blockcat(
         [
             [0, -xz, -yz, xy, yy - zz, yz],
@@ -92,12 +107,19 @@ def rotational(phi: SX) -> SX:
     return cs.vertcat(cs.horzcat(xx, xy, xz), cs.horzcat(xy, yy, yz), cs.horzcat(xz, yz, zz))
 
 
-def moved(R: SX, p: SX, phi: SX) -> SX:
+def moved(R: Rotation, p: SX, phi: SX) -> SX:
     """Return the ten parameters of a body in a frame in which its frame has pose (R, p)."""
-    mass, h = phi[0], cs.mtimes(R, phi[1:4])
-    turned = cs.mtimes(R, cs.mtimes(rotational(phi), R.T))
-    P, H = cs.skew(p), cs.skew(h)
-    PH = cs.mtimes(P, H)
-    about = turned - PH - PH.T - mass * cs.mtimes(P, P)
-    entries = (about[0, 0], about[0, 1], about[1, 1], about[0, 2], about[1, 2], about[2, 2])
-    return cs.vertcat(mass, h + mass * p, *entries)
+    turned, inertia = R.up(phi[1:4]), R.up_symmetric(rotational(phi))
+    h = turned + phi[0] * p
+    k = turned + h  # about the new origin it is inertia + (p . k) 1 - (p k' + k p') / 2
+    across, x, y, z = cs.mtimes(0.5 * p, k.T), *cs.vertsplit(p * k)
+    Ixx, Ixy, Iyy, Ixz, Iyz, Izz = _entries(inertia)
+    _, xy, _, xz, yz, _ = _entries(across + across.T)
+    return cs.vertcat(
+        phi[0], h, Ixx + y + z, Ixy - xy, Iyy + x + z, Ixz - xz, Iyz - yz, Izz + x + y
+    )
+
+
+def _entries(S: SX) -> tuple[SX, ...]:
+    """Return xx, xy, yy, xz, yz, zz of a symmetric matrix."""
+    return S[0, 0], S[0, 1], S[1, 1], S[0, 2], S[1, 2], S[2, 2]

@@ -1,6 +1,7 @@
 """CasADi functions against Pinocchio and the compiled functions, on random trees and real arms."""
 
 from dataclasses import replace
+import itertools
 import subprocess
 import sys
 
@@ -41,8 +42,34 @@ def random_theta(rng, n):
     return np.concatenate([bodies, rng.uniform(0.0, 2.0, 4 * n)])
 
 
-def framed_tree(rng, n, serial):
+RIGHT_ANGLES = [np.array(R, dtype=float) for R in (
+    [[1, 0, 0], [0, 0, -1], [0, 1, 0]], [[0, 0, 1], [0, 1, 0], [-1, 0, 0]],
+    [[-1, 0, 0], [0, -1, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
+)]  # fmt: skip
+
+
+def plain_joints(rng, tree):
+    """The tree with joints as arms have them: coordinate axes, right angles, few offsets."""
+    axis, R, p = tree.axis.copy(), tree.R_parent_joint.copy(), tree.p_parent_joint.copy()
+    for i in range(len(axis)):
+        kind = rng.integers(4)
+        if kind == 0:
+            continue  # as it was
+        axis[i] = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0])
+        if kind == 1:
+            a, b = np.roll(np.arange(3), rng.integers(3))[:2]
+            R[i] = np.eye(3)
+            R[i][np.ix_([a, b], [a, b])] = [[0.8, -0.6], [0.6, 0.8]]
+        else:
+            R[i] = RIGHT_ANGLES[rng.integers(4)] + rng.choice([0.0, 1e-16], size=(3, 3))
+        p[i] *= rng.integers(2, size=3)
+    return tree._replace(axis=axis, R_parent_joint=R, p_parent_joint=p)
+
+
+def framed_tree(rng, n, serial, plain=False):
     arm = random_tree(rng, n, serial, armature=0.3)
+    if plain:
+        arm = replace(arm, tree=plain_joints(rng, arm.tree))
     frames = {
         f'link {i}': Frame(i, random_rotation(rng), rng.normal(scale=0.2, size=3))
         for i in range(-1, n)
@@ -58,11 +85,11 @@ def column(value):
     return value.full()[:, 0]
 
 
-def check_against_pinocchio(rng, arm):
+def check_against_pinocchio(rng, model):
     """One state and one theta."""
-    n = arm.n
-    model, theta = CasadiModel(arm), random_theta(rng, n)
-    arm = arm.with_parameters(theta)
+    n = model.n
+    theta = random_theta(rng, n)
+    arm = model.arm.with_parameters(theta)
     q, qd, qdd, qd_a = rng.normal(size=(4, n)) * 2.0
     P = arm.pinocchio()
     data = P.createData()
@@ -101,8 +128,8 @@ def check_against_pinocchio(rng, arm):
         near(full(found), expected)
 
 
-def check_frames(rng, arm):
-    model, q = CasadiModel(arm), rng.normal(size=arm.n)
+def check_frames(rng, model):
+    arm, q = model.arm, rng.normal(size=model.n)
     P = arm.pinocchio()
     numbers = [
         P.addFrame(pin.Frame(name, f.joint + 1, pin.SE3(f.R, f.p), pin.OP_FRAME))
@@ -119,30 +146,33 @@ def check_frames(rng, arm):
         near(full(model.jacobian(name)(q)), J)
 
 
-@pytest.mark.parametrize(('n', 'serial'), [(2, True), (3, False), (7, False), (12, True)])
-def test_random_trees_agree_with_pinocchio_and_the_compiled_functions(rng, n, serial):
-    arm = framed_tree(rng, n, serial)
+@pytest.mark.parametrize(
+    ('n', 'serial', 'plain'),
+    [(2, True, False), (3, False, True), (5, True, True), (7, False, False), (12, False, True)],
+)
+def test_random_trees_agree_with_pinocchio_and_the_compiled_functions(rng, n, serial, plain):
+    model = CasadiModel(framed_tree(rng, n, serial, plain))
     for _ in range(5):
-        check_against_pinocchio(rng, arm)
-    check_frames(rng, arm)
+        check_against_pinocchio(rng, model)
+    check_frames(rng, model)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('n', range(2, 13))
 def test_ten_thousand_states_of_random_trees(rng, n):
-    for _ in range(10):
-        for serial in (True, False):
-            arm = framed_tree(rng, n, serial)
-            for _ in range(46):
-                check_against_pinocchio(rng, arm)
-            check_frames(rng, arm)
+    for serial, plain in itertools.product((True, False), (True, False)):
+        for _ in range(2):
+            model = CasadiModel(framed_tree(rng, n, serial, plain))
+            for _ in range(115):  # of 8 trees of 11 sizes: 10 120
+                check_against_pinocchio(rng, model)
+            check_frames(rng, model)
 
 
 @pytest.mark.parametrize('robot', ['kinova_gen3', 'lbr_med7', 'two_link'])
 def test_arms_with_held_and_continuous_joints_agree(rng, robot):
-    arm = ss.load_arm(robot).model
-    check_against_pinocchio(rng, arm)
-    check_frames(rng, arm)
+    model = CasadiModel(ss.load_arm(robot).model)
+    check_against_pinocchio(rng, model)
+    check_frames(rng, model)
 
 
 def test_a_payload_is_part_of_theta(rng):
