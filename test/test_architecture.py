@@ -159,6 +159,34 @@ def test_files_do_not_import_each_other_in_circles():
     assert len(list(TopologicalSorter(files).static_order())) == len(files)
 
 
+CONTROL_PATH = [
+    path
+    for path in MODULES
+    if path.parent.name == 'bridges' or path.stem in ('controller_node', 'supervisor_node')
+]
+CASADI = PACKAGE / 'model' / 'symbolic' / 'library.py'
+
+
+def reached(path):
+    """Files that a file imports, and that those import, at any depth."""
+    found, left = set(), [path]
+    while left:
+        file = left.pop()
+        if file not in found and file in MODULES:
+            found.add(file)
+            left.extend(modules_imported(file))
+    return found
+
+
+@pytest.mark.parametrize('path', CONTROL_PATH, ids=lambda path: path.stem)
+def test_the_control_path_never_imports_casadi(path):
+    assert CASADI not in reached(path)
+
+
+def test_an_import_of_casadi_in_a_function_far_away_is_seen():
+    assert CASADI in reached(PACKAGE / 'ros' / 'nodes' / 'planner_node.py')
+
+
 def test_every_folder_is_in_the_table():
     folders = {path.parent.name for path in PACKAGE.glob('*/__init__.py')}
     assert folders <= MAY_IMPORT.keys()
