@@ -4,11 +4,13 @@ import importlib.util
 import shutil
 import subprocess
 import sys
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import casadi
+from export.acados_model import AcadosModel
 import numpy as np
 import pytest
+import scipy.integrate
 import yaml
 
 import safe_sysid as ss
@@ -87,26 +89,80 @@ def test_bounds_of_an_estimate_contain_the_nominal_theta_that_is_written(tmp_pat
     assert np.any(lower < upper)
 
 
-def test_the_module_for_acados_has_explicit_and_implicit_dynamics(tmp_path, monkeypatch):
-    main(['export-model', 'two_link', '--format', 'acados', '--out', str(tmp_path)])
-    template = ModuleType('acados_template')  # acados itself is not needed to look at the model
-    template.AcadosModel = SimpleNamespace
-    monkeypatch.setitem(sys.modules, 'acados_template', template)
-    spec = importlib.util.spec_from_file_location('model', tmp_path / 'two_link_acados.py')
+def written_for_acados(folder, robot='two_link'):
+    """Module that was written; it imports acados_template."""
+    assert main(['export-model', robot, '--format', 'acados', '--out', str(folder)]) == 0
+    spec = importlib.util.spec_from_file_location('model', folder / f'{robot}_acados.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    model = module.model()
-    both = casadi.Function(
-        'both', [model.x, model.xdot, model.u, model.p], [model.f_expl_expr, model.f_impl_expr]
-    )
-    q, qd, tau = [0.3, -0.7], [0.5, 1.2], [3.0, -1.0]
-    rate = both([*q, *qd], np.zeros(4), tau, module.THETA)[0].full()[:, 0]
-    np.testing.assert_array_equal(rate[:2], qd)
-    left = both([*q, *qd], rate, tau, module.THETA)[1].full()
-    np.testing.assert_allclose(left, 0.0, atol=1e-10)
+    return module
+
+
+STATE_AND_TORQUE = np.array([0.3, -0.7, 0.5, 1.2]), np.array([3.0, -1.0])
+
+
+def rate_of(x, tau, theta, width):
     model = ss.casadi_model('two_link')
-    qdd = model.smooth_forward_dynamics(q, qd, tau, model.theta, module.FRICTION_WIDTH)
-    np.testing.assert_allclose(rate[2:], qdd.full()[:, 0], rtol=1e-12)
+    qdd = model.smooth_forward_dynamics(x[:2], x[2:], tau, theta, width).full()[:, 0]
+    return np.concatenate([x[2:], qdd])
+
+
+@pytest.fixture
+def as_acados(monkeypatch):
+    template = ModuleType('acados_template')
+    template.AcadosModel = AcadosModel
+    monkeypatch.setitem(sys.modules, 'acados_template', template)
+
+
+@pytest.mark.usefixtures('as_acados')
+@pytest.mark.parametrize('robot', ['two_link', 'kinova_gen3'])
+def test_the_module_for_acados_is_a_model_as_acados_wants_it(tmp_path, robot):
+    module = written_for_acados(tmp_path, robot)
+    explicit, implicit, _ = module.model().functions()
+    x = np.linspace(-1.0, 1.0, explicit.size1_in(0))
+    tau = np.linspace(3.0, -1.0, explicit.size1_in(1))
+    rate = explicit(x, tau, module.THETA)
+    residual, by_x, by_rate, by_tau = implicit(x, rate, tau, [], module.THETA)
+    np.testing.assert_allclose(residual.full(), 0.0, atol=1e-9)
+    assert np.linalg.matrix_rank(by_rate.full()) == len(x)
+    np.testing.assert_allclose(
+        np.linalg.solve(by_rate.full(), -np.hstack([by_x.full(), by_tau.full()])),
+        np.hstack([by.full() for by in explicit.jacobian()(x, tau, module.THETA, 0)[:2]]),
+        rtol=1e-8,
+        atol=1e-8,
+    )
+
+
+@pytest.mark.usefixtures('as_acados')
+def test_the_dynamics_for_acados_are_those_of_the_model(tmp_path):
+    module, (x, tau) = written_for_acados(tmp_path), STATE_AND_TORQUE
+    explicit, _, _ = module.model().functions()
+    expected = rate_of(x, tau, module.THETA, module.FRICTION_WIDTH)
+    np.testing.assert_allclose(explicit(x, tau, module.THETA).full()[:, 0], expected, rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('method', ['ERK', 'IRK'])
+def test_acados_integrates_the_model(tmp_path, monkeypatch, method):
+    acados = pytest.importorskip('acados_template')
+    monkeypatch.chdir(tmp_path)
+    module, (x, tau) = written_for_acados(tmp_path), STATE_AND_TORQUE
+    simulation = acados.AcadosSim()
+    simulation.model, simulation.parameter_values = module.model(), module.THETA
+    options = simulation.solver_options
+    options.T, options.integrator_type, options.num_stages, options.num_steps = 0.05, method, 4, 20
+    solver = acados.AcadosSimSolver(simulation)
+    for name, value in (('x', x), ('u', tau), ('p', module.THETA)):
+        solver.set(name, value)
+    assert solver.solve() == 0
+    expected = scipy.integrate.solve_ivp(
+        lambda _, at: rate_of(at, tau, module.THETA, module.FRICTION_WIDTH),
+        (0.0, 0.05),
+        x,
+        rtol=1e-11,
+        atol=1e-12,
+    )
+    np.testing.assert_allclose(solver.get('x'), expected.y[:, -1], rtol=0, atol=1e-8)
 
 
 def test_another_format_is_refused(tmp_path):
