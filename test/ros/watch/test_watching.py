@@ -28,9 +28,23 @@ def test_a_second_source_is_not_listened_to_and_is_named():
 def test_a_source_that_is_silent_is_followed_by_another():
     watch = SinglePublisherCheck()
     assert watch.accepts('bridge 1', 0.0)
-    assert not watch.accepts('bridge 2', 0.4)
-    assert watch.accepts('bridge 2', 0.6)
-    assert not watch.accepts('bridge 1', 0.7)
+    taken = [watch.accepts('bridge 2', 0.4 + 0.1 * i) for i in range(8)]
+    assert taken == [False] * 6 + [True] * 2
+    assert watch.intruder(1.1) == ''  # a bridge that was started again
+    assert not watch.accepts('bridge 1', 1.2)
+
+
+@pytest.mark.parametrize('pause', [0.6, 5.0])
+def test_whoever_reads_late_does_not_take_a_foreign_message_for_a_successor(pause):
+    """Both publish at 100 Hz, and the process that reads them gets no processor for a while."""
+    watch, now = SinglePublisherCheck(), 0.0
+    assert watch.accepts('bridge', now)
+    for _ in range(4):
+        now += pause
+        for _ in range(50):
+            assert not watch.accepts('foreign', now)
+            assert watch.accepts('bridge', now)
+    assert watch.intruder(now) == "'foreign' publishes as well as 'bridge'"
 
 
 def test_faults_are_those_of_the_last_word_of_every_node():
