@@ -16,6 +16,7 @@ from safe_sysid.model.dynamics.pinocchio_algorithms import pinocchio_algorithms
 from safe_sysid.model.robot_model import RobotModel
 
 REPEATS = 2000
+ROUNDS, CALLS = 1000, 10  # of two functions in turn, where they are compared
 
 
 def casadi_figures(
@@ -26,17 +27,20 @@ def casadi_figures(
         from safe_sysid.model.symbolic.casadi_model import CasadiModel
     except ModelError as error:
         progress(str(error))
-        return {'casadi_build_s': None, 'casadi_us': None, 'c_us': None}
+        return dict.fromkeys(('casadi_build_s', 'casadi_us', 'c_us'))
     progress('CasADi functions')
     begin = time.perf_counter()
     functions = list(CasadiModel(arm).functions())
     seconds = time.perf_counter() - begin
-    calls = pinocchio_algorithms(arm, *rng.normal(size=(4, arm.n)))
+    calls = {f.name(): _call(f, rng) for f in functions}
+    pinocchio = pinocchio_algorithms(arm, *rng.normal(size=(4, arm.n)))
     return {
         'casadi_build_s': seconds,
-        'casadi_us': {f.name(): _us(_call(f, rng)) for f in functions},
+        'casadi_operations': {f.name(): f.n_instructions() for f in functions},
+        'casadi_us': {name: _us(call) for name, call in calls.items()},
         'c_us': _of_c(functions, rng, progress),
-        'pinocchio_us': {name: _us(call) for name, call in calls.items()},
+        'pinocchio_us': {name: _us(call) for name, call in pinocchio.items()},
+        'casadi_to_pinocchio': {name: _ratio(calls[name], of) for name, of in pinocchio.items()},
     }
 
 
@@ -68,6 +72,20 @@ def _call(function: Any, rng: np.random.Generator) -> Callable[[], object]:
         return buffer, kept, results  # they have to live as long as the call
 
     return once
+
+
+def _ratio(work: Callable[[], object], other: Callable[[], object]) -> float:
+    """Return the least time of some work over that of other work, which take turns."""
+    rounds = [(_seconds(work), _seconds(other)) for _ in range(ROUNDS)]
+    least, least_other = np.min(rounds, axis=0)
+    return float(least / least_other)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    for _ in range(CALLS):
+        work()
+    return time.perf_counter() - begin
 
 
 def _us(work: Callable[[], object]) -> float:

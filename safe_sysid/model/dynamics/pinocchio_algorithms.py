@@ -20,5 +20,7 @@ def pinocchio_algorithms(
         'inverse_dynamics': lambda: pin.rnea(model, data, q, qd, qdd),
         'forward_dynamics': lambda: pin.aba(model, data, q, qd, tau),
         'mass_matrix': lambda: pin.crba(model, data, q),
+        'bias': lambda: pin.nonLinearEffects(model, data, q, qd),
+        'gravity': lambda: pin.computeGeneralizedGravity(model, data, q),
         'standard_regressor': lambda: pin.computeJointTorqueRegressor(model, data, q, qd, qdd),
     }
