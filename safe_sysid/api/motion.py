@@ -24,7 +24,7 @@ from safe_sysid.model.payload import Payload
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import PlanResult, SearchOutcome
-from safe_sysid.reach.certificate import ASSUMPTIONS, PlanCertificate
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.problem import Problem
@@ -77,7 +77,8 @@ class CertifiedMotion(ShownAsText):
         from safe_sysid.export.motion import MotionSamples, write_motion
 
         names = self.loop.model.layout.joint_names
-        about = (f'Certified motion of {self.loop.model.name}: {self.outcome}.', *ASSUMPTIONS)
+        assumed = dict.fromkeys(x for each in self.certificates for x in each.assumptions)
+        about = (f'Certified motion of {self.loop.model.name}: {self.outcome}.', *assumed)
         sampled = MotionSamples(names, *self.sampled(rate), contact_doubts=(), name='motion')
         return write_motion(Path(folder), sampled, about, unproven_contact=False)
 

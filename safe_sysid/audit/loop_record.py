@@ -132,8 +132,7 @@ def _torque_bounds(certificate: PlanCertificate, since_start: Array) -> tuple[Ar
     starts, lower, upper, begin = [], [], [], 0.0
     for piece in (certificate, *certificate.then):
         problem = piece.problem
-        stages = problem.model, problem.bounds, problem.horizon, problem.gains, problem.obstacles
-        reached = ReachableSet.build(*stages, problem.error_at_start).torque.bound()
+        reached = ReachableSet.of(problem).torque.bound()
         starts.append(begin + problem.horizon.time.lower)
         lower.append(reached.lower)
         upper.append(reached.upper)

@@ -135,6 +135,7 @@ def _certified(
         horizon=horizon,
         obstacles=NO_OBSTACLES,
         error_at_start=plan.certificate.error_shape(start - plan.start_time),
+        before=plan.certificate.law_at(start - plan.start_time),
     )
     try:
         proven = ReachableSet.certify_center(bare)

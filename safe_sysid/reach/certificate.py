@@ -11,6 +11,7 @@ from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.plan_error import position_shape
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.track.seen_law import SeenLaw
 
 ASSUMPTIONS = (
     'the parameters of the arm are within the bounds of the certificate',
@@ -20,6 +21,11 @@ ASSUMPTIONS = (
     'the position error at the start is in the ellipsoid of the problem, or the arm is at rest',
     'the capsules contain the arm and its payload, and the obstacles what is in the way',
     'bodies that one joint joins do not touch beside it, nor do the pairs in `left_out`',
+)
+EXACT = 'positions and velocities are read exactly, and torques act at once'
+LATE = (
+    'positions are read, and torques act, within the steps and times that the sampling of the '
+    'problem states; drives follow commands at once'
 )
 
 
@@ -35,6 +41,26 @@ class PlanCertificate:
     error: TrackingError
     margins: Mapping[str, Margin]  # kind -> smallest margin of this kind; only kinds that exist
     then: tuple[PlanCertificate, ...] = ()
+    law: SeenLaw | None = None  # with which it holds; None: the law that sees the arm exactly
+
+    @property
+    def laws(self) -> tuple[SeenLaw, ...]:
+        """Laws of all pieces; none for an arm that is seen exactly."""
+        if self.law is None:
+            return ()
+        return (self.law, *(law for each in self.then for law in each.laws))
+
+    def law_at(self, t: float) -> SeenLaw | None:
+        """Law of the piece that is in force at a time since the start."""
+        duration = self.problem.horizon.curve.duration
+        if self.then and t > duration:
+            return replace(self.then[0], then=self.then[1:]).law_at(t - duration)
+        return self.law
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What has to be true for it."""
+        return (*ASSUMPTIONS, EXACT if self.law is None else LATE)
 
     @property
     def k(self) -> Array:

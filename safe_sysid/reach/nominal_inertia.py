@@ -52,17 +52,10 @@ def nominal_inertia(
     model: RobotModel, reach: JointReach, theta_0: Array, known: Array | None = None
 ) -> NominalInertia:
     """Bound the mass matrix of theta_0 over the joint states; `known` bounds its inverse."""
-    T, n = reach.q.shape[:2]
-    H = np.full((T, n, n, 2), np.nan)
-    bodies = np.ascontiguousarray(theta_0[: 10 * n].reshape(n, 10))
-    tables = (reach.monomials.kernel, NUMBERS.kernel)
-    _mass_matrix_into(reach.rows, kernel_joints(model.tree), bodies, tables, H)
+    M, radius = mass_matrix(model, reach, theta_0)
+    bodies = theta_0[: 10 * model.n].reshape(-1, 10)
     armature = theta_0[model.layout.joint_entries('Ia')]
-    M = H[..., 0] + np.diag(armature)
-    radius = H[..., 1] + 2.0 * EPS * np.abs(M)
     diagonal = np.einsum('tjj->tj', M + radius) * (1.0 + 4.0 * EPS)
-    if not np.all(np.isfinite(M)):
-        raise BoundError('positions over the horizon are larger than a float can hold')
     scale = np.sqrt(np.maximum(diagonal, 0.0))
     by_armature = np.broadcast_to(_inverse_of_armature(model, bodies, armature), M.shape)
     inverse = _smaller(scale, _inverse_about_middle(M, radius), by_armature)
@@ -75,6 +68,19 @@ def nominal_inertia(
             'settings of the arm, or take nominal bodies that can exist'
         )
     return NominalInertia(diagonal, inverse)
+
+
+def mass_matrix(model: RobotModel, reach: JointReach, theta_0: Array) -> tuple[Array, Array]:
+    """Middle and radius of M in every time step, entry by entry, (T, n, n) each."""
+    T, n = reach.q.shape[:2]
+    H = np.full((T, n, n, 2), np.nan)
+    bodies = np.ascontiguousarray(theta_0[: 10 * n].reshape(n, 10))
+    tables = (reach.monomials.kernel, NUMBERS.kernel)
+    _mass_matrix_into(reach.rows, kernel_joints(model.tree), bodies, tables, H)
+    M = H[..., 0] + np.diag(theta_0[model.layout.joint_entries('Ia')])
+    if not np.all(np.isfinite(M)):
+        raise BoundError('positions over the horizon are larger than a float can hold')
+    return M, H[..., 1] + 2.0 * EPS * np.abs(M)
 
 
 def _smaller(scale: Array, a: Array, b: Array) -> Array:

@@ -61,7 +61,7 @@ UP = 1.0 + 1e-12  # of sums of positive terms, a few deep
 
 def plan_error(problem: Problem) -> TrackingError:
     """Tracking error under the plan in the middle of a horizon, for theta in its bounds."""
-    model, estimate, gains = problem.model, problem.bounds, problem.gains
+    model, estimate, gains = problem.model, problem.bounds, problem.promised
     check_joints(model, estimate, gains)
     inertia = joint_inertia(model, estimate.bounds)
     bodies = floor_of(body_parameters(model, estimate.bounds))
@@ -96,7 +96,7 @@ def errors_of(problem: Problem, error: TrackingError) -> ErrorSet:
     """Return sets of errors of a plan with these bounds."""
     bounds = problem.bounds
     armature = bounds.bounds.lower[bounds.layout.joint_entries('Ia')]
-    return error_set(error, armature, problem.gains.V_M)
+    return error_set(error, armature, problem.promised.V_M)
 
 
 def position_shape(problem: Problem, error: TrackingError, t: float) -> Array:
@@ -124,12 +124,12 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
         return None
     L = error.tube.r
     Q, size = L @ np.swapaxes(L, 1, 2), np.abs(L) @ np.swapaxes(np.abs(L), 1, 2)
-    return np.asarray((np.abs(Q) + (n + 8) * EPS * size) / (2.0 * problem.gains.V_M) * UP)
+    return np.asarray((np.abs(Q) + (n + 8) * EPS * size) / (2.0 * problem.promised.V_M) * UP)
 
 
 def _tube_of(problem: Problem, bodies: BodyParameters) -> ErrorTube | None:
     """Ellipsoids along the plan; None where none are proven."""
-    model, gains = problem.model, problem.gains
+    model, gains = problem.model, problem.promised
     arm, steps = ArmInertia(kernel_joints(model.tree), bodies), _steps(problem.horizon)
     X = _factors(model, bodies, steps.center)
     for degree in DEGREES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import Sampling, SeenLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,8 @@ class Problem:
     gains: Gains
     obstacles: Obstacles
     error_at_start: Array | None = None  # (n, n) shape of an ellipsoid with e; None: from rest
+    sampling: Sampling | None = None  # how the arm is seen; None: exactly, and torques act at once
+    before: SeenLaw | None = None  # law of the plan that plans of the horizon go on from
 
     def __post_init__(self) -> None:
         capsules = self.model.capsules
@@ -43,3 +46,12 @@ class Problem:
             raise BoundError(
                 f'torque limits {self.model.limits.torque} of {self.model.name} have to be above 0'
             )
+
+    @property
+    def promised(self) -> Gains:
+        """Gains with the V_M that errors are bounded for.
+
+        Of an arm that is seen late a little more, as the proof that V <= V_M wants (`invariance`).
+        """
+        more = 1.0 if self.sampling is None else 1.0 + 1e-9
+        return replace(self.gains, V_M=self.gains.V_M * more)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,8 @@ from safe_sysid.reach.limits import LimitMargins, limit_margins
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.plan_error import errors_of, nominal_inverse, plan_error
 from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.seen_bounds import seen_bounds
+from safe_sysid.reach.state_differences import turned
 from safe_sysid.reach.torque_limits import (
     every_row,
     torque_margins,
@@ -45,6 +48,7 @@ from safe_sysid.reach.torque_limits import (
 from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import SeenLaw
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +64,9 @@ class ConstraintValues:
 class ReachableSet:
     """All a range of plans can do, and the constraints on x that some of them may break.
 
-    Where the tracking error has a tube it is that of the plan in the middle, and so the sets of a
-    range are guidance only; sets `of_plan` have their own.
+    Where the tracking error has a tube it is that of the plan in the middle, as are the torques
+    that a late law adds, and so the sets of a range are guidance only; sets `of_plan` have their
+    own.
     """
 
     problem: Problem
@@ -72,6 +77,7 @@ class ReachableSet:
     occupancy: Occupancy
     torque_rows: IntArray  # see `torque_limits`
     clearance_rows: ClearanceRows
+    law: SeenLaw | None = None  # of the plan in the middle, for an arm that is seen late
 
     @staticmethod
     def build(
@@ -82,15 +88,21 @@ class ReachableSet:
         obstacles: Obstacles,
         error_at_start: Array | None = None,
     ) -> ReachableSet:
+        """Return sets of an arm that is seen exactly, see `of`."""
+        return ReachableSet.of(Problem(model, bounds, horizon, gains, obstacles, error_at_start))
+
+    @staticmethod
+    def of(problem: Problem) -> ReachableSet:
         """Compute sets for every k of the horizon, leaving out constraints that always hold."""
-        problem = Problem(model, bounds, horizon, gains, obstacles, error_at_start)
-        error = plan_error(problem)
-        errors, joints, torque, occupancy = _sets(problem, error)
+        model, error = problem.model, plan_error(problem)
+        errors, joints, torque, occupancy, law = _sets(problem, error)
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
         clearance = undecided_rows(
-            whole_range(occupancy), sphere_cover(model.capsules), obstacles.packed
+            whole_range(occupancy), sphere_cover(model.capsules), problem.obstacles.packed
         )
-        return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance)
+        return ReachableSet(
+            problem, error, errors, joints, torque, occupancy, rows, clearance, law
+        )
 
     def of_plan(self, k: Array) -> ReachableSet:
         """Return sets of one plan, with all constraints."""
@@ -133,7 +145,7 @@ class ReachableSet:
             ),
             clearances(points, self.shapes, self.problem.obstacles.packed, self.clearance_rows),
         ]
-        limits = limit_margins(horizon.curve, k, model, self.error)
+        limits = limit_margins(horizon.curve, k, model, _with_zeros(self.problem, self.error))
         parts += [_in_x(reached, horizon.k_range, len(x)) for reached in limits]
         values, jacobian = (np.concatenate(column) for column in zip(*parts, strict=True))
         return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
@@ -207,33 +219,74 @@ class ReachableSet:
         return float(time.lower[t]), float(time.upper[t])
 
 
-def _sets(
-    problem: Problem, error: TrackingError
-) -> tuple[ErrorSet, JointReach, TorqueReach, Occupancy]:
-    """All that is reached with this tracking error."""
-    model, bounds, gains = problem.model, problem.bounds, problem.gains
+class _Sets(NamedTuple):
+    """All that is reached with a tracking error."""
+
+    errors: ErrorSet
+    joints: JointReach
+    torque: TorqueReach
+    occupancy: Occupancy
+    law: SeenLaw | None
+
+
+def _sets(problem: Problem, error: TrackingError) -> _Sets:
+    """Compute all that is reached with this tracking error."""
+    model, horizon = problem.model, problem.horizon
     errors = errors_of(problem, error)
-    desired = joint_reach(model, problem.horizon, without_error(model.n))
-    joints = with_errors(model, problem.horizon, desired, error, errors)
+    desired = joint_reach(model, horizon, without_error(model.n))
+    joints = with_errors(model, horizon, desired, error, errors)
+    torque, law = _torque(problem, error, errors, joints)
+    return _Sets(errors, joints, torque, _occupied(problem, desired, errors), law)
+
+
+def _torque(
+    problem: Problem, error: TrackingError, errors: ErrorSet, joints: JointReach
+) -> tuple[TorqueReach, SeenLaw | None]:
+    """Torques of the law, which has numbers of its own where the arm is seen late."""
+    model, gains, horizon = problem.model, problem.gains, problem.horizon
     known = nominal_inverse(problem, error)
-    torque = torque_reach(model, bounds, joints, gains, known)
-    return errors, joints, torque, forward_occupancy(model, desired, errors)
+    if problem.sampling is None:
+        return torque_reach(model, problem.bounds, joints, gains, known), None
+    if not np.any(horizon.k_range):
+        seen = seen_bounds(problem, error, joints)
+        return seen.torque, seen.law
+    middle = replace(horizon, k_range=np.zeros(model.n))
+    desired = joint_reach(model, middle, without_error(model.n))
+    states = with_errors(model, middle, desired, error, errors)
+    seen = seen_bounds(replace(problem, horizon=middle), error, states)
+    rows = torque_reach(model, problem.bounds, joints, gains, known).rows
+    torque = TorqueReach(joints.monomials, rows, seen.torque.disturbance, seen.torque.radius)
+    return torque, seen.law
 
 
 def occupancy_of(problem: Problem, error: TrackingError) -> Occupancy:
     """Where the end points of all capsules can be, as in the sets that `_sets` builds."""
     desired = joint_reach(problem.model, problem.horizon, without_error(problem.model.n))
-    return forward_occupancy(problem.model, desired, errors_of(problem, error))
+    return _occupied(problem, desired, errors_of(problem, error))
+
+
+def _occupied(problem: Problem, desired: JointReach, errors: ErrorSet) -> Occupancy:
+    """Return the same, of an arm that is off what its encoders say by their zero errors."""
+    if problem.sampling is not None:
+        desired = turned(desired, problem.sampling.zero)
+    return forward_occupancy(problem.model, desired, errors)
+
+
+def _with_zeros(problem: Problem, error: TrackingError) -> TrackingError:
+    """Tracking errors of positions that are measured from the zeros of the arm."""
+    if problem.sampling is None:
+        return error
+    return replace(error, position=error.position + problem.sampling.zero)
 
 
 def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
     """Return sets of one plan, with all constraints."""
-    errors, joints, torque, occupancy = _sets(problem, error)
+    errors, joints, torque, occupancy, law = _sets(problem, error)
     model, points = problem.model, whole_range(occupancy)
     rows = every_row(problem.horizon.intervals, model.limits.torque)
     shapes = sphere_cover(model.capsules)
     clearance = clearance_rows(points, shapes, problem.obstacles.packed)
-    return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance)
+    return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance, law)
 
 
 def _certificate(plan: ReachableSet) -> PlanCertificate:
@@ -245,7 +298,7 @@ def _certificate(plan: ReachableSet) -> PlanCertificate:
             values = constraints.values[rows]
             worst = int(np.argmin(values))  # the first NaN, when there is one
             margins[kind] = constraints.margin(rows.start + worst)
-    return PlanCertificate(plan.problem, plan.error, margins)
+    return PlanCertificate(plan.problem, plan.error, margins, law=plan.law)
 
 
 def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:

@@ -74,9 +74,7 @@ def plan_occupancy(plan: Plan) -> list[PlanOccupancy]:
     found, start = [], plan.start_time
     for piece in (certificate, *certificate.then):
         problem = piece.problem
-        sets = ReachableSet.build(
-            problem.model, problem.bounds, problem.horizon, problem.gains, problem.obstacles
-        )
+        sets = ReachableSet.of(problem)
         center, rho = sets.occupancy.whole_range()
         m = len(problem.model.capsules.names)
         points = np.stack([center[:, :m], center[:, m:]], axis=2)

@@ -73,6 +73,7 @@ class StateError:
     at_sample: float  # in the norm of M [J^1/2]
     age: float  # [s] of the state behind a torque that acts, at most
     coriolis: float  # [J^1/2 / s]
+    before: float = 0.0  # [J^1/2 / s] at which r may have changed under the plan before
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ def _following(
         return None
     box, robust, omega = settled
     rate = (omega * (1.0 + _nu(x)) + error.coriolis) / shell.mu * (1.0 + 16.0 * EPS)
-    sigma = (error.at_sample + error.age * rate) * (1.0 + 16.0 * EPS)
+    sigma = (error.at_sample + error.age * max(rate, error.before)) * (1.0 + 16.0 * EPS)
     return Invariance(shell.least_length, x, sigma, omega, rate, box, robust)
 
 
@@ -226,10 +227,11 @@ def _refusal(shell: Shell, best: Invariance | None, error: StateError) -> str:
             'torque that no more torque makes up for it'
         )
     drift = error.coriolis / shell.mu
+    rate = max(best.rate, error.before)
     parts = {
         'readings': error.at_sample,
         f'disturbances while a state is up to {1e3 * error.age:.3g} ms old': error.age
-        * (best.rate - drift),
+        * (rate - drift),
         'velocity products in that time': error.age * drift,
     }
     shares = ', '.join(

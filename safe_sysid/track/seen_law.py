@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,17 +18,21 @@ class Sampling:
     """How an arm is seen, and when torques act; samples and torques have the same period.
 
     The torque of a sample begins to act at most `delay` after the instant at which the sample is
-    true, at least `delay - 2 jitter` after it, and goes on until that of the next one does.
+    true, at least `delay - 2 jitter` after it, and goes on until that of the next one does. Stamps
+    are within `stamp` of these instants.
     """
 
-    step: Array  # (n,) [rad] of the encoders
+    step: Array  # (n,) [rad] of the encoders; readings at rest are within half of it
     period: float  # [s]
     delay: float  # [s]
     jitter: float = 0.0  # [s]
     window: float = 0.05  # [s] of readings that r is observed from
+    stamp: float = 0.0  # [s]
+    zero: Array | float = 0.0  # (n,) [rad] of joints that read 0, a constant of the arm
+    tilt: float = 0.0  # [rad] of gravity
 
     def __post_init__(self) -> None:
-        times = (self.period, self.delay, self.jitter, self.window)
+        times = (self.period, self.delay, self.jitter, self.window, self.stamp, self.tilt)
         if not (np.all(np.isfinite(times)) and min(times) >= 0.0 and self.period > 0.0):
             raise ConfigError(f'times {times} of a sampling have to be finite and not negative')
         if 2.0 * self.jitter > self.delay or self.window < self.period:
@@ -35,23 +40,35 @@ class Sampling:
                 f'a delay of {self.delay} s cannot jitter by {self.jitter} s either way, and a '
                 f'window of {self.window} s has to hold a period of {self.period} s'
             )
-        if not np.all((np.asarray(self.step) >= 0.0) & np.isfinite(self.step)):
-            raise ConfigError(f'steps of encoders, {self.step}, have to be finite, not negative')
+        for name in ('step', 'zero'):
+            value = np.asarray(getattr(self, name))
+            if not np.all((value >= 0.0) & np.isfinite(value)):
+                raise ConfigError(f'{name} of a sampling, {value}, has to be finite, not negative')
 
     @property
     def age(self) -> float:
-        """S, largest age of the state behind a torque that acts [s]."""
-        return self.delay + self.period
+        """S, largest age of the state behind a torque that acts, by its stamp [s]."""
+        return self.delay + self.period + self.stamp
 
     @property
     def middle(self) -> float:
-        """From a sample to the middle of the time in which its torque acts [s]."""
+        """From a stamp to the middle of the time in which its torque acts [s]."""
         return self.delay - self.jitter + 0.5 * self.period
 
     @property
     def half(self) -> float:
         """From that middle to either end [s]."""
-        return self.jitter + 0.5 * self.period
+        return self.jitter + self.stamp + 0.5 * self.period
+
+
+class Pace(NamedTuple):
+    """How fast r may change under a plan, for the plan that follows it."""
+
+    unknown: Array  # (n,) [rad/s^2] of dr/dt but for its known part
+    moved: Array  # (n,) [rad/s] that torques which begin early or late change
+    rate: Array  # (n,) [rad/s^2] of dr/dt
+    length: float  # [J^1/2 / s] of dr/dt in the norm of M
+    jerk: Array  # (n,) [rad/s^3] of the desired motion
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,3 +82,4 @@ class SeenLaw:
     half_width: Array  # (n,) [rad/s] of the observed r, at most
     room: Array  # (n,) [N m] eta: what the state may change in W_s theta while it ages
     sign_speed: float  # [rad/s] up to this observed speed friction may point either way
+    pace: Pace

@@ -11,9 +11,12 @@ import pytest
 from safe_sysid.errors import BoundError, MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.joint_reach import Horizon, joint_reach
+from safe_sysid.reach.plan_error import plan_error
+from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.seen_bounds import seen_bounds
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
@@ -76,8 +79,22 @@ def horizon_of(k):
 
 @cache
 def bounded(setting=ALL, sampling=SAMPLING):
-    model, horizon = nominal(setting), horizon_of(np.array([0.4, -0.3]))
-    return seen_bounds(model, known(setting), horizon, setting.gains, sampling)
+    problem = problem_of(setting, sampling)
+    error = plan_error(problem)
+    states = joint_reach(problem.model, problem.horizon, error)
+    return seen_bounds(problem, error, states)
+
+
+def problem_of(setting=ALL, sampling=SAMPLING):
+    horizon = horizon_of(np.array([0.4, -0.3]))
+    return Problem(
+        nominal(setting),
+        known(setting),
+        horizon,
+        setting.gains,
+        NO_OBSTACLES,
+        sampling=sampling,
+    )
 
 
 def truth_of(rng, setting):
@@ -228,12 +245,14 @@ def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
     assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
 
 
-def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
-    """40 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
+def test_torques_that_come_far_later_than_promised_are_noticed_or_break_it():
+    """40 ms in place of 1: no motion that is possible fits the readings; unnoticed, V > V_M."""
     law = bounded(LOADED).law
-    assert looped(0, law, LOADED, 0.039).energy.max() > 1.1
     with pytest.raises(MeasurementError, match='an assumption is false'):
-        looped(0, law, LOADED, 0.079)
+        looped(0, law, LOADED, 0.039)
+    lax = law.observer._replace(drift=3.0 * law.observer.drift)
+    unnoticed = replace(law, observer=lax, half_width=np.full(2, np.inf))
+    assert looped(0, unnoticed, LOADED, 0.039).energy.max() > 1.02
 
 
 def test_too_late_an_arm_is_refused_with_what_would_do():
@@ -255,9 +274,9 @@ def test_every_error_costs_tube():
     assert bounded(erring).invariance.x > x
 
 
-def test_friction_of_speeds_that_are_seen_badly_has_to_be_allowed_for():
-    with pytest.raises(BoundError, match='sign_speed is 0.0 rad/s, but speeds are seen to'):
-        bounded(ALL._replace(gains=replace(GAINS, sign_speed=0.0)))
+def test_friction_may_point_either_way_at_speeds_that_are_seen_badly():
+    law = bounded(ALL._replace(gains=replace(GAINS, sign_speed=0.0))).law
+    assert law.sign_speed > law.half_width.max()
 
 
 def test_too_few_samples_give_no_torque():

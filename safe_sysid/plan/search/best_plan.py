@@ -281,14 +281,7 @@ class _Search:
             intervals=self._settings.intervals,
         )
         with self._paced('sets'):
-            sets = ReachableSet.build(
-                problem.model,
-                problem.bounds,
-                horizon,
-                problem.gains,
-                problem.obstacles,
-                problem.error_at_start,
-            )
+            sets = ReachableSet.of(replace(problem, horizon=horizon))
         still = np.zeros(len(center))
         if self._best is not None and sets.evaluate(still).values.min(initial=0.0) < 0.0:
             return None  # bounds so wide that sets of a range prove less than those of its middle

@@ -171,7 +171,7 @@ class _Search:
             if proven:
                 before = proven[-1]
                 shape = before.error_shape(before.problem.horizon.curve.duration)
-                problem = replace(problem, error_at_start=shape)
+                problem = replace(problem, error_at_start=shape, before=before.law)
             problem = replace(problem, horizon=piece)
             proven.append(ReachableSet.certify_center(problem))
             if not proven[-1].holds:

@@ -34,9 +34,7 @@ def reachable_balls(plan: Plan, frame: str, stamp: int) -> MarkerArray:
 def _balls(certificate: PlanCertificate) -> Iterator[Balls]:
     """Of one piece: every sphere that covers a capsule, in all time intervals."""
     problem = certificate.problem
-    sets = ReachableSet.build(
-        problem.model, problem.bounds, problem.horizon, problem.gains, problem.obstacles
-    )
+    sets = ReachableSet.of(problem)
     centers, radii = sets.occupancy.whole_range()
     count, shapes = len(problem.model.capsules.names), sets.shapes
     for capsule, weight, radius in zip(

@@ -1,0 +1,114 @@
+"""Bounds of the inertia where torques of a late law act, against mass matrices by Pinocchio."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from safe_sysid.errors import BoundError
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.joint_reach import Horizon, joint_reach
+from safe_sysid.reach.seen_inertia import seen_inertia
+from safe_sysid.reach.state_differences import turned
+from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.sets.interval import Interval
+from safe_sysid.trajectory.bezier import Bezier
+
+MOVED = 0.002  # [rad] from where a torque comes from to where it acts
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return RobotModel.named('kinova_gen3')
+
+
+def known(model, share=0.03):
+    theta = model.theta
+    spread = share * np.abs(theta)
+    off = theta + 0.3 * spread  # theta_0 is not in the middle of its bounds
+    return ParameterEstimate(model.layout, off, Interval(theta - spread, theta + spread))
+
+
+def bounds_of(model, estimate):
+    n = model.n
+    rest = np.zeros(n)
+    curve = Bezier(np.linspace(-0.5, 0.8, n), rest, rest, 3.0)
+    horizon = Horizon(curve, np.full(n, 0.4), rest, 8)
+    error = TrackingError(np.full(n, 5.0), np.full(n, 0.05), np.full(n, 0.01), np.full(n, 0.1))
+    true = joint_reach(model, horizon, error)
+    seen = turned(true, MOVED)
+    return horizon, error, seen_inertia(model, estimate, true, seen, None)
+
+
+def matrix(model, theta, q):
+    rigid = model.with_parameters(theta).pinocchio()
+    H = pin.crba(rigid, rigid.createData(), q)
+    return np.triu(H) + np.triu(H, 1).T
+
+
+def samples(rng, model, estimate, horizon, error, count=40):
+    """Draw steps, M(q_hat) and mass matrices of the arm, theta at ends of its bounds."""
+    for _ in range(count):
+        step = int(rng.integers(horizon.intervals))
+        t = rng.uniform(horizon.time.lower[step], horizon.time.upper[step])
+        e = error.position * rng.choice([-1.0, 1.0, rng.uniform(-1.0, 1.0)], model.n)
+        q = horizon.curve.derivative(0, t, horizon.k_center) - e
+        q_hat = q + MOVED * rng.choice([-1.0, 1.0, 0.0], model.n)
+        ends = np.stack([estimate.bounds.lower, estimate.bounds.upper])
+        theta = ends[rng.integers(2, size=model.layout.size), np.arange(model.layout.size)]
+        if rng.random() < 0.3:
+            theta = ends[int(rng.integers(2))]  # all bodies heavier, or lighter
+        yield step, matrix(model, estimate.theta, q_hat), matrix(model, theta, q), theta, q_hat
+
+
+@pytest.mark.parametrize('armature', [1.0, 0.2])
+def test_bounds_hold_for_positions_and_parameters(arm, rng, armature):
+    theta = arm.theta.copy()
+    theta[arm.layout.joint_entries('Ia')] *= armature
+    model = arm.with_parameters(theta)
+    estimate = known(model)
+    horizon, error, found = bounds_of(model, estimate)
+    used = np.zeros(2)
+    for step, M, H, theta, q_hat in samples(rng, model, estimate, horizon, error):
+        values = np.linalg.eigvals(np.linalg.solve(M, H)).real
+        assert found.mu <= values.min() <= values.max() <= found.kappa
+        assert np.all(np.abs(H - M) <= found.off[step])
+        assert np.all(np.abs(H - matrix(model, theta, q_hat)) <= found.moved[step])
+        assert np.all(np.abs(np.linalg.inv(H)) <= found.solving[step])
+        x = rng.normal(size=model.n)
+        assert x @ M @ x <= np.abs(x) @ found.size[step] @ np.abs(x)
+        assert x @ np.linalg.solve(M, x) <= np.abs(x) @ found.inverse[step] @ np.abs(x)
+        off = np.abs(H - M) / found.off[step]
+        used = np.maximum(used, [off.max(), (values.max() - 1.0) / (found.kappa - 1.0)])
+        box, most = np.abs(rng.normal(size=model.n)), np.inf
+        u = box * rng.choice([-1.0, 1.0], model.n)
+        boxes = np.tile(box, (horizon.intervals, 1))
+        assert np.all(np.abs(np.linalg.solve(H, u)) <= found.motion(boxes, most)[step])
+        pulled = np.linalg.solve(H, matrix(model, theta, q_hat) @ u)
+        assert np.all(np.abs(pulled) <= found.pulled(box, most)[step])
+    assert used[0] > 0.5  # what is bounded is there
+    assert used[1] > 0.05
+
+
+def test_without_positions_or_parameters_bounds_would_break(arm, rng):
+    """kappa and `off` of exact positions, or of exact parameters, are too small."""
+    exact = known(arm, 0.0)
+    horizon, error, without_theta = bounds_of(arm, exact)
+    estimate = known(arm)
+    _, _, found = bounds_of(arm, estimate)
+    worst = np.zeros(2)
+    for step, M, H, theta, q_hat in samples(rng, arm, estimate, horizon, error, 60):
+        values = np.linalg.eigvals(np.linalg.solve(M, H)).real
+        worst[0] = max(worst[0], (values.max() - 1.0) / (without_theta.kappa - 1.0))
+        by_theta = np.abs(H - matrix(arm, theta, q_hat)) / without_theta.moved[step]
+        worst[1] = max(worst[1], by_theta.max())
+    assert worst[0] > 1.0
+    assert found.kappa > without_theta.kappa
+
+
+def test_inertia_that_nobody_knows_is_refused(arm):
+    theta = arm.theta.copy()
+    theta[arm.layout.joint_entries('Ia')] = 0.0
+    bare = arm.with_parameters(theta)
+    with pytest.raises(BoundError, match='the inertia of the arm is not bounded'):
+        bounds_of(bare, known(bare, 0.5))
