@@ -23,7 +23,7 @@ START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 GOAL = START + 0.1
 PERIOD = 0.005  # [s]
 FAULT_AT = 2.0  # [s], in motion
-SETTINGS = PlannerSettings(pace=100.0, search=SearchSettings(candidates=4, rounds=0, slow=0.02))
+SETTINGS = PlannerSettings(pace=1e4, search=SearchSettings(candidates=4, rounds=0, slow=0.02))
 
 
 class Fails:

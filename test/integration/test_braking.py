@@ -22,7 +22,7 @@ from safe_sysid.track.robust_passivity import RobustPassivityController
 START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 GOAL = START + 3.0 * np.eye(7)[0]
 PERIOD = 0.002  # [s]
-QUICK = PlannerSettings(pace=100.0, search=SearchSettings(candidates=16, rounds=0, slow=0.02))
+QUICK = PlannerSettings(pace=1e4, search=SearchSettings(candidates=16, rounds=0, slow=0.02))
 
 
 class Knows:

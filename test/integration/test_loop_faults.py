@@ -33,7 +33,7 @@ ARM = RobotModel.named('kinova_gen3')
 START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 GOAL = START + 3.0 * np.eye(7)[0]
 SETTINGS = PlannerSettings(
-    pace=100.0, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
+    pace=1e4, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
 )
 SOLVING = IdentifierSettings(
     ObservationSettings(torque_signal='held_until', position_error=(0.0,), velocity_error=(0.0,)),

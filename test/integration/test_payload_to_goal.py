@@ -39,7 +39,7 @@ EMPTY_SECONDS = 0.1  # at rest before the payload is there
 SECONDS = 40.0
 SEED = 5
 SETTINGS = PlannerSettings(
-    pace=100.0, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
+    pace=1e4, search=SearchSettings(candidates=16, rounds=0, intervals=32, slow=0.02)
 )
 OBSERVED = ObservationSettings(
     50,

@@ -22,7 +22,7 @@ START = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 GOAL = START + 1.6 * np.array([1.0, 0.2, -0.5, 0.3, 1.0, 0.3, 1.0])
 SECONDS = 7.5
 HELD = 0.0025  # share by which V may be above V_M because a torque is held for a millisecond
-SETTINGS = PlannerSettings(pace=100.0, search=SearchSettings(candidates=4, rounds=0))
+SETTINGS = PlannerSettings(pace=1e4, search=SearchSettings(candidates=4, rounds=0))
 
 
 class Knows:

@@ -28,7 +28,7 @@ from safe_sysid.reach.tracking_error import tracking_error
 from safe_sysid.sets.box import Box
 from safe_sysid.sets.interval import Interval
 
-SETTINGS = PlannerSettings(pace=100.0, intervals=64, search=replace(QUICK, slow=0.01))
+SETTINGS = PlannerSettings(pace=1e4, intervals=64, search=replace(QUICK, slow=0.01))
 GOAL, MIDDLE = (START + share * np.eye(7)[0] for share in (1.6, 0.8))
 # In the way of the outstretched arm when it swings about the vertical
 POST = Obstacles.of(

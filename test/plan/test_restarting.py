@@ -13,7 +13,7 @@ from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import SearchOutcome
 
-SETTINGS = PlannerSettings(pace=100.0, intervals=64, search=replace(QUICK, slow=0.01))
+SETTINGS = PlannerSettings(pace=1e4, intervals=64, search=replace(QUICK, slow=0.01))
 ORIGIN = 5_000_000_000
 
 

@@ -40,7 +40,7 @@ def problem():
 
 @pytest.fixture
 def planner(problem):
-    return RestartingPlanner(lambda: problem, PlannerSettings(pace=100.0, intervals=32))
+    return RestartingPlanner(lambda: problem, PlannerSettings(pace=1e4, intervals=32))
 
 
 @pytest.fixture
