@@ -51,6 +51,16 @@ def slopes_at(of_state, states):
     return slopes
 
 
+def powers(table, x):
+    """Monomials of a table, (M,)."""
+    products = [cs.SX(1.0) for _ in table.exponents]
+    for m, row in enumerate(table.exponents):
+        for i, exponent in enumerate(row):
+            for _ in range(exponent):
+                products[m] *= x[i]
+    return cs.vertcat(*products)
+
+
 def quintic(horizon, s):
     """Position at a share s of the duration as a function of k, from its six end conditions."""
     curve, n = horizon.curve, len(horizon.curve.q0)

@@ -1,13 +1,16 @@
 """Derivatives of curves in time, derived by hand, against AD."""
 
+import itertools
+
 import casadi as cs
-from gradients_by_ad.ad import near, quintic, value_of
+from gradients_by_ad.ad import near, powers, quintic, value_of
 import numpy as np
 import pytest
 
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.bspline import DEGREE, SplineBasis
 from safe_sysid.trajectory.fourier import FourierBasis
 from safe_sysid.trajectory.motion_basis import MotionBasis
 
@@ -46,21 +49,30 @@ def test_fourier_rows_are_derivatives_of_the_position(rng):
             near(basis.rows(np.array([at]), order)[0], value_of(expression, [t], at)[:, 0])
 
 
+def test_spline_rows_are_derivatives_of_the_position(rng):
+    basis = SplineBasis(DURATION, 4)
+    t, knots = cs.SX.sym('t'), basis._knots
+    pieces = [cs.logic_and(a <= t, t < b) for a, b in itertools.pairwise(knots)]
+    for degree in range(1, DEGREE + 1):
+        pieces = [
+            _ramp(t, knots[i], knots[i + degree]) * pieces[i]
+            + _ramp(-t, -knots[i + degree + 1], -knots[i + 1]) * pieces[i + 1]
+            for i in range(len(pieces) - 1)
+        ]
+    position = cs.mtimes(basis._points.T, cs.vertcat(*pieces))
+    for order, expression in enumerate(time_derivatives(position, t)):
+        for at in rng.uniform(0.0, DURATION, 5):
+            near(basis.rows(np.array([at]), order)[0], value_of(expression, [t], at)[:, 0])
+
+
+def _ramp(t, start, end):
+    return (t - start) / (end - start) if end > start else cs.SX(0.0)
+
+
 def test_gradients_of_monomials(rng):
     table = monomials(4, 3)
     symbols = cs.SX.sym('k', 4)
-    values = [
-        cs.vertcat(1, *[symbols[i] for i, e in enumerate(row) for _ in range(e)])
-        for row in table.exponents
-    ]
-    products = cs.vertcat(*[_product(value) for value in values])
+    products = powers(table, symbols)
     k = rng.uniform(-1, 1, 4)
     near(table.values(k), value_of(products, [symbols], k)[:, 0])
     near(table.gradients(k), value_of(cs.jacobian(products, symbols), [symbols], k))
-
-
-def _product(factors):
-    total = cs.SX(1.0)
-    for factor in cs.vertsplit(factors):
-        total *= factor
-    return total
