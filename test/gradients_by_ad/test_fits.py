@@ -15,7 +15,10 @@ from safe_sysid.calibrate.kinematic_fit import (
     chain_to,
 )
 from safe_sysid.calibrate.log_cholesky_fit import _Problem as CalibrationProblem
-from safe_sysid.identify.log_cholesky_fit import _Problem
+from safe_sysid.identify.log_cholesky_fit import FitOutcome, FitResult, _Problem
+from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.sensitivity_bounds import _slope
+from safe_sysid.model import log_cholesky
 from safe_sysid.model.inertia import pseudo_inertia
 from safe_sysid.simulate.random_arm import random_body, random_rotation, random_tree
 
@@ -30,6 +33,22 @@ def test_gradient_and_hessian_of_the_nominal_fit(rng):
         near(problem.objective(at), value_of(cost, [eta], at)[0, 0])
         near(problem.gradient(at), gradient_at(cost, eta, at))
         near(problem.curvature(at), value_of(cs.hessian(cost, eta)[0], [eta], at))
+
+
+def test_slope_of_the_nominal_fit_in_its_data(rng):
+    """Where the gradient stays zero: - (d gradient / d eta)^-1 d gradient / d b, at the fit."""
+    Y, known = rng.normal(size=(15, 10)), np.zeros((15, 0))
+    eta, b = cs.SX.sym('eta', 10), cs.SX.sym('b', 15)
+    phi = body_of(eta)
+    gradient = cs.gradient(0.5 * cs.sumsqr(cs.mtimes(Y, phi) - b), eta)
+    moved = -cs.solve(cs.jacobian(gradient, eta), cs.jacobian(gradient, b))
+    for _ in range(5):
+        at = rng.normal(scale=0.3, size=10)
+        measured = Y @ log_cholesky.parameters(at) + 0.01 * rng.normal(size=15)
+        rows = Observation(Y, known, measured, np.ones(15), *np.zeros((3, 15), dtype=int))
+        result = FitResult(log_cholesky.parameters(at), at, 0.0, FitOutcome.SOLVED, 0)
+        expected = value_of(cs.mtimes(cs.jacobian(phi, eta), moved), [eta, b], at, measured)
+        near(_slope(rows, np.zeros(0), result), expected, 1e-8)
 
 
 def rotation(w):

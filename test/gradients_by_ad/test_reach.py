@@ -1,5 +1,7 @@
 """Derivatives of what sets of plans leave to the limits, derived by hand, against AD."""
 
+from dataclasses import replace
+
 import casadi as cs
 from gradients_by_ad.ad import near, powers, quintic
 from gradients_by_ad.distances import of_segments, of_shape
@@ -9,11 +11,12 @@ import scipy.optimize
 
 from safe_sysid.bench.experiments.reach import random_curve, random_obstacles
 from safe_sysid.model.collision.sphere_cover import sphere_cover
+from safe_sysid.model.reference_limits import ReferenceLimits
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.clearance import Points, clearance_rows, clearances, points_at
 from safe_sysid.reach.forward_occupancy import Occupancy
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.limits import position_margins, velocity_margins
+from safe_sysid.reach.limits import limit_margins
 from safe_sysid.reach.torque_limits import every_row, torque_margins
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.monomials import monomials
@@ -73,16 +76,18 @@ def test_clearances_of_reachable_capsules(rng):
     check(cs.vertcat(*expected), x, *found)
 
 
-@pytest.mark.parametrize(('order', 'margins_of'), [(0, position_margins), (1, velocity_margins)])
-def test_margins_to_the_limits_of_joints(rng, order, margins_of):
+@pytest.mark.parametrize('order', range(4))
+def test_margins_to_the_limits_of_joints_and_drives(rng, order):
     """The time of an extremum moves with k, and its value no more than at a fixed time."""
-    limits = RobotModel.named('lbr_med7').limits
+    arm = RobotModel.named('lbr_med7')
+    arm = replace(arm, reference=ReferenceLimits(np.full(7, 5.0), np.full(7, 50.0)))
     none = TrackingError(np.ones(7), *np.zeros((3, 7)))
     curve, k = random_curve(rng, 7), rng.uniform(-1.5, 1.5, 7)
-    margins = margins_of(curve, k, limits, none)
+    margins = limit_margins(curve, k, arm, none)[order]
     t = cs.MX.sym('t')
     symbols, state = quintic(Horizon(curve, np.zeros(7), np.ones(7)), t / curve.duration)
-    state = cs.jacobian(state, t) if order else state
+    for _ in range(order):
+        state = cs.jacobian(state, t)
     slope = cs.Function('slope', [t, symbols], [cs.diag(cs.jacobian(state, symbols))])
     for row, sign in enumerate(np.repeat([1.0, -1.0], 7)):
         value = lambda at: sign * curve.derivative(order, at, k)[row % 7]  # noqa: B023, E731
