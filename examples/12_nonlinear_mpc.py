@@ -1,10 +1,12 @@
 """Nonlinear MPC in CasADi and Ipopt whose model improves while the arm learns what it holds.
 
-Three runs of the built-in simulator with a dumbbell of 3.6 kg in the hand: the model believes that
-the hand is empty; it knows what is held; it begins as the first and takes every new estimate, the
-nominal values for the model and the interval for a torque margin. No run builds its controller
-again: theta and the margin are parameters.
+Runs with a dumbbell of 3.6 kg in the hand: the model believes that the hand is empty; it knows
+what is held; it begins as the first and takes every new estimate, the nominal values for the model
+and the interval for a torque margin. No run builds its controller again: theta and the margin are
+parameters. Where Drake is installed, its simulator has the last word.
 """
+
+from importlib.util import find_spec
 
 import casadi as cs
 import numpy as np
@@ -13,6 +15,8 @@ import safe_sysid as ss
 from safe_sysid.identify.from_recording import RecordingSettings
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.sets.interval import Interval
+from safe_sysid.simulate.drake import DrakeBody
+from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
 ARM, PAYLOAD, SECONDS = 'kinova_gen3', 'dumbbell_8lb', 4.0
@@ -67,10 +71,10 @@ def margin_of(model, estimate, q, qd):
     return np.minimum(W @ spread, MOST * model.arm.limits.torque)
 
 
-def tracked(model, solver, estimate_of):
+def tracked(model, solver, estimate_of, simulator):
     """Follow the reference and return the errors, (samples, n) [rad]."""
     truth = ss.casadi_model(ARM, PAYLOAD).arm
-    robot = SimulatedArm(truth, START, np.random.default_rng(1), ArmSettings(PERIOD))
+    robot = SimulatedArm(truth, START, np.random.default_rng(1), ArmSettings(PERIOD), simulator)
     errors, plan = [], np.zeros(model.n * STEPS)
     for number in range(round(SECONDS / PERIOD)):
         sample, t = robot.measure(), number * PERIOD
@@ -88,6 +92,17 @@ def tracked(model, solver, estimate_of):
     return np.array(errors)
 
 
+def while_learning(model, solver, simulator):
+    """Errors of a run that takes new bounds at the end of every half second."""
+    with ss.OnlineIdentifier(ARM, KNOWN, PERIOD) as identifier:
+
+        def learned(t, sample):
+            now = identifier.step(t, sample.position, sample.velocity, sample.torque)
+            return identifier.finish() if round(t / PERIOD) % 100 == 99 else now
+
+        return tracked(model, solver, learned, simulator)
+
+
 def main():
     """Print the error of each run."""
     model, held = ss.casadi_model(ARM), ss.casadi_model(ARM, PAYLOAD)
@@ -96,23 +111,18 @@ def main():
         ParameterEstimate(layout, theta, Interval(theta, theta))
         for theta in (model.theta, held.theta)
     )
-    with ss.OnlineIdentifier(ARM, KNOWN, PERIOD) as identifier:
-
-        def learned(t, sample):
-            """Take a sample, and wait for bounds at the end of every half second."""
-            now = identifier.step(t, sample.position, sample.velocity, sample.torque)
-            return identifier.finish() if round(t / PERIOD) % 100 == 99 else now
-
-        runs = {
-            'wrong: an empty hand': lambda *_: wrong,
-            'nominal: what is held': lambda *_: right,
-            'identified meanwhile': learned,
-        }
-        print(f'{"payload of the model":24} all of {SECONDS:g} s   the last second')
-        for name, estimate_of in runs.items():
-            squares = 1e6 * tracked(model, solver, estimate_of) ** 2
-            whole, last = (np.sqrt(x.mean()) for x in (squares, squares[-round(1 / PERIOD) :]))
-            print(f'{name:24} {whole:6.2f} mrad   {last:6.2f} mrad')
+    runs = {
+        'wrong: an empty hand': lambda: tracked(model, solver, lambda *_: wrong, RigidBody),
+        'nominal: what is held': lambda: tracked(model, solver, lambda *_: right, RigidBody),
+        'identified meanwhile': lambda: while_learning(model, solver, RigidBody),
+    }
+    if find_spec('pydrake'):
+        runs['identified, in Drake'] = lambda: while_learning(model, solver, DrakeBody)
+    print(f'{"payload of the model":24} all of {SECONDS:g} s   the last second')
+    for name, run in runs.items():
+        squares = 1e6 * run() ** 2
+        whole, last = (np.sqrt(x.mean()) for x in (squares, squares[-round(1 / PERIOD) :]))
+        print(f'{name:24} {whole:6.2f} mrad   {last:6.2f} mrad')
 
 
 main()

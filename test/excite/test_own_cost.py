@@ -12,6 +12,7 @@ from safe_sysid.excite.criteria import smooth_condition
 from safe_sysid.excite.excitation_trajectory import ExcitationAim
 from safe_sysid.excite.multi_start import Effort, NoMotionError, design
 from safe_sysid.excite.settings import read_settings
+from safe_sysid.model.own_cost import OwnCostSettings
 
 LONG = 600.0  # [s]
 Q, QD, TAU = cs.SX.sym('q', 2), cs.SX.sym('qd', 2), cs.SX.sym('tau', 2)
@@ -51,13 +52,18 @@ def test_a_cost_that_fails_costs_motions_and_no_proof():
         design(broken, 'rho', Effort(LONG, 1, 1, seed=4), lambda _: None)
 
 
-def test_the_figure_of_the_cost_is_among_those_of_the_motion():
+@pytest.mark.parametrize('from_file', [False, True])
+def test_the_figure_of_the_cost_is_among_those_of_the_motion(tmp_path, from_file):
+    cost, file = own(cs.sumsqr(TAU), weight=1e-4), str(tmp_path / 'effort.casadi')
+    cs.Function('effort', [TAU], [cs.sumsqr(TAU)], ['tau'], ['cost']).save(file)
+    named = OwnCostSettings(file, 1e-4, unit='N^2 m^2') if from_file else OwnCostSettings()
     few = {'floor': None, 'order': 3, 'sample_rate': 5.0, 'check_rate': 5.0}
     result = ss.design_excitation(
         'two_link',
         aim=ExcitationAim('rho', payload_only=False),
-        settings=replace(read_settings(), **few),
+        settings=replace(read_settings(), own_cost=named, **few),
         effort=Effort(LONG, 1, 1, seed=4),
-        cost=own(cs.sumsqr(TAU), weight=1e-4),
+        cost=None if from_file else cost,
     )
     assert 'own_cost' in str(result) and 'N^2 m^2 s' in str(result)
+    assert ('effort' in str(result)) == from_file
