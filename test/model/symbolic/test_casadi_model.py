@@ -58,8 +58,10 @@ def plain_joints(rng, tree):
         axis[i] = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0])
         if kind == 1:
             a, b = np.roll(np.arange(3), rng.integers(3))[:2]
+            sin = rng.choice([0.6, 1e-9])  # the second is not the rounding of a right angle
+            cos = np.sqrt(1.0 - sin**2)
             R[i] = np.eye(3)
-            R[i][np.ix_([a, b], [a, b])] = [[0.8, -0.6], [0.6, 0.8]]
+            R[i][np.ix_([a, b], [a, b])] = [[cos, -sin], [sin, cos]]
         else:
             R[i] = RIGHT_ANGLES[rng.integers(4)] + rng.choice([0.0, 1e-16], size=(3, 3))
         p[i] *= rng.integers(2, size=3)
