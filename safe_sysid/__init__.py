@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
     from safe_sysid.api.online import OnlineIdentifier
     from safe_sysid.api.payload import PayloadResult, identify_payload
+    from safe_sysid.api.payload_difference import DifferenceResult
     from safe_sysid.api.simulated_recording import simulate_recording
     from safe_sysid.api.simulation import SimulatedRun, simulate
     from safe_sysid.api.symbolic import casadi_model, own_cost
@@ -36,6 +37,7 @@ _HOMES = {  # name: module
     'CalibrationResult': 'safe_sysid.api.calibration',
     'CertifiedMotion': 'safe_sysid.api.motion',
     'ClosedChainResult': 'safe_sysid.api.closed_chain',
+    'DifferenceResult': 'safe_sysid.api.payload_difference',
     'ExcitationResult': 'safe_sysid.api.excitation',
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
     'MotionProof': 'safe_sysid.api.motion',
@@ -62,6 +64,7 @@ __all__ = [
     'CalibrationResult',
     'CertifiedMotion',
     'ClosedChainResult',
+    'DifferenceResult',
     'ExcitationResult',
     'IdentifiabilityResult',
     'MotionProof',

@@ -27,7 +27,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'measure': set(),
     'model': {'sets'},
     'simulate': {'sets', 'model', 'measure'},
-    'identify': {'sets', 'model', 'measure'},
+    'identify': {'sets', 'model', 'measure', 'calibrate'},
     'track': {'sets', 'model', 'measure', 'trajectory'},
     'reach': {'sets', 'model', 'trajectory', 'track'},
     'plan': {'sets', 'model', 'measure', 'trajectory', 'track', 'reach'},

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from safe_sysid.api.arms import ArmLike, load_arm
+from safe_sysid.api.payload_difference import DifferenceResult
 from safe_sysid.api.recordings import Recording, recording_choice
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
+from safe_sysid.identify.difference.from_recordings import identify_difference
 from safe_sysid.identify.from_recording import IdentifiedRecording, identify_recording
 from safe_sysid.identify.identification import as_mapping, as_table
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+from safe_sysid.measure.recording_choice import RecordingChoice
 
 if TYPE_CHECKING:
     from safe_sysid.report.html_page import Page
@@ -116,12 +120,34 @@ class PayloadResult(ShownAsText):
         return as_table(self.recorded.found)
 
 
+@overload
 def identify_payload(
     recording: Recording,
     arm: ArmLike,
     settings: RecordingSettings | None = None,
     progress: Progress | None = None,
-) -> PayloadResult:
+) -> PayloadResult: ...
+
+
+@overload
+def identify_payload(
+    recording: Recording,
+    arm: ArmLike,
+    settings: RecordingSettings | None = None,
+    progress: Progress | None = None,
+    *,
+    empty: Recording | Sequence[Recording],
+) -> DifferenceResult: ...
+
+
+def identify_payload(
+    recording: Recording,
+    arm: ArmLike,
+    settings: RecordingSettings | None = None,
+    progress: Progress | None = None,
+    *,
+    empty: Recording | Sequence[Recording] = (),
+) -> PayloadResult | DifferenceResult:
     """Identify what an arm holds from a recording of its motion.
 
     Args:
@@ -131,9 +157,12 @@ def identify_payload(
         settings: what is known before and how wrong measurements may be; what is left open has
             defaults that the result prints among its assumptions.
         progress: called with the share done (0 to 1) and a sentence.
+        empty: recordings of the same arm without the payload. The arm is then unknown, and the
+            payload is what differs; nothing need be known of links and friction.
 
     Returns:
-        Nominal values and guaranteed bounds, or why they are refused; print it for a table.
+        Nominal values and guaranteed bounds, or why they are refused; print it for a table. With
+        empty recordings a `DifferenceResult`, with a statistical interval beside it.
 
     Raises:
         MeasurementError, ConfigError: the recording cannot be read or does not fit the arm.
@@ -141,6 +170,12 @@ def identify_payload(
     """
     known = settings or RecordingSettings()
     choice = recording_choice(recording)
+    if isinstance(empty, RecordingChoice | str | PathLike):
+        empty = [empty]
+    if empty:
+        without = [recording_choice(path) for path in empty]
+        told = progress or _silent
+        return DifferenceResult(identify_difference(load_arm(arm), choice, without, known, told))
     return PayloadResult(identify_recording(load_arm(arm), choice, known, progress or _silent))
 
 

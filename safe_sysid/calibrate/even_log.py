@@ -24,6 +24,7 @@ class EvenLog:
     rate: float  # [Hz]
     q: Array  # (N, n) [rad]
     tau: Array  # (N, n) [N m]
+    begin: float = 0.0  # [s] of its first sample in the recording
 
     def __post_init__(self) -> None:
         if self.q.shape != self.tau.shape or self.q.ndim != 2:
@@ -46,7 +47,8 @@ class EvenLog:
     def part(self, first: float, last: float) -> EvenLog:
         """Return what lies between two shares (0 to 1) of the length."""
         piece = slice(round(first * len(self.q)), round(last * len(self.q)))
-        return EvenLog(self.rate, self.q[piece], self.tau[piece])
+        begin = self.begin + piece.start / self.rate
+        return EvenLog(self.rate, self.q[piece], self.tau[piece], begin)
 
 
 def unwrapped(log: JointLog, is_continuous: AnyArray) -> JointLog:
@@ -56,11 +58,12 @@ def unwrapped(log: JointLog, is_continuous: AnyArray) -> JointLog:
     return JointLog(log.stamp, position, log.velocity, log.torque)
 
 
-def even_logs(log: JointLog) -> list[EvenLog]:
+def even_logs(log: JointLog, bridged: float = 0.0) -> list[EvenLog]:
     """Return a log on an even grid of its median period, in pieces where samples are missing.
 
     Samples with the stamp of the one before count once. Curves bridge what is missing up to four
-    periods; at a longer gap a new piece begins, and pieces of less than 100 samples are left out.
+    periods, or up to `bridged` [s]; at a longer gap a new piece begins, and pieces of less than
+    100 samples are left out.
     """
     seconds = (log.stamp - log.stamp[0]) * 1e-9 if len(log) else np.zeros(0)
     keep = np.concatenate([[True], np.diff(seconds) > 0.0])[: len(seconds)]
@@ -72,7 +75,7 @@ def even_logs(log: JointLog) -> list[EvenLog]:
         )
     steps = np.diff(t)
     period = float(np.median(steps))
-    cuts = np.flatnonzero(steps > LARGEST_GAP * period) + 1
+    cuts = np.flatnonzero(steps > max(LARGEST_GAP * period, bridged)) + 1
     bounds = [0, *cuts.tolist(), len(t)]
     pieces = [slice(a, b) for a, b in itertools.pairwise(bounds)]
     even = [_even(t[x], q[x], tau[x], period) for x in pieces if x.stop - x.start >= SHORTEST]
@@ -89,5 +92,5 @@ def _even(t: Array, q: Array, tau: Array, period: float) -> EvenLog:
     grid = np.linspace(t[0], t[-1], count)
     rate = (count - 1) / (t[-1] - t[0])
     if count == len(t) and np.abs(grid - t).max() < EVEN * period:
-        return EvenLog(rate, q, tau)
-    return EvenLog(rate, CubicSpline(t, q)(grid), CubicSpline(t, tau)(grid))
+        return EvenLog(rate, q, tau, float(t[0]))
+    return EvenLog(rate, CubicSpline(t, q)(grid), CubicSpline(t, tau)(grid), float(t[0]))

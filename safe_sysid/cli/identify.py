@@ -12,6 +12,7 @@ from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import export, known_kind, known_links
+from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.model.parameter_kinds import KINDS
 
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     recording = parser.add_argument_group('the recording')
     add_recording(recording)
     _add_part(recording)
+    _add_empty(parser.add_argument_group('the same arm, empty'))
     _add_known(parser.add_argument_group('what is known before'))
     _add_answer(parser.add_argument_group('the answer'))
 
@@ -56,6 +58,20 @@ def _add_part(group: argparse._ArgumentGroup) -> None:
 
     add_setting(group, RecordingSettings, 'begin', '--payload-from')
     add_setting(group, RecordingSettings, 'end', '--to')
+
+
+def _add_empty(group: argparse._ArgumentGroup) -> None:
+    from safe_sysid.cli.setting_options import add_setting
+    from safe_sysid.identify.recording_settings import RecordingSettings
+
+    group.add_argument(
+        '--empty', metavar='RECORDING', type=Path, nargs='+', default=[],
+        help='recordings without the payload: the arm is then unknown, and the payload is what '
+        'differs. Nothing need be known of links and friction, and there are two intervals',
+    )  # fmt: skip
+    add_setting(group, RecordingSettings, 'confidence', '--confidence', metavar='SHARE')
+    add_setting(group, RecordingSettings, 'gain_error', '--gain-error', metavar='SHARE')
+    add_setting(group, RecordingSettings, 'inertia_prior', '--inertia-prior')
 
 
 def _add_known(group: argparse._ArgumentGroup) -> None:
@@ -110,6 +126,8 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
+    if options.empty:
+        return _against_empty(options)
     with print_to_error():
         arm = arm_of_options(options)
         choice = recording_choice(options, options.recording)
@@ -128,6 +146,29 @@ def command(options: argparse.Namespace) -> int:
     else:
         print(result)
     return 0 if result.refused is None and complete else REFUSED
+
+
+def _against_empty(options: argparse.Namespace) -> int:
+    """Compare with recordings without the payload."""
+    from safe_sysid.api.payload import identify_payload
+    from safe_sysid.config import yaml_text
+
+    for name in ('export', 'html', 'plots'):
+        if getattr(options, name):
+            raise ConfigError(f'--{name} is for bounds on one recording, not with --empty')
+    with print_to_error():
+        arm = arm_of_options(options)
+        bar = ProgressBar('identifying')
+        result = identify_payload(
+            recording_choice(options, options.recording), arm, settings_of(options), bar.show,
+            empty=[recording_choice(options, path) for path in options.empty],
+        )  # fmt: skip
+        bar.end()
+    if options.json:
+        print(json.dumps(result.as_dict(), allow_nan=False))
+    else:
+        print(yaml_text(result.as_dict()) if options.yaml else result)
+    return 0 if result.refused is None else REFUSED
 
 
 def settings_of(options: argparse.Namespace) -> RecordingSettings:

@@ -13,6 +13,7 @@ from scipy.sparse import csc_matrix
 from safe_sysid.arrays import Array, IntArray
 
 ITERATIONS = 5  # of the simplex method per row and column; one is usual, more is going in circles
+DUAL, PRIMAL = 1, 4  # simplex methods
 _BASIC = highspy.HighsBasisStatus.kBasic
 _Status = highspy.HighsModelStatus
 
@@ -76,9 +77,8 @@ class LinearPrograms:
         self._budget = budget
         self._numbers = [int(i) for i in row_numbers]
         self._columns = polytope.A.shape[1]
-        for option, value in (
-            ('output_flag', False), ('threads', 1), ('presolve', 'off'), ('simplex_strategy', 1),
-        ):  # fmt: skip
+        self._solved = False  # whether the last direction was, with the rows there are now
+        for option, value in (('output_flag', False), ('threads', 1), ('presolve', 'off')):
             self._highs.setOptionValue(option, value)
         self._highs.passModel(_program(polytope))
 
@@ -87,8 +87,12 @@ class LinearPrograms:
         whole = np.zeros(self._columns)  # HiGHS reads as many numbers as it is told, unchecked
         whole[: len(cost)] = -cost
         self._highs.changeColsCost(self._columns, np.arange(self._columns, dtype=np.int32), whole)
+        # from the optimum of another direction the primal method goes on, which is feasible there
+        afresh = self._solved and not basis.columns
+        self._highs.setOptionValue('simplex_strategy', PRIMAL if afresh else DUAL)
         self._start_from(basis)
         status = self._run()
+        self._solved = status == _Status.kOptimal
         if status == _Status.kIterationLimit and self._budget.pivots > 0:
             # it circles; another start need not
             self._highs.clearSolver()
@@ -116,6 +120,7 @@ class LinearPrograms:
 
     def add_rows(self, A: Array, lower: Array, numbers: IntArray) -> None:
         """Rows A x >= lower more; the bases that are known stay usable."""
+        self._solved = False
         for row, bound in zip(A, lower, strict=True):
             columns = np.flatnonzero(row).astype(np.int32)
             self._highs.addRow(

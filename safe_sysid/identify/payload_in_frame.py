@@ -88,7 +88,7 @@ def payload_of(
     link, n = _link_body(arm, frames[arm.facts.tip]), arm.model.n
     width = known.body_widths(np.tile(link, (n, 1)))[arm.model.layout.tip]
     spread = Interval.from_center_radius(link, width)
-    matrix, payload = _into(frames[flange]), bounds - spread
+    matrix, payload = into_frame(frames[flange]), bounds - spread
     rounding = ROUNDING * np.abs(matrix) @ payload.magnitude  # of the entries of the matrix
     turned = _possible(matrix @ payload + Interval(-rounding, rounding), arm.facts.tip)
     return Body(flange, _nearest_body(matrix @ (nominal - link), turned), turned)
@@ -122,7 +122,7 @@ def _nearest_body(nominal: Array, bounds: Interval) -> Array:
     return near if bounds.contains(near) and inertia.is_consistent(near) else nominal
 
 
-def _into(frame: Frame) -> Array:
+def into_frame(frame: Frame) -> Array:
     """Matrix that describes a body given in the frame of the joint in this frame, (10, 10)."""
     return np.column_stack([inertia.moved(e, frame.R.T, -frame.R.T @ frame.p) for e in np.eye(10)])
 

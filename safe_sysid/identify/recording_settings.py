@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from safe_sysid.config import NotNegative, OneOf, Positive, Settings, Share
+from safe_sysid.config import NotNegative, OneOf, Positive, PositiveShare, Settings, Share
 from safe_sysid.model.uncertainty import Uncertainty
 
 Entry = tuple[NotNegative, ...]  # one for all joints, or one each
@@ -46,4 +46,10 @@ class RecordingSettings(Settings):
     # came before. Bounds are from all of it
     filter_hz: Positive | None = None  # [Hz] low-pass of that comparison; none: 10, or a fifth of
     # the sample rate
+    confidence: PositiveShare = 0.95  # probability of the statistical interval, against empty
+    # recordings
+    gain_error: Share | None = None  # share by which torque per unit of effort may be off, against
+    # empty recordings; none: what sensing: of the arm states, else 10%
+    inertia_prior: Positive = 0.1  # [kg·m²] moments of inertia of the payload are 0 to one such
+    # deviation for the statistical interval; 1000 says nothing of them
     stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default

@@ -1,0 +1,62 @@
+"""DifferenceResult: a payload found by comparing a loaded arm with the empty one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from safe_sysid.api.shown_as_text import ShownAsText
+from safe_sysid.arrays import Array
+from safe_sysid.identify.difference.answer_text import as_mapping, as_table
+from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
+from safe_sysid.sets.interval import Interval
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceResult(ShownAsText):
+    """Inertial parameters of a payload with a statistical and a guaranteed interval.
+
+    Order and units of the ten parameters are those of `PayloadResult`; they are about the origin
+    of the frame of the flange, without the arm's own last link.
+    """
+
+    recorded: IdentifiedDifference
+
+    @property
+    def nominal(self) -> Array:
+        """Best estimate, (10,)."""
+        return self.recorded.found.nominal
+
+    @property
+    def statistical(self) -> Interval | None:
+        """Interval at `confidence` under repetitions of recordings; None where it is withheld."""
+        found = self.recorded.found.statistical
+        return None if found is None else found.bounds
+
+    @property
+    def confidence(self) -> float | None:
+        """Probability of the statistical interval."""
+        found = self.recorded.found.statistical
+        return None if found is None else found.confidence
+
+    @property
+    def guaranteed(self) -> Interval | None:
+        """Interval that holds under `assumptions`; None where it is withheld."""
+        return self.recorded.found.guaranteed_bounds
+
+    @property
+    def refused(self) -> str | None:
+        """Why there is no interval at all; None where there is one."""
+        return self.recorded.found.refused
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the intervals rest on, in sentences that say of which they speak."""
+        return self.recorded.assumptions
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in the types of JSON."""
+        return as_mapping(self.recorded)
+
+    def __str__(self) -> str:
+        return as_table(self.recorded)

@@ -1,0 +1,1 @@
+"""A payload as the difference between recordings without and with it; the arm is unknown."""

@@ -1,0 +1,153 @@
+"""A payload between recordings as text and as JSON, each interval under its own name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.identify.difference.answer import METHOD, PayloadDifference, Statistical
+from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.sets.interval import Interval
+
+
+def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
+    """Everything a program may want to know, in the types JSON has."""
+    found = given.found
+    return {
+        'robot': given.robot,
+        'source': given.loaded,
+        'empty': list(given.empty),
+        'joints': list(given.joint_names),
+        'recording': list(given.remarks),
+        'parameters': list(LABELS),
+        'units': list(UNITS),
+        'payload': {
+            'frame': found.frame,
+            'nominal': found.nominal.tolist(),
+            'guaranteed': _pair(found.guaranteed_bounds),
+            'statistical': _pair(found.statistical_bounds),
+            'confidence': found.statistical and found.statistical.confidence,
+            'method': found.statistical and METHOD,
+            'determined': found.determined.tolist(),
+        },
+        'statistical': found.statistical and _statistical(found.statistical),
+        'statistical_withheld': found.withheld,
+        'guaranteed': _guaranteed(found),
+        'guaranteed_withheld': found.not_guaranteed,
+        'friction': {
+            'terms': list(found.friction.terms.names),
+            'creep_rad_s': found.friction.terms.creep,
+            'held_out_error': found.friction.error,
+            'tried': dict(found.friction.table),
+        },
+        'cutoff_hz': found.cutoff,
+        'residual_of_torque': {'empty': found.error[0], 'loaded': found.error[1]},
+        'load_ratio': found.load_ratio.tolist(),
+        'assumptions': list(given.assumptions),
+        'refused': found.refused,
+        'caution': caution(found),
+        'seconds': given.seconds,
+    }
+
+
+def _pair(bounds: Interval | None) -> list[list[float]] | None:
+    return None if bounds is None else [bounds.lower.tolist(), bounds.upper.tolist()]
+
+
+def _statistical(given: Statistical) -> dict[str, Any]:
+    return {
+        'half_width_by_residuals': given.from_residuals.tolist(),
+        'half_width_by_gains': given.from_gains.tolist(),
+        'kappa': given.kappa.tolist(),
+        'kappa_of_data': given.kappa_of_data.tolist(),
+        'pieces': given.pieces,
+        'piece_s': given.piece_s,
+        'correlation_s': given.correlation_s,
+        'degrees_of_freedom': given.freedom.tolist(),
+    }
+
+
+def _guaranteed(found: PayloadDifference) -> dict[str, Any] | None:
+    given = found.guaranteed
+    if given is None or not np.isfinite(given.factor):
+        return None
+    return {
+        'factor': given.factor,
+        'least_factor': given.least if np.isfinite(given.least) else None,
+        'blocks': given.promise.blocks,
+        'block_s': given.promise.seconds,
+    }
+
+
+def caution(found: PayloadDifference) -> str | None:
+    """Return what a reader has to know before believing the intervals."""
+    given = found.statistical
+    if given is None or given.kappa_of_data[0] <= 2.0:
+        return None
+    return (
+        f'estimates of empty pieces are off {given.kappa_of_data[0]:.1f} times what their '
+        'residuals say: errors persist longer than a piece; record a longer or another motion'
+    )
+
+
+def as_table(given: IdentifiedDifference) -> str:
+    """For a person at a terminal, the verdict first."""
+    found = given.found
+    lines = [_verdict(found)]
+    doubt = caution(found)
+    if doubt is not None:
+        lines += ['', f'CAUTION: {doubt}']
+    if found.refused is None:
+        lines += ['', f'The payload in the frame {found.frame}:', *_rows(found)]
+    if found.withheld is not None:
+        lines += ['', f'No statistical interval: {found.withheld}.']
+    if found.not_guaranteed is not None:
+        lines += ['', f'No guaranteed interval: {found.not_guaranteed}.']
+    if found.statistical is not None:
+        residuals, gains = found.statistical.from_residuals[0], found.statistical.from_gains[0]
+        lines += ['', f'Of the half-width of the mass, {residuals:.3f} kg are by what the model '
+                  f'leaves out, {gains:.3f} kg by the unit of the effort.']  # fmt: skip
+    empty, loaded = (f'{100 * x:.1f} %' for x in found.error)
+    lines += [
+        '',
+        f'Left of the torque behind {found.cutoff:g} Hz: {empty} empty, {loaded} loaded.',
+        '',
+        f'{given.robot}, {given.loaded} against {", ".join(given.empty)}',
+        *(f'  {sentence}' for sentence in given.remarks),
+        '',
+        'These intervals rest on',
+        *(f'  - {sentence}' for sentence in given.assumptions),
+    ]
+    return '\n'.join(lines)
+
+
+def _verdict(found: PayloadDifference) -> str:
+    if found.refused is not None:
+        return f'REFUSED: {found.refused}'
+    parts = []
+    if found.statistical is not None:
+        bounds = found.statistical.bounds
+        parts.append(
+            f'{bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg '
+            f'({100 * found.statistical.confidence:g} %)'
+        )
+    if found.guaranteed_bounds is not None:
+        bounds = found.guaranteed_bounds
+        parts.append(f'{bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg (guaranteed)')
+    return f'The payload weighs {found.nominal[0]:.3f} kg: {", ".join(parts)}.'
+
+
+def _rows(found: PayloadDifference) -> list[str]:
+    kinds = {
+        'statistical': found.statistical_bounds,
+        'guaranteed': found.guaranteed_bounds,
+    }
+    given = {name: bounds for name, bounds in kinds.items() if bounds is not None}
+    rows = [f'  {"":4} {"nominal":>9} ' + ' '.join(f'{name:>21}' for name in given)]
+    for i, (name, unit) in enumerate(zip(LABELS, UNITS, strict=True)):
+        pairs = [f'{b.lower[i]:10.4f} {b.upper[i]:10.4f}' for b in given.values()]
+        doubt = '' if found.determined[i] else '  not determined by the motion'
+        rows.append(f'  {name:4} {found.nominal[i]:9.4f} ' + ' '.join(pairs) + f'  {unit}{doubt}')
+    return rows

@@ -1,0 +1,178 @@
+"""From files of an empty and a loaded arm to a payload, its intervals and what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import time
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.identify.difference.against_empty import DifferenceProblem, payload_difference
+from safe_sysid.identify.difference.answer import PayloadDifference
+from safe_sysid.identify.payload_in_frame import into_frame
+from safe_sysid.identify.recording_settings import RecordingSettings
+from safe_sysid.identify.replay import Progress
+from safe_sysid.measure.recording import Recording
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
+from safe_sysid.model.arm import Arm
+
+BRIDGED = 0.02  # [s] a gap that a curve through positions may bridge
+UNVERIFIED = 0.1  # share by which the unit of an effort may be off, where nobody states it
+FEWEST_SECONDS = 3.0  # of a piece between gaps; shorter ones have no rows behind the filter
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedDifference:
+    """The payload, and from what it follows."""
+
+    found: PayloadDifference
+    robot: str
+    loaded: str
+    empty: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    remarks: tuple[str, ...]  # on the recordings
+    assumptions: tuple[str, ...]
+    seconds: float
+
+
+def identify_difference(
+    arm: Arm,
+    loaded: RecordingChoice,
+    empty: Sequence[RecordingChoice],
+    settings: RecordingSettings,
+    progress: Progress,
+) -> IdentifiedDifference:
+    """Identify what an arm holds in one recording beyond what it held in others."""
+    begin = time.monotonic()
+    if not arm.facts.effort.gravity_included:
+        raise ConfigError(
+            f'{arm.model.name}: its effort signal does not contain gravity; record the torque '
+            'with gravity in it'
+        )
+    names = arm.model.layout.joint_names
+    progress(0.0, 'reading')
+    held = _part(recording_of_choice(loaded, names), settings)
+    without = [recording_of_choice(choice, names) for choice in empty]
+    remarks = [
+        f'{choice.path.name}: {sentence}'
+        for choice, recording in zip([loaded, *empty], [held, *without], strict=True)
+        for sentence in (*recording.timing.sentences(), *recording.remarks)
+    ]
+    gain_error, unit = _gain_error(arm, settings)
+    problem = DifferenceProblem(
+        model=arm.model,
+        loaded=_logs(arm, held),
+        empty=[_logs(arm, recording) for recording in without],
+        frame=_frame(arm, settings.flange or arm.facts.tip),
+        payload_mass=settings.payload_mass,
+        reach=settings.payload_reach,
+        gain_error=gain_error,
+        inertia_prior=settings.inertia_prior,
+        confidence=settings.confidence,
+        unit_is_stated=settings.gain_error is not None,
+        cutoff=settings.filter_hz,
+    )
+    progress(0.2, 'comparing')
+    found = payload_difference(problem)
+    progress(1.0, 'done')
+    return IdentifiedDifference(
+        found,
+        arm.model.name,
+        str(loaded.path),
+        tuple(str(choice.path) for choice in empty),
+        names,
+        tuple(remarks),
+        (unit, *_assumptions(found, settings, len(empty))),
+        time.monotonic() - begin,
+    )
+
+
+def _part(recording: Recording, settings: RecordingSettings) -> Recording:
+    if settings.begin > 0.0 or settings.end is not None:
+        return recording.between(settings.begin, settings.end or np.inf)
+    return recording
+
+
+def _logs(arm: Arm, recording: Recording) -> list[EvenLog]:
+    """Pieces without gaps, long enough for rows; short ones are dropped."""
+    sensors = arm.model.sensors
+    log = recording.log(sensors.effort_sign, sensors.effort_scale)
+    pieces = even_logs(unwrapped(log, arm.model.limits.is_continuous), BRIDGED)
+    long = [piece for piece in pieces if piece.seconds >= FEWEST_SECONDS]
+    return long or pieces
+
+
+def _frame(arm: Arm, flange: str) -> tuple[str, Array, float]:
+    """Name of the payload's frame, its parameters of those of the joint, and how far it is."""
+    frames, tip = arm.model.frames, arm.model.layout.tip
+    if flange not in frames or frames[flange].joint != tip:
+        fixed = [name for name, frame in frames.items() if frame.joint == tip]
+        raise ModelError(f"'{flange}' is not fixed to the last joint; these links are: {fixed}")
+    frame = frames[flange]
+    return flange, into_frame(frame), float(np.linalg.norm(frame.p))
+
+
+def _gain_error(arm: Arm, settings: RecordingSettings) -> tuple[Array, str]:
+    """Share by which torque per unit of effort may be off, joint by joint, and what says so."""
+    n, stated = arm.model.n, arm.model.sensors.sensing.torque.ratio
+    if settings.gain_error is not None:
+        share, source = settings.gain_error, 'as stated'
+    elif stated is not None:
+        share, source = float(np.max(stated)), 'as the settings of the arm state'
+    else:
+        share = UNVERIFIED
+        source = (
+            'assumed, as nobody stated it (--gain-error): no recording shows a wrong unit; a '
+            'known mass does, see calibrate-gains'
+        )
+    sentence = (
+        f'torque per unit of effort is the same in all recordings and within {100 * share:g} % '
+        f'of what is taken for it, {source}'
+    )
+    return np.full(n, share), sentence
+
+
+def _assumptions(
+    found: PayloadDifference, settings: RecordingSettings, recordings: int
+) -> list[str]:
+    """Return what each kind of interval rests on."""
+    friction = ', '.join(('Coulomb', 'viscous', 'offset', *found.friction.terms.names))
+    sentences = [
+        'the arm is a chain of rigid bodies with the kinematics of the URDF; its inertias, '
+        f'rotors and friction ({friction}) are unknown and the same in all recordings; nothing '
+        'touches it',
+    ]
+    given = found.statistical
+    if given is not None:
+        few = {1: 'one empty recording: doubled', 2: 'two empty recordings: 1.5 times'}
+        sentences.append(
+            f'statistical: in {100 * given.confidence:g} % of repetitions of such recordings the '
+            'interval contains the payload, if blocks of residuals '
+            f'({2 * given.correlation_s:.2g} s) are independent and empty pieces err like the '
+            f'loaded recording; enlarged {given.kappa[0]:.2f} times '
+            f'({given.pieces} empty pieces of {given.piece_s:.1f} s ask for '
+            f'{given.kappa_of_data[0]:.2f}'
+            + (f'; {few[recordings]}' if recordings in few else '')
+            + '). It is no bound: it says nothing of drift after the recordings'
+        )
+        if np.isfinite(settings.inertia_prior):
+            sentences.append(
+                f'statistical: moments and products of inertia of the payload are 0 to '
+                f'{settings.inertia_prior:g} kg m² (one deviation, --inertia-prior)'
+            )
+    promise = None if found.guaranteed is None else found.guaranteed
+    if promise is not None and promise.bounds is not None:
+        sentences += [
+            f'guaranteed: no block of {promise.promise.seconds:.3g} s has a spectrum of model '
+            f'error above {promise.factor:.2f} times the largest seen in '
+            f'{promise.promise.blocks} empty blocks (at {promise.least:.2f} times the rows begin '
+            'to contradict each other); friction under load is that of the estimated load',
+            f'guaranteed: the payload weighs at most {settings.payload_mass:g} kg, no part of it '
+            f'is farther than {settings.payload_reach:g} m from the last joint, and no parameter '
+            'of the arm is farther than 30 deviations from its fit, beside what gains move',
+        ]
+    return sentences

@@ -1,0 +1,154 @@
+"""Bounds on a payload that hold if no block's spectrum of model error is larger than promised.
+
+Unknowns are phi, the arm in coordinates s of the directions that rows tell apart (in deviations
+of the fit), and the gain of every drive. All blocks, empty and loaded, are rows of one polytope:
+
+    | Y B u + Y_L phi - (1 + g) tau | <= f delta_j(k)
+
+with delta the largest error that any empty block showed at that frequency or beside it. The factor
+f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contradict each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.identify.difference.rows import DifferenceRows
+from safe_sysid.identify.difference.shared_fit import SharedFit
+from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
+from safe_sysid.identify.linear_programs import Basis, Budget, LinearPrograms
+from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.parameter_polytope import ParameterPolytope
+from safe_sysid.identify.set_membership import SetMembership
+from safe_sysid.sets.interval import Interval
+
+ARM_BOX = 30.0  # deviations of the fit; rows are what bounds the arm, this keeps programs bounded
+OF_GAINS = 2.0  # times what the range of gains moves the arm, beside that
+FACTOR = 1.5  # times the largest error seen
+FEW_BLOCKS = 6
+FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
+ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
+LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
+LARGEST_OF_FEW = 4.0  # the same with few blocks
+PIVOTS = 12_000.0  # of the simplex method: of a minute, twenty programs and some cuts
+LEAST_ERROR = 1e-6  # of the largest error, where none was seen
+START = 0.1  # of the errors, from which they grow until there is no contradiction
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What the guaranteed interval rests on."""
+
+    delta: Array  # (K, n) [N m] largest error of a frequency and joint seen in empty blocks
+    blocks: int  # empty ones, of the joint with the fewest in which it moves
+    seconds: float  # of a block
+
+
+@dataclass(frozen=True, eq=False)
+class Guarantee:
+    """Bounds on phi, or why there are none."""
+
+    bounds: Interval | None
+    refused: str | None
+    factor: float  # f
+    least: float  # smallest factor without a contradiction
+    promise: Promise
+
+
+def promise_of(blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit) -> Promise:
+    """Largest error of every frequency and joint in the blocks of empty rows and their fit."""
+    spectra = blocks.of(fit.residual)
+    absorbed = len(fit.u) / max(int(np.count_nonzero(rows.counts)), 1)
+    inflation = (1.0 - min(absorbed, 0.9)) ** -0.5
+    seen = inflation * largest_seen(spectra, blocks.moves)
+    count = int(blocks.moves.sum(axis=0).min(initial=len(spectra)))
+    return Promise(np.maximum(seen, LEAST_ERROR * seen.max()), count, blocks.seconds)
+
+
+def guarantee(
+    blocks: SpectralBlocks,
+    rows: DifferenceRows,
+    fit: SharedFit,
+    promise: Promise,
+    prior: tuple[Interval, float],
+    gain_error: Array,
+) -> Guarantee:
+    """Bounds from all blocks; the prior is a box of phi and the reach [m] of the payload."""
+    if promise.blocks == 0:
+        seconds = promise.seconds
+        return Guarantee(None, f'no empty block of {seconds:.3g} s', np.nan, np.nan, promise)
+    observation, rest = _observation(blocks, rows, fit, promise.delta, gain_error)
+    box, reach = prior
+    least = _least_factor(observation, rest, box, reach)
+    few = promise.blocks < FEW_BLOCKS
+    factor = max(FACTOR_OF_FEW if few else FACTOR, ABOVE_LEAST * least)
+    if least > (LARGEST_OF_FEW if few else LARGEST_LEAST):
+        sentence = (
+            f'loaded and empty rows contradict each other unless errors are {least:.1f} times the '
+            f'largest seen in {promise.blocks} empty blocks: another arm, unit or friction'
+        )
+        return Guarantee(None, sentence, factor, least, promise)
+    enlarged = replace(observation, delta=factor * observation.delta)
+    names = [f'joint {j}' for j in range(rows.tau.shape[1])]
+    found = SetMembership(names, reach).solve(enlarged, rest, box, budget=Budget(PIVOTS))
+    if found.bounds is None:
+        return Guarantee(None, str(found.contradiction), factor, least, promise)
+    return Guarantee(found.bounds, None, factor, least, promise)
+
+
+def _observation(
+    blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit, delta: Array, gain_error: Array
+) -> tuple[Observation, Interval]:
+    """Rows of all blocks, and the range of what they share: the arm in s, and gains."""
+    n, k = rows.tau.shape[1], len(fit.u)
+    values, vectors = np.linalg.eigh(fit.covariance[:k, :k])
+    scale = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    axes = vectors * scale
+    tau = blocks.of(rows.tau)  # (blocks, K, n)
+    arm = blocks.of(rows.Y @ (fit.basis @ axes))
+    center = blocks.of(rows.Y @ fit.x)
+    payload = blocks.of(rows.Y_L) * blocks.loaded[:, None, None, None]
+    varied = gain_error > 0.0
+    gains = (-tau[..., None] * np.eye(n))[..., varied]
+    times = rows.t[blocks.rows]
+    every = np.broadcast_to(delta * (1.0 + gain_error), tau.shape) + _rounding(blocks, rows, fit)
+    start, end = (np.broadcast_to(times[:, i, None, None], tau.shape).ravel() for i in (0, -1))
+    observation = Observation(
+        payload.reshape(-1, 10),
+        np.concatenate([arm, gains], axis=-1).reshape(tau.size, -1),
+        (tau - center).ravel(),
+        every.ravel(),
+        np.broadcast_to(np.arange(n), tau.shape).ravel(),
+        start,
+        end,
+    )
+    by_gain = np.abs(fit.by_joint(rows)[:, :k] @ (vectors / scale))
+    width = np.concatenate([ARM_BOX + OF_GAINS * gain_error @ by_gain, gain_error[varied]])
+    moves = np.broadcast_to(blocks.moves[:, None, :], tau.shape).ravel()
+    observation = observation.rows(moves)
+    return observation, Interval(-width, width)
+
+
+def _rounding(blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit) -> Array:
+    """Bound on what rounding makes of the rows, (blocks, K, n) [N m]."""
+    terms = rows.Y.shape[2] + blocks.rows.shape[1]
+    size = np.abs(rows.tau) + np.abs(rows.Y) @ (np.abs(fit.basis) @ np.abs(fit.u))
+    width = ARM_BOX * np.sqrt(np.diag(fit.covariance)[: len(fit.u)])
+    width = width + OF_GAINS * np.abs(fit.by_joint(rows)[:, : len(fit.u)]).sum(axis=0)
+    size = size + np.abs(rows.Y) @ (np.abs(fit.basis) @ width)
+    rounding: Array = 4.0 * terms * 2.0**-52 * blocks.largest(size)
+    return rounding
+
+
+def _least_factor(observation: Observation, rest: Interval, box: Interval, reach: float) -> float:
+    """Return the factor of all errors at which the rows stop to contradict each other."""
+    shrunk = replace(observation, delta=START * observation.delta)
+    elastic = ParameterPolytope(shrunk, rest, box, reach).elastic()
+    programs = LinearPrograms(elastic, np.arange(len(elastic.A)), Budget(np.inf))
+    least = np.zeros(elastic.A.shape[1])
+    least[-1] = -1.0
+    optimum = programs.maximum(least, Basis())
+    return np.inf if optimum is None else START * (1.0 + float(optimum.x[-1]))

@@ -1,0 +1,64 @@
+"""How fast a recorded motion is: the band of its velocities, and the cut-off that suits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.torque_rows import motion_of
+from safe_sysid.measure.filters import zero_phase
+
+CUTOFFS = (2.0, 5.0, 10.0)  # [Hz] of which the smallest that suits is taken
+ABOVE_BAND = 10.0  # times the band: torques of large motions and friction are faster than these
+VARIANCE = 0.99  # of the velocities that is below the band
+SEEN = 12.0  # [Hz] velocities above are noise of differences
+TRANSFERS = 1.2  # times the band and speed of empty motions up to which what they say holds
+
+
+@dataclass(frozen=True, eq=False)
+class MotionBand:
+    """Frequency below which nearly all of the velocity is, and peak speeds."""
+
+    band_hz: float
+    peak_velocity: Array  # (n,) [rad/s]
+
+    def beyond(self, calibrated: MotionBand) -> str | None:
+        """Return why errors of another motion say little about this one, if so."""
+        if self.band_hz > TRANSFERS * calibrated.band_hz:
+            return (
+                f'the loaded motion reaches {self.band_hz:.2g} Hz, the empty ones '
+                f'{calibrated.band_hz:.2g} Hz'
+            )
+        share = self.peak_velocity / np.maximum(calibrated.peak_velocity, 1e-9)
+        worst = int(np.argmax(share))
+        if share[worst] > TRANSFERS:
+            return (
+                f'joint {worst + 1} of the loaded motion reaches '
+                f'{self.peak_velocity[worst]:.2g} rad/s, of the empty ones '
+                f'{calibrated.peak_velocity[worst]:.2g} rad/s'
+            )
+        return None
+
+
+def motion_band(logs: Sequence[EvenLog]) -> MotionBand:
+    """Band and peak speeds of recordings."""
+    bands, speeds = [], []
+    for log in logs:
+        motion = motion_of(log, min(SEEN, 0.45 * log.rate))
+        spectrum = np.abs(np.fft.rfft(motion.qd * np.hanning(len(motion.qd))[:, None], axis=0))
+        power = np.sum((spectrum / (np.std(motion.qd, axis=0) + 1e-9)) ** 2, axis=1)
+        frequency = np.fft.rfftfreq(len(motion.qd), 1.0 / log.rate)
+        power[frequency > SEEN] = 0.0
+        share = np.cumsum(power) / max(float(power.sum()), 1e-300)
+        bands.append(float(frequency[int(np.searchsorted(share, VARIANCE))]))
+        speeds.append(np.quantile(np.abs(zero_phase(motion.qd, log.rate, 5.0)), 0.999, axis=0))
+    return MotionBand(max(bands), np.max(speeds, axis=0))
+
+
+def cutoff_of(band: MotionBand) -> float:
+    """Smallest cut-off that leaves the motion as it is [Hz]."""
+    return next((x for x in CUTOFFS if x >= ABOVE_BAND * band.band_hz), CUTOFFS[-1])

@@ -1,0 +1,182 @@
+"""Rows of recordings: Y x + Y_L phi = tau, both sides behind one filter, phi where it is held.
+
+The regressor is evaluated at a working rate and filtered with the torque; what depends on the
+estimate (friction that grows with the load) is evaluated there as well and filtered alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.torque_rows import ENDS, KEPT, MOTION, WORKING, motion_of
+from safe_sysid.identify.difference.friction_terms import FrictionTerms, standing
+from safe_sysid.measure.filters import zero_phase
+from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.robot_model import RobotModel
+
+LEAST_MOTION = 20.0  # [Hz] positions keep at least this
+NYQUIST = 0.45  # share of the sampling rate that positions keep at most
+STANDING = 0.01  # [rad/s] slower for longer, a joint stands
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """A recording between two gaps, at the working rate."""
+
+    recording: int
+    loaded: bool
+    begin: float  # [s] of its first sample in the recording
+    rate: float  # [Hz]
+    cutoff: float  # [Hz]
+    kept: slice  # samples that become rows
+    qd: Array  # (M, n)
+    bodies: Array  # (M, n, 10 n) regressor of the bodies
+    filtered: Array  # (N, n, 14 n) regressor behind the filter, at the rows; Coulomb still 0
+    into_joint: Array  # (10, 10) payload in the frame of the last joint, of that in its own
+    tau: Array  # (N, n) [N m]
+
+    @property
+    def row_rate(self) -> float:
+        """Rows per second [Hz]."""
+        return self.rate / (self.kept.step or 1)
+
+    def low_passed(self, values: Array) -> Array:
+        """Signals at the working rate behind the filter, at the rows."""
+        flat = values.reshape(len(values), -1)
+        smooth = zero_phase(flat, self.rate, self.cutoff)[self.kept]
+        return smooth.reshape(-1, *values.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class DifferenceRows:
+    """Rows of all recordings; the payload's columns count where it is held."""
+
+    Y: Array  # (N, n, p) of the arm: theta (14 n), then terms of friction (n each)
+    Y_L: Array  # (N, n, 10) of the last body
+    tau: Array  # (N, n) [N m]
+    counts: AnyArray  # (N, n) bool, whether the joint moves
+    loaded: AnyArray  # (N,) bool
+    recording: IntArray  # (N,)
+    stretch: IntArray  # (N,) rows of one number have no gap between them
+    t: Array  # (N,) [s] in the recording
+    rate: float  # [Hz] of rows
+
+    def __len__(self) -> int:
+        return len(self.tau)
+
+    def part(self, chosen: AnyArray) -> DifferenceRows:
+        """Return some of the rows."""
+        arrays = ('Y', 'Y_L', 'tau', 'counts', 'loaded', 'recording', 'stretch', 't')
+        return replace(self, **{name: getattr(self, name)[chosen] for name in arrays})
+
+    def held_in(self, loaded: AnyArray) -> DifferenceRows:
+        """Return the rows with others counted as loaded."""
+        return replace(self, loaded=loaded)
+
+
+def stretch_of(
+    model: RobotModel,
+    log: EvenLog,
+    cutoff: float,
+    recording: int,
+    *,
+    loaded: bool,
+    frame: Array | None = None,
+) -> Stretch:
+    """Evaluate and filter the regressor of one stretch.
+
+    `frame` turns parameters in the frame of the last joint into those of the payload's, (10, 10).
+    """
+    kept_motion = min(max(MOTION * cutoff, LEAST_MOTION), NYQUIST * log.rate)
+    motion = motion_of(log, kept_motion)
+    step = max(int(log.rate / (WORKING * cutoff) + 1e-3), 1)
+    working = log.rate / step
+    tau = log.tau if step == 1 else zero_phase(log.tau, log.rate, 0.4 * working)
+    q, qd, qdd, tau = (x[::step] for x in (motion.q, motion.qd, motion.qdd, tau))
+    W = standard_regressor(model, q, qd, qdd)
+    W[:, :, model.layout.joint_entries('Fc')] = 0.0
+    into_joint = np.asarray(np.linalg.inv(np.eye(10) if frame is None else frame), dtype=float)
+    ends = max(round(ENDS * working / cutoff), 3)
+    kept = slice(ends, max(len(q) - ends, ends), max(int(working / (KEPT * cutoff) + 1e-3), 1))
+    filtered = zero_phase(W.reshape(len(W), -1), working, cutoff)[kept]
+    return Stretch(
+        recording,
+        loaded,
+        log.begin,
+        working,
+        cutoff,
+        kept,
+        qd,
+        np.ascontiguousarray(W[:, :, : 10 * model.n]),
+        filtered.reshape(-1, *W.shape[1:]),
+        into_joint,
+        zero_phase(tau, working, cutoff)[kept],
+    )
+
+
+def rows_of(
+    model: RobotModel,
+    stretches: Sequence[Stretch],
+    terms: FrictionTerms,
+    x: Array | None = None,
+    phi: Array | None = None,
+) -> DifferenceRows:
+    """Rows of stretches; friction that grows with the load is that of bodies x and payload phi."""
+    parts = [_rows(model, s, i, terms, x, phi) for i, s in enumerate(stretches)]
+    names = ('Y', 'Y_L', 'tau', 'counts', 'loaded', 'recording', 'stretch', 't')
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in names
+    }
+    return replace(parts[0], **joined)
+
+
+def _rows(
+    model: RobotModel,
+    s: Stretch,
+    number: int,
+    terms: FrictionTerms,
+    x: Array | None,
+    phi: Array | None,
+) -> DifferenceRows:
+    N, n = s.tau.shape
+    theta = np.zeros(10 * n) if x is None else x[: 10 * n].copy()
+    if s.loaded and phi is not None:
+        theta[model.layout.end_effector] += s.into_joint @ phi
+    signals = terms.signals(s.qd, s.bodies @ theta)
+    Y = np.zeros((N, n, 14 * n + n * len(signals)))
+    Y[:, :, : 14 * n] = s.filtered
+    joints, coulomb = np.arange(n), model.layout.joint_entries('Fc').start
+    smooth = s.low_passed(np.stack([terms.direction(s.qd), *signals], -1))
+    Y[:, joints, coulomb + joints] = smooth[:, :, 0]
+    for k in range(len(signals)):
+        Y[:, joints, (14 + k) * n + joints] = smooth[:, :, 1 + k]
+    counts = ~standing(s.qd, s.rate, STANDING)[s.kept]
+    t = s.begin + np.arange(len(s.qd))[s.kept] / s.rate
+    return DifferenceRows(
+        Y,
+        s.filtered[:, :, model.layout.end_effector] @ s.into_joint,
+        s.tau,
+        counts,
+        np.full(N, s.loaded),
+        np.full(N, s.recording),
+        np.full(N, number),
+        t,
+        s.row_rate,
+    )
+
+
+def moving(rows: DifferenceRows) -> DifferenceRows:
+    """Leave out where the whole arm stands, at the ends of recordings and beside gaps."""
+    moves = rows.counts.any(axis=1)
+    found = np.zeros(len(rows), dtype=bool)
+    for number in np.unique(rows.stretch):
+        here = np.flatnonzero((rows.stretch == number) & moves)
+        if len(here):
+            found[here[0] : here[-1] + 1] = True
+    return rows.part(found)

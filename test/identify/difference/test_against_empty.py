@@ -1,0 +1,112 @@
+"""A payload between recordings: both intervals contain it, or are withheld."""
+
+from dataclasses import replace
+
+from identify.difference.two_recordings import PAYLOAD, PLAIN, TwoLinks
+import numpy as np
+import pytest
+
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.difference.against_empty import payload_difference
+from safe_sysid.identify.difference.friction_choice import FrictionChoice
+from safe_sysid.identify.difference.friction_terms import FrictionTerms
+
+UNDER_LOAD = FrictionChoice(FrictionTerms(load=True), 0.0, ())
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_both_intervals_contain_the_payload_of_an_unknown_arm(seed):
+    arm = TwoLinks(np.random.default_rng(seed))
+    found = payload_difference(arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)]))
+    assert found.withheld is None
+    assert found.not_guaranteed is None
+    given, sure = found.statistical.bounds, found.guaranteed_bounds
+    seen = np.r_[0:4, 9]  # two links in a plane show no more
+    assert np.all((given.lower <= PAYLOAD)[seen])
+    assert np.all((given.upper >= PAYLOAD)[seen])
+    assert np.all((sure.lower <= PAYLOAD) & (sure.upper >= PAYLOAD))
+    assert given.radius[0] < 0.3
+    assert sure.radius[0] < 0.8
+
+
+def test_a_motion_in_the_payloads_own_frame_gives_the_same_mass(rng):
+    arm = TwoLinks(rng)
+    problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD)])
+    moved = np.eye(10)
+    moved[1, 0] = -0.1  # first moment about a point 0.1 m along x
+    elsewhere = replace(problem, frame=('tool', moved, 0.1), inertia_prior=1e6)
+    here, there = (payload_difference(p) for p in (replace(problem, inertia_prior=1e6), elsewhere))
+    assert there.nominal[0] == pytest.approx(here.nominal[0], abs=1e-6)
+    assert there.nominal[1] == pytest.approx(here.nominal[1] - 0.1 * here.nominal[0], abs=1e-6)
+
+
+def test_friction_that_grows_with_the_load_biases_an_arm_without_it(rng):
+    arm = TwoLinks(rng, load_friction=0.1, noise=0.002)
+    loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)
+    plain, under_load = (
+        payload_difference(arm.problem(loaded, [empty], friction))
+        for friction in (PLAIN, UNDER_LOAD)
+    )
+    assert under_load.error[1] < 0.5 * plain.error[1]
+    off = [abs(found.nominal[0] - PAYLOAD[0]) for found in (under_load, plain)]
+    assert off[0] < 0.02
+    assert under_load.statistical.bounds.radius[0] < plain.statistical.bounds.radius[0]
+
+
+def test_an_effort_whose_unit_is_uncertain_widens_both_intervals(rng):
+    arm = TwoLinks(rng)
+    loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD, 60.0)
+    exact, doubtful = (
+        payload_difference(arm.problem(loaded, [empty], gain_error=g)) for g in (0.0, 0.1)
+    )
+    assert np.all(exact.statistical.from_gains == 0.0)
+    assert doubtful.statistical.from_gains[0] >= 0.09 * doubtful.nominal[0]
+    assert doubtful.guaranteed_bounds.radius[0] > exact.guaranteed_bounds.radius[0] + 0.05
+
+
+def test_a_gain_that_differs_in_the_loaded_recording_is_not_believed(rng):
+    arm = TwoLinks(rng, noise=0.005)
+    loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)
+    halved = replace(loaded, tau=loaded.tau * np.array([0.4, 1.0]))
+    found = payload_difference(arm.problem(halved, [empty]))
+    assert found.guaranteed_bounds is None
+    assert 'contradict' in found.not_guaranteed
+    assert found.withheld is None or 'joint_1' in found.withheld
+
+
+def test_the_effort_of_another_unit_is_refused_where_nobody_vouches_for_it(rng):
+    arm = TwoLinks(rng)
+    logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)]
+    currents = [replace(log, tau=0.05 * log.tau) for log in logs]
+    problem = replace(arm.problem(currents[0], [currents[1]]), unit_is_stated=False)
+    assert 'unit' in payload_difference(problem).refused
+
+
+def test_a_faster_motion_than_the_empty_ones_gets_no_guarantee(rng):
+    arm = TwoLinks(rng)
+    empty = arm.log(0.0 * PAYLOAD)
+    quick = arm.log(PAYLOAD)
+    quick = replace(quick, rate=2.0 * quick.rate)
+    found = payload_difference(arm.problem(quick, [replace(empty, begin=0.0)]))
+    assert found.guaranteed is None
+    assert 'say nothing' in found.not_guaranteed
+
+
+def test_seconds_that_are_too_few_are_named(rng):
+    arm = TwoLinks(rng)
+    short = arm.log(PAYLOAD).part(0.0, 0.15)
+    with pytest.raises(MeasurementError, match='s of motion with the payload'):
+        payload_difference(arm.problem(short, [arm.log(0.0 * PAYLOAD)]))
+
+
+def test_more_empty_recordings_need_less_enlarging(rng):
+    arm = TwoLinks(rng)
+    loaded = arm.log(PAYLOAD)
+    empty = [arm.log(0.0 * PAYLOAD) for _ in range(3)]
+    factors = [
+        payload_difference(arm.problem(loaded, empty[:count])).statistical.kappa[0]
+        for count in (1, 2, 3)
+    ]
+    assert factors[0] >= 2.0
+    assert factors[1] >= 1.5
+    assert factors[2] < 2.0
