@@ -5,26 +5,43 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from safe_sysid.cli.calibrate import add_arm, recorded_of
+from safe_sysid.cli.calibrate import add_arm
 from safe_sysid.cli.output import print_to_error
-from safe_sysid.cli.recording import add_recording, arm_of_options
+from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
 
-HELP = 'identify torque per unit of effort from recordings without and with a known payload'
+HELP = 'identify torque per unit of effort from recordings without and with a known mass'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Two recordings, the arm, and what it held in the second."""
     parser.add_argument('without', metavar='BAG', type=Path, help='recording without the payload')
-    parser.add_argument('loaded', metavar='BAG', type=Path, help='recording with the payload')
-    add_arm(parser)
     parser.add_argument(
-        '--payload', required=True, metavar='NAME|YAML',
-        help='the known body: one that comes with the package, or a file like those',
+        'loaded', metavar='BAG', type=Path, nargs='+',
+        help='recordings with the payload; several are compared with each other',
+    )  # fmt: skip
+    add_arm(parser)
+    body = parser.add_mutually_exclusive_group(required=True)
+    body.add_argument(
+        '--mass', metavar='KG', type=positive,
+        help='of the body, difference to what the empty arm holds; its centre of mass and '
+        'inertia are found',
+    )  # fmt: skip
+    body.add_argument(
+        '--payload', metavar='NAME|YAML',
+        help='the same with a described body, refused if the recordings speak against it: one '
+        'that comes with the package, or a file like those',
     )  # fmt: skip
     parser.add_argument(
-        '--cutoff', metavar='HZ', type=positive, default=10.0, help='low-pass; default: 10'
-    )
+        '--payload-from', metavar='S', type=float, default=0.0,
+        help='time in the loaded recordings from which on they count; default: 0',
+    )  # fmt: skip
+    parser.add_argument('--to', metavar='S', type=positive, help='end of that part; default: all')
+    parser.add_argument(
+        '--cutoff', metavar='HZ', type=positive,
+        help='low-pass; default: what suits the motion',
+    )  # fmt: skip
+    parser.add_argument('--out', metavar='YAML', type=Path, help='file for `identify --gains`')
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     add_recording(parser.add_argument_group('the recordings'))
 
@@ -33,34 +50,49 @@ def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid calibrate-gains`; status 1 if a sign stays undecided."""
     import numpy as np
 
-    from safe_sysid.calibrate.drive_gain import gains_of_logs
+    from safe_sysid.identify.difference.gain_calibration import GainRecordings, calibrated_gains
+    from safe_sysid.identify.difference.gains_file import KnownGains
     from safe_sysid.model.payload import read_payload
     from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
-        model, sensors = arm.model, arm.model.sensors
-        without, loaded = (
-            recorded_of(options, [path], arm).logs for path in (options.without, options.loaded)
+        payload = None if options.payload is None else read_payload(options.payload)
+        found, caution = calibrated_gains(
+            arm,
+            GainRecordings(
+                [recording_choice(options, options.without)],
+                [recording_choice(options, path) for path in options.loaded],
+                (options.payload_from, options.to),
+            ),
+            options.mass if payload is None else payload,
+            options.cutoff,
         )
-        payload = read_payload(options.payload)
-        found = gains_of_logs(model, without, loaded, payload, options.cutoff)
-    # the recordings were read with the signs and scales of the settings
-    gain = found.gain * sensors.effort_sign * sensors.effort_scale
-    deviation = found.deviation * sensors.effort_scale
     undecided = found.undecided
+    names = arm.model.layout.joint_names
+    origin = {
+        'robot': arm.model.name,
+        'mass_kg': float(found.phi[0]),
+        'pairs': len(options.loaded),
+    }
+    if options.out is not None and not undecided.any():
+        KnownGains(names, found.gain, found.log_covariance).write(options.out, origin)
     figures: dict[str, object] = {
-        'robot': model.name,
-        'payload': payload.name,
-        'cutoff_hz': options.cutoff,
+        **origin,
+        'payload': 'its mass' if payload is None else payload.name,
+        'friction_terms': list(found.terms.names),
+        'com_m': (found.phi[1:4] / found.phi[0]).tolist(),
+        'caution': caution,
         'joints': [
             {
                 'joint': name,
-                'effort_sign': 0 if undecided[i] else int(np.sign(gain[i])),
-                'effort_scale': float(abs(gain[i])),
-                'deviation': float(deviation[i]),
+                'effort_sign': 0 if undecided[i] else int(np.sign(found.gain[i])),
+                'effort_scale': float(abs(found.gain[i])),
+                'deviation': float(found.deviation[i]),
+                'misfit': float(found.misfit[i]),
+                'calibrated': not bool(found.uncalibrated[i]),
             }
-            for i, name in enumerate(model.layout.joint_names)
+            for i, name in enumerate(names)
         ],
     }
     print(as_json(figures) if options.json else as_table(figures))

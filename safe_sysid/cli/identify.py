@@ -71,6 +71,7 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     add_setting(group, RecordingSettings, 'confidence', '--confidence', metavar='SHARE')
     add_setting(group, RecordingSettings, 'gain_error', '--gain-error', metavar='SHARE')
+    add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=Path)
     add_setting(group, RecordingSettings, 'inertia_prior', '--inertia-prior')
 
 

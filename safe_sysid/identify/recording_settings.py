@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from safe_sysid.config import NotNegative, OneOf, Positive, PositiveShare, Settings, Share
@@ -50,6 +51,8 @@ class RecordingSettings(Settings):
     # recordings
     gain_error: Share | None = None  # share by which torque per unit of effort may be off, against
     # empty recordings; none: what sensing: of the arm states, else 10%
+    gains: Path | None = None  # file of calibrate-gains: torque per unit of effort, instead of
+    # sign and scale of the arm's settings, against empty recordings
     inertia_prior: Positive = 0.1  # [kg·m²] moments of inertia of the payload are 0 to one such
     # deviation for the statistical interval; 1000 says nothing of them
     stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default

@@ -38,6 +38,7 @@ from safe_sysid.sets.interval import Interval
 WIDENED = 1.3  # residuals with the payload over those without, in which intervals get wider
 WITHHELD = 2.5  # the same, where a term is missing or a unit is wrong
 GUARANTEED_THRESHOLD = 1e-6  # directions of the arm that rows show less are left out
+GAIN_RANGE = 3.0  # deviations of a calibrated gain that the guaranteed form allows for
 LEAST_LOADED = 4.0  # [s] of motion with the payload
 
 
@@ -54,9 +55,18 @@ class DifferenceProblem:
     gain_error: Array  # (n,) share by which the unit of the effort may be off
     inertia_prior: float  # [kg m^2] inertias are 0 to so much, for statistics; may be infinite
     confidence: float
+    gain_covariance: Array | None = None  # (n, n) of ln gain, where a known mass has told it
     unit_is_stated: bool = False  # whether anybody said how well the unit of the effort is known
     cutoff: float | None = None  # [Hz]
     friction: FrictionChoice | None = None  # chosen before, by other recordings
+
+    @property
+    def gain_range(self) -> Array:
+        """Share by which gains may be off in the guaranteed form, (n,)."""
+        if self.gain_covariance is None:
+            return self.gain_error
+        calibrated: Array = GAIN_RANGE * np.sqrt(np.diag(self.gain_covariance))
+        return self.gain_error + calibrated
 
     @property
     def prior(self) -> Array:
@@ -146,9 +156,17 @@ def _statistical(
     residuals = pieces.half_width(deviation, errors.freedom, problem.confidence)
     shrinkage = student.ppf(0.5 * (1.0 + problem.confidence), 1e9) * fit.shrinkage(problem.prior)
     noise = np.hypot(residuals, shrinkage)
-    gains = problem.gain_error @ np.abs(fit.by_joint(rows)[:, -10:])
+    by_joint = fit.by_joint(rows)[:, -10:]
+    gains = problem.gain_error @ np.abs(by_joint)
+    if problem.gain_covariance is not None:
+        tail = student.ppf(0.5 * (1.0 + problem.confidence), 1e9)
+        variance = np.einsum('jc,ji,ic->c', by_joint, problem.gain_covariance, by_joint)
+        calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
+        half, gains = np.hypot(noise, calibrated) + gains, gains + calibrated
+    else:
+        half = noise + gains
     return Statistical(
-        Interval.from_center_radius(fit.phi, noise + gains),
+        Interval.from_center_radius(fit.phi, half),
         problem.confidence, noise, gains, pieces.factor, pieces.data_factor,
         len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom,
     )  # fmt: skip
@@ -165,7 +183,7 @@ def _guaranteed(problem: DifferenceProblem, rows: DifferenceRows, empty: EmptyAr
     lower[[0, 4, 6, 9]] = 0.0  # mass and moments of inertia are not negative
     return guarantee(
         spectral_blocks(rows, seconds), rows, fit, promise, (Interval(lower, upper), reach),
-        problem.gain_error,
+        problem.gain_range,
     )  # fmt: skip
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import time
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
+from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.errors import ConfigError, ModelError
-from safe_sysid.identify.difference.against_empty import DifferenceProblem, payload_difference
+from safe_sysid.identify.difference.against_empty import (
+    GAIN_RANGE,
+    DifferenceProblem,
+    payload_difference,
+)
 from safe_sysid.identify.difference.answer import PayloadDifference
+from safe_sysid.identify.difference.even_recording import even_recording
+from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.payload_in_frame import into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
@@ -20,9 +26,7 @@ from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 
-BRIDGED = 0.02  # [s] a gap that a curve through positions may bridge
 UNVERIFIED = 0.1  # share by which the unit of an effort may be off, where nobody states it
-FEWEST_SECONDS = 3.0  # of a piece between gaps; shorter ones have no rows behind the filter
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +66,13 @@ def identify_difference(
         for choice, recording in zip([loaded, *empty], [held, *without], strict=True)
         for sentence in (*recording.timing.sentences(), *recording.remarks)
     ]
-    gain_error, unit = _gain_error(arm, settings)
+    gains = None if settings.gains is None else read_gains(settings.gains, names)
+    if gains is not None:
+        sensors = replace(
+            arm.model.sensors, effort_sign=np.sign(gains.gain), effort_scale=np.abs(gains.gain)
+        )
+        arm = replace(arm, model=replace(arm.model, sensors=sensors))
+    gain_error, unit = _gain_error(arm, settings, gains)
     problem = DifferenceProblem(
         model=arm.model,
         loaded=_logs(arm, held),
@@ -73,7 +83,8 @@ def identify_difference(
         gain_error=gain_error,
         inertia_prior=settings.inertia_prior,
         confidence=settings.confidence,
-        unit_is_stated=settings.gain_error is not None,
+        unit_is_stated=settings.gain_error is not None or gains is not None,
+        gain_covariance=None if gains is None else gains.log_covariance,
         cutoff=settings.filter_hz,
     )
     progress(0.2, 'comparing')
@@ -98,12 +109,10 @@ def _part(recording: Recording, settings: RecordingSettings) -> Recording:
 
 
 def _logs(arm: Arm, recording: Recording) -> list[EvenLog]:
-    """Pieces without gaps, long enough for rows; short ones are dropped."""
-    sensors = arm.model.sensors
-    log = recording.log(sensors.effort_sign, sensors.effort_scale)
-    pieces = even_logs(unwrapped(log, arm.model.limits.is_continuous), BRIDGED)
-    long = [piece for piece in pieces if piece.seconds >= FEWEST_SECONDS]
-    return long or pieces
+    sensors, limits = arm.model.sensors, arm.model.limits
+    return even_recording(
+        recording, sensors.effort_sign, sensors.effort_scale, limits.is_continuous
+    )
 
 
 def _frame(arm: Arm, flange: str) -> tuple[str, Array, float]:
@@ -116,11 +125,21 @@ def _frame(arm: Arm, flange: str) -> tuple[str, Array, float]:
     return flange, into_frame(frame), float(np.linalg.norm(frame.p))
 
 
-def _gain_error(arm: Arm, settings: RecordingSettings) -> tuple[Array, str]:
+def _gain_error(
+    arm: Arm, settings: RecordingSettings, gains: KnownGains | None
+) -> tuple[Array, str]:
     """Share by which torque per unit of effort may be off, joint by joint, and what says so."""
     n, stated = arm.model.n, arm.model.sensors.sensing.torque.ratio
     if settings.gain_error is not None:
         share, source = settings.gain_error, 'as stated'
+    elif gains is not None:
+        widest = float(np.sqrt(np.diag(gains.log_covariance).max()))
+        sentence = (
+            f'torque per unit of effort is that of {settings.gains}, the same in all recordings, '
+            f'with its covariance (statistical) and within {GAIN_RANGE:g} deviations (guaranteed; '
+            f'{100 * GAIN_RANGE * widest:.2g} % at most)'
+        )
+        return np.zeros(n), sentence
     elif stated is not None:
         share, source = float(np.max(stated)), 'as the settings of the arm state'
     else:

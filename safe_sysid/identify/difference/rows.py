@@ -46,6 +46,10 @@ class Stretch:
         """Rows per second [Hz]."""
         return self.rate / (self.kept.step or 1)
 
+    def with_gains(self, gain: Array) -> Stretch:
+        """Return the stretch with its effort times a gain of each joint."""
+        return replace(self, tau=self.tau * gain)
+
     def low_passed(self, values: Array) -> Array:
         """Signals at the working rate behind the filter, at the rows."""
         flat = values.reshape(len(values), -1)

@@ -1,0 +1,77 @@
+"""Gains of drives from files without and with a body whose mass is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.difference.drive_gains import DriveGains, gains_of_stretches, pooled
+from safe_sysid.identify.difference.even_recording import even_recording
+from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
+from safe_sysid.identify.difference.rows import stretch_of
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
+from safe_sysid.model.arm import Arm
+from safe_sysid.model.payload import Payload
+
+
+@dataclass(frozen=True)
+class GainRecordings:
+    """Files without and with the body, and the part of the latter [s] that counts."""
+
+    empty: Sequence[RecordingChoice]
+    loaded: Sequence[RecordingChoice]
+    part: tuple[float, float | None] = (0.0, None)
+
+
+def calibrated_gains(
+    arm: Arm, recordings: GainRecordings, body: float | Payload, cutoff: float | None = None
+) -> tuple[DriveGains, str | None]:
+    """Gains, and a caution if pairs disagree; the body is its mass [kg] or all of it.
+
+    Signs and scales of the arm's settings have no part in it.
+    """
+    model, names = arm.model, arm.model.layout.joint_names
+    one = np.ones(model.n)
+    is_continuous = model.limits.is_continuous
+    empty = [
+        even_recording(recording_of_choice(choice, names), one, one, is_continuous)
+        for choice in recordings.empty
+    ]
+    begin, end = recordings.part
+    loaded = []
+    for choice in recordings.loaded:
+        recording = recording_of_choice(choice, names)
+        if begin > 0.0 or end is not None:
+            recording = recording.between(begin, end or np.inf)
+        loaded.append(even_recording(recording, one, one, is_continuous))
+    every = [log for logs in (*empty, *loaded) for log in logs]
+    cutoff = cutoff or cutoff_of(motion_band(every))
+    without = [
+        stretch_of(model, log, cutoff, i, loaded=False)
+        for i, logs in enumerate(empty)
+        for log in logs
+    ]
+    described = _described(arm, body)
+    mass = body if not isinstance(body, Payload) else body.mass
+    pairs = []
+    for logs in loaded:
+        held = [stretch_of(model, log, cutoff, len(empty), loaded=True) for log in logs]
+        found = gains_of_stretches(model, [*without, *held], mass)
+        refuted = None if described is None else found.refutes(described)
+        if refuted is not None:
+            raise MeasurementError(refuted)
+        pairs.append(found)
+    return pooled(pairs)
+
+
+def _described(arm: Arm, body: float | Payload) -> Array | None:
+    """Ten parameters of a described body in the frame of the last joint."""
+    if not isinstance(body, Payload):
+        return None
+    place = arm.model.layout.end_effector
+    phi: Array = (arm.model.with_payload(body).theta - arm.model.theta)[place]
+    return phi
