@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.answer_text import as_mapping, as_table
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
+from safe_sysid.identify.difference.self_test import SelfTest
 from safe_sysid.sets.interval import Interval
 
 
@@ -53,6 +56,13 @@ class DifferenceResult(ShownAsText):
     def assumptions(self) -> tuple[str, ...]:
         """What the intervals rest on, in sentences that say of which they speak."""
         return self.recorded.assumptions
+
+    def self_test(self, seed: int = 0) -> list[SelfTest]:
+        """Add bodies to pieces of the empty recordings and identify them; print them for tables.
+
+        One for each length of piece that the recordings are long enough for.
+        """
+        return self.recorded.self_test(np.random.default_rng(seed))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything in the types of JSON."""

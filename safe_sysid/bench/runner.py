@@ -14,6 +14,7 @@ from safe_sysid.bench import (
     model,
     plan,
     reach,
+    recordings,
     ros,
     track,
 )
@@ -23,7 +24,7 @@ from safe_sysid.versions import cpu_count, versions
 
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
-    *(identifiability, falsify, constrained),
+    *(identifiability, falsify, constrained, recordings),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

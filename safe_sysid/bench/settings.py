@@ -20,6 +20,7 @@ MEMBERS = (
     'identifiability',
     'falsify',
     'constrained',
+    'recordings',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 

@@ -69,6 +69,11 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
         help='recordings without the payload: the arm is then unknown, and the payload is what '
         'differs. Nothing need be known of links and friction, and there are two intervals',
     )  # fmt: skip
+    group.add_argument(
+        '--self-test', action='store_true',
+        help='add bodies to pieces of the empty recordings, identify them, and print how often '
+        'the intervals contain them; status 1 if they do not',
+    )  # fmt: skip
     add_setting(group, RecordingSettings, 'confidence', '--confidence', metavar='SHARE')
     add_setting(group, RecordingSettings, 'gain_error', '--gain-error', metavar='SHARE')
     add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=Path)
@@ -165,11 +170,16 @@ def _against_empty(options: argparse.Namespace) -> int:
             empty=[recording_choice(options, path) for path in options.empty],
         )  # fmt: skip
         bar.end()
+        tests = result.self_test() if options.self_test else []
+    content = {**result.as_dict(), 'self_test': [test.as_mapping() for test in tests]}
     if options.json:
-        print(json.dumps(result.as_dict(), allow_nan=False))
+        print(json.dumps(content, allow_nan=False))
+    elif options.yaml:
+        print(yaml_text(content))
     else:
-        print(yaml_text(result.as_dict()) if options.yaml else result)
-    return 0 if result.refused is None else REFUSED
+        print('\n\n'.join([str(result), *map(str, tests)]))
+    doubted = any(test.warning for test in tests)
+    return 0 if result.refused is None and not doubted else REFUSED
 
 
 def settings_of(options: argparse.Namespace) -> RecordingSettings:

@@ -68,3 +68,11 @@ def test_exports_say_that_they_are_for_one_recording(files):
     arguments = [str(files / 'loaded.csv'), '--empty', str(files / 'empty.csv')]
     with pytest.raises(ConfigError, match='not with --empty'):
         command(parser.parse_args([*arguments, '--robot', 'two_link', '--html', 'page.html']))
+
+
+@pytest.mark.slow
+def test_the_self_test_is_a_table(files, capsys):
+    status, text = answer(files, capsys, '--self-test')
+    assert status == 0
+    assert 'Self-test: ' in text
+    assert 'bodies in empty pieces of 20 s' in text

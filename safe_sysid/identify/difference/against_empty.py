@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import t as student
@@ -59,6 +59,7 @@ class DifferenceProblem:
     unit_is_stated: bool = False  # whether anybody said how well the unit of the effort is known
     cutoff: float | None = None  # [Hz]
     friction: FrictionChoice | None = None  # chosen before, by other recordings
+    known: EmptyArm | None = None  # of these empty recordings, so that it is not found twice
 
     @property
     def gain_range(self) -> Array:
@@ -79,6 +80,7 @@ class DifferenceProblem:
 class EmptyArm:
     """What empty recordings say of an arm that any payload is compared with."""
 
+    cutoff: float  # [Hz]
     stretches: list[Stretch]
     friction: FrictionChoice
     rows: DifferenceRows
@@ -90,8 +92,9 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     model = problem.model
     band = motion_band([log for logs in problem.empty for log in logs])
     loaded_band = motion_band(problem.loaded)
-    cutoff = problem.cutoff or cutoff_of(max(band, loaded_band, key=lambda x: x.band_hz))
-    empty = empty_arm(problem, cutoff)
+    cutoff = cutoff_of_problem(problem)
+    known = problem.known
+    empty = empty_arm(problem, cutoff) if known is None or known.cutoff != cutoff else known
     number = len(problem.empty)
     held = [_stretch(problem, log, cutoff, number, loaded=True) for log in problem.loaded]
     rows = moving(rows_at_estimate(model, [*empty.stretches, *held], empty.friction.terms))
@@ -111,9 +114,11 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
         statistical = _statistical(problem, rows, fit, pieces, widened)
     beyond = loaded_band.beyond(band)
     guaranteed = None
-    refused = unit or (beyond and f'{beyond}: errors of the empty motions say nothing of those')
-    if refused is None:
-        guaranteed = _guaranteed(problem, rows, empty)
+    refused = unit
+    if isinstance(beyond, str):
+        refused = unit or f'{beyond}: errors of the empty motions say nothing of those'
+    elif refused is None:
+        guaranteed = _guaranteed(problem, rows, empty, beyond)
         refused = guaranteed.refused
     errors = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
     return PayloadDifference(
@@ -133,8 +138,19 @@ def empty_arm(problem: DifferenceProblem, cutoff: float) -> EmptyArm:
     friction = problem.friction or chosen_friction(model, stretches)
     rows = moving(rows_at_estimate(model, stretches, friction.terms))
     return EmptyArm(
-        stretches, friction, rows, shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
+        cutoff, stretches, friction, rows, shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
     )
+
+
+def with_empty_evidence(problem: DifferenceProblem) -> DifferenceProblem:
+    """Return the problem with what its empty recordings say, for several payloads."""
+    return replace(problem, known=empty_arm(problem, cutoff_of_problem(problem)))
+
+
+def cutoff_of_problem(problem: DifferenceProblem) -> float:
+    """Cut-off as stated, or as suits all of the motions [Hz]."""
+    logs = [log for logs in (*problem.empty, problem.loaded) for log in logs]
+    return problem.cutoff or cutoff_of(motion_band(logs))
 
 
 def _stretch(
@@ -172,10 +188,13 @@ def _statistical(
     )  # fmt: skip
 
 
-def _guaranteed(problem: DifferenceProblem, rows: DifferenceRows, empty: EmptyArm) -> Guarantee:
+def _guaranteed(
+    problem: DifferenceProblem, rows: DifferenceRows, empty: EmptyArm, faster: float
+) -> Guarantee:
     """Membership of all blocks, with errors as large as empty blocks show."""
     seconds = block_seconds(float(np.count_nonzero(rows.loaded)) / rows.rate)
     promise = promise_of(spectral_blocks(empty.rows, seconds), empty.rows, empty.fit)
+    promise = replace(promise, delta=faster * promise.delta, faster=faster)
     fit = shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
     mass, reach = problem.payload_mass, problem.reach + problem.frame[2]
     upper = np.array([mass, *(mass * reach,) * 3, *(mass * reach**2,) * 6])

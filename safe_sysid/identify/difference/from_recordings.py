@@ -19,6 +19,7 @@ from safe_sysid.identify.difference.against_empty import (
 from safe_sysid.identify.difference.answer import PayloadDifference
 from safe_sysid.identify.difference.even_recording import even_recording
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
+from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
@@ -26,6 +27,7 @@ from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 
+SELF_TEST_SECONDS = (5.0, 10.0, 20.0)  # of pieces
 UNVERIFIED = 0.1  # share by which the unit of an effort may be off, where nobody states it
 
 
@@ -41,6 +43,13 @@ class IdentifiedDifference:
     remarks: tuple[str, ...]  # on the recordings
     assumptions: tuple[str, ...]
     seconds: float
+    problem: DifferenceProblem
+
+    def self_test(self, rng: np.random.Generator) -> list[SelfTest]:
+        """Add bodies to pieces of the empty recordings and identify them, by length of piece."""
+        longest = max(log.seconds for logs in self.problem.empty for log in logs)
+        lengths = [s for s in SELF_TEST_SECONDS if s <= longest / 2.0]
+        return [self_test(self.problem, seconds, rng) for seconds in lengths]
 
 
 def identify_difference(
@@ -99,6 +108,7 @@ def identify_difference(
         tuple(remarks),
         (unit, *_assumptions(found, settings, len(empty))),
         time.monotonic() - begin,
+        problem,
     )
 
 
@@ -187,7 +197,7 @@ def _assumptions(
     if promise is not None and promise.bounds is not None:
         sentences += [
             f'guaranteed: no block of {promise.promise.seconds:.3g} s has a spectrum of model '
-            f'error above {promise.factor:.2f} times the largest seen in '
+            f'error above {promise.factor * promise.promise.faster:.2f} times the largest seen in '
             f'{promise.promise.blocks} empty blocks (at {promise.least:.2f} times the rows begin '
             'to contradict each other); friction under load is that of the estimated load',
             f'guaranteed: the payload weighs at most {settings.payload_mass:g} kg, no part of it '

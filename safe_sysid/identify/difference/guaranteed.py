@@ -33,7 +33,7 @@ FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
 ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
 LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
 LARGEST_OF_FEW = 4.0  # the same with few blocks
-PIVOTS = 12_000.0  # of the simplex method: of a minute, twenty programs and some cuts
+PIVOTS = 6_000.0  # of the simplex method: of a minute, twenty programs and some cuts
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
 START = 0.1  # of the errors, from which they grow until there is no contradiction
 
@@ -45,6 +45,7 @@ class Promise:
     delta: Array  # (K, n) [N m] largest error of a frequency and joint seen in empty blocks
     blocks: int  # empty ones, of the joint with the fewest in which it moves
     seconds: float  # of a block
+    faster: float = 1.0  # times larger than seen, as the loaded motion is faster
 
 
 @dataclass(frozen=True, eq=False)

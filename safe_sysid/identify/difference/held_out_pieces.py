@@ -18,7 +18,7 @@ from safe_sysid.identify.difference.shared_fit import shared_fit
 
 GAP = 0.5  # [s] between a piece and what it is compared with
 SHARE = 3.0  # an only recording is longer than its pieces by this factor at least
-SHORTEST = 4.0  # [s] of a piece
+SHORTEST = 2.5  # [s] of a piece
 PRIOR = 5.0  # pieces that the prior of kappa counts for
 FLOORS = (2.0, 1.5, 1.0)  # of kappa with one, two, three empty recordings and more
 LARGE = 2.0  # kappa from data above which errors persist longer than a piece

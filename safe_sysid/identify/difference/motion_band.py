@@ -16,7 +16,9 @@ CUTOFFS = (2.0, 5.0, 10.0)  # [Hz] of which the smallest that suits is taken
 ABOVE_BAND = 10.0  # times the band: torques of large motions and friction are faster than these
 VARIANCE = 0.99  # of the velocities that is below the band
 SEEN = 12.0  # [Hz] velocities above are noise of differences
-TRANSFERS = 1.2  # times the band and speed of empty motions up to which what they say holds
+LARGEST_BAND = 1.5  # times that of the empty motions, beyond which their errors say nothing
+LARGEST_SPEED = 2.0  # the same of peak speeds
+SAME_SPEED = 1.2  # times those of the empty motions, up to which errors are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,22 +28,25 @@ class MotionBand:
     band_hz: float
     peak_velocity: Array  # (n,) [rad/s]
 
-    def beyond(self, calibrated: MotionBand) -> str | None:
-        """Return why errors of another motion say little about this one, if so."""
-        if self.band_hz > TRANSFERS * calibrated.band_hz:
+    def beyond(self, calibrated: MotionBand) -> float | str:
+        """By how much errors may be larger than in a slower motion, or why nobody can tell.
+
+        What a model lacks grows with the square of a speed at most: inertial and viscous terms.
+        """
+        if self.band_hz > LARGEST_BAND * calibrated.band_hz:
             return (
                 f'the loaded motion reaches {self.band_hz:.2g} Hz, the empty ones '
                 f'{calibrated.band_hz:.2g} Hz'
             )
         share = self.peak_velocity / np.maximum(calibrated.peak_velocity, 1e-9)
         worst = int(np.argmax(share))
-        if share[worst] > TRANSFERS:
+        if share[worst] > LARGEST_SPEED:
             return (
                 f'joint {worst + 1} of the loaded motion reaches '
                 f'{self.peak_velocity[worst]:.2g} rad/s, of the empty ones '
                 f'{calibrated.peak_velocity[worst]:.2g} rad/s'
             )
-        return None
+        return 1.0 if share[worst] <= SAME_SPEED else float(share[worst] ** 2)
 
 
 def motion_band(logs: Sequence[EvenLog]) -> MotionBand:

@@ -1,0 +1,116 @@
+"""Simulated recordings of an empty and a loaded arm with what real ones have and models lack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.model import inertia
+from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.robot_model import RobotModel
+
+RATES = (100.0, 125.0, 200.0)  # [Hz]
+ENCODER = 2e-5  # [rad] step
+GEAR_RIPPLES = 100  # torque ripples per turn of a joint
+
+
+@dataclass(frozen=True, eq=False)
+class Imperfections:
+    """What drives and sensors of one arm do beyond Coulomb and viscous friction."""
+
+    load_friction: float  # share of the load
+    quadratic: float  # [N m s^2/rad^2] as share of the largest torque
+    stribeck: tuple[float, float]  # share of Coulomb friction on top, and velocity [rad/s]
+    warm_up: float  # share of Coulomb friction that is lost in a minute
+    drift: float  # of offsets, share of the largest torque per root of a second
+    ripple: float  # share of the largest torque
+    coloured: float  # share of the rms torque
+    coloured_s: float  # correlation time [s]
+    gain: Array  # (n,) 1 plus its error
+    delay: float  # [s]
+
+
+def imperfections(rng: np.random.Generator, n: int, gain_error: float) -> Imperfections:
+    """Draw them; gains stay within what is promised of them."""
+    return Imperfections(
+        load_friction=rng.uniform(0.0, 0.06),
+        quadratic=rng.uniform(0.0, 0.02),
+        stribeck=(rng.uniform(0.0, 0.3), rng.uniform(0.02, 0.1)),
+        warm_up=rng.uniform(0.0, 0.1),
+        drift=rng.uniform(0.0, 0.001),
+        ripple=rng.uniform(0.0, 0.01),
+        coloured=rng.uniform(0.005, 0.03),
+        coloured_s=rng.uniform(0.1, 1.0),
+        gain=1.0 + gain_error * rng.uniform(-1.0, 1.0, n),
+        delay=rng.uniform(0.0, 0.005),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedPair:
+    """Recordings of one arm, and the body that it holds in the last of them."""
+
+    model: RobotModel  # as described, which the arm is not
+    empty: list[EvenLog]
+    loaded: EvenLog
+    payload: Array  # (10,)
+
+
+def recorded_pair(
+    model: RobotModel, rng: np.random.Generator, gain_error: float, recordings: int
+) -> RecordedPair:
+    """Simulate an altered arm that is recorded empty and with a random body."""
+    truth = altered(model, rng)
+    faults = imperfections(rng, model.n, gain_error)
+    rate = float(rng.choice(RATES))
+    com = rng.uniform(-0.12, 0.12, 3)
+    mass = rng.uniform(0.5, 3.0)
+    payload = inertia.from_mass_com_inertia(np.array(mass), com, mass * 0.002 * np.eye(3))
+    lengths = [rng.uniform(35.0, 60.0) for _ in range(recordings)]
+    empty = [_recorded(truth, rng, faults, rate, s, np.zeros(10)) for s in lengths]
+    loaded = _recorded(truth, rng, faults, rate, rng.uniform(20.0, 35.0), payload)
+    return RecordedPair(model, empty, loaded, payload)
+
+
+def _recorded(
+    truth: RobotModel, rng: np.random.Generator, faults: Imperfections, rate: float,
+    seconds: float, payload: Array,
+) -> EvenLog:  # fmt: skip
+    """Return positions and torques as the drives report them."""
+    motion = motion_in_limits(truth, rng, seconds, rate)
+    layout, n = truth.layout, truth.n
+    theta = truth.theta.copy()
+    theta[layout.end_effector] += payload
+    W = standard_regressor(truth, motion.q, motion.qd, motion.qdd)
+    tau = W @ theta
+    size = np.abs(tau).max(axis=0)
+    sign = np.tanh(motion.qd / 0.01)
+    coulomb = theta[layout.joint_entries('Fc')]
+    bodies = W[:, :, : 10 * n] @ theta[: 10 * n]
+    more, velocity = faults.stribeck
+    tau = tau + faults.load_friction * np.abs(bodies) * sign
+    tau = tau + faults.quadratic * size * motion.qd**2 * sign
+    tau = tau + more * coulomb * np.exp(-((motion.qd / velocity) ** 2)) * sign
+    tau = tau - faults.warm_up * coulomb * (1.0 - np.exp(-motion.t / 60.0))[:, None] * sign
+    tau = tau + faults.ripple * size * np.sin(GEAR_RIPPLES * motion.q)
+    walk = np.cumsum(rng.normal(size=tau.shape), axis=0) / np.sqrt(rate)
+    tau = tau + faults.drift * size * walk
+    tau = tau + faults.coloured * np.sqrt(np.mean(tau**2, axis=0)) * _coloured(
+        rng, tau.shape, faults.coloured_s * rate
+    )
+    late = np.arange(len(tau)) - faults.delay * rate
+    tau = np.column_stack([np.interp(late, np.arange(len(tau)), x) for x in tau.T])
+    return EvenLog(rate, np.round(motion.q / ENCODER) * ENCODER, tau / faults.gain)
+
+
+def _coloured(rng: np.random.Generator, shape: tuple[int, ...], samples: float) -> Array:
+    """Noise of variance 1, correlated over some samples."""
+    keep = float(np.exp(-1.0 / samples))
+    noise = rng.normal(size=shape)
+    for i in range(1, len(noise)):
+        noise[i] = keep * noise[i - 1] + np.sqrt(1.0 - keep**2) * noise[i]
+    return noise
