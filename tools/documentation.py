@@ -20,7 +20,7 @@ WHOLE = {
     'CHANGELOG.md': 'changelog.md',
 }
 STAGES = ('sets', 'trajectory', 'model', 'measure', 'identify', 'reach', 'plan', 'track', 'excite',
-          'calibrate', 'simulate')  # fmt: skip
+          'calibrate', 'identifiability', 'simulate')  # fmt: skip
 LINK = re.compile(r'\]\((?!\w+:|#)([^)]+)\)')
 
 
