@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
@@ -119,5 +120,13 @@ def running(*arguments):
         try:
             process.communicate(timeout=30.0)
         except subprocess.TimeoutExpired:
-            process.kill()
+            kill_with_nodes(process)
             raise
+
+
+def kill_with_nodes(process):
+    """Leave nobody: a bridge whose robot is gone would hold it for ever."""
+    nodes = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    for pid in (process.pid, *map(int, nodes)):
+        os.kill(pid, signal.SIGKILL)
+    process.wait()
