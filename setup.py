@@ -36,6 +36,8 @@ ROS = [
 ]
 # The second simulator, for checking the first one.
 DRAKE = ['drake>=1.51.1']
+# The third one, and the arm in front of which bridges are tested.
+MUJOCO = ['mujoco>=3.17']
 # The model for optimal control, and costs of one's own.
 CASADI = ['casadi>=3.6.5']
 # The documentation site, `make docs`.
@@ -105,6 +107,7 @@ setup(
     extras_require={
         'ros': ROS,
         'drake': DRAKE,
+        'mujoco': MUJOCO,
         'casadi': CASADI,
         'docs': DOCS,
         'test': TEST,

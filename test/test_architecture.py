@@ -58,6 +58,7 @@ ONLY_IN = {  # library: the folders or files that may know it
     'casadi': ('model/symbolic/library.py',),
     'rosbags': ('measure/bag/reader.py', 'measure/bag/messages.py'),
     'pydrake': ('simulate/drake.py',),
+    'mujoco': ('simulate/mujoco.py',),
     'highspy': ('identify/linear_programs.py',),
     'cyipopt': (
         'plan/search/ipopt.py',

@@ -13,7 +13,13 @@ from safe_sysid.share import share_directory
 
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
-BRIDGES = ('builtin_sim_bridge', 'drake_bridge', 'ros2_control_bridge', 'lbr_fri_bridge')
+BRIDGES = (
+    'builtin_sim_bridge',
+    'drake_bridge',
+    'mujoco_bridge',
+    'ros2_control_bridge',
+    'lbr_fri_bridge',
+)
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
@@ -52,6 +58,12 @@ BACKENDS = {
         (*LOOP, 'drake_bridge'),
         # dry friction there is smooth: below 5 times its creep it is not what the model says
         {**SIMULATED, 'identifier': {**HELD, 'identifier.observation.velocity_error': [0.0005]}},
+    ),
+    'mujoco_sim': BringupProfile(
+        'MuJoCo',
+        (*LOOP, 'mujoco_bridge'),
+        # dry friction there is a soft constraint, and a joint that stands creeps by less than this
+        {**SIMULATED, 'identifier': {**HELD, 'identifier.observation.velocity_error': [1e-5]}},
     ),
     'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',

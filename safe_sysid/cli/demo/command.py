@@ -28,7 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=4,
         help='motions that teach, before the task; default: %(default)s',
     )
-    parser.add_argument('--drake', action='store_true', help='simulate with Drake, if installed')
+    simulator = parser.add_mutually_exclusive_group()
+    for name in ('Drake', 'MuJoCo'):
+        simulator.add_argument(
+            f'--{name.lower()}',
+            dest='way',
+            action='store_const',
+            const=f'{name.lower()}_sim',
+            help=f'simulate with {name}, if installed',
+        )
     parser.add_argument(
         '--out',
         '--folder',  # its former name, until 0.2
@@ -49,7 +57,7 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.demo.tables import tables
 
     begin = time.monotonic()
-    way = 'drake_sim' if options.drake else 'builtin_sim'
+    way = options.way or 'builtin_sim'
     choices = choices_of(options.payload, options.plans, way, options.folder)
     narrator = Narrator(for_person(options.json), LEARNING)
     outcome = demonstrate(choices, narrator)

@@ -32,6 +32,7 @@ OPENING = """\
 A Kinova Gen3 holds a dumbbell that nobody told it about, beside the boards of a shelf.
 ROS 2 nodes find out what it is, and do a task with it. No motion begins that is not certified
 for everything that the dumbbell may still be."""
+LIBRARIES = {'drake_sim': 'pydrake', 'mujoco_sim': 'mujoco'}  # of other people's simulators
 BELIEF = '\n         The same task, assuming an empty gripper, identifier switched off'
 
 
@@ -41,8 +42,12 @@ def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoC
         raise DemoError(
             f'the demo runs real ROS 2 nodes, but rclpy is not installed: {HOW_TO_GET_ROS}'
         )
-    if way == 'drake_sim' and importlib.util.find_spec('pydrake') is None:
-        raise DemoError('Drake is not installed: pip install drake, or leave out --drake')
+    library = LIBRARIES.get(way)
+    if library is not None and importlib.util.find_spec(library) is None:
+        option = way.removesuffix('_sim')
+        raise DemoError(
+            f'{library} is not installed: pip install {option}, or leave out --{option}'
+        )
     read_payload(payload)  # refuses what it does not know, before anything starts
     folder = folder or Path(f'demo_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}')
     if folder.exists():

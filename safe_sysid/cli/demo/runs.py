@@ -43,7 +43,7 @@ class DemoError(SafeSysidError):
 class DemoChoices:
     """What a user may choose."""
 
-    way: str  # builtin_sim | drake_sim
+    way: str  # builtin_sim | drake_sim | mujoco_sim
     payload: str
     exciting: int  # plans that teach
     folder: Path
