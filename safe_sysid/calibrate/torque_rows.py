@@ -20,6 +20,7 @@ WORKING = 20.0  # cut-offs: lowest rate at which the regressor is evaluated
 KEPT = 2.5  # cut-offs: rate of the rows, a little more than what the filter leaves
 ENDS = 3.0  # periods of the cut-off left out at either end: what a filter rings there is 1e-3
 
+CLOCKS = 1e-3  # share by which clocks and medians of jittering stamps differ at most
 SAME_RATE = 1.05  # largest over smallest rate of rows that are taken together
 
 
@@ -101,7 +102,7 @@ def filtered_rows(
     regressor: Callable[[Array, Array, Array], Array], motion: SmoothedMotion, cutoff: float
 ) -> TorqueRows:
     """Rows of a motion, the regressor (N, n, p) of its states and its torques filtered alike."""
-    step = max(int(motion.rate / (WORKING * cutoff)), 1)
+    step = whole_steps(motion.rate, WORKING * cutoff)
     working = motion.rate / step
     tau = motion.tau if step == 1 else zero_phase(motion.tau, motion.rate, 0.4 * working)
     q, qd, qdd, tau, recorded = (
@@ -111,7 +112,7 @@ def filtered_rows(
     Y = zero_phase(Y.reshape(len(Y), -1), working, cutoff).reshape(Y.shape)
     tau = zero_phase(tau, working, cutoff)
     ends = max(round(ENDS * working / cutoff), 3)
-    kept = slice(ends, len(Y) - ends, max(int(working / (KEPT * cutoff)), 1))
+    kept = slice(ends, len(Y) - ends, whole_steps(working, KEPT * cutoff))
     if len(Y) - 2 * ends < 1:
         raise MeasurementError(
             f'{len(motion.q) / motion.rate:.2g} s are too short for a cut-off of {cutoff} Hz'
@@ -125,6 +126,14 @@ def filtered_rows(
         _response(working, cutoff),
         row_step,
     )
+
+
+def whole_steps(rate: float, lowest: float) -> int:
+    """Count samples per step, so that no fewer steps than `lowest` are taken in a second.
+
+    Clocks differ by some millionths, and a quotient that is a whole number but for that is one.
+    """
+    return max(int(rate / lowest * (1.0 + CLOCKS)), 1)
 
 
 def joined(pieces: list[TorqueRows]) -> TorqueRows:

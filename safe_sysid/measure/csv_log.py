@@ -23,6 +23,7 @@ WORDS = {
 }
 TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'time_ns')
 NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
+LATEST = 9 * 10**18  # [ns] that a stamp can hold
 BLOCK = 20_000  # lines that are in memory as text
 
 
@@ -51,14 +52,30 @@ def read_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording
             place = _Places.of(str(path), names, joints, columns)
             table = _Table(place.numbers, place.time, delimiter)
             for block in iter(lambda: list(islice(file, BLOCK)), []):
-                table.add(block)
+                table.add(_with_points(str(path), block, delimiter, len(names)))
     except (OSError, UnicodeDecodeError) as error:
         raise MeasurementError(f'{path}: cannot be read ({error})') from error
-    numbers, stamp = table.numbers(), table.stamp(columns.rate)
+    stamp = table.stamp(columns.rate)
+    numbers = table.torn(table.numbers())
     n = len(joints)
     parts = [numbers[:, i : i + n] for i in range(0, numbers.shape[1], n)]
     samples = Samples(stamp, parts[0], parts[2] if len(parts) == 3 else None, parts[1])
     return recording_of(str(path), joints, samples, (*place.remarks, *table.remarks()))
+
+
+def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
+    """Return lines with points in place of decimal commas; refuse commas that are both."""
+    if delimiter == ',':
+        cells = lines[0].count(',') + 1
+        if columns > 1 and cells == 2 * columns:
+            raise MeasurementError(
+                f'{source}: its rows have {cells} cells and its header {columns}: numbers with '
+                'decimal commas between commas; write it with points, or semicolons between'
+            )
+        return lines
+    if any(',' in line for line in lines[:10]):
+        return [line.replace(',', '.') for line in lines]
+    return lines
 
 
 def _delimiter(header: str) -> str | None:
@@ -161,6 +178,7 @@ class _Table:
         self._times: list[str] = []
         self._line = 1
         self._bad: list[int] = []
+        self._torn: list[int] = []  # rows whose time is no time
 
     def add(self, lines: list[str]) -> None:
         """Take a block of lines."""
@@ -201,6 +219,13 @@ class _Table:
             return np.zeros((0, len(self._columns)))
         return np.concatenate(self._numbers)
 
+    def torn(self, numbers: Array) -> Array:
+        """Return the rows, those without a time as numbers that are not finite."""
+        if self._torn:
+            numbers = numbers.copy()
+            numbers[self._torn] = np.nan
+        return numbers
+
     def stamp(self, rate: float | None) -> IntArray:
         """Stamps to the nanosecond: seconds since 1970 have more digits than a float holds."""
         if self._time is None:
@@ -208,7 +233,12 @@ class _Table:
             stamps: IntArray = np.round(np.arange(len(self.numbers())) * (1e9 / rate))
             return stamps.astype(np.int64)
         times = [Decimal(text.strip()) for text in self._times]
-        scale = 1 if times and abs(times[0]) > NANOSECONDS else 10**9
+        first = next((t for t in times if t.is_finite() and abs(t) < LATEST), Decimal(0))
+        scale = 1 if abs(first) > NANOSECONDS else 10**9
+        torn = [i for i, t in enumerate(times) if not (t.is_finite() and abs(t) * scale < LATEST)]
+        for i in torn:
+            times[i] = first
+        self._torn = torn
         return np.array([round(time * scale) for time in times], dtype=np.int64)
 
     def remarks(self) -> list[str]:

@@ -13,6 +13,10 @@ from safe_sysid.measure.joint_log import JointLog
 GAP = 2.0  # a step longer than this many sample times is a gap
 BACKWARD_SHARE = 0.01  # more backward stamps than this are not stragglers: the clock was set
 GAPS_NAMED = 5
+LARGEST = 1e6  # in SI units; what is larger is no reading of a joint
+JUMP = 0.5  # [rad] from both neighbours, which agree to a tenth of it
+SPIKE = 20.0  # times what 99 of 100 efforts, or 9 of 10 steps of a position, reach
+TORN_SHARE = 0.01  # more samples than that are not torn by chance
 SLOPE = 0.005  # [s] to each side, for velocities from positions: less shows the encoder's steps
 
 
@@ -30,6 +34,7 @@ class Timing:
     backward: int  # samples older than one before, left out
     not_finite: int  # samples with a nan or an infinity, left out
     repeated: int  # samples kept whose numbers are exactly those of the one before
+    torn: int = 0  # samples unlike both of their neighbours, left out
 
     def sentences(self) -> tuple[str, ...]:
         """Return what a person has to know about the stamps."""
@@ -49,6 +54,7 @@ class Timing:
             'with the stamp of the sample before left out': self.duplicates,
             'older than a sample before left out': self.backward,
             'with numbers that are not finite left out': self.not_finite,
+            'that jump away from both of their neighbours left out': self.torn,
             'exactly like the sample before, as if the driver had nothing new': self.repeated,
         }
         return found + [f'{count} samples {what}' for what, count in counted.items() if count]
@@ -86,7 +92,7 @@ class Recording:
             )
         velocity = None if self.velocity is None else self.velocity[kept]
         stamp, position, effort = self.stamp[kept], self.position[kept], self.effort[kept]
-        dropped = replace(self.timing, duplicates=0, backward=0, not_finite=0)
+        dropped = replace(self.timing, duplicates=0, backward=0, not_finite=0, torn=0)
         timing = _timing(stamp, (position, effort), dropped)
         return replace(
             self,
@@ -134,9 +140,17 @@ def recording_of(
     source: str, joints: tuple[str, ...], samples: Samples, remarks: tuple[str, ...]
 ) -> Recording:
     """Leave out what has no place in a recording, and say how much that was."""
-    finite = np.isfinite(samples.position).all(axis=1) & np.isfinite(samples.effort).all(axis=1)
-    if samples.velocity is not None:
-        finite &= np.isfinite(samples.velocity).all(axis=1)
+    count = len(samples.stamp)
+    finite = _finite(samples.position, count) & _finite(samples.effort, count)
+    finite &= _finite(samples.velocity, count)
+    torn = finite & _torn(samples)
+    if np.count_nonzero(torn) > TORN_SHARE * len(torn):
+        listed = ', '.join(str(i + 1) for i in np.flatnonzero(torn)[:5])
+        raise MeasurementError(
+            f'{source}: {np.count_nonzero(torn)} of {len(torn)} samples jump away from both of '
+            f'their neighbours, first numbers {listed}: rows are torn, or columns are exchanged'
+        )
+    finite &= ~torn
     stamp = samples.stamp[finite]
     if len(stamp) < 3:
         raise MeasurementError(
@@ -157,8 +171,9 @@ def recording_of(
         0, 0.0, 0.0, 0.0, 0.0, (),
         duplicates=int(np.count_nonzero(stamp[1:] == newest)),
         backward=backward,
-        not_finite=int(np.count_nonzero(~finite)),
+        not_finite=int(np.count_nonzero(~finite & ~torn)),
         repeated=0,
+        torn=int(np.count_nonzero(torn)),
     )  # fmt: skip
     indices = np.flatnonzero(finite)[forward]
     kept: AnyArray | slice = indices
@@ -168,6 +183,33 @@ def recording_of(
     velocity = None if samples.velocity is None else samples.velocity[kept]
     timing = _timing(stamp, (position, effort), counted)
     return Recording(source, joints, stamp, position, velocity, effort, timing, remarks)
+
+
+def _torn(samples: Samples) -> AnyArray:
+    """Return which samples are unlike both of their neighbours, as half-written rows are."""
+    torn = np.zeros(len(samples.position), dtype=bool)
+    if len(torn) < 3:
+        return torn
+    for q in samples.position.T:
+        q = np.nan_to_num(q)
+        steps = np.abs(np.diff(q))
+        least = max(JUMP, SPIKE * float(np.quantile(steps, 0.9)))
+        lonely = np.minimum(steps[:-1], steps[1:]) > least
+        torn[1:-1] |= lonely & (np.abs(q[2:] - q[:-2]) < 0.1 * least)
+    for effort in samples.effort.T:
+        size = np.abs(np.nan_to_num(effort))
+        usual = float(np.quantile(size, 0.99))
+        spike = size > SPIKE * usual
+        torn[1:-1] |= spike[1:-1] & ~spike[:-2] & ~spike[2:] & (usual > 0.0)
+    return torn
+
+
+def _finite(values: Array | None, count: int) -> AnyArray:
+    """Return which rows are readings of joints, without a copy of all of them."""
+    finite = np.ones(count, dtype=bool)
+    for column in () if values is None else values.T:
+        finite &= np.abs(column) < LARGEST
+    return finite
 
 
 def _timing(stamp: IntArray, values: tuple[Array, ...], dropped: Timing) -> Timing:

@@ -6,7 +6,12 @@ import pytest
 from safe_sysid.bench.experiments.calibration import motion_in_limits
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
-from safe_sysid.calibrate.torque_rows import joined, periodic_motion_of, torque_rows
+from safe_sysid.calibrate.torque_rows import (
+    joined,
+    periodic_motion_of,
+    torque_rows,
+    whole_steps,
+)
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import true_torque
@@ -80,3 +85,9 @@ def test_derivatives_of_a_periodic_motion_are_those_of_its_series(rng):
     found = periodic_motion_of(EvenLog(100.0, noisy, noisy), 10.0, 5)
     assert found.qd == pytest.approx(motion.qd, abs=1e-4)
     assert found.qdd == pytest.approx(motion.qdd, abs=1e-3)
+
+
+@pytest.mark.parametrize('rate', [999.995, 1000.0, 1000.005])
+def test_clocks_that_differ_by_millionths_give_rows_at_one_rate(rate):
+    assert whole_steps(rate, 200.0) == 5
+    assert whole_steps(rate / 5.0, 25.0) == 8

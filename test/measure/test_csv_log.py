@@ -107,3 +107,34 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path):
         read_csv(tmp_path / 'x.csv', AB, USUAL)
     with pytest.raises(MeasurementError, match='rate is -1'):
         Columns(rate=-1.0)
+
+
+@pytest.mark.parametrize('torn', ['1e282', 'inf', '9e300'])
+@pytest.mark.parametrize('column', ['time', 'q_0', 'tau_0'])
+def test_a_torn_number_costs_its_row_only(torn, column, tmp_path):
+    names = ['time', 'q_0', 'tau_0']
+    rows = [[f'{0.01 * i:.2f}', '0.5', '1.5'] for i in range(50)]
+    rows[20][names.index(column)] = torn
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join(','.join(row) for row in [names, *rows]), encoding='utf-8')
+    recording = read_csv(path, ('a',), Columns())
+    assert len(recording) == 49
+    assert recording.timing.not_finite == 1
+
+
+def test_decimal_commas_are_read_between_semicolons(tmp_path):
+    lines = ['time;q_0;tau_0', *(f'0,{i:02d};0,5;1,25' for i in range(30))]
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join(lines), encoding='utf-8')
+    recording = read_csv(path, ('a',), Columns())
+    assert recording.position[3, 0] == 0.5
+    assert recording.effort[3, 0] == 1.25
+    assert recording.timing.period == pytest.approx(0.01)
+
+
+def test_decimal_commas_between_commas_are_named(tmp_path):
+    lines = ['time,q_0,tau_0', *(f'0,{i:02d},0,5,1,25' for i in range(30))]
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join(lines), encoding='utf-8')
+    with pytest.raises(MeasurementError, match='decimal commas'):
+        read_csv(path, ('a',), Columns())

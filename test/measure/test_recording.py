@@ -106,3 +106,30 @@ def test_a_recording_needs_three_samples(rng):
         recording_of('x', AB, samples(rng, [0, 1]), ())
     with pytest.raises(MeasurementError, match='stamps of their own'):
         recording_of('x', AB, samples(rng, [5, 5, 5]), ())
+
+
+def test_torn_samples_are_left_out_and_counted(rng):
+    given = samples(rng, np.arange(400) * 10**6)
+    given.position[:] = 0.1 * np.sin(np.arange(400) / 50.0)[:, None]
+    given.position[100, 1] = 2.5  # and back again
+    given.effort[200, 0] = 1e4
+    given.effort[300, 1] = 1e282
+    recording = recording_of('x', AB, given, ())
+    assert (recording.timing.torn, recording.timing.not_finite) == (2, 1)
+    assert len(recording) == 397
+    assert '2 samples that jump away' in ' '.join(recording.timing.sentences())
+
+
+def test_a_step_that_stays_is_no_torn_sample(rng):
+    given = samples(rng, np.arange(400) * 10**6)
+    given.position[:] = 0.0
+    given.position[200:] = 2.0  # a wrapped joint
+    assert recording_of('x', AB, given, ()).timing.torn == 0
+
+
+def test_many_torn_samples_are_refused(rng):
+    given = samples(rng, np.arange(400) * 10**6)
+    given.position[:] = 0.0
+    given.position[10:200:20] = 3.0
+    with pytest.raises(MeasurementError, match='first numbers 11, 31, 51, 71, 91'):
+        recording_of('x', AB, given, ())

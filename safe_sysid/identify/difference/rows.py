@@ -14,7 +14,14 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
-from safe_sysid.calibrate.torque_rows import ENDS, KEPT, MOTION, WORKING, motion_of
+from safe_sysid.calibrate.torque_rows import (
+    ENDS,
+    KEPT,
+    MOTION,
+    WORKING,
+    motion_of,
+    whole_steps,
+)
 from safe_sysid.identify.difference.friction_terms import FrictionTerms, standing
 from safe_sysid.measure.filters import zero_phase
 from safe_sysid.model.dynamics.regressors import standard_regressor
@@ -99,7 +106,7 @@ def stretch_of(
     """
     kept_motion = min(max(MOTION * cutoff, LEAST_MOTION), NYQUIST * log.rate)
     motion = motion_of(log, kept_motion)
-    step = max(int(log.rate / (WORKING * cutoff) + 1e-3), 1)
+    step = whole_steps(log.rate, WORKING * cutoff)
     working = log.rate / step
     tau = log.tau if step == 1 else zero_phase(log.tau, log.rate, 0.4 * working)
     q, qd, qdd, tau = (x[::step] for x in (motion.q, motion.qd, motion.qdd, tau))
@@ -107,7 +114,7 @@ def stretch_of(
     W[:, :, model.layout.joint_entries('Fc')] = 0.0
     into_joint = np.asarray(np.linalg.inv(np.eye(10) if frame is None else frame), dtype=float)
     ends = max(round(ENDS * working / cutoff), 3)
-    kept = slice(ends, max(len(q) - ends, ends), max(int(working / (KEPT * cutoff) + 1e-3), 1))
+    kept = slice(ends, max(len(q) - ends, ends), whole_steps(working, KEPT * cutoff))
     filtered = zero_phase(W.reshape(len(W), -1), working, cutoff)[kept]
     return Stretch(
         recording,
