@@ -23,6 +23,7 @@ from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+from safe_sysid.identify.unit_findings import remarks_on_units
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
@@ -73,7 +74,11 @@ def identify_difference(
     remarks = [
         f'{choice.path.name}: {sentence}'
         for choice, recording in zip([loaded, *empty], [held, *without], strict=True)
-        for sentence in (*recording.timing.sentences(), *recording.remarks)
+        for sentence in (
+            *recording.timing.sentences(),
+            *recording.remarks,
+            *remarks_on_units(recording, arm.model.limits),
+        )
     ]
     gains = None if settings.gains is None else read_gains(settings.gains, names)
     if gains is not None:

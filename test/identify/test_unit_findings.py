@@ -1,0 +1,65 @@
+"""Each wrong unit is named rightly, and a clean recording has no finding."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.unit_findings import remarks_on_units, unit_findings
+from safe_sysid.measure.recording import Samples, recording_of
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.tree import JointLimits
+
+LIMITS = RobotModel.named('lbr_med7').limits
+NAMES = tuple(f'A{i}' for i in range(1, 8))
+
+
+def recording(period=0.01, position=1.0, velocity=1.0, slope=1.0):
+    """Smooth motion inside the limits, with factors on what is reported."""
+    t = np.arange(1000) * 0.01
+    w = 2 * np.pi * np.linspace(0.1, 0.3, 7)
+    q = 1.5 * np.sin(t[:, None] * w)
+    qd = 1.5 * w * np.cos(t[:, None] * w)
+    stamp = np.round(np.arange(1000) * period * 1e9).astype(np.int64)
+    samples = Samples(stamp, position * q, slope * velocity * qd, np.ones_like(q))
+    return recording_of('log.csv', NAMES, samples, ())
+
+
+def test_a_clean_recording_has_no_finding():
+    assert unit_findings(recording(), LIMITS) == ()
+    assert remarks_on_units(recording(), LIMITS) == ()
+
+
+@pytest.mark.parametrize(
+    ('given', 'quantity', 'words'),
+    [
+        ({'period': 10.0}, 'time', 'milliseconds'),
+        ({'period': 1e4}, 'time', 'microseconds'),
+        ({'position': 180 / np.pi, 'velocity': 180 / np.pi}, 'position', 'degrees'),
+        ({'velocity': 180 / np.pi}, 'velocity', 'degrees per second'),
+        ({'velocity': np.pi / 180}, 'velocity', 'radians twice'),
+        ({'velocity': -1.0}, 'velocity', 'the other way round'),
+        ({'velocity': 0.0}, 'velocity', 'reports none'),
+        ({'velocity': 0.5}, 'velocity', '0.5 times the slope'),
+        ({'position': 3.0, 'velocity': 3.0}, 'position', 'another unit'),
+    ],
+)
+def test_what_is_wrong_is_named_and_nothing_else(given, quantity, words):
+    (finding,) = unit_findings(recording(**given), LIMITS)
+    assert finding.quantity == quantity
+    assert words in finding.sentence
+
+
+def test_time_and_positions_are_refused_and_velocities_remarked():
+    with pytest.raises(MeasurementError, match='multiply them by 0.0174533'):
+        degrees = 180 / np.pi
+        remarks_on_units(recording(position=degrees, velocity=degrees), LIMITS)
+    (remark,) = remarks_on_units(recording(velocity=-1.0), LIMITS)
+    assert 'not used' in remark
+
+
+def test_a_joint_without_limits_tells_no_unit():
+    unlimited = JointLimits(
+        np.full(7, -np.inf), np.full(7, np.inf), *([np.ones(7)] * 3), np.ones(7, dtype=bool)
+    )
+    degrees = recording(position=180 / np.pi, velocity=180 / np.pi)
+    assert unit_findings(degrees, unlimited) == ()
