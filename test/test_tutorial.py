@@ -83,6 +83,13 @@ def test_a_calibrated_arm_gives_narrower_bounds(run):
     assert upper - lower < described['upper'][0] - described['lower'][0]
 
 
+def test_an_empty_recording_makes_known_links_unnecessary(run):
+    text = output(run, '--empty empty_fast.csv --robot two_link')
+    assert text.startswith('The payload weighs 1.')
+    assert '(95 %)' in text.splitlines()[0]
+    assert '(guaranteed)' in text.splitlines()[0]
+
+
 def test_the_answer_has_the_parts_that_the_text_promises(run):
     text = output(run, 'recording.csv --robot two_link')
     for part in ('samples in', 'Everything that joint_2 moves', 'The payload, without', 'low-pass',

@@ -13,8 +13,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.recorded_pairs import recorded_pair
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.identify.difference.against_empty import DifferenceProblem, payload_difference
-from safe_sysid.identify.difference.even_recording import even_recording
 from safe_sysid.identify.difference.self_test import PieceResult, SelfTest, self_test
 from safe_sysid.measure.csv_log import Columns
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.calibrate.even_log import EvenLog, even_logs, unwrapped
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
@@ -43,8 +44,12 @@ def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
     remarks = []
     for choice in choices:
         recording = recording_of_choice(choice, names)
-        log = recording.log(sensors.effort_sign[driven], sensors.effort_scale[driven])
-        logs += even_logs(unwrapped(log, arm.model.limits.is_continuous[driven]))
+        logs += even_recording(
+            recording,
+            sensors.effort_sign[driven],
+            sensors.effort_scale[driven],
+            arm.model.limits.is_continuous[driven],
+        )
         remarks += [
             f'{choice.path.name}: {x}' for x in (*recording.timing.sentences(), *recording.remarks)
         ]

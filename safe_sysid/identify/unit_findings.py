@@ -89,9 +89,10 @@ def _positions(recording: Recording, limits: JointLimits) -> UnitFinding | None:
 
 def _within(q: Array, limits: JointLimits) -> AnyArray:
     """Return which joints are nearly always inside their limits, (n,)."""
-    middle = 0.5 * (limits.position_upper + limits.position_lower)
-    half = 0.5 * (limits.position_upper - limits.position_lower)
-    inside = np.abs(q - np.where(np.isfinite(middle), middle, 0.0)) <= BEYOND * half
+    lower, upper = limits.position_lower, limits.position_upper
+    half = 0.5 * (upper - lower)
+    middle = np.where(np.isfinite(half), lower + half, 0.0)
+    inside = np.abs(q - middle) <= BEYOND * half
     share: AnyArray = (inside | ~np.isfinite(half)).mean(axis=0) >= NEARLY_ALL
     return share
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.difference.against_empty import (
     GAIN_RANGE,
@@ -17,7 +18,6 @@ from safe_sysid.identify.difference.against_empty import (
     payload_difference,
 )
 from safe_sysid.identify.difference.answer import PayloadDifference
-from safe_sysid.identify.difference.even_recording import even_recording
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.drive_gains import DriveGains, gains_of_stretches, pooled
-from safe_sysid.identify.difference.even_recording import even_recording
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import stretch_of
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
