@@ -1,10 +1,8 @@
 """Bounds under which V <= V_M stays true for a law that sees an arm late and wrong, on one plan.
 
 By how much estimates differ from the state at which their torque acts says `state_differences`.
-All of that but the pull goes to W_s theta as a box (`_change`): the radii of the recursion over
-states that are wider by these differences, less its radii over the true states. Each operation on
-numbers with radii adds at least its largest slope times what a radius grows, so this is no less
-than W_s may change. It is convex in the differences and 0 without them, so of differences that are
+All of that but the pull goes to W_s theta as a box (`torque_change`). What it changes is convex in
+the differences and 0 without them, so of differences that are
 half of these it is half at most. The pull goes to the ball, as |H x| in the norm of M^-1 <=
 kappa |x|_M; if the K_r are not all the same it goes to the box, too. To the box come also gravity
 that is tilted and friction at rest above the bounds of Coulomb's.
@@ -44,6 +42,7 @@ from safe_sysid.reach.state_differences import (
     share_of,
     wider,
 )
+from safe_sysid.reach.torque_change import torque_change
 from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.interval import Interval
@@ -148,7 +147,7 @@ class _Plan:
         inertia = self._inertia(true, seen)
         torque = self._torque(seen, float(widest[SPEED].max()))
         boxed = np.zeros(self.model.n) if self._has_ball else widest[PULL]
-        change = self._change(true, wider(true, widest, boxed)).max(axis=0)
+        change = torque_change(self.model, self.estimate, true, widest, boxed).max(axis=0)
         coriolis = self._coriolis(true)
         shell = Shell(self.gains.V_M, inertia.mu, inertia.kappa)
         ratio = np.asarray(self.gains.torque_ratio)
@@ -259,19 +258,6 @@ class _Plan:
         ratio = np.asarray(self.gains.torque_ratio)
         nominal = plain.bound().magnitude
         return replace(torque, disturbance=torque.disturbance + ratio * nominal * ROUNDING)
-
-    def _change(self, true: JointReach, seen: JointReach) -> Array:
-        """Largest change of W_s theta between states and estimates, (T, n)."""
-        theta = self.estimate.bounds
-        radii = []
-        for reach in (seen, true):
-            rigid = rigid_body_torque(self.model, reach, self.estimate.theta, theta)
-            radii.append(rigid.nominal[..., -1] + rigid.offset[..., -1] + rigid.spread)
-        layout = self.model.layout
-        Fv, Ia = (theta[layout.joint_entries(name)].magnitude for name in ('Fv', 'Ia'))
-        slower, gentler = (seen.rows[k, ..., -1] - true.rows[k, ..., -1] for k in (QD_A, QDD_A))
-        change = radii[0] - radii[1] + Fv * slower + Ia * gentler
-        return np.asarray(np.maximum(change, 0.0) * ROUNDING + 1e-9)
 
     def _coriolis(self, true: JointReach) -> Array:
         """|C r + Fv r| over the plan, (T, n), for |r| <= r_max."""

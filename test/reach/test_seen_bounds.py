@@ -245,14 +245,12 @@ def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
     assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
 
 
-def test_torques_that_come_far_later_than_promised_are_noticed_or_break_it():
-    """40 ms in place of 1: no motion that is possible fits the readings; unnoticed, V > V_M."""
+def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
+    """40 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
     law = bounded(LOADED).law
+    assert looped(0, law, LOADED, 0.039).energy.max() > 1.05
     with pytest.raises(MeasurementError, match='an assumption is false'):
-        looped(0, law, LOADED, 0.039)
-    lax = law.observer._replace(drift=3.0 * law.observer.drift)
-    unnoticed = replace(law, observer=lax, half_width=np.full(2, np.inf))
-    assert looped(0, unnoticed, LOADED, 0.039).energy.max() > 1.02
+        looped(0, law, LOADED, 0.079)
 
 
 def test_too_late_an_arm_is_refused_with_what_would_do():
