@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-slow lint docs bench lock clean
+.PHONY: help environment demo test test-slow test-nightly lint docs bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -18,7 +18,8 @@ endif
 help:
 	@echo 'make demo    see what it does'
 	@echo 'make test    run the tests            (ARGS="-k interval" chooses)'
-	@echo 'make test-slow  run the slow tests: broader, with more seeds, in real time'
+	@echo 'make test-slow     run what else has to pass: loops of processes, more cases of each test'
+	@echo 'make test-nightly  run the longest tests: whole loops in real time, many more seeds'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make bench   print figures            (BENCH=model, ARGS=--quick)'
@@ -35,10 +36,14 @@ test: environment
 	@echo 'test: pytest'
 	@$(run) -m pytest -q -n auto --dist loadfile $(ARGS)
 
-# One after the other: loops in real time leave no core for a second one.
 test-slow: environment
 	@echo 'test: pytest -m slow'
-	@$(run) -m pytest -q -m slow $(ARGS)
+	@$(run) -m pytest -q -n auto --dist loadfile -m 'slow and not nightly' $(ARGS)
+
+# One after the other: loops in real time leave no core for a second one.
+test-nightly: environment
+	@echo 'test: pytest -m nightly'
+	@$(run) -m pytest -q -m nightly $(ARGS)
 
 lint: environment
 	@echo 'lint: ruff format --check'

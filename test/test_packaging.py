@@ -123,6 +123,7 @@ def test_colcon_installs_what_ros2_looks_for(workspace):
     assert 'safe_sysid/report/page/report.js' in files_below(Path(site_packages(prefix)))
 
 
+@pytest.mark.slow
 def test_the_colcon_prefix_stands_alone(workspace, tmp_path):
     prefix = workspace / 'install' / 'safe_sysid'
     seen = run(
@@ -137,6 +138,7 @@ def test_the_colcon_prefix_stands_alone(workspace, tmp_path):
     assert robots == robot_names()
 
 
+@pytest.mark.slow
 def test_colcon_test_runs_the_tests(workspace):
     test = ['-m', 'colcon', 'test', '--packages-select', 'safe_sysid']
     run([*test, '--pytest-args', SMALL_TEST], workspace)
@@ -146,6 +148,7 @@ def test_colcon_test_runs_the_tests(workspace):
     assert '0 errors, 0 failures, 0 skipped' in summary
 
 
+@pytest.mark.slow
 def test_pip_installs_it_whole(workspace, tmp_path):
     prefix = tmp_path / 'prefix'
     source = workspace / 'src' / 'safe_sysid'

@@ -63,6 +63,7 @@ def output(run, words):
     return found
 
 
+@pytest.mark.slow
 def test_every_command_runs_and_the_answer_is_right(run):
     folder, _ = run
     found = json.loads(output(run, 'recording.csv --robot two_link --json'))
@@ -74,6 +75,7 @@ def test_every_command_runs_and_the_answer_is_right(run):
         assert (folder / name).stat().st_size > 100
 
 
+@pytest.mark.slow
 def test_a_calibrated_arm_gives_narrower_bounds(run):
     described = json.loads(output(run, 'recording.csv --robot two_link --json'))['payload']
     found = json.loads(output(run, 'calibrated/two_link.yaml --known-links 2% --json'))
@@ -83,6 +85,7 @@ def test_a_calibrated_arm_gives_narrower_bounds(run):
     assert upper - lower < described['upper'][0] - described['lower'][0]
 
 
+@pytest.mark.slow
 def test_an_empty_recording_makes_known_links_unnecessary(run):
     text = output(run, '--empty empty_fast.csv --robot two_link')
     assert text.startswith('The payload weighs 1.')
@@ -90,6 +93,7 @@ def test_an_empty_recording_makes_known_links_unnecessary(run):
     assert '(guaranteed)' in text.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_the_answer_has_the_parts_that_the_text_promises(run):
     text = output(run, 'recording.csv --robot two_link')
     for part in ('samples in', 'Everything that joint_2 moves', 'The payload, without', 'low-pass',

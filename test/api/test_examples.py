@@ -10,12 +10,24 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / 'examples').glob('*.py'))
 NOTEBOOKS = sorted((ROOT / 'examples').glob('*.ipynb'))
 SHORT = 20  # lines, of the first five
-LONG = ('09_calibrate_an_arm', '10_excite_identify_hand_over', 'identify_a_payload')
+SLOW = (
+    '03_simulate_the_loop',
+    '04_identify_a_payload',
+    '06_certify_for_other_payloads',
+    '08_design_an_excitation',
+    '11_own_costs',
+    '12_nonlinear_mpc',
+    'nonlinear_mpc',
+)
+NIGHTLY = ('09_calibrate_an_arm', '10_excite_identify_hand_over', 'identify_a_payload')
 
 
 def each(paths):
-    """Return examples as parameters; the long ones are slow tests."""
-    marks = dict.fromkeys(LONG, pytest.mark.slow)
+    """Return examples as parameters; the long ones are slow or nightly tests."""
+    marks = {
+        **dict.fromkeys(SLOW, pytest.mark.slow),
+        **dict.fromkeys(NIGHTLY, pytest.mark.nightly),
+    }
     return [pytest.param(p, id=p.stem, marks=marks.get(p.stem, ())) for p in paths]
 
 

@@ -51,6 +51,7 @@ def test_every_name_of_the_api_exists_and_is_documented():
         _ = ss.identify_load
 
 
+@pytest.mark.slow
 def test_the_function_plan_is_not_hidden_by_its_folder():
     words = (
         'import safe_sysid as ss; import safe_sysid.plan.result; '
@@ -90,6 +91,7 @@ def test_what_is_not_determined_is_left_out_or_refused(identified, tmp_path):
     assert not (tmp_path / 'payload.cpp').exists()
 
 
+@pytest.mark.slow
 def test_samples_one_by_one_give_what_a_recording_gives(recording, identified):
     table = np.loadtxt(recording, delimiter=',', skiprows=1)
     with ss.OnlineIdentifier('kinova_gen3', EXACT) as identifier:
@@ -111,6 +113,7 @@ def test_after_another_payload_was_taken_only_the_prior_is_known():
     identifier.close()
 
 
+@pytest.mark.slow
 def test_settings_of_a_recording_are_heeded(recording):
     narrow = RecordingSettings(payload_mass=6.0)
     result = ss.identify_payload(recording, ss.load_arm('kinova_gen3'), narrow)

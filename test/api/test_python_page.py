@@ -30,7 +30,7 @@ def recorded(name, payload, seed):
     return [(t, *np.split(np.array(row), 3)) for t, *row in table]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_block_of_the_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stream = recorded('recording', 'dumbbell_8lb', seed=1)
@@ -48,6 +48,7 @@ def test_the_block_of_the_page_runs(tmp_path, monkeypatch):
     names['identifier'].close()
 
 
+@pytest.mark.slow
 def test_the_block_of_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 import safe_sysid as ss
 from safe_sysid.excite.design import design_problem, random_start
@@ -18,7 +19,7 @@ STATED = RecordingSettings(
 )
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize('robot', slow_after(1, reversed(ROBOTS)))
 def test_what_an_arm_holds_is_within_its_bounds(robot, tmp_path):
     path = tmp_path / 'recording.csv'
     ss.simulate_recording(path, robot, payload='dumbbell_4lb', motion=4.0)

@@ -23,7 +23,7 @@ KEYS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_small_run(tmp_path):
     figures = run(BenchSettings(trials=1, seed=0, quick=True, plots=tmp_path), lambda _: None)
     assert figures.keys() >= KEYS

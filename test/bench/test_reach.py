@@ -17,7 +17,7 @@ def few_sizes(monkeypatch):
     monkeypatch.setattr(bench_reach, 'WIDTH_CHUNKS', 10)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures('few_sizes')
 def test_the_promised_figures_are_there(tmp_path):
     settings = BenchSettings(trials=8000, seed=1, quick=True, plots=tmp_path)

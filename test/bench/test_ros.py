@@ -7,7 +7,7 @@ import sys
 import pytest
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bench_ros_prints_what_it_measured():
     command = [sys.executable, '-m', 'safe_sysid.cli.main', 'bench', 'ros', '--quick', '--json']
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.constrained import rows_in_bursts
 from safe_sysid.bench.experiments.closed_chains import recording, true_chain
@@ -66,9 +67,10 @@ def exact_rows(chain, columns, selection, count, seed):
     return TorqueRows(Y, tau, tau, 100.0, np.ones(1), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('identified', 'parameters', 'rank'),
-    [('motors', 24, 24), ('joints', 60, 60), ('everything', 144, 105)],
+    slow_after(1, [('motors', 24, 24), ('joints', 60, 60), ('everything', 144, 105)]),
 )
 def test_ranks_of_digit_are_the_published_ones(digit, columns, identified, parameters, rank):
     selection = selection_of(digit, identified)
@@ -78,6 +80,7 @@ def test_ranks_of_digit_are_the_published_ones(digit, columns, identified, param
     assert base.decision.gap > 1e3
 
 
+@pytest.mark.slow
 def test_loops_hide_three_combinations_that_the_open_tree_shows(digit, columns):
     inertial = Selection(np.arange(150), tuple(range(15)))
     base = closed_base_parameters(digit, columns, inertial, np.random.default_rng(2))
@@ -98,6 +101,7 @@ def test_parameters_come_back_from_exact_data(digit, columns):
     np.testing.assert_allclose(found.x, truth, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_bodies_can_exist_even_where_least_squares_finds_none(digit, columns):
     selection = selection_of(digit, 'everything')
     rows = exact_rows(digit, columns, selection, 150, 6)
@@ -114,6 +118,7 @@ def test_bodies_can_exist_even_where_least_squares_finds_none(digit, columns):
     assert again.objective != pytest.approx(found.objective, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_friction_and_armature_of_the_motors_are_found(digit, columns, leg, fit):
     true, _, validation = leg
     truth = true.model.theta[fit.selection.entries]
@@ -134,6 +139,7 @@ def test_all_planted_outliers_are_left_out(leg, fit):
     assert np.mean(fit.reweighted.kept) > 0.9
 
 
+@pytest.mark.slow
 def test_what_turns_together_is_named_and_gets_no_figure(digit, leg):
     found = closed_chain_fit(digit, [leg[1].log], ClosedChainSettings(identified='joints'))
     named = {name for group in found.separability.groups for name in group}

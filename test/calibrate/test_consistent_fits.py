@@ -3,6 +3,7 @@
 from calibrate.simulated import relative, rows_of, whitened
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.calibration import altered
 from safe_sysid.calibrate.compressed import compress
@@ -25,8 +26,8 @@ def problem(model, rng, noise=0.3, samples=286):
     return compress(*whitened(Y, tau, sigma)), columns, x
 
 
-@pytest.mark.parametrize('robot', ['two_link', 'lbr_med7', 'kinova_gen3'])
-@pytest.mark.parametrize('weight', [0.1, 10.0])
+@pytest.mark.parametrize('robot', slow_after(2, ['two_link', 'lbr_med7', 'kinova_gen3']))
+@pytest.mark.parametrize('weight', slow_after(1, [10.0, 0.1]))
 def test_both_fits_find_the_same_optimum(robot, weight, rng):
     model = RobotModel.named(robot)
     data, columns, _ = problem(model, rng)

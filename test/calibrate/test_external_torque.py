@@ -60,6 +60,7 @@ def test_a_known_push_is_returned(rng):
     assert (np.abs(found.mean(axis=0) - push) < 3.0 * deviation + 0.02 * np.abs(push)).all()
 
 
+@pytest.mark.slow
 def test_the_true_model_does_not_drift_in_a_slow_sweep_and_another_one_does(rng):
     truth = altered(MED, rng)
     fast = motion_in_limits(MED, rng, 10.0, 1000.0)

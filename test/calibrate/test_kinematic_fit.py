@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.calibrate import misbuilt
 from safe_sysid.calibrate import kinematic_fit as kinematics
@@ -74,7 +75,7 @@ def test_noise_ends_up_where_the_deviation_says(rng):
 
 
 @pytest.mark.parametrize('robot', ['lbr_med7', 'two_link'])
-@pytest.mark.parametrize('kind', ['poses', 'points'])
+@pytest.mark.parametrize('kind', slow_after(1, ['poses', 'points']))
 def test_jacobian_is_that_of_differences(robot, kind, rng):
     model = RobotModel.named(robot)
     chain = kinematics.chain_to(model.tree, model.layout.tip)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.calibrate.calibration import calibrate
 from safe_sysid.calibrate.effort_check import EffortError
@@ -50,7 +51,7 @@ def test_med7_with_tool():
     assert found.cautions() == ()
 
 
-@pytest.mark.parametrize('wrong', [*range(7), 'all'])
+@pytest.mark.parametrize('wrong', slow_after(2, [*range(7), 'all']))
 def test_a_wrong_torque_sign_of_the_med7_is_refused(wrong):
     """Of A1, on which no weight acts, and A7, whose body is nearly balanced, too."""
     sign = np.full(7, -1.0)

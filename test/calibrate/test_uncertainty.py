@@ -72,6 +72,7 @@ def test_worst_combinations_are_eigenvectors_largest_first(arms):
     assert sizes == sorted(sizes, reverse=True)
 
 
+@pytest.mark.slow
 def test_noise_is_told_from_what_is_not(arms):
     rng = np.random.default_rng(7)
     rows = arms[0].rows

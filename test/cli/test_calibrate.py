@@ -220,6 +220,7 @@ def test_gains_of_an_unknown_effort_signal_are_found(truth, tmp_path, rng, capsy
         assert joint['deviation'] < 0.01 * expected
 
 
+@pytest.mark.slow
 def test_drift_tells_a_calibrated_arm_from_one_that_is_not(recording, tmp_path, capsys):
     out = tmp_path / 'out'
     assert main(['calibrate', recording, '--robot', 'two_link', '--out', str(out)]) == 0
@@ -237,6 +238,7 @@ def test_drift_tells_a_calibrated_arm_from_one_that_is_not(recording, tmp_path, 
     assert (status, quiet['drift_mm_per_minute'], quiet['passed']) == (0, 0.0, True)
 
 
+@pytest.mark.slow
 def test_identify_reads_what_calibrate_writes(recording, truth, tmp_path, rng, capsys):
     """Of the description friction and links are wrong; of a calibrated arm both are right."""
     out = tmp_path / 'out'
@@ -264,6 +266,7 @@ def test_identify_reads_what_calibrate_writes(recording, truth, tmp_path, rng, c
     assert 'contradict the model' in found['refused']
 
 
+@pytest.mark.slow
 def test_bench_prints_its_keys(monkeypatch, tmp_path):
     monkeypatch.setattr(bench_calibrate, 'SECONDS', 10.0)
     monkeypatch.setattr(bench_calibrate, 'RATE', 200.0)

@@ -59,6 +59,7 @@ def test_loops_of_an_open_arm_are_refused(table, capsys):
     assert 'two_link has no loops' in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_api_finds_what_the_command_finds(table, capsys):
     assert main(['calibrate', table, '--robot', 'four_bar', '--loops', '--json']) == 0
     printed = json.loads(capsys.readouterr().out)

@@ -73,6 +73,7 @@ def test_a_trajectory_is_a_ros_message(written):
     assert message.points[-1].time_from_start.sec == 10
 
 
+@pytest.mark.slow
 def test_a_urdf_alone_is_said_to_lack_facts(capsys):
     urdf = share_directory() / 'urdf' / 'two_link.urdf'
     assert main(['excite', str(urdf), *EFFORT]) == 1
@@ -94,6 +95,7 @@ def test_no_file_claims_what_is_not_proven(tmp_path, capsys, monkeypatch):
     assert not out.exists()
 
 
+@pytest.mark.slow
 def test_a_file_on_demand_begins_with_what_is_not_proven(tmp_path, capsys):
     urdf = share_directory() / 'urdf' / 'two_link.urdf'
     demanded = ['--out', str(tmp_path), '--unproven-contact']
@@ -130,6 +132,7 @@ def test_settings_allow_what_there_is():
     assert allowed['friction'].values == LABELS
 
 
+@pytest.mark.slow
 def test_feature_points_need_their_inflation():
     figures = feature_point_figures(1, 3000)
     assert figures['contacts'] > 0.0
@@ -138,7 +141,7 @@ def test_feature_points_need_their_inflation():
     assert figures['inflation_mm'] > 45.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bench_excite_says_what_was_agreed(tmp_path):
     figures = run(BenchSettings(trials=4, seed=1, quick=True, plots=tmp_path), lambda _: None)
     assert {'kappa_5s', 'kappa_20s', 'clearance_violations', 'criteria'} <= figures.keys()

@@ -64,6 +64,7 @@ def test_bounds_contain_the_truth_and_nothing_is_missing(arm, answer):
     assert found['validation']['filter_hz'] == 10.0
 
 
+@pytest.mark.slow
 def test_held_out_torque_is_predicted_from_what_came_before(arm, answer, tmp_path):
     """Torques of the held-out part, 2 % larger, change the error by about as much."""
     late = arm.log.stamp > 1_900_000_000
@@ -89,12 +90,14 @@ def test_the_payload_is_what_was_added_to_the_last_link(answer):
     assert (about_com <= np.array(payload['inertia_about_com_upper'])).all()
 
 
+@pytest.mark.slow
 def test_the_same_numbers_come_from_a_table(arm, answer, tmp_path):
     _, found = identify(as_table(arm, tmp_path / 'run.csv'))
     np.testing.assert_allclose(found['lower'], answer[1]['lower'], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(found['nominal'], answer[1]['nominal'], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_inverted_sign_is_noticed_and_the_cure_works(arm, answer, tmp_path):
     path = as_bag(scaled(arm, -1.0), tmp_path / 'inverted')
     status, found = identify(path)
@@ -121,6 +124,7 @@ def test_a_current_is_noticed(arm, tmp_path):
     assert 'is a current, another unit' in found['refused']
 
 
+@pytest.mark.slow
 def test_a_payload_behind_the_last_joint_is_not_taken_for_another_unit(tmp_path):
     """Its torque is twice as large as without it, and not at all like that."""
     payload = inertia.from_mass_com_inertia(
@@ -144,6 +148,7 @@ def test_a_broken_promise_is_a_refusal_with_the_prior_as_bounds(arm, tmp_path):
     assert found['validation']['of'] == 'best_fit'
 
 
+@pytest.mark.slow
 def test_an_arm_with_the_same_torques_gives_bounds_for_the_payload_alone(tmp_path):
     """0.3 kg at the axis of joint 2 are of the last link here, and of the one before in truth.
 
@@ -176,6 +181,7 @@ def test_an_arm_with_the_same_torques_gives_bounds_for_the_payload_alone(tmp_pat
     assert 'everything that the last joint moves' in said and '`safe-sysid calibrate`' in said
 
 
+@pytest.mark.slow
 def test_a_part_of_the_recording_can_be_chosen(bag, arm):
     _, found = identify(bag, '--payload-from', '0.5', '--to', '1.7')
     assert (found['from_s'], found['to_s']) == (0.5, pytest.approx(1.7))
@@ -183,12 +189,14 @@ def test_a_part_of_the_recording_can_be_chosen(bag, arm):
     assert_contains(found, arm.truth)
 
 
+@pytest.mark.slow
 def test_unknown_friction_gives_wider_bounds_that_contain_the_truth(bag, arm, answer):
     _, found = identify(bag, '--known-friction', 'unknown')
     assert_contains(found, arm.truth)
     assert found['upper'][0] - found['lower'][0] > answer[1]['upper'][0] - answer[1]['lower'][0]
 
 
+@pytest.mark.slow
 def test_links_that_are_known_less_than_said_raise_a_caution(arm, tmp_path):
     """Friction many times larger than described, swallowed by what is promised of torques."""
     torque = arm.log.torque + 3.0 * arm.log.velocity
@@ -198,6 +206,7 @@ def test_links_that_are_known_less_than_said_raise_a_caution(arm, tmp_path):
     assert 'known less well than was said' in found['caution']
 
 
+@pytest.mark.slow
 def test_yaml_and_table_say_what_json_says(bag, answer, capsys):
     main(['identify', str(bag), '--robot', 'two_link', '--yaml', *EXACT])
     found = yaml.safe_load(capsys.readouterr().out)
@@ -266,6 +275,7 @@ def test_exports_are_written_and_after_a_refusal_they_are_not(bag, arm, tmp_path
     assert not (tmp_path / 'never').exists()
 
 
+@pytest.mark.slow
 def test_widths_of_one_kind_can_be_stated(bag, answer):
     said = ' '.join(answer[1]['assumptions'])
     assert 'the offset of the joints is from -0.05 to 0.05 N m' in said
@@ -293,6 +303,7 @@ def test_a_refusal_prints_no_parameters(arm, tmp_path, capsys):
     assert 'mcx' not in printed and 'nominal' not in printed
 
 
+@pytest.mark.slow
 def test_what_the_motion_does_not_show_is_marked_and_needs_a_flag(bag, tmp_path, capsys):
     """A planar arm: nothing turns about x or z of the last link."""
     path = tmp_path / 'payload.script'
@@ -327,6 +338,7 @@ def test_certainly_is_said_only_where_all_assumptions_were_stated(bag, tmp_path)
     assert 'nobody stated' not in path.read_text()
 
 
+@pytest.mark.slow
 def test_placeholders_of_a_urdf_are_said_and_correct_torques_are_not_refused(tmp_path):
     """<dynamics damping="100" friction="10"/> on every joint predicts a multiple of the torque."""
     given = arm_of('two_link', None)

@@ -34,7 +34,7 @@ def test_the_inverted_sign_of_the_med7_is_noticed(med7):
     assert best_fit(found) < 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_told_of_it_the_med7_gets_bounds_that_predict(med7):
     """By its settings or by the command line, the answer is the same."""
     arguments = [med7, '--robot', 'lbr_med7', '--rate', 100, '--to', 40]
@@ -46,7 +46,7 @@ def test_told_of_it_the_med7_gets_bounds_that_predict(med7):
     assert (again['lower'], again['upper']) == (found['lower'], found['upper'])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_permuted_columns_of_the_med7_are_found_by_name_and_stale_samples_counted(tmp_path):
     table = med7_table(tmp_path / 'med7.csv')
     status, found = identify(table, '--robot', 'lbr_med7', '--torque-sign', 1)
@@ -55,7 +55,7 @@ def test_permuted_columns_of_the_med7_are_found_by_name_and_stale_samples_counte
     assert 'exactly like the sample before' in ' '.join(found['recording'])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_ur10_is_refused_and_the_reason_is_named():
     urdf = recorded('ros2bag_unisa/ur10_robot.urdf')
     status, found = identify(
@@ -66,7 +66,7 @@ def test_the_ur10_is_refused_and_the_reason_is_named():
     assert best_fit(found) < 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_panda_gets_bounds_once_its_links_are_known_less_well():
     bag = recorded('ros2bag_unisa/panda_exciting_trajectory.db3')
     arguments = [bag, '--robot', recorded('ros2bag_unisa/panda_arm.urdf')]
@@ -80,7 +80,7 @@ def test_the_panda_gets_bounds_once_its_links_are_known_less_well():
     assert found['upper'][0] < 6.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_coupled_wrist_of_the_tx40_raises_a_caution(tmp_path):
     table = tx40_table(tmp_path / 'tx40.csv')
     arguments = [table, '--robot', recorded('tx40_figaroh/tx40_mdh_modified.urdf')]

@@ -65,6 +65,7 @@ def modules_named_in(path):
             yield node.module
 
 
+@pytest.mark.slow
 def test_no_command_loads_ros():
     """One process for all: what loads nothing of ROS together does not do so alone."""
     files = [Path(command.__file__) for command in COMMANDS.values()]

@@ -31,7 +31,7 @@ def times(motion, rate):
 
 
 @pytest.mark.parametrize(
-    ('count', 'rate'), [(8, 1000.0), pytest.param(100, 5000.0, marks=pytest.mark.slow)]
+    ('count', 'rate'), [(8, 1000.0), pytest.param(100, 5000.0, marks=pytest.mark.nightly)]
 )
 def test_nothing_comes_nearer_than_proven(count, rate, rng):
     contacts = rod_problem().contacts

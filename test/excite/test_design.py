@@ -74,6 +74,7 @@ def test_a_search_finds_a_proven_informative_motion():
         ))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_tight_torque_limit_is_kept():
     """The same arm with an eighth of its torque: the search has to make use of all of it."""
     free = small_problem()
@@ -99,6 +100,7 @@ def test_every_criterion_and_basis_gives_a_proven_motion(criterion, monkeypatch)
     assert certify(problem.model, problem.contacts, motion, problem.required).holds
 
 
+@pytest.mark.slow
 def test_what_is_minimised_gets_smaller_than_by_another_criterion():
     problem = small_problem()
     best = {}

@@ -13,6 +13,7 @@ from safe_sysid.model.robot_model import RobotModel
 LONG = 300.0  # [s] that are never used up
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_finds_here():
     problem = small_problem()
     warm_up(problem)
@@ -33,6 +34,7 @@ def test_time_that_is_too_short_is_an_error_that_says_so():
         design(small_problem(), 'kappa', Effort(0.01, None, 1, seed=0), lambda _: None)
 
 
+@pytest.mark.slow
 def test_an_error_in_another_process_arrives_here():
     arm = RobotModel.named('two_link')
     problem = design_problem(arm, arm, read_settings())  # with a floor through its middle

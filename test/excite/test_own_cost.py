@@ -37,6 +37,7 @@ def peak(found, joint=0):
     return np.abs(found.motion.states(np.linspace(0.0, 10.0, 500))[1][:, joint]).max()
 
 
+@pytest.mark.slow
 def test_the_motion_is_steered_and_proven():
     effort = Effort(LONG, 1, 1, seed=4)
     free = design(small_problem(), 'rho', effort, lambda _: None)
@@ -46,12 +47,14 @@ def test_the_motion_is_steered_and_proven():
     assert peak(steered) < 0.7 * peak(free)
 
 
+@pytest.mark.slow
 def test_a_cost_that_fails_costs_motions_and_no_proof():
     broken = replace(small_problem(), own=own(cs.log(-1.0 - Q[0] ** 2)))
     with pytest.raises(NoMotionError):
         design(broken, 'rho', Effort(LONG, 1, 1, seed=4), lambda _: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('from_file', [False, True])
 def test_the_figure_of_the_cost_is_among_those_of_the_motion(tmp_path, from_file):
     cost, file = own(cs.sumsqr(TAU), weight=1e-4), str(tmp_path / 'effort.casadi')

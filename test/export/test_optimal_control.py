@@ -141,7 +141,7 @@ def test_the_dynamics_for_acados_are_those_of_the_model(tmp_path):
     np.testing.assert_allclose(explicit(x, tau, module.THETA).full()[:, 0], expected, rtol=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('method', ['ERK', 'IRK'])
 def test_acados_integrates_the_model(tmp_path, monkeypatch, method):
     acados = pytest.importorskip('acados_template')

@@ -28,7 +28,7 @@ def test_random_mechanisms_agree_with_their_regressor(seed):
     assert trial(seed) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_thousand_random_mechanisms_agree_with_their_regressor():
     assert {seed: said for seed in range(MANY) if (said := trial(seed))} == {}
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
+from tiers import slow_after
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify import log_cholesky_fit
@@ -122,7 +123,9 @@ def test_a_consistent_least_squares_solution_is_the_answer(rng):
         assert result.cost == pytest.approx(cost(rows, theta_r, result.phi), rel=1e-6)
 
 
-@pytest.mark.parametrize('trials', [16, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    'trials', [*slow_after(1, [6, 16]), pytest.param(40, marks=pytest.mark.nightly)]
+)
 def test_pressed_against_the_edge_no_body_is_better(trials, rng):
     found = []
     for _ in range(trials):
@@ -136,6 +139,7 @@ def test_pressed_against_the_edge_no_body_is_better(trials, rng):
     assert found.count(FitOutcome.STOPPED_EARLY) <= 0.07 * trials
 
 
+@pytest.mark.slow
 def test_scipy_finds_no_lower_cost(rng):
     for _ in range(8):
         rows, theta_r = random_rows(rng, thin_body(rng), 0.01)
@@ -205,7 +209,7 @@ def test_noise_that_says_standing_still_is_a_tonne_is_not_believed(rng):
     assert np.abs(result.phi - GUESS).max() < 0.05
 
 
-@pytest.mark.parametrize('trials', [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize('trials', [20, pytest.param(60, marks=pytest.mark.nightly)])
 def test_any_rows_and_any_guess_give_a_body(trials, rng):
     for _ in range(trials):
         m = int(rng.integers(1, 30))

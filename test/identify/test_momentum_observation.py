@@ -15,6 +15,7 @@ from identify.known_recordings import (
 )
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.identification import ERRORS, random_trial
 from safe_sysid.identify.momentum_observation import (
@@ -36,7 +37,7 @@ def shares(model, settings, log):
 # errors of the torque
 
 
-@pytest.mark.parametrize('trials', [15, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize('trials', [15, pytest.param(40, marks=pytest.mark.nightly)])
 def test_rows_hold_for_every_kind_of_torque_error(trials, rng):
     for _ in range(trials):
         trial = random_trial(rng, seconds=1.0)
@@ -137,7 +138,7 @@ def test_rounded_positions_and_velocities_are_covered_if_declared(rng):
     assert unaware > 1.0
 
 
-@pytest.mark.parametrize('name', ['position', 'velocity'])
+@pytest.mark.parametrize('name', slow_after(1, ['position', 'velocity']))
 def test_constant_sensor_offsets_are_covered_if_declared(rng, name):
     model = smooth_arm(rng, 3)
     log = smooth_recording(rng, model, 1.0, 0.001)
@@ -294,7 +295,7 @@ def test_one_jump_of_the_torque_is_covered_wherever_it_falls(rng):
     assert largest > 0.8
 
 
-@pytest.mark.parametrize('trials', [10, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize('trials', [10, pytest.param(30, marks=pytest.mark.nightly)])
 def test_the_error_bound_is_not_below_the_sum_of_the_errors_of_many_samples(trials, rng):
     # in exact arithmetic: rounding of a long sum is on the safe side
     model = random_tree(rng, 1, serial=True)

@@ -159,6 +159,7 @@ def test_a_sample_that_is_no_measurement_is_refused_and_the_next_is_taken(trial,
     assert identifier.finish().bounds.contains(trial.model.theta)
 
 
+@pytest.mark.slow
 def test_the_background_finds_what_is_found_at_once(trial, identifier):
     behind = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesInBackground)
     try:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from safe_sysid.identify.linear_bounds import linear, linear_unweighted
 from safe_sysid.identify.log_cholesky_fit import FitOutcome, fit
@@ -79,6 +80,7 @@ def test_inside_it_is_the_unweighted_linear_bound(rng):
     assert tried >= 10
 
 
+@pytest.mark.slow
 def test_on_the_edge_of_consistency_it_misses_the_truth_although_errors_keep_their_promise(rng):
     """Why this form is called an estimate; the guaranteed form holds on the same rows."""
     half_widths = []  # from the middle of the estimate to the true Izz

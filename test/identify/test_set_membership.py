@@ -8,6 +8,7 @@ import highspy
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.identification import random_trial
 from safe_sysid.identify.contradiction import ContradictionError
@@ -62,7 +63,9 @@ def encloses_the_truth(bounds_of, trials, seed=1):
     return True
 
 
-@pytest.mark.parametrize('trials', [FEW, pytest.param(TRIALS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    'trials', [*slow_after(1, [FEW // 3, FEW]), pytest.param(TRIALS, marks=pytest.mark.nightly)]
+)
 def test_truth_is_inside_for_random_and_adversarial_errors(trials):
     def both(observation, rest, prior):
         joint = set_membership(observation, rest, prior)
@@ -107,6 +110,7 @@ def test_bounds_are_those_of_another_solver_up_to_the_cuts(problem):
             assert bound >= sign * truth[i]
 
 
+@pytest.mark.slow
 def test_never_wider_than_the_linear_bounds():
     for trial in range(8):
         case = random_trial(np.random.default_rng([2, trial]))

@@ -97,7 +97,7 @@ def test_true_signals_of_still_arms_are_never_refused(rng):
     assert decided > 100
 
 
-@pytest.mark.parametrize('trials', [30, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize('trials', [30, pytest.param(100, marks=pytest.mark.nightly)])
 def test_the_worst_arm_inside_the_bounds_is_not_refused(trials, rng):
     """Parameters and errors at the corner that makes the gain of one joint least."""
     lowest = []

@@ -12,6 +12,7 @@ from identify.known_recordings import (
 )
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.identify.momentum_observation import observe
 from safe_sysid.measure.joint_log import JointLog
@@ -60,7 +61,7 @@ def low_passed(fine, step, constant):
     return np.array(out)
 
 
-@pytest.mark.parametrize('constant', [0.003, 0.02])
+@pytest.mark.parametrize('constant', slow_after(1, [0.003, 0.02]))
 def test_a_low_pass_is_undone(rng, constant):
     for _ in range(5):
         arm = smooth_arm(rng, 3)
@@ -110,7 +111,7 @@ def test_a_sensor_behind_the_gear_feels_neither_friction_nor_rotor(rng):
     assert shares(stating(arm, sensor='motor', **room), cut).max() > 1.0
 
 
-@pytest.mark.parametrize('angle', [0.002, 0.02])
+@pytest.mark.parametrize('angle', slow_after(1, [0.02, 0.002]))
 def test_a_tilted_base_is_within_its_promise(rng, angle):
     worst = 0.0
     for _ in range(10):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.audit.loop_record import LoopRecorder
 from safe_sysid.bench.experiments.planning import GAINS, at_rest, bare_estimate
@@ -97,11 +98,14 @@ class Loop:
 
 @pytest.mark.parametrize(
     ('change', 'cause', 'sentence'),
-    [
-        (stamps_go_back, IdentificationFault, 'before the one of the sample that came first'),
-        (no_number_for_a_while, MeasurementError, 'joint_4 is nan'),
-        (torque_signal_turns_over, IdentificationFault, 'Bounds fall back to the prior'),
-    ],
+    slow_after(
+        1,
+        [
+            (stamps_go_back, IdentificationFault, 'before the one of the sample that came first'),
+            (no_number_for_a_while, MeasurementError, 'joint_4 is nan'),
+            (torque_signal_turns_over, IdentificationFault, 'Bounds fall back to the prior'),
+        ],
+    ),
 )
 def test_a_fault_in_motion_brakes_the_arm_along_its_plan(change, cause, sentence):
     """Through both pieces of a task motion."""
@@ -129,6 +133,7 @@ def test_a_fault_in_motion_brakes_the_arm_along_its_plan(change, cause, sentence
     assert np.all(np.abs(record.tau) < ARM.limits.torque)
 
 
+@pytest.mark.slow
 def test_a_payload_that_nobody_announced_is_noticed():
     """Hung onto the arm in motion: the torque that its plan was certified for does not do."""
     loop = Loop(lambda sample: sample)
@@ -145,6 +150,7 @@ def test_a_payload_that_nobody_announced_is_noticed():
     assert str(told.value).endswith('at rest' if at_rest_now else 'engage its brakes')
 
 
+@pytest.mark.slow
 def test_after_new_payload_the_loop_goes_on():
     loop = Loop(stamps_go_back)
     with pytest.raises(LoopFault):

@@ -114,6 +114,7 @@ def carried():
     )
 
 
+@pytest.mark.slow
 def test_the_arm_learns_first_and_then_carries_the_payload_to_the_goal(carried):
     kinds = [Follow if isinstance(aim, Follow) else Excite for aim, _ in carried.told]
     exciting, outcome = kinds.count(Excite), carried.moments[-1].result.outcome
@@ -125,6 +126,7 @@ def test_the_arm_learns_first_and_then_carries_the_payload_to_the_goal(carried):
     assert np.abs(carried.record.qd[-1]).max() < 0.01
 
 
+@pytest.mark.slow
 def test_the_straight_way_is_blocked_and_plans_go_around_it_in_two_pieces(carried):
     straight = [UPRIGHT + share * (GOAL - UPRIGHT) for share in np.linspace(0.0, 1.0, 60)]
     obstacles = Obstacles.of({'post': POST})
@@ -137,6 +139,7 @@ def test_the_straight_way_is_blocked_and_plans_go_around_it_in_two_pieces(carrie
     assert [c.holds and len(c.then) == later for c, later in certificates].count(False) == 0
 
 
+@pytest.mark.slow
 def test_the_truth_is_inside_the_bounds_and_they_shrink(carried):
     truth = carried.truth.theta
     estimates = {id(m.estimate): m.estimate for m in carried.moments}
@@ -148,6 +151,7 @@ def test_the_truth_is_inside_the_bounds_and_they_shrink(carried):
     assert np.all(widths[-1] < 0.5 * widths[0])
 
 
+@pytest.mark.slow
 def test_bounds_never_change_inside_a_plan_nor_leave_those_it_was_certified_for(carried):
     pairs = zip(carried.bounds[:-1], carried.bounds[1:], strict=True)
     changed = [(a, b) for a, b in pairs if b[1] is not a[1]]
@@ -158,6 +162,7 @@ def test_bounds_never_change_inside_a_plan_nor_leave_those_it_was_certified_for(
     assert outside == 0
 
 
+@pytest.mark.slow
 def test_every_promise_is_kept(carried):
     record, limits = carried.record, carried.truth.limits
     assert np.all(np.abs(record.tau) < limits.torque)

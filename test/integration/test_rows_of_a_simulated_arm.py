@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.identify.momentum_observation import ObservationSettings, observe
 from safe_sysid.measure.joint_log import JointLog
@@ -56,7 +57,7 @@ def exact(**settings):
     )
 
 
-@pytest.mark.parametrize('arm', ['random', 'kinova'])
+@pytest.mark.parametrize('arm', slow_after(1, ['random', 'kinova']))
 def test_rows_hold_without_any_error_of_the_torque(rng, arm):
     for _ in range(3):
         kinova = arm == 'kinova'

@@ -35,7 +35,7 @@ class Knows:
         return self._estimate
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_task_motions_keep_their_promises_in_drake(rng):
     pytest.importorskip('pydrake', reason='Drake is an extra')
     from safe_sysid.simulate.drake import DrakeBody

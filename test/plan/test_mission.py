@@ -158,6 +158,7 @@ def test_another_route_is_looked_for_when_plans_do_not_get_on(model):
     assert not np.array_equal(routes[2].waypoints, follow.route.waypoints)
 
 
+@pytest.mark.slow
 def test_a_task_that_never_gets_on_is_said_to_and_begins_anew_later(model):
     """Routes given up in a row end in refusals, as many as make a fault of the planner's node."""
     mission, _ = swing(model, patience=1, routes=2)

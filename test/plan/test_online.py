@@ -73,6 +73,7 @@ def loop():
     return Loop(AtOnce())
 
 
+@pytest.mark.slow
 def test_plans_are_told_and_followed_by_others_whatever_changes_out_of_the_way(loop):
     for i, t in enumerate((0.0, 1.5, 3.0)):
         assert not loop.show(t, far=Box(FAR.center + i, FAR.half_sizes, FAR.rotation))
@@ -97,6 +98,7 @@ def test_nothing_is_planned_before_the_scene_is_known(loop):
     assert loop.told[0].start_time == pytest.approx(0.1)
 
 
+@pytest.mark.slow
 def test_what_changed_during_a_search_is_avoided_by_what_it_found(loop, monkeypatch):
     search = loop.planning.session.step
     found = []

@@ -157,6 +157,7 @@ def test_arguments_that_are_not_known_are_refused():
         ss.own_cost('two_link', function(cs.sumsqr(Q), q=Q, p=cs.SX.sym('p', 3)), link='hand')
 
 
+@pytest.mark.slow
 def test_a_file_named_in_the_loop_s_settings_steers_plans(tmp_path):
     file, loop = tmp_path / 'effort.casadi', tmp_path / 'loop.yaml'
     effort = cs.Function('effort', [TAU], [cs.sumsqr(TAU)], ['tau'], ['cost'])

@@ -227,6 +227,7 @@ def test_bounds_no_plan_can_be_certified_for_leave_the_arm_where_it_is(problem):
     assert result.outcome is SearchOutcome.UNUSABLE
 
 
+@pytest.mark.slow
 def test_a_task_motion_takes_over_after_its_first_piece(problem):
     planner = planner_of(problem, goal=GOAL, exciting=0, obstacles=POST)
     planner.step(at(0.0), problem.bounds)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.reach import (
     KINOVA_RANGE,
@@ -122,7 +123,9 @@ def test_claimed_clearances_of_random_arms_are_never_above_the_real_ones(rng):
         assert escapes(case, samples) <= 1e-12
 
 
-@pytest.mark.parametrize('forgotten', ['remainder', 'tracking error', 'capsule radius', 'cover'])
+@pytest.mark.parametrize(
+    'forgotten', slow_after(2, ['remainder', 'tracking error', 'capsule radius', 'cover'])
+)
 def test_samples_find_what_is_forgotten(rng, forgotten):
     # Long time intervals for what they leave open, short ones so that they do not hide the rest.
     case = kinova_case(rng, intervals=8 if forgotten == 'remainder' else 256)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reach.reach_samples import BOUNDS, random_error, random_horizon, sample
+from tiers import slow_after
 
 from safe_sysid.errors import BoundError
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
@@ -28,7 +29,7 @@ def escapes(rng, model, horizon, error, reach, samples=500) -> int:
     return int(count)
 
 
-@pytest.mark.parametrize('degree', [1, 2, 3])
+@pytest.mark.parametrize('degree', slow_after(1, [2, 1, 3]))
 def test_states_of_random_plans_do_not_escape(degree, rng):
     for k_range in (0.0, 0.05, 0.8):
         model = random_tree(rng, 4, serial=False)

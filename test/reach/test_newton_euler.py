@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reach.reach_samples import BOUNDS, random_error, random_horizon, sample
+from tiers import slow_after
 
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ratio_bounds
@@ -53,8 +54,8 @@ class Case:
         return int(count)
 
 
-@pytest.mark.parametrize('k_range', [0.0, 0.05, 0.5])
-@pytest.mark.parametrize('degree', [1, 2, 3])
+@pytest.mark.parametrize('k_range', slow_after(1, [0.5, 0.0, 0.05]))
+@pytest.mark.parametrize('degree', slow_after(1, [2, 1, 3]))
 def test_torques_of_random_trees_do_not_escape(k_range, degree, rng):
     for serial in (True, False):
         case = Case(rng, 4, k_range, degree, serial)
@@ -86,7 +87,7 @@ def with_error(case, K_r, position, velocity):
     return case
 
 
-@pytest.mark.parametrize('part', ['nominal', 'offset', 'spread'])
+@pytest.mark.parametrize('part', slow_after(1, ['nominal', 'offset', 'spread']))
 def test_a_forgotten_part_of_the_result_is_noticed(part, rng):
     escapes = 0
     for case in tight_cases(rng):
@@ -102,14 +103,17 @@ def test_a_forgotten_part_of_the_result_is_noticed(part, rng):
 
 @pytest.mark.parametrize(
     ('kind', 'error'),
-    [
-        ('cos', (1e-3, 0.05, 0.0)),
-        ('sin', (1e-3, 0.05, 0.0)),
-        ('q', (1e-3, 0.05, 0.0)),
-        ('qd', (1e-3, 0.0, 0.3)),
-        ('qd_a', (1e3, 3e-4, 0.0)),
-        ('qdd_a', (1e3, 0.0, 1e-3)),
-    ],
+    slow_after(
+        1,
+        [
+            ('cos', (1e-3, 0.05, 0.0)),
+            ('sin', (1e-3, 0.05, 0.0)),
+            ('q', (1e-3, 0.05, 0.0)),
+            ('qd', (1e-3, 0.0, 0.3)),
+            ('qd_a', (1e3, 3e-4, 0.0)),
+            ('qdd_a', (1e3, 0.0, 1e-3)),
+        ],
+    ),
 )
 def test_a_joint_state_without_its_remainder_is_noticed(kind, error, rng):
     escapes = 0
@@ -122,6 +126,7 @@ def test_a_joint_state_without_its_remainder_is_noticed(kind, error, rng):
     assert escapes > 0
 
 
+@pytest.mark.slow
 def test_reference_velocity_in_place_of_the_true_one_is_noticed(rng):
     escapes = 0
     for case in tight_cases(rng):
@@ -133,6 +138,7 @@ def test_reference_velocity_in_place_of_the_true_one_is_noticed(rng):
     assert escapes > 0
 
 
+@pytest.mark.slow
 def test_sets_of_a_single_plan_without_errors_are_close_to_the_torque(rng):
     case = Case(rng, k_range=0.0)
     case.horizon = replace(case.horizon, intervals=100_000)

@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from reach.light_arms import PANDA_HOME, UR5_HOME, panda, problem_of, ur5
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.bench.experiments.planning import violations
@@ -118,8 +119,8 @@ class Pushed:
         return worst
 
 
-@pytest.mark.parametrize('name', ['panda', 'ur5'])
-@pytest.mark.parametrize('move', [0.0, 0.5, 1.2])
+@pytest.mark.parametrize('name', slow_after(1, ['panda', 'ur5']))
+@pytest.mark.parametrize('move', slow_after(1, [0.5, 0.0, 1.2]))
 def test_the_worst_energy_does_not_leave_the_tube(name, move, rng):
     """With mass matrices by Pinocchio at vertices of [theta], at the true positions."""
     problem = light(name, 5e-4, move=move)
@@ -173,7 +174,7 @@ def test_a_nominal_body_that_cannot_exist_has_no_such_bound():
     assert nominal_inverse(replace(problem, bounds=impossible), error) is None
 
 
-@pytest.mark.parametrize('kind', ['inertia', 'start', 'narrow'])
+@pytest.mark.parametrize('kind', slow_after(1, ['inertia', 'start', 'narrow']))
 def test_what_is_forgotten_is_noticed(kind, rng, monkeypatch):
     problem = light('panda', 5e-4, move=0.5)
     start = np.zeros(7)
@@ -197,6 +198,7 @@ def test_what_is_forgotten_is_noticed(kind, rng, monkeypatch):
     assert max(worst) > 1.001
 
 
+@pytest.mark.slow
 def test_a_plan_begins_with_what_the_one_before_left(rng):
     """A switch in motion to a plan for narrower bounds, at the worst error of the first."""
     first = light('panda', 1e-3, move=0.5)
@@ -277,6 +279,7 @@ def held(model, most):
     return Interval(lower, upper)
 
 
+@pytest.mark.slow
 def test_a_payload_that_is_not_known_leaves_a_bound_where_there_is_armature(rng):
     model = panda()
     theta = model.theta.copy()

@@ -66,7 +66,7 @@ def test_no_mass_matrix_of_a_random_tree_leaves_its_bound(n, degree, rng):
             assert np.all(case.sampled(rng) <= case.gap + FLOATS)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('n', range(2, 13))
 def test_ten_thousand_samples_of_a_step_stay_within(n, rng):
     for size in (0.01, 0.1):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.reach import (
     KINOVA_RANGE,
@@ -79,7 +80,7 @@ def test_nothing_leaves_the_sets_of_the_kinova(rng):
         assert excess(rng, sets, some_motion(rng, sets, 2000)).escapes() == 0
 
 
-@pytest.mark.parametrize('kind', ['joint', 'disturbance', 'torque', 'occupancy'])
+@pytest.mark.parametrize('kind', slow_after(2, ['joint', 'disturbance', 'torque', 'occupancy']))
 def test_samples_find_what_is_forgotten(rng, kind):
     """Remainders of joints, disturbance bound, robust input, ball of the tracking error."""
     sets = kinova_set(curve=random_curve(rng, 7))

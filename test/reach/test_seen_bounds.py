@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
+from tiers import slow_after
 
 from safe_sysid.errors import BoundError, MeasurementError
 from safe_sysid.measure.clock import Clock
@@ -221,7 +222,7 @@ def sample(rng, controller, stamp, q, plan, estimate, acts):
 
 
 @pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', slow_after(1, range(3)))
 def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, setting):
     bounds = bounded(setting)
     loop = looped(seed, bounds.law, setting)
@@ -245,6 +246,7 @@ def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
     assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
 
 
+@pytest.mark.slow
 def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
     """40 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
     law = bounded(LOADED).law

@@ -227,6 +227,7 @@ def test_what_is_drawn_as_reachable_contains_the_arm_on_its_plan(rng):
         assert (apart + model.capsules.radius[names][:, None] <= drawn.radii[step] + 1e-9).all()
 
 
+@pytest.mark.slow
 def test_figures_are_written_in_both_formats(story, tmp_path):
     written = write_figures(tmp_path, loop_page(story))
     assert {path.suffix for path in written} == {'.png', '.svg'}

@@ -10,6 +10,7 @@ import numba
 import numpy as np
 import pytest
 from sets.exact_polynomials import random_model
+from tiers import slow_after
 
 from safe_sysid.sets import compiled
 from safe_sysid.sets.monomials import monomials
@@ -49,11 +50,14 @@ print(outer(1.0), sum(outer.stats.cache_hits.values()))
 
 @pytest.mark.parametrize(
     ('imported', 'inner'),
-    [
-        ('from safe_sysid.callee import inner', 'inner'),
-        ('from safe_sysid import callee', 'callee.inner'),
-        ('from safe_sysid import (\n    callee as other,\n)', 'other.inner'),
-    ],
+    slow_after(
+        1,
+        [
+            ('from safe_sysid.callee import inner', 'inner'),
+            ('from safe_sysid import callee', 'callee.inner'),
+            ('from safe_sysid import (\n    callee as other,\n)', 'other.inner'),
+        ],
+    ),
 )
 def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, imported, inner):
     package = tmp_path / 'safe_sysid'
@@ -90,6 +94,7 @@ def outer(point):
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_whose_types_are_renamed_is_compiled_anew(tmp_path):
     package = tmp_path / 'safe_sysid'
     (package / 'sets').mkdir(parents=True)

@@ -194,7 +194,9 @@ def wave_arguments(rng, table, repeats=25):
         yield cancelling_model(rng, table) * (0.5**i)
 
 
-@pytest.mark.parametrize('size', [(0, 2), (1, 4), (2, 3), (3, 1), (7, 2)])
+@pytest.mark.parametrize(
+    'size', [(0, 2), (1, 4), (2, 3), (3, 1), pytest.param((7, 2), marks=pytest.mark.slow)]
+)
 def test_sine_and_cosine_enclose_the_true_functions(size, rng):
     for model in wave_arguments(rng, monomials(*size)):
         assert wave_escapes(rng, TaylorModel.sine_cosine, model) == 0

@@ -5,6 +5,7 @@ from dataclasses import replace
 from identify.known_recordings import near_bounds, share_of_promise
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.identify.momentum_observation import ObservationSettings, observe
 from safe_sysid.measure.joint_log import JointLog
@@ -172,6 +173,7 @@ def test_load_makes_more_friction():
     assert loaded.truth.velocity[0] / plain.truth.velocity[0] == pytest.approx(2.2 / 3.0, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_drake_has_the_same_friction():
     drake = pytest.importorskip('safe_sysid.simulate.drake')
     pytest.importorskip('pydrake')
@@ -205,7 +207,7 @@ SENSORS = {
 }
 
 
-@pytest.mark.parametrize('kind', SENSORS)
+@pytest.mark.parametrize('kind', slow_after(1, SENSORS))
 def test_readings_are_within_what_is_derived_of_them(rng, kind):
     model = sensed(SENSORS[kind])
     limits = replace(model.limits, acceleration=np.full(2, 20.0))
@@ -263,7 +265,7 @@ def test_a_base_that_leans_pulls_as_much_as_it_may():
     assert np.abs(ends[0] - ends[1]).max() > 1e-4
 
 
-@pytest.mark.parametrize('kind', SENSORS)
+@pytest.mark.parametrize('kind', slow_after(1, SENSORS))
 def test_rows_of_a_described_arm_hold(kind):
     """From what an arm says of itself the identifier knows how wrong its samples may be."""
     model = sensed(SENSORS[kind], tilt=0.002)

@@ -249,6 +249,7 @@ def test_a_light_joint_with_strong_viscous_friction_stays_stable():
     assert qd[0] == pytest.approx(0.5, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_arm_without_armature_is_followed_too(rng):
     model = RobotModel.named('lbr_med7')
     q, torques = rng.normal(size=7), sines(rng, 7, 300, 0.001, 5.0)

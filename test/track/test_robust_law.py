@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from tiers import slow_after
 from track.law_states import estimate_of, random_theta, stepped, stepped_at_limit
 
 from safe_sysid.model.dynamics.mass_matrix import inverse_length, mass_matrix
@@ -13,6 +14,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 TRIALS = 300
+SOME_OR_ALL = pytest.mark.parametrize('trials', slow_after(1, [50, TRIALS]))
 
 
 def coulomb(case, Fc, s):
@@ -44,8 +46,9 @@ def largest_disturbance(case, uncertain):
     return most
 
 
-def test_nominal_torque_is_the_regressor_times_theta_0(rng):
-    for _ in range(TRIALS):
+@SOME_OR_ALL
+def test_nominal_torque_is_the_regressor_times_theta_0(rng, trials):
+    for _ in range(trials):
         case = stepped(rng)
         Fc_0 = case.estimate.theta[case.model.layout.joint_entries('Fc')]
         expected = case.W_s @ case.estimate.theta + Fc_0 * np.tanh(case.qd_d / 0.05)
@@ -53,9 +56,10 @@ def test_nominal_torque_is_the_regressor_times_theta_0(rng):
         assert np.array_equal(case.torque, case.law.nominal + case.law.robust)
 
 
+@SOME_OR_ALL
 @pytest.mark.parametrize('sign_speed', [0.0, 0.1])
-def test_disturbance_bound_is_the_largest_disturbance(rng, sign_speed):
-    for _ in range(TRIALS):
+def test_disturbance_bound_is_the_largest_disturbance(rng, trials, sign_speed):
+    for _ in range(trials):
         case = stepped(rng, {'sign_speed': sign_speed})
         uncertain = np.abs(case.qd) <= sign_speed
         largest = largest_disturbance(case, uncertain)
@@ -74,6 +78,7 @@ def test_room_for_errors_of_the_torque_is_added_to_the_disturbance():
         assert np.allclose(roomy - plain, 0.3)
 
 
+@pytest.mark.slow
 def test_room_for_a_share_of_the_torque_is_enough_for_the_largest_one():
     """w_M has to contain ratio (|tau_0| + |v|) for the v that w_M itself asks for."""
     rng = np.random.default_rng(7)
@@ -107,8 +112,9 @@ def test_friction_of_a_joint_at_rest_may_point_either_way():
     assert np.all(gained <= 2.0 * Fc)
 
 
-def test_energy_is_between_its_bounds_and_the_upper_one_is_attained(rng):
-    for _ in range(TRIALS):
+@SOME_OR_ALL
+def test_energy_is_between_its_bounds_and_the_upper_one_is_attained(rng, trials):
+    for _ in range(trials):
         case = stepped(rng)
         bounds, layout, r = case.estimate.bounds, case.model.layout, case.law.r
         row = 0.5 * r @ momentum_regressors(case.model, case.q, r)[0]
@@ -130,9 +136,10 @@ def largest_input(case):
     return 0.5 * (np.sqrt(np.diag(M)) * inverse_length(M[None], w[None]) + w)
 
 
-def test_robust_input_is_bounded_by_half_of_norm_and_entry(rng):
+@SOME_OR_ALL
+def test_robust_input_is_bounded_by_half_of_norm_and_entry(rng, trials):
     closest = 0.0
-    for _ in range(TRIALS):
+    for _ in range(trials):
         case = stepped(rng, {'alpha': 1e-3}, error=10.0 ** rng.uniform(-4.0, 1.0))
         bound = largest_input(case)
         if case.law.energy.lower <= 0.02:
@@ -141,11 +148,12 @@ def test_robust_input_is_bounded_by_half_of_norm_and_entry(rng):
     assert closest > 0.9  # no smaller formula would do
 
 
+@SOME_OR_ALL
 @pytest.mark.parametrize('share', [1.0, 0.5])
-def test_energy_does_not_grow_where_it_is_at_its_limit(rng, share):
+def test_energy_does_not_grow_where_it_is_at_its_limit(rng, trials, share):
     """dV/dt = r' (W_s theta + friction - tau) for every theta; with half of v it does grow."""
     grows = 0
-    for seed in rng.integers(1 << 30, size=TRIALS):
+    for seed in rng.integers(1 << 30, size=trials):
         case = stepped_at_limit(seed, {'sign_speed': 0.02})
         law = case.law
         uncertain = np.abs(case.qd) <= 0.02
@@ -159,6 +167,7 @@ def test_energy_does_not_grow_where_it_is_at_its_limit(rng, share):
     assert (grows == 0) == (share == 1.0)
 
 
+@pytest.mark.slow
 def test_an_arm_that_broke_its_promise_is_led_back_by_little_more_damping():
     """Where V > V_M for every theta, v does more than w_M asks for; alpha / 2 (M r) at most."""
     for seed in range(50):
@@ -208,6 +217,7 @@ def test_the_law_is_idle_near_the_plan_and_never_divides_by_zero(rng):
         assert np.array_equal(law.robust, np.zeros_like(law.r))
 
 
+@pytest.mark.slow
 def test_energy_shrinks_towards_the_limit_no_faster_than_alpha_asks(rng):
     """Below V_M the robust input is what is left of |r|' w_M after alpha (V_M - V_sup)."""
     active = 0

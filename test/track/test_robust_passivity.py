@@ -66,6 +66,7 @@ def test_an_estimate_of_another_payload_is_not_taken_over(arm, plan):
     assert controller.bounds is plan.theta_bounds
 
 
+@pytest.mark.slow
 def test_smaller_bounds_never_ask_for_more_robust_torque(rng):
     """So the torque stays in the set that was certified, even where theta_0 is outside of them."""
     smaller = 0

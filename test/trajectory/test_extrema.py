@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tiers import slow_after
 from trajectory.exact_curve import (
     exact_derivative,
     exact_range_of_samples,
@@ -45,7 +46,7 @@ def adversarial_curves(rng):
     yield one_joint(0.0, 1.0, -2.0 / 3.0), np.array([1.0])  # A = B = 0 to rounding
 
 
-@pytest.mark.parametrize(('order', 'extrema'), CASES)
+@pytest.mark.parametrize(('order', 'extrema'), slow_after(1, reversed(CASES)))
 def test_range_contains_exact_samples_and_is_tight(order, extrema, rng):
     for curve, k in adversarial_curves(rng):
         found = extrema(curve, k).range
@@ -102,7 +103,7 @@ def test_slopes_are_derivatives_in_k(order, extrema, rng):
         assert np.allclose(found.upper_slope, upper, atol=1e-4)
 
 
-@pytest.mark.parametrize(('order', 'extrema'), CASES)
+@pytest.mark.parametrize(('order', 'extrema'), slow_after(1, reversed(CASES)))
 def test_range_of_a_curve_that_ends_in_motion(order, extrema, rng):
     """Contains exact samples at every parameter, and is wider than theirs by little."""
     for radius in (0.0, 0.2):
@@ -139,8 +140,8 @@ def test_a_move_from_rest_has_its_extrema_by_hand():
     assert velocity.upper[0] == pytest.approx(30 / 16 * 0.4 / 2.0, abs=1e-12)
 
 
-@pytest.mark.parametrize(('order', 'extrema'), OF_ONE)
-@pytest.mark.parametrize('make', [random_curve, random_curve_in_motion])
+@pytest.mark.parametrize(('order', 'extrema'), slow_after(1, OF_ONE))
+@pytest.mark.parametrize('make', slow_after(1, [random_curve, random_curve_in_motion]))
 def test_accelerations_and_jerks_are_inside_and_reached(order, extrema, make, rng):
     for _ in range(40):
         curve, k = make(rng, 1), random_k(rng, 1)

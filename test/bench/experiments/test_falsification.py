@@ -62,7 +62,7 @@ def test_a_urdf_is_read_as_the_package_reads_it(robot):
     assert np.allclose(mechanism.place, model.tree.p_parent_joint)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_halving_the_step_does_not_change_a_motion(rng):
     for kind in ('track', 'dead_beat', 'smooth'):
         recipe = Recipe(1, 2, 3, joints=3, period=0.005, drive=kind, dry=0.3, speed=0.3)

@@ -31,6 +31,7 @@ def test_of_an_arm_that_is_known_it_is_that_of_its_weight(model, rng):
         assert static_share(model, exact, q) == pytest.approx(gravity_share(model, q))
 
 
+@pytest.mark.slow
 def test_wider_bounds_allow_more_weight(model):
     theta, shares = model.theta, []
     for ratio in (0.0, 0.02, 0.1):
@@ -39,6 +40,7 @@ def test_wider_bounds_allow_more_weight(model):
     assert shares[0] < shares[1] < shares[2] < 1.12 * shares[0]
 
 
+@pytest.mark.slow
 def test_some_payload_of_table_1_is_too_much_for_an_outstretched_arm(model):
     bounds = kinova_prior(model).bounds
     assert static_share(model, bounds, STRETCHED) > 1.0
@@ -46,6 +48,7 @@ def test_some_payload_of_table_1_is_too_much_for_an_outstretched_arm(model):
     assert static_share(strong, bounds, STRETCHED) < 1.0
 
 
+@pytest.mark.slow
 def test_bodies_that_cannot_exist_do_not_count(model):
     """Without a bound on its inertia, the last body could be heavy and far away at once."""
     bounds = kinova_prior(model).bounds

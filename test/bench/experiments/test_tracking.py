@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.tracking import (
     ARMS,
@@ -24,7 +25,10 @@ from safe_sysid.track.robust_passivity import RobustPassivityController
 HOLD_MARGIN = 0.001
 ROUNDING = 1e-9
 FEW, RUNS, DRAKE_RUNS = 12, 30, 3
-SEEDS = [*range(FEW), *(pytest.param(n, marks=pytest.mark.slow) for n in range(FEW, RUNS))]
+SEEDS = [
+    *slow_after(2, range(FEW)),
+    *(pytest.param(n, marks=pytest.mark.nightly) for n in range(FEW, RUNS)),
+]
 
 
 class WithoutRobustInput(RobustPassivityController):
@@ -66,7 +70,7 @@ def test_every_promise_holds_at_every_sample(seed):
     assert_promises_hold(trial, recording)
 
 
-@pytest.mark.parametrize('seed', range(DRAKE_RUNS))
+@pytest.mark.parametrize('seed', slow_after(1, range(DRAKE_RUNS)))
 def test_every_promise_holds_in_drake(seed):
     pytest.importorskip('pydrake')
     from safe_sysid.simulate.drake import DrakeBody
@@ -75,6 +79,7 @@ def test_every_promise_holds_in_drake(seed):
     assert_promises_hold(trial, run(trial, DrakeBody))
 
 
+@pytest.mark.slow
 def test_the_truth_and_both_estimates_are_what_a_trial_promises():
     for seed in range(40):
         trial = trial_of(seed)
@@ -84,7 +89,7 @@ def test_the_truth_and_both_estimates_are_what_a_trial_promises():
         assert not narrow.bounds.contains(wide.bounds)
 
 
-@pytest.mark.parametrize('mutant', [WithoutRobustInput, WithHalfTheInput])
+@pytest.mark.parametrize('mutant', slow_after(1, [WithoutRobustInput, WithHalfTheInput]))
 def test_mutants_break_the_promise_on_a_constant_load(mutant):
     """One joint, only beta unknown and at its end: then w = w_M, and no margin hides a mistake.
 
@@ -104,7 +109,9 @@ class ErringActuator(RigidBody):
         return super().advance(q, qd, torque - 0.5, seconds)
 
 
-@pytest.mark.parametrize(('body', 'torque_error'), [(RigidBody, 0.3), (ErringActuator, 0.8)])
+@pytest.mark.parametrize(
+    ('body', 'torque_error'), slow_after(1, [(RigidBody, 0.3), (ErringActuator, 0.8)])
+)
 def test_room_for_errors_of_the_torque_keeps_the_promise_whole(body, torque_error):
     """The law changes by less than 0.3 N m while its torque is held, for which V passes V_M."""
     trial = loaded_joint(np.random.default_rng(3), load=3.0)
@@ -116,6 +123,7 @@ def test_room_for_errors_of_the_torque_keeps_the_promise_whole(body, torque_erro
     assert shares(with_room, recording)['energy'].max() <= 1.0
 
 
+@pytest.mark.slow
 def test_without_robust_input_random_arms_leave_their_bounds():
     broken = 0
     for seed in range(8):
@@ -125,6 +133,7 @@ def test_without_robust_input_random_arms_leave_their_bounds():
     assert broken >= 6
 
 
+@pytest.mark.slow
 def test_a_torque_held_too_long_breaks_the_promise():
     """At 20 Hz instead of 1 kHz: the recording would show it."""
     worst = max(

@@ -45,6 +45,7 @@ def short(tmp_path_factory):
     return status, said, loop_of_bag(choices.bag_of_belief)
 
 
+@pytest.mark.slow
 def test_a_wrong_belief_is_noticed_by_the_nodes_before_the_arm_moves(short):
     status, said, loop = short
     assert status == 1
@@ -55,6 +56,7 @@ def test_a_wrong_belief_is_noticed_by_the_nodes_before_the_arm_moves(short):
     assert np.abs(loop.record.q - loop.record.q[0]).max() < 0.1
 
 
+@pytest.mark.slow
 def test_a_bag_becomes_the_run_that_was_recorded(short):
     _, _, loop = short
     record, names = loop.record, loop.settings.model.layout.joint_names
@@ -72,6 +74,7 @@ def test_a_bag_becomes_the_run_that_was_recorded(short):
     assert np.all(record.tau_lower < record.tau_upper)
 
 
+@pytest.mark.slow
 def test_the_ledger_tells_each_promise_that_was_broken(short):
     _, _, loop = short
     kept = {e.promise: e.is_kept for e in ledger_of(loop, truth_of('dumbbell_8lb'), 1.0).entries}
@@ -167,6 +170,7 @@ def test_a_folder_that_exists_is_left_alone(capsys, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_no_process(tmp_path):
     folder = tmp_path / 'demo'
     command = [sys.executable, '-m', 'safe_sysid.cli.main', 'demo', '--folder', str(folder)]
@@ -211,7 +215,7 @@ def children_of(pid):
     return found
 
 
-@pytest.mark.slow  # about a minute
+@pytest.mark.nightly  # about a minute
 def test_the_whole_demo_keeps_every_promise(tmp_path, capfd):
     assert main(['demo', '--folder', str(tmp_path / 'demo'), '--json']) == 0
     printed = capfd.readouterr()

@@ -38,6 +38,7 @@ def arm(tmp_path):
     return spoilt
 
 
+@pytest.mark.slow
 def test_this_machine_is_in_order_with_ros_and_ipopt(capsys):
     assert main(['doctor', '--json']) == 0
     findings = {row['item']: row for row in json.loads(capsys.readouterr().out)['findings']}

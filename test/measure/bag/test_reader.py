@@ -204,6 +204,7 @@ def test_what_is_not_a_bag_is_named(tmp_path):
         read_rosbag(tmp_path, ABC)
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_the_numbers(rng, tmp_path):
     """Messages do not pile up: 200 bytes each, of which 96 are the numbers and the stamps."""
     bag, _, _ = three_joints(rng, 20_000)

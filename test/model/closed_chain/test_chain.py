@@ -74,7 +74,7 @@ def test_random_configurations_close_in_few_steps_and_in_one_way_only(digit):
         assert other_closures(digit, row, seed, starts=25) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_thousand_configurations_close_in_one_way_only(digit):
     q, steps = random_closures(digit, 3600, 6)
     assert len(q) >= 1000 and steps.mean() <= 4.0

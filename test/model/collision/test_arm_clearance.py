@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from tiers import slow_after
 
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.arm_clearance import arm_clearance, edge_is_free, scene_of
@@ -52,7 +53,7 @@ def random_boxes(rng, count):
     ]
 
 
-@pytest.mark.parametrize('count', [0, 3])
+@pytest.mark.parametrize('count', slow_after(1, [3, 0]))
 def test_clearance_is_that_of_the_capsules(count, rng):
     for _ in range(30):
         boxes, q = random_boxes(rng, count), rng.uniform(-2, 2, 7)

@@ -8,6 +8,7 @@ from model import arm_figures, kinova_figures, mesh_figures
 import numpy as np
 import pinocchio as pin
 import pytest
+from tiers import slow_after
 
 from safe_sysid.model.collision.pair_separation import chain_between, gaps, segment_distances
 from safe_sysid.model.robot_model import RobotModel
@@ -55,7 +56,7 @@ def contains(a, b, radius, points):
     return bool((segment_distances(points, points, *ends) <= radius).all())
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize('robot', slow_after(4, reversed(ROBOTS)))
 def test_capsules_contain_every_shape_of_the_urdf(robot):
     model = RobotModel.named(robot)
     capsules = model.capsules
@@ -175,7 +176,7 @@ def range_of(model, joint):
     return model.lowerPositionLimit[index], model.upperPositionLimit[index]
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize('robot', slow_after(3, reversed(ROBOTS)))
 def test_gap_agrees_with_coal(robot, rng):
     """The distances behind the statements above, against an independent library."""
     coal = pytest.importorskip('coal')

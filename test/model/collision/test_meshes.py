@@ -15,6 +15,7 @@ from model.collision.hull_distance import (
 )
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.errors import ModelError
 from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
@@ -96,7 +97,9 @@ def ball_beside_mesh(folder, triangles):
     return arm_of_text(folder, 'ball', links)
 
 
-@pytest.mark.parametrize('part', [l_shape, dented_sphere, triangle_soup, flat_plate])
+@pytest.mark.parametrize(
+    'part', slow_after(1, [l_shape, dented_sphere, triangle_soup, flat_plate])
+)
 def test_distances_are_those_of_the_hull(part, tmp_path, rng):
     """Against the nearest of all triangles between vertices; contact by a linear program."""
     triangles = part()

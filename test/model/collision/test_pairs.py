@@ -8,6 +8,7 @@ from model.collision.test_pair_separation import in_coal, moving_pairs
 import numpy as np
 import pinocchio as pin
 import pytest
+from tiers import slow_after
 
 from safe_sysid.model.collision import verdict_cache
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
@@ -97,7 +98,7 @@ def test_the_dumbbells_have_one_shape():
     assert {payload for _, payload in HELD} == {*payload_names()}
 
 
-@pytest.mark.parametrize(('robot', 'payload'), SHAPES)
+@pytest.mark.parametrize(('robot', 'payload'), slow_after(1, SHAPES))
 def test_standing_in_contact_is_never_certified(robot, payload, rng):
     """An arm that touches itself with what it holds, and could stand there otherwise."""
     model = loaded(robot, payload)

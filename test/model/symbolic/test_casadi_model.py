@@ -159,7 +159,7 @@ def test_random_trees_agree_with_pinocchio_and_the_compiled_functions(rng, n, se
     check_frames(rng, model)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('n', range(2, 13))
 def test_ten_thousand_states_of_random_trees(rng, n):
     for serial, plain in itertools.product((True, False), (True, False)):
@@ -256,6 +256,7 @@ def run(words):
     return subprocess.run([sys.executable, '-c', words], capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_without_casadi_the_api_says_how_to_get_it():
     words = (
         'import sys; sys.modules["casadi"] = None\n'
@@ -266,6 +267,7 @@ def test_without_casadi_the_api_says_how_to_get_it():
     assert "pip install '.[casadi]'" in run(words).stdout
 
 
+@pytest.mark.slow
 def test_plans_need_no_casadi():
     words = (
         'import sys; sys.modules["casadi"] = None\n'
@@ -276,6 +278,7 @@ def test_plans_need_no_casadi():
     assert run(words).stdout.strip() == 'True'
 
 
+@pytest.mark.slow
 def test_processes_of_the_loop_start_without_casadi():
     pytest.importorskip('rclpy')
     words = (

@@ -53,6 +53,7 @@ def test_the_plan_found_is_certified_and_cheaper_than_standing_still():
     assert str(found).startswith('new plan, smallest margin: ')
 
 
+@pytest.mark.slow
 def test_refining_lowers_the_cost():
     problem = with_unknown_payload(kinova_problem())
     costs = [
@@ -68,6 +69,7 @@ def wide_bounds():
     return replace(kinova_problem(UPRIGHT), model=model, bounds=kinova_prior(model))
 
 
+@pytest.mark.slow
 def test_looking_nearby_lowers_the_cost_where_sets_of_a_range_prove_nothing(monkeypatch):
     problem = wide_bounds()
     evaluated = []

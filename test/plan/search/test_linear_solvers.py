@@ -1,10 +1,12 @@
 """Ipopt's linear solvers are told apart by solving with them."""
 
 import cyipopt
+import pytest
 
 from safe_sysid.plan.search import linear_solvers
 
 
+@pytest.mark.slow
 def test_mumps_works_and_an_invented_solver_does_not():
     found = linear_solvers.found(['mumps', 'no_such_solver'])
     assert found == {'mumps': '.'.join(map(str, cyipopt.IPOPT_VERSION))}

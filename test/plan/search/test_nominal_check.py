@@ -21,6 +21,7 @@ def certified(problem, k):
     return ReachableSet.certify_center(replace(problem, horizon=horizon)).holds
 
 
+@pytest.mark.slow
 def test_checks_agree_with_most_certificates():
     box = Box(np.array([0.4, 0.3, 0.5]), np.full(3, 0.15), np.eye(3))
     problem = kinova_problem(obstacles=Obstacles.of({'box': box}))

@@ -98,6 +98,7 @@ def test_motions_go_on_from_where_the_plan_in_force_ends(problem):
     np.testing.assert_allclose(plan.end_position, START + 0.35 * np.eye(7)[0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_no_motion_goes_through_a_wall():
     walled = kinova_problem(obstacles=WALL, intervals=64)
     finding = found(walled, straight(1.6 * np.eye(7)[0]))

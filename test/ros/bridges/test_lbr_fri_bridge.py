@@ -191,6 +191,7 @@ def test_before_anything_is_commanded_a_robot_that_is_not_ready_is_no_fault(brid
     assert len(robot.told) == told
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures('fri_messages')
 def test_what_is_missing_is_said_and_the_process_ends(monkeypatch):
     two_joints = ['-p', 'robot:=two_link', '-p', "payload:=''"]

@@ -25,7 +25,7 @@ def facts(tmp_path):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_loop_identifies_what_an_lbr_holds(tmp_path, facts, fri_messages):
     folder = tmp_path / 'loop'
     folder.mkdir()

@@ -31,6 +31,7 @@ def node():
     rclpy.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('bridge', SIMULATORS)
 def test_in_lockstep_the_samples_are_theirs_under_the_torques_told(tmp_path, node, bridge):
     library, dynamics = SIMULATORS[bridge]

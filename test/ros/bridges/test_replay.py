@@ -115,6 +115,7 @@ def replaying(*arguments):
                 process.send_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_in_lockstep_the_node_estimates_what_identify_does(found, bag, arm, tmp_path):
     """To rounding, whatever else the machine does; identify goes on to the last row.
 
@@ -149,6 +150,7 @@ def test_in_lockstep_the_node_estimates_what_identify_does(found, bag, arm, tmp_
     assert told.bounds.upper[place][0] - told.bounds.lower[place][0] < 1.0  # of 10 kg
 
 
+@pytest.mark.slow
 def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_reason(
     found, tmp_path
 ):
@@ -164,6 +166,7 @@ def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_re
     assert 'joint_1' in said and 'Bounds fall back to the prior' in said
 
 
+@pytest.mark.slow
 def test_in_real_time_every_sample_is_told_when_it_is_due(tmp_path):
     """0.4 s at a fifth of their pace; those before the listener is known to all may be missing."""
     short = trial(seconds=0.4)

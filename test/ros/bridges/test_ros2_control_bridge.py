@@ -143,6 +143,7 @@ def stand(driver, rng):
     driver.send(msg)
 
 
+@pytest.mark.slow
 def test_torque_begins_with_the_first_mode_that_asks_for_it_and_ends_in_other_hands(
     connected, rng
 ):
@@ -202,6 +203,7 @@ def test_a_state_that_cannot_be_used_is_a_fault_and_goes_no_further(connected, r
         loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
 
 
+@pytest.mark.slow
 def test_a_driver_that_falls_silent_leaves_the_guard_in_charge(connected, rng):
     """Without states the commands go on: the arm is braked, and the operator reads why."""
     driver, loop = connected
@@ -224,6 +226,7 @@ def expect_release(driver, loop, rng):
     assert loop.figures(NAME)['gives_torque'] == 'False'
 
 
+@pytest.mark.slow
 def test_a_controller_with_other_joints_is_refused():
     other = ['-p', 'controller_joints:=[joint_1, joint_2]', '-r', '__ns:=/loop']
     with running_node('ros2_control_bridge', '--params-file', str(LOOP), *other) as process:
@@ -233,6 +236,7 @@ def test_a_controller_with_other_joints_is_refused():
         assert process.wait() == 2
 
 
+@pytest.mark.slow
 def test_the_topic_of_the_driver_is_not_taken_for_that_of_the_loop():
     with running_node('ros2_control_bridge', '--params-file', str(LOOP)) as process:
         assert 'states is /joint_states, on which this bridge publishes' in process.stderr.read()

@@ -26,7 +26,7 @@ def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):
         assert loop.process.returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize('moment', MOMENTS)
 def test_a_signal_at_any_moment_brings_the_arm_to_rest(tmp_path, number, moment):
@@ -37,7 +37,7 @@ def test_a_signal_at_any_moment_brings_the_arm_to_rest(tmp_path, number, moment)
         assert loop.process.returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('node', KILLED)
 def test_the_arm_comes_to_rest_when_a_process_dies_and_nobody_waits_for_another(tmp_path, node):
     """Ctrl-C follows at once, before the dead one is back."""
@@ -48,7 +48,7 @@ def test_the_arm_comes_to_rest_when_a_process_dies_and_nobody_waits_for_another(
         loop.expect_rest()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_killed_leaves_no_process_and_an_arm_at_rest(tmp_path):
     """So does `ros2 launch` that gets SIGTERM: it dies at once, and its nodes are told by that."""
     with ending_loop(tmp_path) as loop:
@@ -59,7 +59,7 @@ def test_a_run_that_is_killed_leaves_no_process_and_an_arm_at_rest(tmp_path):
         loop.expect_none_of(nodes)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_fault_under_once_ends_at_rest_with_status_1(tmp_path):
     with ending_loop(tmp_path, '--once') as loop:
         loop.wait_for_motion(0.8)
@@ -68,7 +68,7 @@ def test_a_fault_under_once_ends_at_rest_with_status_1(tmp_path):
         assert loop.process.returncode == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_end_of_a_task_under_once_hands_the_arm_back(tmp_path):
     task = {'planner__mission__exciting': 1, 'supervisor__task_follows': True}
     with ending_loop(tmp_path, '--once', **task) as loop:

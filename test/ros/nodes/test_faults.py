@@ -33,6 +33,7 @@ def loop(running):
         running.disturb('')
 
 
+@pytest.mark.slow
 def test_states_that_are_lost_or_come_twice_or_late_do_no_harm(loop):
     before = plan_starts(loop)
     loop.disturb('lossy')
@@ -45,6 +46,7 @@ def test_states_that_are_lost_or_come_twice_or_late_do_no_harm(loop):
     assert 'fault' not in loop.modes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('how', 'words'),
     [
@@ -52,7 +54,7 @@ def test_states_that_are_lost_or_come_twice_or_late_do_no_harm(loop):
         pytest.param(
             'wrong names',
             "joint_states has no ['joint_1']; its joints are ['somebody_else'",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
     ],
 )
@@ -67,6 +69,7 @@ def test_a_state_that_makes_no_sense_is_a_fault_until_it_does(loop, how, words):
     loop.come_back()
 
 
+@pytest.mark.slow
 def test_a_fault_in_idle_gives_no_torque(loop):
     """The arm is in its brakes, or its driver's: a fault is no reason to take hold of it."""
     for mode in ('holding', 'idle'):
@@ -84,8 +87,9 @@ def test_a_fault_in_idle_gives_no_torque(loop):
     loop.come_back()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    'how', ['clock ahead', pytest.param('clock back', marks=pytest.mark.slow)]
+    'how', ['clock ahead', pytest.param('clock back', marks=pytest.mark.nightly)]
 )
 def test_a_clock_that_jumps_is_a_fault(loop, how):
     loop.disturb(how)
@@ -97,6 +101,7 @@ def test_a_clock_that_jumps_is_a_fault(loop, how):
     loop.come_back()
 
 
+@pytest.mark.slow
 def test_without_a_planner_the_plan_in_force_ends_at_rest_and_goes_on_with_one(loop):
     """Stopped, the process is there but gets no processor: starved."""
     planner = loop.processes['planner']
@@ -110,6 +115,7 @@ def test_without_a_planner_the_plan_in_force_ends_at_rest_and_goes_on_with_one(l
     assert 'fault' not in loop.modes
 
 
+@pytest.mark.slow
 def test_two_controllers_are_a_fault_until_one_is_gone(loop):
     loop.start_another('controller')
     loop.expect_fault('SECOND_PUBLISHER', 'controller runs more than once')
@@ -124,6 +130,7 @@ def test_two_controllers_are_a_fault_until_one_is_gone(loop):
     loop.come_back()
 
 
+@pytest.mark.slow
 def test_a_foreign_publisher_of_states_is_a_fault_and_nobody_listens_to_it(loop):
     foreign = loop.create_publisher(JointState, 'joint_states', SAMPLES)
     state = JointState(name=['joint_1', 'joint_2'], position=[0.0, 0.0])
@@ -156,6 +163,7 @@ def test_a_killed_controller_leaves_the_guard_in_charge(loop):
     loop.come_back()
 
 
+@pytest.mark.slow
 def test_a_killed_supervisor_lets_no_plan_follow_and_comes_back_in_a_fault(loop):
     loop.kill('supervisor')
     loop.expect_rest_at_the_end_of_its_plan()
@@ -168,6 +176,7 @@ def test_a_killed_supervisor_lets_no_plan_follow_and_comes_back_in_a_fault(loop)
     loop.come_back()
 
 
+@pytest.mark.slow
 def test_a_killed_bridge_is_a_fault(loop):
     loop.kill('builtin_sim_bridge')
     loop.expect_fault('STALE_MEASUREMENT', 'measurements are late or have stopped')
@@ -175,6 +184,7 @@ def test_a_killed_bridge_is_a_fault(loop):
     loop.come_back()
 
 
+@pytest.mark.slow
 def test_without_an_identifier_the_loop_goes_on_with_what_it_knows(loop):
     loop.kill('identifier')
     loop.wait_to_hear('supervisor', 'not heard any more: identifier')
@@ -187,6 +197,7 @@ def test_without_an_identifier_the_loop_goes_on_with_what_it_knows(loop):
     assert 'fault' not in loop.modes
 
 
+@pytest.mark.slow
 def test_a_killed_planner_is_taken_back_once_it_is_there(loop):
     loop.kill('planner')
     loop.expect_rest_at_the_end_of_its_plan()
@@ -196,6 +207,7 @@ def test_a_killed_planner_is_taken_back_once_it_is_there(loop):
     assert 'fault' not in loop.modes
 
 
+@pytest.mark.slow
 def test_nothing_recorded_is_lost_when_the_recorder_is_killed(loop):
     """Every state once and in order up to its last commit, and the fault that there was."""
     began = stamp(loop.measured[-1])

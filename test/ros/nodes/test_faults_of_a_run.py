@@ -19,7 +19,7 @@ FAULTS = ('controller', 'supervisor', 'builtin_sim_bridge')  # without them noth
 WAYS = {'fault': 'reset_fault', 'holding': 'start', 'identified': 'new_payload', 'idle': 'start'}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_process_may_be_killed_in_turn(tmp_path):
     settings = changed_settings(tmp_path, 'two_link', **CALM)
     bag = tmp_path / 'bag'

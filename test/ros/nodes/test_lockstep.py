@@ -1,6 +1,7 @@
 """In lockstep a loop of processes does what the loop in one process does, to rounding."""
 
 import numpy as np
+import pytest
 from ros.reference_loop import moments
 from ros.running_loop import changed_settings, observed, running
 
@@ -24,6 +25,7 @@ SECONDS = 10.0  # standing still, a plan that teaches, and the beginning of its 
 STEPS = 2000
 
 
+@pytest.mark.slow
 def test_lockstep_over_middleware_equals_the_loop_in_one_process(tmp_path):
     settings = changed_settings(tmp_path, 'two_link', **SLOW)
     expected = moments(settings, SECONDS)

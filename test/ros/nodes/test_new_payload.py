@@ -81,6 +81,7 @@ def rest():
     rclpy.try_shutdown()
 
 
+@pytest.mark.slow
 def test_nothing_begins_before_the_identifier_has_taken_the_new_payload(tmp_path, rest):
     """The identifier is not there when the payload changes, and slow to answer when it is."""
     settings = changed_settings(tmp_path, 'two_link')
@@ -114,6 +115,7 @@ def test_nothing_begins_before_the_identifier_has_taken_the_new_payload(tmp_path
         assert rest.call('supervisor/start').success
 
 
+@pytest.mark.slow
 def test_the_identifier_takes_back_its_bounds_and_waits_for_samples_of_the_payload(
     tmp_path, rest, rng
 ):

@@ -65,6 +65,7 @@ def starts(loop):
     return {seconds(plan.header.stamp) for plan in loop.plans if plan.points}
 
 
+@pytest.mark.slow
 def test_messages_add_to_each_other_and_do_not_starve_the_planner(loop):
     def use(show):
         before = starts(loop)
@@ -80,6 +81,7 @@ def test_messages_add_to_each_other_and_do_not_starve_the_planner(loop):
     assert 'fault' not in loop.modes
 
 
+@pytest.mark.slow
 def test_what_is_not_understood_is_a_fault_until_it_is(loop):
     def use(show):
         show(box(0), box(1, frame='camera'))
@@ -95,6 +97,7 @@ def test_what_is_not_understood_is_a_fault_until_it_is(loop):
     with_publisher(loop, VOLATILE, use)
 
 
+@pytest.mark.slow
 def test_a_planner_that_was_killed_knows_a_latched_scene_before_it_plans(loop):
     def use(show):
         show(box(0), box(1))
@@ -110,6 +113,7 @@ def test_a_planner_that_was_killed_knows_a_latched_scene_before_it_plans(loop):
     with_publisher(loop, LATCHED, use)
 
 
+@pytest.mark.slow
 def test_a_planner_that_was_killed_asks_for_a_scene_that_nobody_kept(loop):
     def use(show):
         show(box(0), box(1))
@@ -134,7 +138,7 @@ def tip(q):
     return p[-1] + R[-1] @ [REACH, 0.0, 0.0]
 
 
-@pytest.mark.slow  # a minute of real time; test/plan/test_online.py does it in lockstep
+@pytest.mark.nightly  # a minute of real time; test/plan/test_online.py does it in lockstep
 def test_the_arm_stops_early_for_an_obstacle_in_its_path(loop):
     def use(show):
         show(box(8))

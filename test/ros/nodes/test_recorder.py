@@ -17,6 +17,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
+from tiers import slow_after
 
 from safe_sysid.measure.bag import mcap_writer
 from safe_sysid.measure.bag.reader import read_rosbag
@@ -111,7 +112,7 @@ def arguments(folder, storage='mcap', **more):
     return ['--params-file', str(LOOP), *words]
 
 
-@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+@pytest.mark.parametrize('storage', slow_after(1, ['mcap', 'sqlite3']))
 def test_a_run_is_in_the_bag_without_a_gap(tmp_path, node, storage):
     arm = Arm(node)
     with running_node('recorder_node', *arguments(tmp_path / 'bag', storage)) as process:
@@ -128,6 +129,7 @@ def test_a_run_is_in_the_bag_without_a_gap(tmp_path, node, storage):
     assert np.all(np.diff(stamps) >= 0)
 
 
+@pytest.mark.slow
 def test_a_killed_recorder_leaves_everything_it_said_it_kept(tmp_path, node):
     arm, said = Arm(node), []
     node.create_subscription(DiagnosticArray, '/diagnostics', said.append, 10)
@@ -234,6 +236,7 @@ def fill_the_disk(monkeypatch):
     monkeypatch.setattr(SqliteWriter, 'commit', full_database)
 
 
+@pytest.mark.slow
 def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
     """Parameters, URDF and settings come out as they went in; a node takes the parameters."""
     first = arguments(tmp_path / 'first', topics='/left/.*')

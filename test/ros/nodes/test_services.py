@@ -1,8 +1,10 @@
 """What can be asked of the loop, over real processes: every mode has a way in and a way out."""
 
+import pytest
 from ros.running_loop import changed_settings, observed, running
 
 
+@pytest.mark.slow
 def test_a_loop_of_processes_does_what_its_services_ask(tmp_path):
     settings = changed_settings(tmp_path, 'two_link', planner__mission__exciting=100)
     calm = ('-p', 'supervisor:autostart:=false', '-p', 'planner:mission.shrinking:=0.0')

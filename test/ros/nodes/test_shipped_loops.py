@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from ros.reference_loop import moments, settings_of
 from ros.running_loop import changed_settings
+from tiers import slow_after
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import OnlineIdentifier
@@ -42,12 +43,13 @@ def shipped(folder, robot, **changes):
     return changed_settings(folder, robot, **SIMULATED, **PATIENT, **changes)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('robot', LOOPS)
 def test_a_shipped_loop_runs_and_learns(robot, tmp_path):
     check(moments(shipped(tmp_path, robot), SECONDS), robot, SECONDS)
 
 
+@pytest.mark.slow
 def test_the_loop_of_slow_samples_runs_and_learns(tmp_path):
     """Beyond the 200 samples after which one too far from the next is a fault."""
     check(moments(shipped(tmp_path, 'lbr_med7'), 2.0), 'lbr_med7', 2.0)
@@ -66,12 +68,12 @@ def check(seen, robot, seconds):
     assert np.sum(last.upper - last.lower) < 0.99 * np.sum(first.upper - first.lower)
 
 
-@pytest.mark.parametrize('robot', LOOPS)
+@pytest.mark.parametrize('robot', slow_after(1, LOOPS))
 def test_the_identifier_of_a_shipped_loop_takes_its_samples(robot, rng):
     identifies(robot, rng, samples=1500)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_identifier_takes_slow_samples_of_an_arm_without_armature(rng):
     """The arm's own file, which no planner takes, for as long as the loops above run."""
     identifies('lbr_med7', rng, samples=4000)

@@ -7,6 +7,7 @@ import pytest
 import rclpy
 from rclpy.node import Node
 from ros.running_node import running_node
+from tiers import slow_after
 
 from safe_sysid.config import Settings
 from safe_sysid.errors import ConfigError
@@ -142,10 +143,13 @@ def test_arguments_beyond_those_of_ros_are_not_parameters(settings_of):
 
 @pytest.mark.parametrize(
     ('option', 'complaint'),
-    [
-        ('planner.duration:=abc', "duration: 'abc' is a str, expected float"),
-        ('goal:=[1, 2.5]', 'goal:=[1, 2.5]'),  # which ROS itself does not take
-    ],
+    slow_after(
+        1,
+        [
+            ('planner.duration:=abc', "duration: 'abc' is a str, expected float"),
+            ('goal:=[1, 2.5]', 'goal:=[1, 2.5]'),  # which ROS itself does not take
+        ],
+    ),
 )
 def test_a_node_ends_with_the_status_of_refused_settings(option, complaint):
     file = ('--params-file', 'config/loop/two_link.yaml')

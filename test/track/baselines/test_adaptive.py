@@ -38,6 +38,7 @@ def with_dumbbell():
     return arm, arm.with_payload(read_payload('dumbbell_8lb'))
 
 
+@pytest.mark.slow
 def test_energy_of_errors_in_motion_and_parameters_only_falls(rng):
     """Without dry friction, up to what holding the torque for a millisecond adds."""
     known = RobotModel.named('two_link')
@@ -63,6 +64,7 @@ def test_energy_of_errors_in_motion_and_parameters_only_falls(rng):
     assert energies[-1] < 0.5 * energies[0]
 
 
+@pytest.mark.slow
 def test_it_learns_the_payload_under_excitation_and_not_without(rng):
     """Gravity at rest shows the mass, but not where along the vertical it is."""
     arm, truth = with_dumbbell()

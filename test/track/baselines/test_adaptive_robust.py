@@ -1,6 +1,7 @@
 """Adaptive robust law: learns inside its bounds, and withstands what it can't learn."""
 
 import numpy as np
+import pytest
 from track.baselines.follow import arm_at, certain, exciting_plans, follow, resting_plan
 from track.law_states import CLOCK, estimate_of
 
@@ -32,6 +33,7 @@ def test_robust_term_is_rho_outside_the_layer_and_linear_inside():
         assert np.allclose(with_term - without, share * np.array([3.0, 2.0]))
 
 
+@pytest.mark.slow
 def test_it_learns_inside_its_bounds_and_follows_an_arm_outside_of_them(rng):
     """A constant load of 3 N m that no entry of [theta] explains."""
     known = RobotModel.named('two_link')

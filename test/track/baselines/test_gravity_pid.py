@@ -35,6 +35,7 @@ def sag(arm, settings, seconds):
     return follow(controller, simulated, plans, certain(arm), seconds)[-1], simulated
 
 
+@pytest.mark.slow
 def test_it_sags_by_the_missing_gravity_torque_over_its_stiffness(arm):
     settings = GravityPidSettings(P=(600.0,), D=(150.0,))
     error, simulated = sag(arm, settings, 4.0)
@@ -44,6 +45,7 @@ def test_it_sags_by_the_missing_gravity_torque_over_its_stiffness(arm):
     assert np.max(np.abs(error)) > 0.03  # almost 2 degrees
 
 
+@pytest.mark.slow
 def test_the_integral_takes_the_weight_over_until_it_is_at_its_limit(arm):
     stiff = {'P': (600.0,), 'D': (150.0,), 'I': (1200.0,)}
     free, _ = sag(arm, GravityPidSettings(**stiff, integral_limit=(100.0,)), 6.0)
