@@ -85,11 +85,16 @@ class _Push(NamedTuple):
     robust: Array  # (T, n) of v
 
     def contains(self, other: _Push) -> bool:
-        return all(np.all(a >= b) for a, b in zip(self, other, strict=True))
+        pairs = zip(self, other, strict=True)
+        return all(np.all(np.asarray(a) >= np.asarray(b)) for a, b in pairs)
 
     def raised(self, other: _Push) -> _Push:
         """Return bounds of both, and a little more."""
-        return _Push(*(np.maximum(a, ABOVE * b) for a, b in zip(self, other, strict=True)))
+        raised = (
+            np.maximum(np.asarray(a), ABOVE * np.asarray(b))
+            for a, b in zip(self, other, strict=True)
+        )
+        return _Push(*raised)
 
 
 class _Step(NamedTuple):
@@ -289,8 +294,8 @@ def _desired(horizon: Horizon, order: int) -> Array:
 
 def _either(a: Pace, b: Pace) -> Pace:
     """Bounds for both; lengths are compared where M is known."""
-    vectors = (np.maximum(x, y) for x, y in zip(a[:3], b[:3], strict=True))
-    return Pace(*vectors, a.length, np.maximum(a.jerk, b.jerk))
+    unknown, moved, rate = (np.maximum(x, y) for x, y in zip(a[:3], b[:3], strict=True))
+    return Pace(unknown, moved, rate, a.length, np.maximum(a.jerk, b.jerk))
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

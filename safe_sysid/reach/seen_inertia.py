@@ -165,7 +165,7 @@ def _without_errors(reach: JointReach) -> Array:
     count, rows = reach.monomials.count, reach.rows[Q]
     plain = rows[..., [*range(count), -1]].copy()
     plain[..., -1] += np.abs(rows[..., count:-1]).sum(axis=-1) * UP
-    return plain
+    return np.asarray(plain)
 
 
 def _solving(M: Array, radius: Array) -> Array:
