@@ -81,6 +81,14 @@ def forget(history: History) -> None:
 
 
 @jit
+def shift(history: History, by: Array) -> None:
+    """Add a constant to all readings of e: they count from another desired position at rest."""
+    for i in range(len(history.time)):
+        for j in range(len(by)):
+            history.error[i, j] += by[j]
+
+
+@jit
 def record_error(history: History, t: float, e: Array) -> None:
     """Add a reading, later than all before."""
     at = history.counts[0] % len(history.time)

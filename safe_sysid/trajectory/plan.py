@@ -31,6 +31,7 @@ class Plan:
     certificate: object | None = None  # what proves it safe; None is a plan nobody may send
     theta_0: Array | None = None  # nominal parameters of the controller it was certified with
     then: tuple[Piece, ...] = ()
+    laws: tuple[object, ...] = ()  # numbers of a law that sees the arm late, a set per piece
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'k', self.motion.pieces[0].k)

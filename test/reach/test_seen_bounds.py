@@ -20,6 +20,7 @@ from safe_sysid.reach.plan_error import plan_error
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.seen_bounds import seen_bounds
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track import sensed_passivity
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.invariance import LawBounds
 from safe_sysid.track.seen_law import Sampling
@@ -114,13 +115,14 @@ class Arm:
     """Two links by Pinocchio, with friction, and actuators that always err against r."""
 
     def __init__(self, model, plan, gains):
-        self.plan, self.gains = plan, gains
+        self.plan, self.after, self.gains = plan, None, gains
         self.rigid = model.pinocchio()
         self.data = self.rigid.createData()
         self.Fc, self.Fv, _, self.beta = model.layout.friction(model.theta)
 
     def errors(self, t, q, qd):
-        q_d, qd_d, _ = self.plan.desired(max(t, START))
+        after = self.after is not None and t >= self.after.start_time
+        q_d, qd_d, _ = (self.after if after else self.plan).desired(max(t, START))
         return q_d - q, qd_d - qd
 
     def energy(self, t, q, qd):
@@ -169,13 +171,20 @@ def read(rng, q):
     return np.round(q / step) * step
 
 
-def looped(seed, law, setting=ALL, late=0.0):
-    """Run one plan; `late` [s] is how much later torques act than `delay` says."""
+def plan_of(law, estimate, k, horizon, start=START):
+    """Plan with a law, from a time on."""
+    end, theta_0 = start + 1.0, estimate.theta
+    return Plan(start, end, horizon.curve, k, estimate.bounds, None, theta_0, laws=(law,))
+
+
+def looped(seed, law, setting=ALL, late=0.0, after=None):
+    """Run a plan, and one after it; `late` [s] is how much later torques act than said."""
     rng, sampling, gains = np.random.default_rng([11, seed]), law.sampling, setting.gains
     truth, estimate, k = truth_of(rng, setting), known(setting), np.array([0.4, -0.3])
-    plan = Plan(START, START + 1.0, horizon_of(k).curve, k, estimate.bounds, None, estimate.theta)
+    plan = plan_of(law, estimate, k, horizon_of(k))
     arm = Arm(truth, plan, gains)
-    controller = SensedPassivityController(truth, gains, CLOCK, law)
+    arm.after = after
+    controller = SensedPassivityController(truth, gains, CLOCK, sampling)
     e, r = worst_start(rng, arm)
     period, ahead = sampling.period, sampling.delay + late
     assert abs(ahead / period - round(ahead / period)) < 1e-9  # torques begin at samples
@@ -198,9 +207,10 @@ def looped(seed, law, setting=ALL, late=0.0):
     energies, seen, robust, ranges = [], [], [], []
     for i in range(count):
         t = START + i * period
-        queue.append(
-            sample(rng, controller, CLOCK.origin + round(1e9 * t), q, plan, estimate, True)
-        )
+        is_over = after is not None and t + sampling.age >= after.start_time
+        followed = after if is_over else plan
+        stamp = CLOCK.origin + round(1e9 * t)
+        queue.append(sample(rng, controller, stamp, q, followed, estimate, True))
         V, true_r = arm.energy(t, q, qd)
         ranges.append((controller.energy.lower <= V) & (controller.energy.upper >= V))
         seen.append(np.abs(controller.r[0] - true_r) / controller.r[1])
@@ -217,10 +227,17 @@ def sample(rng, controller, stamp, q, plan, estimate, acts):
     measured = JointMeasurement(stamp, read(rng, q), np.full(2, np.nan), np.zeros(2))
     if acts:
         return controller.step(measured, plan, estimate)
-    controller.look(measured, plan)
+    controller.look(measured)
     return None
 
 
+@pytest.fixture
+def from_the_bound(monkeypatch):
+    """Starts on V = 0.999 V_M, which no sensor could tell from one above."""
+    monkeypatch.setattr(sensed_passivity, 'refusal_to_begin', lambda *_: '')
+
+
+@pytest.mark.usefixtures('from_the_bound')
 @pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
 @pytest.mark.parametrize('seed', slow_after(1, range(3)))
 def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, setting):
@@ -241,12 +258,14 @@ def blind(law):
     return replace(law, bounds=bounds, observer=observer, half_width=wide, room=np.zeros(2))
 
 
+@pytest.mark.usefixtures('from_the_bound')
 def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
     law = blind(bounded(LOADED).law)
     assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures('from_the_bound')
 def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
     """40 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
     law = bounded(LOADED).law
@@ -281,11 +300,51 @@ def test_friction_may_point_either_way_at_speeds_that_are_seen_badly():
 
 def test_too_few_samples_give_no_torque():
     law, estimate, k = bounded().law, known(ALL), np.array([0.4, -0.3])
-    plan = Plan(START, START + 1.0, horizon_of(k).curve, k, estimate.bounds, None, estimate.theta)
-    controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law)
+    plan = plan_of(law, estimate, k, horizon_of(k))
+    controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law.sampling)
     q = plan.desired(START)[0]
     for i, words in ((0, 'two samples are needed'), (1, 'too few samples came')):
         stamp = CLOCK.origin + round(1e9 * START) + i * 1_000_000
         measured = JointMeasurement(stamp, q, q, q)
         with pytest.raises(MeasurementError, match=words):
             controller.step(measured, plan, estimate)
+
+
+@pytest.mark.usefixtures('from_the_bound')
+def test_a_plan_takes_over_from_another_and_v_stays_below_its_limit():
+    """With tighter bounds of theta and another theta_0, while the arm is moving."""
+    first, k = bounded(), np.array([0.4, -0.3])
+    before = plan_of(first.law, known(ALL), k, horizon_of(k))
+    start, there = START + 0.12, np.array([-0.3, 0.5])
+    curve = before.curve_from(start, 1.5)
+    problem = problem_of()
+    horizon = Horizon(curve, there, np.zeros(2), 32)
+    theta = known(ALL)
+    bounds = Interval(theta.bounds.lower, theta.bounds.upper)
+    nearer = theta.theta + 0.2 * (theta.bounds.upper - theta.theta)
+    estimate = ParameterEstimate(theta.layout, nearer, bounds)
+    problem = replace(problem, horizon=horizon, bounds=estimate, before=first.law)
+    error = plan_error(problem)
+    second = seen_bounds(problem, error, joint_reach(problem.model, horizon, error))
+    after = plan_of(second.law, estimate, there, horizon, start)
+    for seed in range(2):
+        loop = looped(seed, first.law, after=after)
+        assert loop.energy.max() <= 1.0
+        assert loop.seen.max() <= 1.0
+
+
+def test_a_start_with_more_than_can_be_seen_to_be_right_is_refused():
+    with pytest.raises(BoundError, match='would begin with up to .* as far as can be seen'):
+        looped(0, bounded().law)
+
+
+def test_plans_without_their_law_or_with_another_energy_are_refused():
+    law, estimate, k = bounded().law, known(ALL), np.array([0.4, -0.3])
+    plan = plan_of(law, estimate, k, horizon_of(k))
+    other = replace(law, bounds=law.bounds._replace(V_M=0.5 * law.bounds.V_M))
+    controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law.sampling)
+    q = plan.desired(START)[0]
+    measured = JointMeasurement(CLOCK.origin + round(1e9 * START), q, q, q)
+    for laws, words in (((), 'has 0 laws'), ((other,), 'V_M of a run is')):
+        with pytest.raises(BoundError, match=words):
+            controller.step(measured, replace(plan, laws=laws), estimate)
