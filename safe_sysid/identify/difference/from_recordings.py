@@ -74,14 +74,38 @@ def identify_difference(
     remarks = [
         f'{choice.path.name}: {sentence}'
         for choice, recording in zip([loaded, *empty], [held, *without], strict=True)
-        for sentence in (
-            *recording.timing.sentences(),
-            *recording.remarks,
-            *remarks_on_units(recording, arm.model.limits),
-        )
+        for sentence in _remarks(recording, arm)
     ]
-    gains = None if settings.gains is None else read_gains(settings.gains, names)
-    if gains is not None:
+    problem, unit = _problem(arm, held, without, settings)
+    progress(0.2, 'comparing')
+    found = payload_difference(problem)
+    progress(1.0, 'done')
+    return IdentifiedDifference(
+        found,
+        arm.model.name,
+        str(loaded.path),
+        tuple(str(choice.path) for choice in empty),
+        names,
+        tuple(remarks),
+        (unit, *_assumptions(found, settings, len(empty))),
+        time.monotonic() - begin,
+        problem,
+    )
+
+
+def _remarks(recording: Recording, arm: Arm) -> tuple[str, ...]:
+    """Return what is to be said of a recording: its times, what was left out, its units."""
+    units = remarks_on_units(recording, arm.model.limits)
+    return (*recording.timing.sentences(), *recording.remarks, *units)
+
+
+def _problem(
+    arm: Arm, held: Recording, without: Sequence[Recording], settings: RecordingSettings
+) -> tuple[DifferenceProblem, str]:
+    """Return recordings with what is assumed, and a sentence on the unit of the effort."""
+    gains = None
+    if settings.gains is not None:
+        gains = read_gains(settings.gains, arm.model.layout.joint_names)
         sensors = replace(
             arm.model.sensors, effort_sign=np.sign(gains.gain), effort_scale=np.abs(gains.gain)
         )
@@ -101,20 +125,7 @@ def identify_difference(
         gain_covariance=None if gains is None else gains.log_covariance,
         cutoff=settings.filter_hz,
     )
-    progress(0.2, 'comparing')
-    found = payload_difference(problem)
-    progress(1.0, 'done')
-    return IdentifiedDifference(
-        found,
-        arm.model.name,
-        str(loaded.path),
-        tuple(str(choice.path) for choice in empty),
-        names,
-        tuple(remarks),
-        (unit, *_assumptions(found, settings, len(empty))),
-        time.monotonic() - begin,
-        problem,
-    )
+    return problem, unit
 
 
 def _part(recording: Recording, settings: RecordingSettings) -> Recording:
