@@ -22,6 +22,8 @@ from safe_sysid.share import share_directory
 PERIOD = 0.01  # [s]
 BRIDGE = 'ros2_control_bridge'
 NAMESPACE = 'safe_sysid'  # of the loop
+AFTER = 3.0  # [s] of simulated time that is looked at after the last command
+MUJOCO = Path(__file__).parents[2] / 'tools' / 'mujoco_sim'
 LATE = 0.1  # [s] after the end of a plan by which the arm is at rest
 STILL = 0.02  # [rad/s]
 NEAR = 0.05  # [rad] of where the plan ends
@@ -114,17 +116,16 @@ def pids_of(run):
 
 
 @contextmanager
-def ending_loop(folder, *options, **changes):
-    """A run with an arm that begins to move."""
+def ending_loop(folder, *options, driver=None, **changes):
+    """A run with an arm that begins to move; none said is the one of Pinocchio."""
     with importable('controller_manager_msgs'):
-        yield from _ending_loop(folder, options, changes)
+        yield from _ending_loop(folder, options, driver or of_pinocchio(folder), changes)
 
 
-def _ending_loop(folder, options, changes):
+def _ending_loop(folder, options, driver, changes):
     settings = changed_settings(folder, 'two_link', **{**SETTINGS, **changes})
     line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'gazebo_sim']
     line += ['--robot', 'two_link', '--config', str(settings), *options]
-    driver = [sys.executable, str(Path(__file__).with_name('effort_driver.py')), plant(folder)]
     rclpy.init(args=['--ros-args', '-r', f'__ns:=/{NAMESPACE}'])
     started = [subprocess.Popen(driver, preexec_fn=die_with_parent)]
     try:
@@ -145,6 +146,27 @@ def _ending_loop(folder, options, changes):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         rclpy.try_shutdown()
+
+
+def of_pinocchio(folder):
+    """Command line of the plain driver."""
+    return [sys.executable, str(Path(__file__).with_name('effort_driver.py')), plant(folder)]
+
+
+def of_mujoco(folder, **habits):
+    """Command line of the driver with habits, which knows nothing of ours."""
+    said = {
+        'robot': 'two_link',
+        'start': START,
+        'period': PERIOD,
+        'pace': 'answer',
+        'seconds_after': AFTER,
+        'switches': True,
+        'log': str(folder / 'driver.jsonl'),
+        **habits,
+    }
+    words = [f'{name}={json.dumps(value)}' for name, value in said.items()]
+    return [sys.executable, str(MUJOCO), *words]
 
 
 def plant(folder):

@@ -1,0 +1,27 @@
+"""The end of a run over the arm of `tools/mujoco_sim`, which has habits of real drivers."""
+
+import signal
+
+import pytest
+from ros.ending_loop import ending_loop, of_mujoco
+
+pytest.importorskip('mujoco', reason='MuJoCo is an extra')
+HABITS = {
+    'clock before the states': {'clock': 'before'},
+    'clock after the states': {'clock': 'after'},
+    'clock a tick late': {'clock': 'late'},
+    'clock every tenth tick': {'clock': 'tenth'},
+    'coarse encoders': {'encoder': 1e-4},
+    'held at the end': {'end': 'holds'},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('habit', HABITS)
+def test_ctrl_c_in_motion_ends_at_rest_whatever_the_driver_is_used_to(tmp_path, habit):
+    driver = of_mujoco(tmp_path, **HABITS[habit])
+    with ending_loop(tmp_path, driver=driver) as loop:
+        loop.wait_for_motion(0.7)
+        loop.signal(signal.SIGINT)
+        loop.expect_rest()
+        assert loop.process.returncode == 0
