@@ -7,19 +7,23 @@ from ros.ending_loop import ending_loop, of_mujoco
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
 HABITS = {
+    'clock a tick late': {'clock': 'late'},
+    'held at the end': {'end': 'holds'},
+}
+MORE_HABITS = {
     'clock before the states': {'clock': 'before'},
     'clock after the states': {'clock': 'after'},
-    'clock a tick late': {'clock': 'late'},
     'clock every tenth tick': {'clock': 'tenth'},
     'coarse encoders': {'encoder': 1e-4},
-    'held at the end': {'end': 'holds'},
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('habit', HABITS)
+@pytest.mark.parametrize(
+    'habit', [*HABITS, *(pytest.param(name, marks=pytest.mark.nightly) for name in MORE_HABITS)]
+)
 def test_ctrl_c_in_motion_ends_at_rest_whatever_the_driver_is_used_to(tmp_path, habit):
-    driver = of_mujoco(tmp_path, **HABITS[habit])
+    driver = of_mujoco(tmp_path, **(HABITS | MORE_HABITS)[habit])
     with ending_loop(tmp_path, driver=driver) as loop:
         loop.wait_for_motion(0.7)
         loop.signal(signal.SIGINT)
