@@ -40,3 +40,32 @@ os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'
 def rng() -> np.random.Generator:
     """Random generator with the same numbers in every run."""
     return np.random.default_rng(SEED)
+
+
+# Folders whose tests need reachable sets, directly or through processes.
+WITH_SETS = {
+    'api',
+    'audit',
+    'bench',
+    'bringup',
+    'cli',
+    'integration',
+    'plan',
+    'reach',
+    'ros',
+    'track',
+}
+COMPILES_SETS = 'test_receding_horizon.py'
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with one file that compiles reachable sets, and what needs none of them.
+
+    Of two workers only one compiles them, while the other does what they are not needed for.
+    """
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        return 0 if item.path.name == COMPILES_SETS else 1 + (folder in WITH_SETS)
+
+    items.sort(key=rank)
