@@ -58,15 +58,19 @@ class Inbox:
         self._early.append(letter)
 
     def fetch(self) -> list[Letter]:
-        """Messages that have come until now and were not fetched yet, ordered by stamp."""
+        """Messages that have come until now and were not fetched yet, ordered by stamp.
+
+        The middleware gives those of a topic in their order. One that got lost and was sent again
+        was received after some that follow it: these count as received when it was.
+        """
         now = time.time_ns()
         letters = self._early
         for number, subscription in self._subscriptions.items():
-            handle = subscription.handle
+            handle, received = subscription.handle, 0
             with handle:
                 while (taken := handle.take_message(subscription.msg_type, True)) is not None:
                     data, info = taken
-                    received = info['received_timestamp'] or now
+                    received = max(received, info['received_timestamp'] or now)
                     published = info['source_timestamp'] or received
                     letters.append(Letter(received, published, number, data))
         letters.sort()
