@@ -88,8 +88,8 @@ class LinearPrograms:
         whole[: len(cost)] = -cost
         self._highs.changeColsCost(self._columns, np.arange(self._columns, dtype=np.int32), whole)
         # from the optimum of another direction the primal method goes on, which is feasible there
-        afresh = self._solved and not basis.columns
-        self._highs.setOptionValue('simplex_strategy', PRIMAL if afresh else DUAL)
+        goes_on = self._solved and not basis.columns
+        self._highs.setOptionValue('simplex_strategy', PRIMAL if goes_on else DUAL)
         self._start_from(basis)
         status = self._run()
         self._solved = status == _Status.kOptimal

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pinocchio as pin
 import pytest
-from simulate.held_torque import motion, sines, without_coulomb
+from simulate.held_torque import compare_readings, motion, sines, without_coulomb
 
 from safe_sysid.errors import SimulationError
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
@@ -15,8 +15,6 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.simulate.rigid_body import RigidBody
-from safe_sysid.simulate.sensors import SensorSettings
-from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
 try:
     import pydrake  # noqa: F401
@@ -79,25 +77,7 @@ def test_with_dry_friction_they_differ_by_the_creep(rng):
 
 
 def test_it_is_an_arm_like_the_other_one(rng):
-    kinova = RobotModel.named('kinova_gen3')
-    q = rng.normal(size=7)
-    settings = ArmSettings(sensors=SensorSettings(torque_error=(0.1,), delay=1))
-    ours, theirs = (
-        SimulatedArm(kinova, q, np.random.default_rng(3), settings, dynamics)
-        for dynamics in (RigidBody, DrakeBody)
-    )
-    for k in range(60):
-        for arm in (ours, theirs):
-            if k == 20:
-                arm.attach(read_payload('dumbbell_8lb'))
-            elif k == 40:
-                arm.detach()
-            arm.apply(30.0 * np.cos(0.1 * k + np.arange(7)))
-        a, b = ours.measure(), theirs.measure()
-        assert a.stamp == b.stamp
-        np.testing.assert_array_equal(a.torque, b.torque)
-        np.testing.assert_allclose(a.position, b.position, atol=1e-10)
-        np.testing.assert_allclose(a.velocity, b.velocity, atol=1e-10)
+    compare_readings(DrakeBody, rng, 1e-10)
 
 
 def test_the_state_given_is_the_one_it_goes_on_from(rng):

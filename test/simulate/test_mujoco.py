@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from simulate.held_torque import motion, sines, without_coulomb
+from simulate.held_torque import compare_readings, motion, sines, without_coulomb
 
 from safe_sysid.errors import SimulationError
 from safe_sysid.export.arm_mjcf import write_mjcf
@@ -14,7 +14,6 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 from safe_sysid.simulate.rigid_body import RigidBody
-from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
@@ -90,25 +89,7 @@ def test_viscous_friction_that_is_too_stiff_for_an_explicit_rule_ends_at_the_sam
 
 
 def test_it_is_an_arm_like_the_other_one_with_sensors_and_payloads(rng):
-    model = RobotModel.named('kinova_gen3')
-    q = rng.normal(size=7)
-    settings = ArmSettings(sensors=SensorSettings(torque_error=(0.1,), delay=1))
-    ours, theirs = (
-        SimulatedArm(model, q, np.random.default_rng(3), settings, dynamics)
-        for dynamics in (RigidBody, MujocoBody)
-    )
-    for k in range(60):
-        for arm in (ours, theirs):
-            if k == 20:
-                arm.attach(read_payload('dumbbell_8lb'))
-            elif k == 40:
-                arm.detach()
-            arm.apply(30.0 * np.cos(0.1 * k + np.arange(7)))
-        a, b = ours.measure(), theirs.measure()
-        assert a.stamp == b.stamp
-        np.testing.assert_array_equal(a.torque, b.torque)
-        np.testing.assert_allclose(a.position, b.position, atol=1e-12)
-        np.testing.assert_allclose(a.velocity, b.velocity, atol=1e-12)
+    compare_readings(MujocoBody, rng, 1e-12)
 
 
 def test_with_described_drives_and_sensors_it_reads_what_the_other_one_reads():
