@@ -38,7 +38,7 @@ class SceneResponse:
         self._among: tuple[Mapping[str, Box], Obstacles] = {}, NO_OBSTACLES
         self._is_void = False  # what the search that goes on will find
         self._obstructed: Obstructed | None = None
-        self._followed: float | None = None  # start of the plan that is said to be followed [s]
+        self._is_stop_followed = False  # whether it was said that the arm follows the stop
         self._early_stops = 0
 
     def rehearse(self, problem: Problem, position: Array) -> None:
@@ -65,9 +65,13 @@ class SceneResponse:
 
     def note_followed(self, followed: Followed | None) -> None:
         """Take what the arm follows, as whoever follows plans says."""
-        start = None if followed is None else self._planner.clock.seconds(followed.start)
-        self._guard.note_followed(start)
-        self._followed = start
+        clock, stop = self._planner.clock, self._told_stop
+        self._guard.note_followed(None if followed is None else clock.seconds(followed.start))
+        if followed is not None and stop is not None:
+            # by its end, too: a plan that begins when the stop does, and goes on, is not the stop
+            ours = np.array([stop.start_time, stop.end_time])
+            theirs = [clock.seconds(followed.start), clock.seconds(followed.end)]
+            self._is_stop_followed |= bool(np.abs(ours - theirs).max() < SAME)
 
     def forget_obstruction(self) -> None:
         """Forget what was in the way as a reason for a fault."""
@@ -79,7 +83,7 @@ class SceneResponse:
         obstructed = self._guard.look(boxes, now)
         if obstructed is None:
             return False, None
-        self._obstructed, self._is_void = obstructed, True
+        self._obstructed, self._is_void, self._is_stop_followed = obstructed, True, False
         self._planner.cancel()
         if obstructed.stop is None:
             return True, None
@@ -96,16 +100,18 @@ class SceneResponse:
         if self._obstructed is None or self.is_stopping(stamp):
             return False
         stop = self._obstructed.stop
-        if stop is None or not stop.is_certified:
-            return True
-        return self._followed is None or self._followed < stop.plan.start_time - SAME
+        return stop is None or not stop.is_certified or not self._is_stop_followed
 
     def is_stopping(self, stamp: int) -> bool:
         """Whether a stop was told that is not taken over yet."""
-        now, stop = self._planner.clock.seconds(stamp), None
-        if self._obstructed is not None and self._obstructed.stop is not None:
-            stop = self._obstructed.stop.plan
+        now, stop = self._planner.clock.seconds(stamp), self._told_stop
         return stop is not None and now < stop.start_time + TAKEN_OVER
+
+    @property
+    def _told_stop(self) -> Plan | None:
+        """The stop that was told for what is in the way."""
+        found = None if self._obstructed is None else self._obstructed.stop
+        return None if found is None else found.plan
 
     @property
     def complaint(self) -> str:

@@ -63,9 +63,11 @@ class Loop:
         return self.planning.look(self.cell, at(seconds).stamp)
 
     def follow(self, plan):
-        clock = self.planner.clock
-        start, end = clock.stamp(plan.start_time), clock.stamp(plan.end_time)
-        self.planning.note_followed(Followed(start, end))
+        self.follow_times(plan.start_time, plan.end_time)
+
+    def follow_times(self, start, end):
+        stamp = self.planner.clock.stamp
+        self.planning.note_followed(Followed(stamp(start), stamp(end)))
 
 
 @pytest.fixture
@@ -139,6 +141,9 @@ def test_the_arm_stops_early_and_planning_begins_again_at_rest(loop):
     response = loop.planning.response
     assert not response.is_obstructed(at(2.4).stamp)  # there is still time to take it over
     assert response.is_obstructed(at(2.46).stamp)  # nobody has
+    for start in (stop.start_time, stop.start_time + 0.1):
+        loop.follow_times(start, swings.end_time)
+        assert response.is_obstructed(at(2.46).stamp)  # what began then, or later, is not it
     loop.follow(stop)
     assert not response.is_obstructed(at(2.46).stamp)
     loop.step(2.4)
