@@ -81,11 +81,11 @@ def chunk_index(
 
 
 def statistics(
-    counts: Mapping[int, int], span: tuple[int, int], schemas: int, chunks: int
+    counts: Mapping[int, int], span: tuple[int, int], described: tuple[int, int], chunks: int
 ) -> bytes:
-    """How many messages there are, by channel, and their first and last stamp."""
+    """How many messages there are, by channel, their first and last stamp; schemas, channels."""
     entries = b''.join(struct.pack('<HQ', *entry) for entry in counts.items())
-    numbers = (sum(counts.values()), schemas, len(counts), 0, 0, chunks, *span)
+    numbers = (sum(counts.values()), *described, 0, 0, chunks, *span)
     return record(STATISTICS, struct.pack('<QHIIIIQQ', *numbers), _sized(entries))
 
 

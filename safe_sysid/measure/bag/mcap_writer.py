@@ -56,10 +56,28 @@ class McapWriter:
         spent = self._padding + waiting + topics + self._summary
         return spent + self.size_for(topic, data) <= self._size
 
+    def describe(self, number: int, topic: BagTopic) -> None:
+        """Say what a topic is, if that has not been said yet."""
+        if number in self._channels:
+            return
+        schema = self._schemas.get(topic.type)
+        if schema is None:
+            schema = mcap.schema(len(self._schemas) + 1, topic.type, topic.definition)
+            self._schemas[topic.type] = schema
+            self._chunk.describe(schema)
+        about = {
+            'offered_qos_profiles': topic.offered_qos,
+            'topic_type_hash': topic.type_hash,
+        }
+        schema_number = list(self._schemas).index(topic.type) + 1
+        channel = mcap.channel(number, schema_number, topic.name, about)
+        self._channels[number] = channel
+        self._chunk.describe(channel)
+        self._summary = self._summary + len(schema) + len(channel)
+
     def write(self, number: int, topic: BagTopic, stamp: int, published: int, data: bytes) -> None:
         """Take a message of topic `number`, 1 to 65535; stamps [ns] never go back."""
-        if number not in self._channels:
-            self._describe(number, topic)
+        self.describe(number, topic)
         self._chunk.add(number, stamp, published, data)
 
     def commit(self) -> None:
@@ -81,7 +99,7 @@ class McapWriter:
         self.commit()
         inside = self._padding + mcap.RECORD_HEADER.size
         statistics = mcap.statistics(
-            self.counts, self.span, len(self._schemas), len(self._indexes)
+            self.counts, self.span, (len(self._schemas), len(self._channels)), len(self._indexes)
         )
         end = mcap.tail(
             inside,
@@ -96,22 +114,6 @@ class McapWriter:
         os.ftruncate(self._file, inside + len(end))
         _write(self._file, mcap.RECORD_HEADER.pack(mcap.PADDING, 0), self._padding)
         os.close(self._file)
-
-    def _describe(self, number: int, topic: BagTopic) -> None:
-        schema = self._schemas.get(topic.type)
-        if schema is None:
-            schema = mcap.schema(len(self._schemas) + 1, topic.type, topic.definition)
-            self._schemas[topic.type] = schema
-            self._chunk.describe(schema)
-        about = {
-            'offered_qos_profiles': topic.offered_qos,
-            'topic_type_hash': topic.type_hash,
-        }
-        schema_number = list(self._schemas).index(topic.type) + 1
-        channel = mcap.channel(number, schema_number, topic.name, about)
-        self._channels[number] = channel
-        self._chunk.describe(channel)
-        self._summary = self._summary + len(schema) + len(channel)
 
     def _append(self, block: bytes) -> None:
         """Put whole records in place of the beginning of the padding."""

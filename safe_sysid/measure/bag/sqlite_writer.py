@@ -60,12 +60,28 @@ class SqliteWriter:
         """Whether one more message fits."""
         return self._left >= self.size_for(topic, data)
 
+    def describe(self, number: int, topic: BagTopic) -> None:
+        """Say what a topic is, if that has not been said yet."""
+        if number in self._topics:
+            return
+        self._begin()
+        self._topics.add(number)
+        row = (number, topic.name, topic.type, 'cdr', topic.offered_qos, topic.type_hash)
+        self._file.execute('INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)', row)
+        self._left -= self.size_for(topic, b'')
+        if topic.type in self._types:
+            return
+        self._types.add(topic.type)
+        self._file.execute(
+            'INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition,'
+            ' type_description_hash) VALUES (?, ?, ?, ?)',
+            (topic.type, 'ros2msg', topic.definition, topic.type_hash),
+        )
+
     def write(self, number: int, topic: BagTopic, stamp: int, published: int, data: bytes) -> None:
         """Take a message of topic `number`; the format has no place for when it was published."""
         del published
-        if number not in self._topics:
-            self._begin()
-            self._describe(number, topic)
+        self.describe(number, topic)
         self._rows.append((number, stamp, data))
         self._left -= len(data) + ROW
 
@@ -97,17 +113,3 @@ class SqliteWriter:
     def _begin(self) -> None:
         if not self._file.in_transaction:
             self._file.execute('BEGIN')
-
-    def _describe(self, number: int, topic: BagTopic) -> None:
-        self._topics.add(number)
-        row = (number, topic.name, topic.type, 'cdr', topic.offered_qos, topic.type_hash)
-        self._file.execute('INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)', row)
-        self._left -= self.size_for(topic, b'')
-        if topic.type in self._types:
-            return
-        self._types.add(topic.type)
-        self._file.execute(
-            'INSERT INTO message_definitions (topic_type, encoding, encoded_message_definition,'
-            ' type_description_hash) VALUES (?, ?, ?, ?)',
-            (topic.type, 'ros2msg', topic.definition, topic.type_hash),
-        )

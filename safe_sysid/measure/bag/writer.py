@@ -32,6 +32,9 @@ class FileWriter(Protocol):
         """Whether one more message fits."""
         ...
 
+    def describe(self, number: int, topic: BagTopic) -> None:
+        """Say what a topic is, if that has not been said yet."""
+
     def write(self, number: int, topic: BagTopic, stamp: int, published: int, data: bytes) -> None:
         """Take a message."""
 
@@ -79,6 +82,7 @@ class BagWriter:
         self._settings = settings
         self._storage, self._suffix = STORAGES[settings.storage]
         self._topics: list[BagTopic] = []
+        self._described = 0  # topics that the file at hand knows, with messages or without
         self._finished: list[BagFileFigures] = []
         self._stamp = 0
         try:
@@ -102,6 +106,7 @@ class BagWriter:
         self._stamp = max(self._stamp, stamp)
         if not self._file.has_room(topic, data):
             self._begin_file(topic, data)
+        self._guarded(self._describe_topics)
         stamp = self._stamp
         self._guarded(lambda: self._file.write(number, topic, stamp, published, data))
 
@@ -121,8 +126,15 @@ class BagWriter:
         self._guarded(last.close)
         self._finished.append(BagFileFigures(self._name(), dict(last.counts), last.span))
         size = max(round(self._settings.file_size * 1e6), 2 * self._storage.size_for(topic, data))
-        self._file = self._next_file(size)
+        self._file, self._described = self._next_file(size), 0
         self._guarded(self._say_what_is_there)
+
+    def _describe_topics(self) -> None:
+        """Tell readers the types of topics without messages, too, as rosbag2 does."""
+        for number, topic in list(enumerate(self._topics, 1))[self._described :]:
+            self._described = number
+            if self._file.has_room(topic, b''):
+                self._file.describe(number, topic)
 
     def _next_file(self, size: int) -> FileWriter:
         path = self._folder / self._name()

@@ -1,5 +1,6 @@
 """Bags of several files: whole at every moment, in order, and read by an independent reader."""
 
+from dataclasses import replace
 import os
 from pathlib import Path
 import signal
@@ -40,6 +41,27 @@ def fill(bag, rng, count, look=list):
             bag.commit()
             look(list(written))
     return written
+
+
+@pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
+def test_types_of_topics_without_messages_are_told_in_every_file(tmp_path, storage):
+    bag = BagWriter(tmp_path / 'bag', BagSettings(storage, SMALL))
+    silent = BagTopic('/silent', 'a_cell/msg/Door', 'bool open\n', '', Delivery.LATCHED)
+    bag.add_topic(silent)
+    number = bag.add_topic(TOPICS[0])
+    for i in range(50):
+        bag.write(number, i, i, bytes(2000))
+        bag.commit()
+    bag.add_topic(replace(silent, name='/late', type='a_cell/msg/Lamp'))
+    bag.write(number, 50, 50, b'')
+    bag.close()
+    with Reader(tmp_path / 'bag') as reader:
+        definitions = {conn.topic: conn.msgdef.data for conn in reader.connections}
+    assert definitions == {
+        '/silent': 'bool open\n',
+        '/topic_0': 'string data\n',
+        '/late': 'bool open\n',
+    }
 
 
 @pytest.mark.parametrize('storage', ['mcap', 'sqlite3'])
