@@ -106,6 +106,7 @@ def test_package_xml_and_setup_py_tell_the_same_version():
     assert version == parse_package(str(ROOT / 'package.xml')).version
 
 
+@pytest.mark.slow
 def test_colcon_takes_it_for_a_ros_package(workspace):
     listed = run(['-m', 'colcon', 'list'], workspace)
     assert listed.split()[0] == 'safe_sysid'

@@ -182,6 +182,7 @@ def run():
     return ss.simulate('two_link', seconds=2.5)
 
 
+@pytest.mark.slow
 def test_a_simulated_run_learns_with_the_truth_inside(run):
     assert run.fault == ''
     assert np.all((run.lower <= run.truth) & (run.truth <= run.upper))

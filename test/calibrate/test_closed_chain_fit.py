@@ -89,6 +89,7 @@ def test_loops_hide_three_combinations_that_the_open_tree_shows(digit, columns):
     assert closed_base_parameters(digit, columns, whole, np.random.default_rng(3)).count == 156
 
 
+@pytest.mark.slow
 def test_parameters_come_back_from_exact_data(digit, columns):
     rng = np.random.default_rng(4)
     true = true_chain(digit, rng, bodies=False)
@@ -149,6 +150,7 @@ def test_what_turns_together_is_named_and_gets_no_figure(digit, leg):
     assert any('can not be separated' in line for line in found.separability.sentences())
 
 
+@pytest.mark.slow
 def test_a_four_bar_is_identified_whole():
     rng = np.random.default_rng(8)
     nominal = ClosedChain.named('four_bar')

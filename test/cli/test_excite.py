@@ -36,6 +36,7 @@ def written(tmp_path_factory):
     return status, json.loads(answer.getvalue()), out
 
 
+@pytest.mark.slow
 def test_files_hold_the_motion_that_was_proven(written):
     status, figures, out = written
     assert status == 0

@@ -329,6 +329,7 @@ STATED = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_certainly_is_said_only_where_all_assumptions_were_stated(bag, tmp_path):
     path = tmp_path / 'payload.script'
     for stated, is_certain in (((), False), (STATED[1:], False), (STATED, True)):

@@ -74,6 +74,7 @@ def test_torque_stays_below_its_proven_share(rng):
                 assert proven > 1.0
 
 
+@pytest.mark.slow
 def test_a_torque_that_is_kept_is_proven():
     problem = rod_problem()
     motion = problem.motion(random_start(problem, np.random.default_rng(3)))

@@ -60,6 +60,7 @@ def test_row_gradients_agree_with_differences(rng):
     np.testing.assert_allclose(gradients, expected.reshape(len(active), -1), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_search_finds_a_proven_informative_motion():
     """One start for the arm with the rod: well below the 100 that count as poor."""
     problem = rod_problem()

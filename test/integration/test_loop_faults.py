@@ -99,7 +99,7 @@ class Loop:
 @pytest.mark.parametrize(
     ('change', 'cause', 'sentence'),
     slow_after(
-        1,
+        0,
         [
             (stamps_go_back, IdentificationFault, 'before the one of the sample that came first'),
             (no_number_for_a_while, MeasurementError, 'joint_4 is nan'),

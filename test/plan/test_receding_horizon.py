@@ -241,6 +241,7 @@ def test_a_task_motion_takes_over_after_its_first_piece(problem):
         np.testing.assert_allclose(goes_on, was, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_the_goal_behind_a_post_is_reached_and_nothing_is_touched_on_the_way(problem):
     planner = planner_of(problem, goal=GOAL, exciting=0, obstacles=POST)
     t, result, plans = 0.0, None, []

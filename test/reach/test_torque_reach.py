@@ -111,6 +111,7 @@ def test_commands_do_not_escape(joints, k_range, rng):
     assert case.escapes(rng, case.torque(), SAMPLES) == {'command': 0, 'w_M': 0, 'truth': 0}
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_noticed(rng):
     noticed = dict.fromkeys(('radius', 'remainder', 'disturbance'), 0)
     for _ in range(6):

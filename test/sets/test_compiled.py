@@ -51,7 +51,7 @@ print(outer(1.0), sum(outer.stats.cache_hits.values()))
 @pytest.mark.parametrize(
     ('imported', 'inner'),
     slow_after(
-        1,
+        0,
         [
             ('from safe_sysid.callee import inner', 'inner'),
             ('from safe_sysid import callee', 'callee.inner'),

@@ -13,6 +13,7 @@ MOMENTS = (0.3, 1.0, 1.9, 2.6)  # [s] after the start of a plan of 3 s, whose se
 KILLED = ('identifier', 'planner', 'controller', 'supervisor', 'monitor', 'recorder')
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):
     """Pressed again and again, it is answered and shortens nothing."""
     with ending_loop(tmp_path) as loop:

@@ -155,6 +155,7 @@ def test_a_foreign_publisher_of_states_is_a_fault_and_nobody_listens_to_it(loop)
     assert all('contradict' not in sentence for _, sentence in loop.said)
 
 
+@pytest.mark.slow
 def test_a_killed_controller_leaves_the_guard_in_charge(loop):
     loop.kill('controller')
     loop.expect_fault('COMMAND_REFUSED', 'builtin_sim_bridge: the command answers a measurement')
