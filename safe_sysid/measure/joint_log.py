@@ -19,6 +19,11 @@ class JointMeasurement:
     velocity: Array  # (n,) [rad/s]
     torque: Array  # (n,) [N m] on the joints, in the sense of the joint axes
 
+    @property
+    def has_torque(self) -> bool:
+        """Whether torques were measured; before the first command some drivers have none (nan)."""
+        return bool(np.isfinite(self.torque).all())
+
 
 @dataclass(frozen=True, eq=False)
 class JointLog:

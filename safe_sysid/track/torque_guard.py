@@ -3,8 +3,9 @@
 What it gives out is always n finite numbers within the torque limits, and never a jump: from one
 step to the next each torque changes by at most `rate` times the time between them, of which no
 more than `longest_step` counts. Before the first step the arm is under the torque it measures, so
-the first step gives out just that, cut to the limits (0 where none is measured), and the command
-is approached from there.
+the first step gives out just that, cut to the limits, and the command is approached from there.
+Where a driver measures none before it is commanded, the first step holds the arm where it is, for
+the nominal estimate; without any measurement it is 0.
 
 A command that is late, not finite, too long, too short or beyond a limit is refused, and so is a
 missing one after the first. One that is beyond the rate is approached; out of reach for longer
@@ -65,7 +66,7 @@ class TorqueGuard:
         """Torque to give out at a stamp [ns]."""
         measurement = self._trusted(seen.measurement, now)
         if self._given_at is None:
-            self._given, self._given_at = self._measured_torque(measurement), now
+            self._given, self._given_at = self._first_torque(now, measurement, seen), now
         if seen.command is None and self._waiting and not self._refusal:
             return self._stopped(now, measurement, seen, 'there is no command yet')
         self._refusal = self._refusal or self._complaint(seen.command, now)
@@ -101,8 +102,13 @@ class TorqueGuard:
     def _is_fresh(self, stamp: int, now: int) -> bool:
         return 0 <= now - stamp <= self._settings.max_age * 1e9
 
-    def _measured_torque(self, measurement: JointMeasurement | None) -> Array:
+    def _first_torque(
+        self, now: int, measurement: JointMeasurement | None, seen: GuardInput
+    ) -> Array:
+        """Return the torque from which commands are approached."""
         torque = None if measurement is None else _numbers(measurement.torque, self._model.n)
+        if torque is not None and np.isnan(torque).all():
+            torque = _numbers(self._braking.step(now, measurement, seen)[0], self._model.n)
         if torque is None:
             return np.zeros(self._model.n)
         limit = self._model.limits.torque

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 CLOCKS = ('none', 'before', 'after', 'late', 'tenth')
-EFFORTS = ('applied', 'command')
+EFFORTS = ('applied', 'command', 'none')
 ENDS = ('repeats', 'zero', 'holds')
 EFFORT, HOLD = 'forward_effort_controller', 'joint_trajectory_controller'
 START = 1_000_000_000  # [ns] of the first stamp; 0 is `no time` in ROS
@@ -35,7 +35,7 @@ class Habits:
     limit: float = float('inf')  # [N m] at which commands are clipped
     rate: float = float('inf')  # [N m/s] by which they change at most
     passes_nan: bool = False  # a command with nan reaches the arm, as in Humble
-    effort: str = 'applied'  # what is reported: the torque that acts, or the command as it came
+    effort: str = 'applied'  # reported: the torque that acts, the command as it came, or nan
     gain: float = 0.0  # share by which reported torques are wrong
     noise: float = 0.0  # [N m] of reported torques at most
     encoder: float = 0.0  # [rad] steps of positions
@@ -151,7 +151,7 @@ class Driver:
 
     def _effort(self):
         habits = self.habits
-        if self._told is None and habits.waits_with_effort:
+        if habits.effort == 'none' or (self._told is None and habits.waits_with_effort):
             return np.full(self._n, np.nan)
         if habits.effort == 'command' and self._told is not None:
             return self._told

@@ -19,7 +19,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.bridges.controller_switch import ControllerSwitch, Nobody, Switched
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
-from safe_sysid.ros.messages.codec import JointStateReader, numbers
+from safe_sysid.ros.messages.codec import SECOND, JointStateReader, numbers
 from safe_sysid.ros.messages.qos import SAMPLES
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
@@ -30,6 +30,7 @@ from safe_sysid.track.supervisor import Cause
 from safe_sysid.track.torque_guard import GuardSettings
 
 LOOK = 0.0005  # [s] between two looks for the answer to a sample
+EFFORT_WITHIN = 0.5  # [s] of the first torque, effort is reported
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,9 @@ class Ros2ControlBridge(Node):
     Before the first torque, nothing is commanded: the arm is its driver's. The effort controller
     goes on with what it was told last, for ever, so the last torque is given only once the
     controller manager has switched to a controller that holds the arm.
+
+    A driver may have no effort (nan) until it is commanded, as Gazebo has: the first torque is
+    then what holds the arm, and nobody learns from a state without effort.
     """
 
     def __init__(self) -> None:
@@ -90,6 +94,7 @@ class Ros2ControlBridge(Node):
         self._measurement: JointMeasurement | None = None
         self._stamp: int | None = None  # of the measurement [ns]
         self._bad_state = ''
+        self._engaged: int | None = None  # stamp of the state that the first torque answers [ns]
         self._msg = Float64MultiArray()
         self._commanded: tuple[int | None, float] = (None, -np.inf)  # answer, and when [s]
         self._refuse_own_topic(settings.states)
@@ -120,6 +125,7 @@ class Ros2ControlBridge(Node):
     def _on_state(self, msg: JointState) -> None:
         try:
             read = self._reader.measurement(msg)
+            self._expect_effort(read)
         except MeasurementError as error:
             self._bad_state = str(error)
             self._health.announce()
@@ -128,6 +134,16 @@ class Ros2ControlBridge(Node):
         torque = self._contract.torque(read.torque, read.position)
         self._measurement, self._stamp = replace(read, torque=torque), read.stamp
         self._edge.publish(self._measurement)
+
+    def _expect_effort(self, read: JointMeasurement) -> None:
+        """Refuse states that have no effort although the arm is commanded."""
+        since = 0.0 if self._engaged is None else (read.stamp - self._engaged) / SECOND
+        if not read.has_torque and since > EFFORT_WITHIN:
+            raise MeasurementError(
+                f'effort of all joints is still nan in a state {since:.3g} s after the first '
+                f'torque; {EFFORT_WITHIN} s are allowed. Does the driver have effort as a state '
+                'interface? The guard brakes'
+            )
 
     def _look(self) -> None:
         """Command what answers the newest sample, or the guard's word if there is no answer."""
@@ -141,7 +157,11 @@ class Ros2ControlBridge(Node):
         if self._measurement is not None:  # whose stamp may be ahead of a simulated clock
             stamp = max(stamp, self._measurement.stamp)
         torque = self._edge.torque(stamp, self._measurement)
-        if torque is not None and self._measurement is not None:
+        if torque is None:
+            self._engaged = None
+        elif self._measurement is not None:
+            if self._engaged is None:
+                self._engaged = self._measurement.stamp
             self._command(self._contract.effort(torque, self._measurement.position))
 
     def _command(self, effort: Array) -> None:

@@ -58,11 +58,20 @@ class JointStateReader:
         self._order: IntArray = np.zeros(0, dtype=np.int64)
 
     def measurement(self, msg: JointState) -> JointMeasurement:
-        """Read our joints' finite numbers from a message, or raise an error that names why not."""
+        """Read our joints' finite numbers from a message, or raise an error that names why not.
+
+        Effort may be nan, of all joints: it is not measured yet.
+        """
         if msg.name != self._names:
             self._order, self._names = self._order_in(msg.name), list(msg.name)
-        values = [self._values(msg, x) for x in ('position', 'velocity', 'effort')]
-        return JointMeasurement(stamp_of(msg.header.stamp), *values)
+        position, velocity, effort = (
+            self._values(msg, field) for field in ('position', 'velocity', 'effort')
+        )
+        self._check(position, 'position')
+        self._check(velocity, 'velocity')
+        if not np.isnan(effort).all():
+            self._check(effort, 'effort')
+        return JointMeasurement(stamp_of(msg.header.stamp), position, velocity, effort)
 
     def _order_in(self, names: Sequence[str]) -> IntArray:
         missing = [name for name in self._joint_names if name not in names]
@@ -81,13 +90,15 @@ class JointStateReader:
                 'every joint needs position, velocity and effort'
             )
         values: Array = np.asarray(given, dtype=np.float64)[self._order]
+        return values
+
+    def _check(self, values: Array, field: str) -> None:
         if not np.isfinite(values).all():
             j = int(np.flatnonzero(~np.isfinite(values))[0])
             raise MeasurementError(
                 f'{field} of {self._joint_names[j]} in joint_states is {values[j]}; it has to be '
                 'finite'
             )
-        return values
 
 
 class JointStateWriter:

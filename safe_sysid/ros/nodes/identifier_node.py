@@ -107,7 +107,7 @@ class IdentifierNode(Node):
 
     def _take(self, measurement: JointMeasurement) -> None:
         self._stamp = measurement.stamp
-        if self._counts:
+        if self._counts and measurement.has_torque:
             self._not_counted = None
             self._learn(measurement)
             return
