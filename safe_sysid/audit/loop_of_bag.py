@@ -19,7 +19,7 @@ from safe_sysid.audit.bag_settings import PARAMETERS, RecordedSettings, recorded
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder, PlanningEntry
 from safe_sysid.closed_loop import LoopSample
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure.bag.messages import BagMessage, bag_messages
+from safe_sysid.measure.bag.messages import BagMessage, bag_messages, bag_topics
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
@@ -28,15 +28,16 @@ from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.trajectory.plan import Plan
 
-SAMPLES, TORQUES, ESTIMATES, CERTIFIED, FOLLOWED, MODES, HEALTH = TOPICS = (
+# Topics of a loop, in its namespace: where it has one, the driver has a /joint_states of its own.
+SAMPLES, TORQUES, ESTIMATES, CERTIFIED, FOLLOWED, MODES = TOPICS = (
     '/joint_states',
     '/torque_command',
     '/parameter_estimate',
     '/certified_estimate',
     '/plan_in_force',
     '/mode',
-    '/diagnostics',
 )
+HEALTH = '/diagnostics'  # of everybody
 OFFSET = 2  # numbers before the torques of a command
 FAULT, TASK = 'fault', 'task'
 
@@ -60,10 +61,22 @@ def loop_of_bag(folder: Path) -> RecordedLoop:
     """Return what a bag of the recorder says about a run."""
     texts = [m.data.data for m in bag_messages(folder, (PARAMETERS,))]
     settings = recorded_settings(texts)
+    namespace = _namespace(folder)
     heard = _Heard(settings)
-    for message in bag_messages(folder, TOPICS):
-        heard.take(message)
+    for message in bag_messages(folder, (*(namespace + topic for topic in TOPICS), HEALTH)):
+        heard.take(message._replace(topic=message.topic.removeprefix(namespace)))
     return heard.loop(folder)
+
+
+def _namespace(folder: Path) -> str:
+    """Return the namespace of the loop in a bag, with its slash; empty where it has none."""
+    topics = bag_topics(folder)
+    found = [t.removesuffix(FOLLOWED) for t in topics if t.endswith(FOLLOWED)]
+    if len(found) > 1:
+        raise MeasurementError(
+            f'{folder} has loops in the namespaces {found}; record one loop into a bag'
+        )
+    return found[0] if found else ''
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,18 +21,31 @@ class BagMessage(NamedTuple):
     data: Any
 
 
+def bag_topics(path: Path) -> list[str]:
+    """Names of all topics of a bag."""
+    with _opened(path) as reader:
+        return sorted({c.topic for c in reader.connections})
+
+
 def bag_messages(path: Path, topics: tuple[str, ...]) -> Iterator[BagMessage]:
     """In the order they were recorded; a topic that the bag does not have is left out."""
     types = get_typestore(Stores.LATEST)
+    with _opened(path) as reader:
+        chosen = [c for c in reader.connections if c.topic in topics]
+        if not chosen:
+            there = sorted({c.topic for c in reader.connections})
+            raise MeasurementError(f'{path}: none of {list(topics)}; it has {there}')
+        for connection, received, data in reader.messages(chosen):
+            message = types.deserialize_cdr(data, connection.msgtype)
+            yield BagMessage(connection.topic, received, message)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Reader]:
+    """Reader of a bag, whose errors are about measurements."""
     try:
         with Reader(path) as reader:
-            chosen = [c for c in reader.connections if c.topic in topics]
-            if not chosen:
-                there = sorted({c.topic for c in reader.connections})
-                raise MeasurementError(f'{path}: none of {list(topics)}; it has {there}')
-            for connection, received, data in reader.messages(chosen):
-                message = types.deserialize_cdr(data, connection.msgtype)
-                yield BagMessage(connection.topic, received, message)
+            yield reader
     except MeasurementError:
         raise
     except Exception as error:  # damaged bytes raise whatever they like

@@ -14,6 +14,8 @@ import time
 import numpy as np
 import pytest
 from report.browser import Browser, chromium
+from rosbags.rosbag2 import Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
 
 from safe_sysid.audit.ledger import ledger_of
 from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
@@ -22,6 +24,7 @@ from safe_sysid.cli.demo import demonstration
 from safe_sysid.cli.demo.narrator import LEARNING, LEAST, MOST, WIDTH, Narrator, scale
 from safe_sysid.cli.demo.runs import DemoChoices, believing_empty, follow, mission
 from safe_sysid.cli.main import main
+from safe_sysid.errors import MeasurementError
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -42,12 +45,12 @@ def short(tmp_path_factory):
     heard = []
     status = follow(believing_empty(choices), choices.log, heard.append)
     said = [x for x in heard if x is not None]
-    return status, said, loop_of_bag(choices.bag_of_belief)
+    return status, said, loop_of_bag(choices.bag_of_belief), choices.bag_of_belief
 
 
 @pytest.mark.slow
 def test_a_wrong_belief_is_noticed_by_the_nodes_before_the_arm_moves(short):
-    status, said, loop = short
+    status, said, loop, _ = short
     assert status == 1
     assert [x['mode'] for x in said if 'mode' in x][:2] == ['idle', 'exciting']
     assert any('larger than the controller promises' in x.get('trouble', '') for x in said)
@@ -58,7 +61,7 @@ def test_a_wrong_belief_is_noticed_by_the_nodes_before_the_arm_moves(short):
 
 @pytest.mark.slow
 def test_a_bag_becomes_the_run_that_was_recorded(short):
-    _, _, loop = short
+    _, _, loop, _ = short
     record, names = loop.record, loop.settings.model.layout.joint_names
     assert record.joint_names == names
     np.testing.assert_allclose(np.diff(record.time), 0.002, atol=1e-9)
@@ -74,9 +77,44 @@ def test_a_bag_becomes_the_run_that_was_recorded(short):
     assert np.all(record.tau_lower < record.tau_upper)
 
 
+OWN = ('/diagnostics', '/recorded/parameters')  # topics that no namespace moves
+
+
+def beside_a_driver(bag, folder, *namespaces):
+    """Copy of a bag: the loop in namespaces, and a driver with a /joint_states of its own."""
+    types = get_typestore(Stores.LATEST)
+    with (
+        Reader(bag) as reader,
+        Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer,
+    ):
+        to = {}
+        for one in reader.connections:
+            if one.topic.startswith('/recorded') and one.topic not in OWN:
+                continue
+            names = [one.topic] if one.topic in OWN else [n + one.topic for n in namespaces]
+            names += ['/joint_states'] if one.topic == '/joint_states' else []
+            to[one.topic] = [writer.add_connection(n, one.msgtype, typestore=types) for n in names]
+        for one, stamp, data in reader.messages():
+            for connection in to.get(one.topic, []):
+                writer.write(connection, stamp, data)
+    return folder
+
+
+@pytest.mark.slow
+def test_a_loop_in_a_namespace_beside_the_topics_of_its_driver_is_the_same_run(short, tmp_path):
+    _, _, loop, bag = short
+    there = loop_of_bag(beside_a_driver(bag, tmp_path / 'one', '/safe_sysid'))
+    for name in ('time', 'q', 'tau', 'tau_lower'):
+        np.testing.assert_array_equal(getattr(there.record, name), getattr(loop.record, name))
+    assert there.record.fault == loop.record.fault
+    two = beside_a_driver(bag, tmp_path / 'two', '/left', '/right')
+    with pytest.raises(MeasurementError, match=r"loops in the namespaces \['/left', '/right'\]"):
+        loop_of_bag(two)
+
+
 @pytest.mark.slow
 def test_the_ledger_tells_each_promise_that_was_broken(short):
-    _, _, loop = short
+    _, _, loop, _ = short
     kept = {e.promise: e.is_kept for e in ledger_of(loop, truth_of('dumbbell_8lb'), 1.0).entries}
     assert len(kept) == PROMISES
     assert not kept['the true parameters are inside their bounds']  # they were believed wrongly
