@@ -16,6 +16,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.turns import Turns
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.bridges.controller_switch import ControllerSwitch, Nobody, Switched
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
@@ -87,6 +88,7 @@ class Ros2ControlBridge(Node):
             replace(settings, payload='').described(), settings.command
         )
         self._reader = JointStateReader(names)
+        self._turns = Turns(arm.model.limits.is_continuous)
         self._edge = GuardedEdge(
             self, arm, settings.guard, settings.hand_over, self._holder(settings)
         )
@@ -132,7 +134,9 @@ class Ros2ControlBridge(Node):
             return
         self._bad_state = ''
         torque = self._contract.torque(read.torque, read.position)
-        self._measurement, self._stamp = replace(read, torque=torque), read.stamp
+        position = self._turns.step(read.position)
+        self._measurement = replace(read, position=position, torque=torque)
+        self._stamp = read.stamp
         self._edge.publish(self._measurement)
 
     def _expect_effort(self, read: JointMeasurement) -> None:

@@ -171,3 +171,19 @@ def test_effort_that_never_comes_is_a_fault(tmp_path):
         over._say('state', over.driver.stamp + SECOND // 100)
         over.until(lambda: sentence in over.loop.trouble(NAME), sentence)
         assert over.loop.said[NAME].faults >= {Cause.BAD_MEASUREMENT}
+
+
+def test_a_joint_that_is_reported_in_one_turn_turns_on(tmp_path):
+    """A Kinova reports positions in (-pi, pi]; a jump by a turn would be a motion to the loop."""
+    with bench(tmp_path, wraps=True) as over:
+        over.tick(is_commanded=False)
+        over.say('task')
+        for _ in range(150):
+            over.tick(is_commanded=True)
+        positions = np.array([sample.position for sample in over.loop.samples])
+        reported = over.driver.state()
+        there = over.driver.arm.q
+    assert there[4] > np.pi > START[4]
+    assert reported[1][reported[0].index('joint_5')] < 0.0
+    assert np.abs(np.diff(positions, axis=0)).max() < 0.05
+    assert positions[-1, 4] > np.pi

@@ -1,0 +1,30 @@
+"""Turns: positions of joints that turn without end, from a driver that reports within one turn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array
+
+TURN = 2.0 * np.pi  # [rad]
+
+
+class Turns:
+    """Adds whole turns so that no joint jumps.
+
+    Right as long as a joint turns by less than half a turn between two states. Where it did not,
+    a position is wrong by whole turns, which neither dynamics nor poses of such a joint show; its
+    differences are taken between states without a gap only.
+    """
+
+    def __init__(self, is_continuous: AnyArray) -> None:
+        self._is_continuous = is_continuous
+        self._last: Array | None = None
+
+    def step(self, position: Array) -> Array:
+        """Position (n,) [rad] next to the last one, for a finite one as it is reported."""
+        if self._last is not None:
+            turns = np.round((self._last - position) / TURN)
+            position = position + TURN * np.where(self._is_continuous, turns, 0.0)
+        self._last = position
+        return position
