@@ -1,5 +1,7 @@
 """The robot's side of FRI: an LBR Med 7 that is simulated, with the session of a real one."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from rclpy.qos import QoSProfile
 
@@ -14,6 +16,18 @@ BEGAN = 1_700_000_000_000_000_000  # [ns] on the robot's clock
 STIFFNESS = 200.0  # [N m/rad] of its joint impedance control
 
 
+@dataclass(frozen=True)
+class FriHabits:
+    """What lbr_fri_ros2_stack makes of positions and torques; by default nothing."""
+
+    echoes: bool = False  # reports the position that it commands (open_loop, up to 2.1.2)
+    smoothing: str = (
+        'none'  # of positions: 'share', a tenth of the way a cycle; 'low_pass', 0.04 s
+    )
+    torque_filter: float = 0.0  # [s] of the measured torque: 0.0159 up to 2.1.2, 0.04 later
+    states_every: int = 1  # cycles; 2 where the controller manager has 100 Hz and FRI 200
+
+
 class FriRobot:
     """Sends its state, waits for the torque, and moves for a cycle.
 
@@ -21,7 +35,8 @@ class FriRobot:
     position it is told. What it measures, it counts against the axes of the URDF.
     """
 
-    def __init__(self, node, state, command, truth: RobotModel, position):
+    def __init__(self, node, state, command, truth: RobotModel, position, habits=FriHabits()):
+        self.habits, self._anchor, self._filtered = habits, None, None
         self._bare = EffortContract(RobotModel.named('lbr_med7'), CommandSignal())
         self._state, self._node = state, node
         settings = ArmSettings(PERIOD)
@@ -52,8 +67,9 @@ class FriRobot:
             overlay_type=1,
             time_stamp_sec=stamp // 10**9,
             time_stamp_nano_sec=stamp % 10**9,
-            measured_joint_position=sample.position,
-            measured_torque=-sample.torque,
+            measured_joint_position=self._position(),
+            measured_torque=-self._torque(sample.torque),
+            commanded_torque=np.zeros(7) if self.command is None else self.command.torque,
         )
 
     def send(self, **changed) -> None:
@@ -66,11 +82,41 @@ class FriRobot:
 
     def move(self) -> None:
         """Move for one cycle with what was commanded, or hold where it is."""
+        for _ in range(self.habits.states_every):
+            self._cycle()
+
+    def _position(self):
+        """What is reported."""
+        if self.habits.echoes and self._anchor is not None:
+            return self._anchor
+        return self.arm.truth.position
+
+    def _torque(self, torque):
+        """What is left of the sensor's torque behind the filter."""
+        lag = self.habits.torque_filter
+        share = 1.0 if not lag else 1.0 - np.exp(-PERIOD * self.habits.states_every / lag)
+        last = torque if self._filtered is None else self._filtered
+        self._filtered = last + share * (torque - last)
+        return self._filtered
+
+    def _smoothed(self, target):
+        """Position that the driver tells the robot."""
+        if self._anchor is None:
+            self._anchor = self.arm.truth.position
+        if self.habits.smoothing == 'share':
+            target = self._anchor + 0.1 * (target - self._position())
+        elif self.habits.smoothing == 'low_pass':
+            target = self._anchor + (1.0 - np.exp(-PERIOD / 0.04)) * (target - self._anchor)
+        self._anchor = target
+        return target
+
+    def _cycle(self) -> None:
         q = self.arm.truth.position
         if self.command is None or self.session != FriSession.COMMANDING_ACTIVE:
-            target, overlay = q, np.zeros(7)
+            self._anchor, target, overlay = None, q, np.zeros(7)
         else:
-            target, overlay = np.array(self.command.joint_position), np.array(self.command.torque)
+            target = self._smoothed(np.array(self.command.joint_position))
+            overlay = np.array(self.command.torque)
         torque = overlay + self._bare.gravity(q) + STIFFNESS * (target - q)
         self.arm.apply(torque)
 

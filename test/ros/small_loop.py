@@ -28,6 +28,7 @@ class SmallLoop:
         self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
         self.samples: list[JointMeasurement] = []
         self.torques: list[np.ndarray] = []
+        self.more = self._extra = 0.0  # [N m] on top, by which it grows in every sample
         self.said: dict[str, object] = {}  # newest status by node
         self._modes = node.create_publisher(String, 'mode', STATE)
         self._torques = node.create_publisher(Float64MultiArray, 'torque_command', SAMPLES)
@@ -62,7 +63,8 @@ class SmallLoop:
 
     def _on_sample(self, msg: JointState) -> None:
         sample = self._reader.measurement(msg)
-        torque = self._law(sample)
+        self._extra += self.more
+        torque = self._law(sample) + self._extra
         self.samples.append(sample)
         self.torques.append(torque)
         self._torques.publish(self._writer.message(Command(torque, sample.stamp)))

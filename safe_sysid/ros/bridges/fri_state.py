@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -14,6 +15,8 @@ from safe_sysid.errors import MeasurementError
 JOINTS = 7
 SECOND = 1_000_000_000  # [ns]
 CYCLES = (0.002, 0.010)  # [s] between states: torques may be commanded at 100 to 500 Hz
+SOME = 0.01  # [N m] of a torque that is not the zero of nobody
+COUNTED = 20  # states, by which their rate is known
 SAME = 1e-3  # share by which the cycle may differ from the period of the loop
 MOST_LOST = 5  # cycles without a state after which a velocity is unknown
 
@@ -81,6 +84,7 @@ class FriState:
     position: Array  # (7,) [rad]
     effort: Array  # (7,) [N m] as the sensors count it
     refusal: str  # why no torque can be commanded; empty if it can
+    is_under_torque: bool = False  # of a command, ours or of one who has gone
 
     @property
     def takes_torque(self) -> bool:
@@ -100,7 +104,10 @@ def fri_state(msg: Any, period: float) -> FriState:
                 'finite'
             )
     stamp = int(msg.time_stamp_sec) * SECOND + int(msg.time_stamp_nano_sec)
-    return FriState(stamp, float(msg.sample_time), position, effort, _refusal(msg, period))
+    commanded = np.array(msg.commanded_torque, dtype=np.float64)
+    is_under_torque = bool((np.abs(commanded) > SOME).any())  # not where it is nan
+    refusal = _refusal(msg, period)
+    return FriState(stamp, float(msg.sample_time), position, effort, refusal, is_under_torque)
 
 
 def _refusal(msg: Any, period: float) -> str:
@@ -133,6 +140,28 @@ def _refusal(msg: Any, period: float) -> str:
             f'{period} s; make them the same'
         )
     return ''
+
+
+class StateRate:
+    """Whether a state comes in every cycle; the driver's manager may have a slower rate."""
+
+    def __init__(self) -> None:
+        self._stamps: deque[int] = deque(maxlen=COUNTED)
+
+    def complaint(self, state: FriState) -> str:
+        """Why the states are too few, with this one; empty if they are not."""
+        if self._stamps and state.stamp <= self._stamps[-1]:
+            self._stamps.clear()
+        self._stamps.append(state.stamp)
+        if len(self._stamps) < COUNTED:
+            return ''
+        interval = float(np.median(np.diff(self._stamps))) / SECOND
+        if interval < 1.5 * state.period:
+            return ''
+        return (
+            f'states of the LBR come every {interval:.4g} s, its cycle is {state.period} s: set '
+            f'update_rate of its controller_manager to {1.0 / state.period:.0f} at least'
+        )
 
 
 class VelocityDifference:

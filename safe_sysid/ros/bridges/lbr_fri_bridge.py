@@ -18,18 +18,30 @@ from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
-from safe_sysid.ros.bridges.fri_state import JOINTS, FriState, VelocityDifference, fri_state
+from safe_sysid.ros.bridges.fri_state import (
+    JOINTS,
+    FriState,
+    StateRate,
+    VelocityDifference,
+    fri_state,
+)
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.track.hand_over import HandOverSettings
+from safe_sysid.track.position_echo import PositionEcho, Reported
 from safe_sysid.track.supervisor import Cause
 from safe_sysid.track.torque_guard import GuardSettings
 
 LOOK = 0.0005  # [s] between two looks for the answer to a sample
 DRIVER = QoSProfile(depth=1)  # as the driver has it: reliable, and only the newest counts
+IS_ECHO = (
+    'the LBR driver reports the position that it commands (open_loop in its system '
+    'configuration): set open_loop: false, or take a version that reports what is measured under '
+    'impedance; nobody sees the arm as it is'
+)
 AGAIN = 1_000_000_000  # [ns] by which stamps go back when the robot's clock was set
 
 
@@ -78,6 +90,8 @@ class LbrFriBridge(Node):
     no torque is to be given, it acts about the position where that began. That would not hold what
     the robot does not know it carries, so the last torque is given only once the session has left
     torque control.
+
+    Before the first torque of a session it finds out whether positions are measured at all.
     """
 
     def __init__(self) -> None:
@@ -98,7 +112,10 @@ class LbrFriBridge(Node):
         self._stamp = 0  # [ns] of the newest state
         self._waiting: tuple[FriState, JointMeasurement | None, float] | None = None
         self._held: Array | None = None  # [rad] position while no torque is given
+        self._echo = PositionEcho()
+        self._rate = StateRate()
         self._refusal = self._bad_state = ''
+        self._has_given = False  # torque
         self._late = 0  # cycles whose answer was that to an earlier state
         self._msg = command()
         self._commands = self.create_publisher(command, settings.commands, DRIVER)
@@ -121,7 +138,10 @@ class LbrFriBridge(Node):
         if state.stamp < self._stamp - AGAIN:
             self._velocity, self._offset = VelocityDifference(), None
         self._stamp = state.stamp
-        self._notice(state.refusal)
+        if not state.takes_torque and not self._edge.gives_torque:
+            self._echo, self._has_given = PositionEcho(), False
+        is_echo = self._echo.reported is Reported.COMMANDED
+        self._notice(state.refusal or self._rate.complaint(state) or (IS_ECHO if is_echo else ''))
         measurement = self._measured(state)
         if measurement is not None:
             self._edge.publish(measurement)
@@ -161,13 +181,28 @@ class LbrFriBridge(Node):
         self._waiting = None
         # at most a cycle, so that time never goes back: the next state is on its way
         now = (self._offset or 0) + state.stamp + round(min(elapsed, state.period) * 1e9)
+        if self._is_asking(state):
+            self._command(self._echo.ask(state.stamp, state.position), np.zeros(JOINTS))
+            return
         torque = self._edge.torque(now, measurement)
         if torque is None:
             self._held = state.position if self._held is None else self._held
             self._command(self._held, np.zeros(JOINTS))
         else:
-            self._held = None
+            self._held, self._has_given = None, True
+            self._echo.watch(state.position, torque)
             self._command(state.position, self._contract.effort(torque, state.position))
+
+    def _is_asking(self, state: FriState) -> bool:
+        """Whether positions are not known to be measured, so that no torque may begin.
+
+        A bridge that was started again finds its last torque at work and has no time to ask.
+        """
+        if self._echo.reported is Reported.UNKNOWN and state.is_under_torque:
+            self._echo.believe()
+        if self._echo.reported is Reported.COMMANDED:
+            return not self._has_given
+        return self._echo.reported is Reported.UNKNOWN
 
     def _command(self, position: Array, effort: Array) -> None:
         self._msg.joint_position = position
@@ -182,7 +217,8 @@ class LbrFriBridge(Node):
         if self._refusal and self._edge.gives_torque:
             faults.add(Cause.ROBOT_NOT_READY)
         trouble = self._bad_state or self._refusal or edge.trouble or self._warnings
-        return Condition(trouble, frozenset(faults), {**edge.figures, 'late answers': self._late})
+        figures = {'late answers': self._late, 'reported positions': self._echo.reported.value}
+        return Condition(trouble, frozenset(faults), {**edge.figures, **figures})
 
 
 def _messages() -> tuple[Any, Any]:

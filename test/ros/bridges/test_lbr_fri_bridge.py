@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import rclpy
-from ros.fri_robot import PERIOD, FriRobot
+from ros.fri_robot import PERIOD, FriHabits, FriRobot
 from ros.generated_messages import importable
 from ros.running_loop import changed_settings
 from ros.running_node import running_node
@@ -55,9 +55,11 @@ def bridged(connected):
     """The same, with no torque given, ready for one, and nothing kept of what was before."""
     robot, loop = connected
     say(loop, 'idle')
+    robot.habits = FriHabits()
     leave_torque_control(robot, loop)
-    cycle(robot, loop)
-    loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
+    expect_positions(robot, loop, 'measured')
+    is_calm = lambda: loop.trouble(NAME) == ''  # noqa: E731
+    loop.wait_until(is_calm, 'no trouble', lambda: cycle(robot, loop))
     loop.samples.clear()
     loop.torques.clear()
     return robot, loop
@@ -76,9 +78,18 @@ def leave_torque_control(robot, loop):
         robot.send()
         robot.move()
 
-    is_released = lambda: loop.figures(NAME).get('released') == 'True'  # noqa: E731
+    def is_released():
+        is_told = 'session state' in loop.trouble(NAME)
+        return is_told and loop.figures(NAME).get('released') == 'True'
+
     loop.wait_until(is_released, 'the arm is in other hands', monitored)
     robot.session, robot.command_mode = FriSession.COMMANDING_ACTIVE, CommandMode.TORQUE
+
+
+def expect_positions(robot, loop, what):
+    """In the first cycles of a session the bridge finds out what it is told."""
+    seen = lambda: loop.figures(NAME).get('reported positions') == what  # noqa: E731
+    loop.wait_until(seen, f'positions are {what}', lambda: cycle(robot, loop))
 
 
 def cycle(robot, loop):
@@ -137,12 +148,50 @@ def test_torque_goes_on_until_the_session_leaves_torque_control(bridged):
         assert np.abs(robot.command.torque).max() > 0.0
     assert loop.figures(NAME)['gives_torque'] == 'True'
     leave_torque_control(robot, loop)
-    cycle(robot, loop)
-    where = robot.arm.truth.position
+    expect_positions(robot, loop, 'measured')
+    where = np.array(robot.command.joint_position)
+    assert np.abs(where - robot.arm.truth.position).max() < 1e-3
     for _ in range(10):
         cycle(robot, loop)
         np.testing.assert_array_equal(robot.command.torque, np.zeros(7))
         np.testing.assert_array_equal(robot.command.joint_position, where)
+
+
+@pytest.mark.parametrize('smoothing', ['share', 'low_pass'])
+def test_a_driver_that_reports_what_it_commands_gets_no_torque(bridged, smoothing):
+    robot, loop = bridged
+    robot.habits = FriHabits(echoes=True, smoothing=smoothing)
+    leave_torque_control(robot, loop)
+    expect_positions(robot, loop, 'what was commanded')
+    say(loop, 'task')
+    loop.wait_until(lambda: 'set open_loop: false' in loop.trouble(NAME), 'the way out')
+    assert loop.said[NAME].faults == {Cause.ROBOT_NOT_READY}
+    for _ in range(10):
+        cycle(robot, loop)
+        np.testing.assert_array_equal(robot.command.torque, np.zeros(7))
+
+
+def test_positions_that_become_an_echo_under_torque_are_a_fault(bridged):
+    robot, loop = bridged
+    say(loop, 'task')
+    for _ in range(20):
+        cycle(robot, loop)
+    assert np.abs(robot.command.torque).max() > 0.0
+    robot.habits = FriHabits(echoes=True)
+    loop.more = 0.02  # N m in every sample, which no position answers
+    has_fault = lambda: Cause.ROBOT_NOT_READY in loop.said[NAME].faults  # noqa: E731
+    loop.wait_until(has_fault, 'the fault', lambda: cycle(robot, loop))
+    loop.more = 0.0
+    assert 'set open_loop: false' in loop.trouble(NAME)
+
+
+def test_a_manager_that_is_slower_than_its_robot_is_told(bridged):
+    robot, loop = bridged
+    robot.habits = FriHabits(states_every=2)
+    sentence = (
+        'every 0.01 s, its cycle is 0.005 s: set update_rate of its controller_manager to 200'
+    )
+    loop.wait_until(lambda: sentence in loop.trouble(NAME), sentence, lambda: cycle(robot, loop))
 
 
 REFUSED = [
