@@ -72,9 +72,14 @@ class SetMembership:
     """Solves one observation after the other, each from where the last ended."""
 
     def __init__(
-        self, joint_names: Sequence[str], reach: float | None, labels: Sequence[str] = ()
+        self,
+        joint_names: Sequence[str],
+        reach: float | None,
+        labels: Sequence[str] = (),
+        solver: type[LinearPrograms] = LinearPrograms,
     ) -> None:
         """`labels` are those of theta_r, for who wants to know which promise is broken."""
+        self._solver = solver
         self._joint_names, self._labels = tuple(joint_names), tuple(labels)
         self._reach = reach
         self._bases = [Basis() for _ in _COSTS.T]
@@ -96,7 +101,7 @@ class SetMembership:
         polytope.add_cuts(self._vectors)
         numbers = np.arange(len(observation)) if row_numbers is None else row_numbers
         of_reach = _FIRST_CUT + 1 + np.arange(polytope.cut_count - len(self._vectors))
-        programs = LinearPrograms(
+        programs = self._solver(
             polytope.scaled(), np.concatenate([numbers, of_reach, self._numbers]), budget
         )
         optima = self._optima(programs, polytope)
@@ -165,7 +170,7 @@ class SetMembership:
         m = len(polytope.observation)
         elastic = polytope.elastic()
         budget.pivots = max(budget.pivots, float(sum(elastic.A.shape)))  # to find the proof
-        programs = LinearPrograms(elastic, np.arange(len(elastic.A)), budget)
+        programs = self._solver(elastic, np.arange(len(elastic.A)), budget)
         least = np.zeros(elastic.A.shape[1])
         least[-1] = -1.0
         optimum = programs.maximum(least, Basis())

@@ -19,7 +19,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
-from safe_sysid.identify.linear_programs import Basis, Budget, LinearPrograms
+from safe_sysid.identify.linear_programs import Basis, Budget, GrowingPrograms
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership
@@ -33,7 +33,7 @@ FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
 ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
 LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
 LARGEST_OF_FEW = 4.0  # the same with few blocks
-PIVOTS = 6_000.0  # of the simplex method: of a minute, twenty programs and some cuts
+PIVOTS = 15_000.0  # of the simplex method: twenty programs and some cuts
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
 START = 0.1  # of the errors, from which they grow until there is no contradiction
 
@@ -94,7 +94,8 @@ def guarantee(
         return Guarantee(None, sentence, factor, least, promise)
     enlarged = replace(observation, delta=factor * observation.delta)
     names = [f'joint {j}' for j in range(rows.tau.shape[1])]
-    found = SetMembership(names, reach).solve(enlarged, rest, box, budget=Budget(PIVOTS))
+    programs = SetMembership(names, reach, solver=GrowingPrograms)
+    found = programs.solve(enlarged, rest, box, budget=Budget(PIVOTS))
     if found.bounds is None:
         return Guarantee(None, str(found.contradiction), factor, least, promise)
     return Guarantee(found.bounds, None, factor, least, promise)
@@ -148,7 +149,7 @@ def _least_factor(observation: Observation, rest: Interval, box: Interval, reach
     """Return the factor of all errors at which the rows stop to contradict each other."""
     shrunk = replace(observation, delta=START * observation.delta)
     elastic = ParameterPolytope(shrunk, rest, box, reach).elastic()
-    programs = LinearPrograms(elastic, np.arange(len(elastic.A)), Budget(np.inf))
+    programs = GrowingPrograms(elastic, np.arange(len(elastic.A)), Budget(np.inf))
     least = np.zeros(elastic.A.shape[1])
     least[-1] = -1.0
     optimum = programs.maximum(least, Basis())
