@@ -14,7 +14,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.rows import DifferenceRows, Stretch, rows_of
-from safe_sysid.identify.difference.shared_fit import payload_prior, shared_fit
+from safe_sysid.identify.difference.shared_fit import joint_fit, joint_grams, payload_prior
 from safe_sysid.model.robot_model import RobotModel
 
 CREEPS = (0.005, 0.01, 0.02, 0.05)  # [rad/s]
@@ -75,8 +75,8 @@ def rows_at_estimate(
     rows = rows_of(model, stretches, terms)
     if terms.load:
         for _ in range(ROUNDS):
-            fit = shared_fit(rows, PRIOR)
-            rows = rows_of(model, stretches, terms, fit.x, fit.phi)
+            fit = joint_fit(joint_grams(rows), rows.counts.sum(axis=0), PRIOR)
+            rows = rows_of(model, stretches, terms, fit.x, fit.z[-10:])
     return rows
 
 
@@ -99,9 +99,11 @@ def _folds(rows: DifferenceRows) -> list[tuple[AnyArray, AnyArray]]:
 def _held_out(rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]) -> Array:
     """Error of each fold as share of its torque, joints by their own size."""
     size = np.sqrt(np.mean(rows.tau**2, axis=0)) + 1e-12
+    every, count = joint_grams(rows), rows.counts.sum(axis=0)
     found = []
     for fitted, out in folds:
-        fit = shared_fit(rows.part(fitted), PRIOR)
+        left_out = rows.part(~fitted)
+        fit = joint_fit(every - joint_grams(left_out), count - left_out.counts.sum(axis=0), PRIOR)
         judged = rows.part(out)
         errors = (judged.tau - judged.Y @ fit.x) * judged.counts
         weight = np.sum(judged.tau**2, axis=0) / size

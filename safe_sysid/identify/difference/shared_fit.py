@@ -1,8 +1,10 @@
 """Weighted least squares of rows that share an arm: its parameters x, and phi of the payload.
 
-The arm is seen in coordinates u of the directions that the rows tell apart, x = B u. Errors of
-each joint come from its residuals. The payload's columns are not regrouped: with x known in the
-directions in which the loaded arm moves, all ten are.
+The arm is seen in coordinates u of the directions that the rows tell apart, x = B u. What a model
+lacks acts on several joints at once (an elastic belt, a wrong centre of mass), so residuals of
+joints are correlated; rows of one time are weighted by the inverse of their covariance, which is
+from residuals. The payload's columns are not regrouped: with x known in the directions in which
+the loaded arm moves, all ten are.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.rows import DifferenceRows
 
 THRESHOLD = 1e-3  # of the largest singular value: directions below are left as they are
-PASSES = 4  # of weights from residuals
+PASSES = 4  # of deviations of joints from residuals
+JOINED_PASSES = 2  # of their covariance after that
+UNCORRELATED = 0.1  # share of the covariance that is taken as of each joint alone: no combination
+# of joints counts as exact
 LEAST_SIGMA = 1e-6  # of the rms torque
 
 
@@ -32,7 +37,7 @@ class SharedFit:
     basis: Array  # (p, k) B
     u: Array  # (k,)
     phi: Array  # (10,)
-    sigma: Array  # (n,) [N m] of residuals
+    spread: Array  # (n, n) [N^2 m^2] covariance of residuals of one time
     covariance: Array  # (k + 10, k + 10) G^-1, of rows of unit variance
     residual: Array  # (N, n) [N m]
 
@@ -51,55 +56,134 @@ class SharedFit:
     def weighted(self, rows: DifferenceRows) -> Array:
         """F: columns of u and phi in rows of unit variance, (N, n, k + 10)."""
         F = np.concatenate([rows.Y @ self.basis, rows.Y_L * rows.loaded[:, None, None]], axis=2)
-        weighted: Array = F * (rows.counts / self.sigma)[:, :, None]
+        weighted: Array = whiteners(rows.counts, self.spread) @ F
         return weighted
 
     def by_joint(self, rows: DifferenceRows) -> Array:
         """Parts of u and phi that are due to the torque of each joint, (n, k + 10)."""
-        torque = rows.tau * rows.counts / self.sigma
-        parts: Array = np.einsum('tja,tj->ja', self.weighted(rows), torque) @ self.covariance
-        return parts
+        columns = whiteners(rows.counts, self.spread)
+        each = columns * rows.tau[:, None, :]
+        parts: Array = np.tensordot(each, self.weighted(rows), axes=((0, 1), (0, 1)))
+        return parts @ self.covariance
 
     def errors(self, rows: DifferenceRows) -> Array:
         """Residuals of unit variance, (N, n)."""
-        weighted: Array = self.residual * rows.counts / self.sigma
+        whitened = whiteners(rows.counts, self.spread) @ self.residual[:, :, None]
+        weighted: Array = whitened[:, :, 0]
         return weighted
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """Estimates with weights of each joint alone."""
+
+    basis: Array  # (p, k)
+    z: Array  # (k + 10,) u and phi
+    sigma: Array  # (n,) [N m] of residuals
+
+    @property
+    def x(self) -> Array:
+        """Parameters of the arm."""
+        x: Array = self.basis @ self.z[:-10]
+        return x
 
 
 def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD) -> SharedFit:
     """Fit x and phi, which is 0 to deviations (10,) that are known before."""
-    n, p = rows.tau.shape[1], rows.Y.shape[2]
-    grams = _grams(rows)
-    freedom = rows.counts.sum(axis=0)
-    sigma = np.sqrt(np.mean(rows.tau**2, axis=0)) + 1e-12
-    least = LEAST_SIGMA * float(np.sqrt(np.mean(rows.tau**2)))
+    p = rows.Y.shape[2]
+    columns = _columns(rows)
+    first = joint_fit(joint_grams(rows), rows.counts.sum(axis=0), prior, threshold)
+    spread = np.diag(first.sigma**2)
+    residual = columns @ np.concatenate([-first.x, -first.z[-10:], [1.0]])
+    for _ in range(JOINED_PASSES):
+        spread = _spread(residual, rows.counts, len(first.z), spread)
+        weighted = (whiteners(rows.counts, spread) @ columns).reshape(-1, p + 11)
+        G = weighted.T @ weighted
+        basis = _basis(G[:p, :p], threshold)
+        z, covariance = _solved(G, basis, prior)
+        k = basis.shape[1]
+        residual = columns @ np.concatenate([-basis @ z[:k], -z[k:], [1.0]])
+    phi = z[k:] if rows.loaded.any() else np.zeros(10)
+    predicted = rows.Y @ (basis @ z[:k]) + (rows.Y_L @ phi) * rows.loaded[:, None]
+    return SharedFit(basis, z[:k], phi, spread, covariance, rows.tau - predicted)
+
+
+def joint_grams(rows: DifferenceRows) -> Array:
+    """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
+    table = _columns(rows)
+    return np.array([table[:, j].T @ table[:, j] for j in range(table.shape[1])])
+
+
+def joint_fit(
+    grams: Array, freedom: AnyArray, prior: Array, threshold: float = THRESHOLD
+) -> JointFit:
+    """Fit with the deviations of joints, from products of columns and counts of rows (n,)."""
+    n, p = len(grams), grams.shape[1] - 11
+    sigma = np.sqrt(grams[:, -1, -1] / np.maximum(freedom, 1)) + 1e-12
+    least = LEAST_SIGMA * float(np.sqrt(np.mean(sigma**2)))
     if freedom.sum() <= p / 2:
-        raise MeasurementError(f'{len(rows)} rows of moving joints are too few for {p} unknowns')
+        raise MeasurementError(
+            f'{int(freedom.sum())} rows of moving joints are too few for {p} unknowns'
+        )
     for _ in range(PASSES):
         G = np.einsum('jab,j->ab', grams, 1.0 / sigma**2)
         basis = _basis(G[:p, :p], threshold)
-        into = np.zeros((p + 11, basis.shape[1] + 11))
-        into[:p, : basis.shape[1]], into[p:, basis.shape[1] :] = basis, np.eye(11)
-        reduced = into.T @ G @ into
+        z, _ = _solved(G, basis, prior)
         k = basis.shape[1]
-        known = np.concatenate([np.zeros(k), prior**-2.0])
-        covariance = _inverse(reduced[:-1, :-1] + np.diag(known))
-        z = covariance @ reduced[:-1, -1]
-        full = into @ np.append(z, -1.0)
+        full = np.concatenate([basis @ z[:k], z[k:], [-1.0]])
         squares = np.einsum('a,jab,b->j', full, grams, full)
         left = np.maximum(freedom - (k + 10) / n, 1.0)
         sigma = np.maximum(np.sqrt(np.maximum(squares, 0.0) / left), least)
-    phi = z[k:] if rows.loaded.any() else np.zeros(10)
-    predicted = rows.Y @ (basis @ z[:k]) + (rows.Y_L @ phi) * rows.loaded[:, None]
-    return SharedFit(basis, z[:k], phi, sigma, covariance, rows.tau - predicted)
+    return JointFit(basis, z, sigma)
 
 
-def _grams(rows: DifferenceRows) -> Array:
-    """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
+def whiteners(counts: AnyArray, spread: Array) -> Array:
+    """Matrices that make residuals of one time uncorrelated, of those that count, (N, n, n)."""
+    patterns, which = np.unique(counts, axis=0, return_inverse=True)
+    found = np.zeros((len(patterns), *spread.shape))
+    for matrix, pattern in zip(found, patterns, strict=True):
+        some = np.ix_(pattern, pattern)
+        matrix[some] = np.linalg.inv(np.linalg.cholesky(spread[some]))
+    return found[which.ravel()]
+
+
+def _columns(rows: DifferenceRows) -> Array:
+    """All columns and the torque, 0 where a joint stands, (N, n, p + 11)."""
     held = rows.Y_L * rows.loaded[:, None, None]
     table = np.concatenate([rows.Y, held, rows.tau[:, :, None]], axis=2)
-    table = table * rows.counts[:, :, None]
-    return np.array([table[:, j].T @ table[:, j] for j in range(table.shape[1])])
+    counted: Array = table * rows.counts[:, :, None]
+    return counted
+
+
+def _spread(residual: Array, counts: AnyArray, unknowns: int, before: Array) -> Array:
+    """Covariance of residuals of one time, a part of it as of each joint alone."""
+    number = counts.T.astype(float) @ counts - unknowns / counts.shape[1]
+    covariance = residual.T @ residual / np.maximum(number, 1.0)
+    least = LEAST_SIGMA**2 * np.trace(before)
+    alone = np.diag(np.maximum(np.diag(covariance), max(least, 1e-300)))
+    values, vectors = np.linalg.eigh(_of_unit_size(covariance, alone))
+    correlation = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    size = np.sqrt(np.diag(alone))
+    joined = correlation * np.outer(size, size)
+    spread: Array = (1.0 - UNCORRELATED) * joined + UNCORRELATED * alone
+    return spread
+
+
+def _of_unit_size(covariance: Array, alone: Array) -> Array:
+    size = np.sqrt(np.diag(alone))
+    correlation: Array = covariance / np.outer(size, size)
+    return correlation
+
+
+def _solved(G: Array, basis: Array, prior: Array) -> tuple[Array, Array]:
+    """Estimates of u and phi from weighted products, and their covariance."""
+    p, k = basis.shape
+    into = np.zeros((p + 11, k + 11))
+    into[:p, :k], into[p:, k:] = basis, np.eye(11)
+    reduced = into.T @ G @ into
+    known = np.concatenate([np.zeros(k), prior**-2.0])
+    covariance = _inverse(reduced[:-1, :-1] + np.diag(known))
+    return covariance @ reduced[:-1, -1], covariance
 
 
 def _basis(G: Array, threshold: float) -> Array:

@@ -12,7 +12,12 @@ from safe_sysid.identify.difference.block_errors import block_errors, correlatio
 from safe_sysid.identify.difference.friction_terms import FrictionTerms, standing
 from safe_sysid.identify.difference.held_out_pieces import Pieces, held_out_pieces
 from safe_sysid.identify.difference.rows import rows_of, stretch_of
-from safe_sysid.identify.difference.shared_fit import payload_prior, shared_fit
+from safe_sysid.identify.difference.shared_fit import (
+    joint_fit,
+    joint_grams,
+    payload_prior,
+    shared_fit,
+)
 from safe_sysid.identify.difference.spectral_blocks import largest_seen, spectral_blocks
 from safe_sysid.model.dynamics.regressors import standard_regressor
 
@@ -59,6 +64,23 @@ def test_deviations_are_those_of_repeated_errors(correlated):
     assert inside >= 52
     if correlated:
         assert np.median(white) < 0.6 * spread  # what blocks are for
+
+
+def test_errors_that_act_on_both_joints_cost_less_than_on_each_alone(rng):
+    """The estimate of fits with and without the covariance of joints, over repeated errors."""
+    _, rows = exact_rows(rng, noise=0.0)
+    clean = shared_fit(rows, PRIOR).phi[0]
+    joined, alone, said = [], [], []
+    for _ in range(25):
+        common, own = rng.normal(size=(len(rows), 1)), rng.normal(size=rows.tau.shape)
+        noisy = replace(rows, tau=rows.tau + 0.5 * common + 0.1 * own)
+        fit = shared_fit(noisy, PRIOR)
+        joined.append(fit.phi[0] - clean)
+        said.append(block_errors(noisy, fit).deviation[0])
+        apart = joint_fit(joint_grams(noisy), noisy.counts.sum(axis=0), PRIOR)
+        alone.append(apart.z[-10] - clean)
+    assert np.std(joined) < 0.7 * np.std(alone)
+    assert 0.6 * np.std(joined) < np.median(said) < 1.8 * np.std(joined)
 
 
 def test_the_correlation_time_is_that_of_the_noise(rng):
