@@ -1,5 +1,6 @@
 """Where the robot descriptions and settings that come with safe_sysid are on this machine."""
 
+from difflib import get_close_matches
 import os
 from pathlib import Path
 import sys
@@ -28,3 +29,13 @@ def share_directory() -> Path:
 def robot_names() -> list[str]:
     """Robots that come with the package, by name."""
     return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
+
+
+def no_such_robot(robot: str) -> str:
+    """Say why a robot is not known: no name of the package, and no file here."""
+    names = robot_names()
+    near = get_close_matches(robot, names, 1)
+    advice = f"; did you mean '{near[0]}'? The" if near else ', the'
+    if not Path(robot).suffix and os.sep not in robot:
+        return f"no robot '{robot}'{advice} package has {names}; or name a URDF or YAML file"
+    return f"there is no file '{robot}' (looked for from {Path.cwd()}); the package has {names}"

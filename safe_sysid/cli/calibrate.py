@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from safe_sysid.cli.inputs import existing, robot
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
@@ -26,16 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
 
     parser.add_argument(
-        'recordings', metavar='BAG', type=Path, nargs='+',
+        'recordings', metavar='BAG', type=existing, nargs='+',
         help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
     )  # fmt: skip
     add_arm(parser)
     parser.add_argument(
-        '--validate', metavar='BAG', type=Path, nargs='+', default=[],
+        '--validate', metavar='BAG', type=existing, nargs='+', default=[],
         help='recordings that judge the fit; default: the end of each recording',
     )  # fmt: skip
     parser.add_argument(
-        '--settings', metavar='YAML', type=Path,
+        '--settings', metavar='YAML', type=existing,
         help='choices of the fit instead of config/calibration.yaml',
     )  # fmt: skip
     add_setting(
@@ -54,10 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_arm(parser: argparse.ArgumentParser) -> None:
     """Which arm."""
     parser.add_argument(
-        '--robot', required=True, metavar='NAME|YAML|URDF',
+        '--robot', required=True, metavar='NAME|YAML|URDF', type=robot,
         help='an arm that comes with the package, its settings, or just a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
 
 
 def command(options: argparse.Namespace) -> int:

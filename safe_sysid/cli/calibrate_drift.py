@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.calibrate import add_arm, recorded_of
+from safe_sysid.cli.inputs import existing
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options
 from safe_sysid.cli.values import positive
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
 
     parser.add_argument(
-        'recordings', metavar='BAG', type=Path, nargs='+',
+        'recordings', metavar='BAG', type=existing, nargs='+',
         help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
     )  # fmt: skip
     add_arm(parser)

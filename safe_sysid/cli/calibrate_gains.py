@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from safe_sysid.cli.calibrate import add_arm
+from safe_sysid.cli.inputs import existing
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
@@ -15,9 +16,11 @@ HELP = 'identify torque per unit of effort from recordings without and with a kn
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Two recordings, the arm, and what it held in the second."""
-    parser.add_argument('without', metavar='BAG', type=Path, help='recording without the payload')
     parser.add_argument(
-        'loaded', metavar='BAG', type=Path, nargs='+',
+        'without', metavar='BAG', type=existing, help='recording without the payload'
+    )
+    parser.add_argument(
+        'loaded', metavar='BAG', type=existing, nargs='+',
         help='recordings with the payload; several are compared with each other',
     )  # fmt: skip
     add_arm(parser)

@@ -32,12 +32,14 @@ def answer(command_line: argparse.ArgumentParser) -> None:
     from argcomplete import autocomplete
     from argcomplete.completers import ChoicesCompleter
 
+    from safe_sysid.cli.inputs import existing, robot
     from safe_sysid.share import robot_names
 
     subcommands = (a for a in command_line._actions if isinstance(a, argparse._SubParsersAction))
     for parser in next(subcommands).choices.values():
         for action in parser._actions:
-            if '--robot' in action.option_strings or action.dest == 'robot':
-                names = ChoicesCompleter(dict.fromkeys(robot_names(), ''))
-                action.completer = names
+            if action.type is robot:
+                action.completer = ChoicesCompleter(dict.fromkeys(robot_names(), ''))
+            if action.type in (existing, robot):
+                action.type = str  # a command line may be completed whose files come later
     autocomplete(command_line)

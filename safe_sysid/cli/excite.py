@@ -9,6 +9,7 @@ from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
+from safe_sysid.cli.inputs import existing, robot
 from safe_sysid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
@@ -25,10 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.excite.settings import Effort, ExcitationAim
 
     parser.add_argument(
-        'robot', metavar='ROBOT',
+        'robot', metavar='ROBOT', type=robot,
         help='an arm that comes with the package, its settings (YAML), or a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
     parser.add_argument(
         '--payload', metavar='NAME|YAML', help='what it holds, such as rod_tool; default: nothing'
     )

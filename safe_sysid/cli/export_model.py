@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from safe_sysid.cli.inputs import existing, robot
+
 HELP = 'write an arm as CasADi functions, C code or an acados model, theta free'
 
 
@@ -11,9 +13,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         'robot',
         metavar='ROBOT',
+        type=robot,
         help='an arm that comes with the package, its settings (YAML), or a URDF',
     )
-    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
     parser.add_argument(
         '--payload', metavar='NAME|YAML', help='what it holds, such as rod_tool; default: nothing'
     )

@@ -6,6 +6,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
+from safe_sysid.cli.inputs import robot
+
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -14,7 +16,9 @@ HELP = 'decide exactly which inertial parameters of an arm are identifiable, wit
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which arm, on what, with which motors, and how to answer."""
-    parser.add_argument('urdf', metavar='URDF', help='a URDF, or a name such as kinova_gen3')
+    parser.add_argument(
+        'urdf', metavar='URDF', type=robot, help='a URDF, or a name such as kinova_gen3'
+    )
     parser.add_argument('--floating', action='store_true', help='the base moves freely')
     seen = parser.add_mutually_exclusive_group()
     seen.add_argument(

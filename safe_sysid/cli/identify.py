@@ -8,6 +8,7 @@ from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
+from safe_sysid.cli.inputs import existing, robot
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
@@ -36,14 +37,14 @@ KNOWN = {  # field: option and its former names, which are accepted until 0.2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recording of which arm, what is known before, and how to answer."""
     parser.add_argument(
-        'recording', metavar='RECORDING', type=Path,
+        'recording', metavar='RECORDING', type=existing,
         help='folder of a bag, a .db3 or .mcap file, or a .csv with named columns',
     )  # fmt: skip
     parser.add_argument(
-        '--robot', required=True, metavar='NAME|YAML|URDF',
+        '--robot', required=True, metavar='NAME|YAML|URDF', type=robot,
         help='an arm that comes with the package, its settings, or just a URDF',
     )  # fmt: skip
-    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
     recording = parser.add_argument_group('the recording')
     add_recording(recording)
     _add_part(recording)
@@ -65,7 +66,7 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
     from safe_sysid.identify.recording_settings import RecordingSettings
 
     group.add_argument(
-        '--empty', metavar='RECORDING', type=Path, nargs='+', default=[],
+        '--empty', metavar='RECORDING', type=existing, nargs='+', default=[],
         help='recordings without the payload: the arm is then unknown, and the payload is what '
         'differs. Nothing need be known of links and friction, and there are two intervals',
     )  # fmt: skip

@@ -26,11 +26,11 @@ from safe_sysid.cli import (
     replay,
     run,
 )
+from safe_sysid.cli.command_line import WRONG_USE, CommandLine
 from safe_sysid.cli.demo import command as demo
 from safe_sysid.cli.doctor import command as doctor
 from safe_sysid.errors import SafeSysidError
 
-WRONG_USE = 2
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 
@@ -58,10 +58,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if completion.ASKED in os.environ:
         completion.answer(parser(os.environ.get('COMP_LINE', '').split()))
     words = sys.argv[1:] if arguments is None else arguments
-    options = parser(words).parse_args(words)
+    if not words:
+        parser(words).print_help()
+        return 0
+    options = _options(words)
     try:
         name = FORMER.get(options.subcommand, options.subcommand)
-        return int(COMMANDS[name].command(options))
+        status = int(COMMANDS[name].command(options))
+        sys.stdout.flush()
+        return status
     except SafeSysidError as error:
         print(f'safe-sysid: {error}', file=sys.stderr)
         return WRONG_USE
@@ -70,12 +75,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read the output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_READ
+    except OSError as error:
+        print(f'safe-sysid: {_of_system(error)}', file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it
+        return WRONG_USE
 
 
-def parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    """Read a command line; end the program where something is wrong with it."""
+    whole = parser(words)
+    options, unknown = whole.parse_known_args(words)
+    of_command: CommandLine = options.parser
+    of_command.refuse_unknown(unknown)
+    return options
+
+
+def _of_system(error: OSError) -> str:
+    """Sentence about a file or device that the system refused."""
+    where = f"'{error.filename}'" if error.filename is not None else 'standard output'
+    return f'{where}: {error.strerror or error}'
+
+
+def parser(words: Sequence[str]) -> CommandLine:
     """Return what the command line may say; only the command that it names has its options."""
     named = next((word for word in words if word in COMMANDS or word in FORMER), None)
-    whole = argparse.ArgumentParser(
+    whole = CommandLine(
         prog='safe-sysid',
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description='Identify what a robot arm holds, with guaranteed bounds, '
@@ -83,6 +107,7 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
         epilog='`safe-sysid COMMAND --help` tells more about one command, docs/glossary.md what '
         'the words mean.',
     )
+    whole.add_argument('--version', action=_Version, nargs=0, help='print the version, and end')
     choices = whole.add_subparsers(metavar='COMMAND', dest='subcommand', required=True)
     choices.help = 'one of those above'
     for name, declared in COMMANDS.items():
@@ -90,7 +115,18 @@ def parser(words: Sequence[str]) -> argparse.ArgumentParser:
         of_command = choices.add_parser(name, aliases=former, description=declared.HELP)
         if named in (name, *former):
             declared.add_arguments(of_command)
+            of_command.set_defaults(parser=of_command)
     return whole
+
+
+class _Version(argparse.Action):
+    """Looks for the version only where it is asked for: that takes longer than the help."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from safe_sysid.versions import version
+
+        print('safe-sysid', version('safe_sysid') or 'of a folder, not installed')
+        parser.exit()
 
 
 def _contents() -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 
+from safe_sysid.cli.inputs import existing, robot
 from safe_sysid.cli.run import add_parameter
 
 HELP = 'play a recorded bag through the identifier node, at its own pace or as fast as possible'
@@ -12,8 +13,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.bringup.processes import Choices
     from safe_sysid.cli.setting_options import add_setting
 
-    parser.add_argument('bag', metavar='BAG', help='folder or file of the recording')
-    add_setting(parser, Choices, 'robot', '--robot', metavar='NAME')
+    parser.add_argument(
+        'bag', metavar='BAG', type=existing, help='folder or file of the recording'
+    )
+    add_setting(parser, Choices, 'robot', '--robot', metavar='NAME', type=robot)
     add_setting(parser, Choices, 'config', '--config', metavar='YAML')
     pace = parser.add_mutually_exclusive_group()
     add_setting(pace, Choices, 'speed', '--speed', metavar='X')
@@ -32,5 +35,5 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.setting_options import chosen
 
     said = chosen(options, Choices)
-    choices = Choices(**said, bag=options.bag, once=True, extra=tuple(options.extra))
+    choices = Choices(**said, bag=str(options.bag), once=True, extra=tuple(options.extra))
     return run('replay', choices)

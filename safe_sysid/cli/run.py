@@ -2,6 +2,8 @@
 
 import argparse
 
+from safe_sysid.cli.inputs import robot
+
 HELP = 'run the loop as ROS 2 nodes, on a simulator, a robot or a bag; what `ros2 launch` starts'
 
 
@@ -12,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     ways = '; '.join(f'{name}: {way.summary}' for name, way in BACKENDS.items())
     parser.add_argument('name', choices=list(BACKENDS), metavar='NAME', help=ways)
-    add_setting(parser, Choices, 'robot', '--robot', metavar='NAME')
+    add_setting(parser, Choices, 'robot', '--robot', metavar='NAME', type=robot)
     add_setting(parser, Choices, 'config', '--config', metavar='YAML')
     add_setting(parser, Choices, 'world', '--world', metavar='NAME|YAML')
     add_setting(parser, Choices, 'payload', '--payload', metavar='NAME|YAML')

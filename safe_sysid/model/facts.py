@@ -16,7 +16,7 @@ from safe_sysid.model.signal_facts import (
     SensingFacts,
 )
 from safe_sysid.model.uncertainty import Uncertainty
-from safe_sysid.share import robot_names, share_directory
+from safe_sysid.share import no_such_robot, robot_names, share_directory
 
 Vector3 = tuple[float, float, float]
 
@@ -176,7 +176,7 @@ def read_facts(path: Path) -> RobotFacts:
 def facts_path(robot: str) -> Path:
     """File of an arm that comes with the package."""
     if robot not in robot_names():
-        raise ConfigError(f"no robot '{robot}', the package has {robot_names()}")
+        raise ConfigError(no_such_robot(robot))
     return share_directory() / 'config' / 'robots' / f'{robot}.yaml'
 
 

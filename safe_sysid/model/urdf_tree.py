@@ -13,6 +13,7 @@ import pinocchio as pin
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 
+XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
 
 
@@ -34,6 +35,11 @@ def parse_urdf(path: Path) -> ElementTree.Element:
         raise ModelError(f'{path}: is not XML ({error})') from error
     if root.tag != 'robot':
         raise ModelError(f'{path}: the root element is <{root.tag}>, a URDF has <robot>')
+    if any(element.tag.startswith(XACRO) for element in root.iter()):
+        raise ModelError(
+            f'{path}: is a xacro that was not expanded; `xacro {path} > arm.urdf` makes a URDF '
+            'of it (with the arguments of your arm, such as name:=...)'
+        )
     return root
 
 

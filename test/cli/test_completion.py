@@ -36,6 +36,7 @@ def test_options_of_a_command_and_their_values(tmp_path):
     robots = offered('safe-sysid identify x.mcap --robot ', tmp_path)
     assert {'kinova_gen3', 'lbr_med7', 'two_link'} <= robots
     assert offered('safe-sysid excite ki', tmp_path) == {'kinova_gen3'}
+    assert offered('safe-sysid run builtin_sim --robot ki', tmp_path) == {'kinova_gen3'}
     assert offered('safe-sysid bench mod', tmp_path) == {'model'}
 
 

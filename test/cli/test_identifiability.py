@@ -255,8 +255,6 @@ def test_a_link_whose_name_is_markup_is_shown_as_text(tmp_path, capsys):
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        (('no_such_arm',), 'kinova_gen3'),
-        (('no_such.urdf',), 'no_such.urdf: cannot be read'),
         (('kinova_gen3', '--known', 'hand'), "no link 'hand' that moves"),
         (('kinova_gen3', '--gravity', '0', '0', '0'), 'gravity'),
         (('kinova_gen3', '--tolerance', '-1'), 'tolerance'),

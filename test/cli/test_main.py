@@ -1,13 +1,13 @@
 """The safe-sysid command: what its help lists, and how it ends."""
 
 import ast
+from importlib import metadata
 from pathlib import Path
 import subprocess
 import sys
 
 import pytest
 
-from safe_sysid.cli.doctor import machine_checks
 from safe_sysid.cli.main import COMMANDS, main
 
 
@@ -75,13 +75,76 @@ def test_no_command_loads_ros():
     assert "'rclpy'" not in loaded
 
 
-def test_misuse_is_one_line_on_standard_error_and_status_2(monkeypatch, capsys):
-    monkeypatch.setattr(machine_checks, 'findings', tuple)  # other tests look at this machine
-    assert main(['doctor', '--robot', 'no_such_arm']) == 2
+def test_without_a_word_the_help_is_printed(capsys):
+    assert main([]) == 0
+    assert '\n    identify ' in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert ended(['--version']) == 0
+    assert capsys.readouterr().out == f'safe-sysid {metadata.version("safe_sysid")}\n'
+
+
+def ended(words):
+    """Status with which reading a command line ends."""
+    with pytest.raises(SystemExit) as ending:
+        main(words)
+    return ending.value.code
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['identfy'], "there is no 'identfy'; did you mean 'identify'?"),
+        (['bench', 'modle'], "there is no 'modle'; did you mean 'model'?"),
+        (['identify', 'README.md', '--robot', 'two_link', '--jsn'], "did you mean '--json'?"),
+        (['identify', 'README.md', 'b', '--robot', 'two_link'], "'b' is not understood"),
+        (['identify', 'a/b.csv', '--robot', 'two_link'], "there is no 'a/b.csv' in /"),
+        (['identify', 'README.md', '--robot', 'kinva'], "no robot 'kinva'; did you mean 'kinova"),
+        (['excite', 'my/arm.urdf'], "there is no file 'my/arm.urdf' (looked for from /"),
+        (['calibrate', 'README.md', '--robot', 'arm.urdf'], "there is no file 'arm.urdf'"),
+        (['replay', 'no_bag'], "there is no 'no_bag' in /"),
+    ],
+)
+def test_what_is_not_there_is_said_in_two_lines(words, said, capsys, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert ended(words) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert said in first and second.endswith('--help` lists what there is')
+
+
+def test_a_file_that_is_not_there_is_noticed_before_anything_is_loaded():
+    loaded = run_python(
+        'import sys\n'
+        'from safe_sysid.cli.main import main\n'
+        'for words in (["identify", "no.csv", "--robot", "x.urdf"], ["excite", "no_arm"]):\n'
+        '    try:\n        main(words)\n    except SystemExit:\n        pass\n'
+        'print(sorted(sys.modules))'
+    )
+    assert "'numpy'" not in loaded and "'safe_sysid.cli.inputs'" in loaded
+
+
+def test_output_that_cannot_be_written_is_a_sentence():
+    with Path('/dev/full').open('w', encoding='utf-8') as full:
+        ended = subprocess.run(
+            [sys.executable, '-m', 'safe_sysid.cli.main', 'completion', 'bash'],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == 'safe-sysid: standard output: No space left on device\n'
+
+
+def test_misuse_is_one_line_on_standard_error_and_status_2(tmp_path, capsys):
+    table = tmp_path / 'readings.md'
+    table.write_text('| q |', encoding='utf-8')
+    assert main(['identify', str(table), '--robot', 'two_link']) == 2
     printed = capsys.readouterr()
     message = [line for line in printed.err.splitlines() if line.startswith('safe-sysid:')]
     assert len(message) == 1
-    assert 'no_such_arm' in message[0] and 'kinova_gen3' in message[0]
+    assert 'readings.md: is not a rosbag' in message[0]
     assert 'Traceback' not in printed.err
 
 

@@ -126,10 +126,16 @@ def test_files_that_are_not_there_or_no_robot(tmp_path):
     (tmp_path / 'arm.urdf').write_text('<sdf/>')
     with pytest.raises(ModelError, match=r'the root element is <sdf>'):
         RobotModel.from_config(tmp_path / 'arm.yaml')
+    xacro = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+    (tmp_path / 'arm.urdf').write_text(f'<robot name="a" {xacro}><xacro:include/></robot>')
+    with pytest.raises(ModelError, match=r'arm\.urdf: is a xacro that was not expanded; `xacro '):
+        RobotModel.from_config(tmp_path / 'arm.yaml')
     (tmp_path / 'arm.urdf').unlink()
     with pytest.raises(ModelError, match=r'arm\.urdf: cannot be read \(No such file'):
         RobotModel.from_config(tmp_path / 'arm.yaml')
-    with pytest.raises(ConfigError, match=r"no robot 'kinova', the package has \[.*'kinova_gen3'"):
+    with pytest.raises(
+        ConfigError, match=r"no robot 'kinova'; did you mean 'kinova_gen3'\? The package has \["
+    ):
         RobotModel.named('kinova')
 
 

@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from safe_sysid.cli.inputs import existing, robot
+
 if TYPE_CHECKING:
     from safe_sysid.cli.doctor.findings import DoctorFinding
 
@@ -19,10 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--robot',
         metavar='NAME|URDF',
+        type=robot,
         help='also check an arm: a name such as kinova_gen3, or a URDF',
     )
     parser.add_argument(
-        '--config', metavar='YAML', type=Path, help='the facts of the arm, when --robot is a URDF'
+        '--config',
+        metavar='YAML',
+        type=existing,
+        help='the facts of the arm, when --robot is a URDF',
     )
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a list')
 

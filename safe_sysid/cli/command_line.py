@@ -1,0 +1,44 @@
+"""CommandLine: an argparse parser whose refusals are short and guess what was meant."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+WRONG_USE = 2
+
+
+class CommandLine(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, where argparse prints every option before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the status of misuse."""
+        said = f'{self.prog}: {message}\n'
+        self.exit(WRONG_USE, f'{said}`{self.prog} --help` lists what there is\n')
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError:
+            words = [str(choice) for choice in action.choices or ()]
+            listed = ', '.join(words)
+            said = f"there is no '{value}'{_guess(str(value), words)} (there are: {listed})"
+            raise argparse.ArgumentError(action, said) from None
+
+    def refuse_unknown(self, words: Sequence[str]) -> None:
+        """End where words are left that no option has taken."""
+        if not words:
+            return
+        guesses = _guess(words[0].partition('=')[0], self._options())
+        self.error(f"'{words[0]}' is not understood{guesses}")
+
+    def _options(self) -> Iterator[str]:
+        for action in self._actions:
+            yield from action.option_strings
+
+
+def _guess(word: str, words: Iterable[str]) -> str:
+    near = get_close_matches(word, list(words), 1)
+    return f"; did you mean '{near[0]}'?" if near else ''
