@@ -17,8 +17,10 @@ from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import PlanResult
 from safe_sysid.plan.watch import refuse_broken_promise
 from safe_sysid.track.braking import Braking
-from safe_sysid.track.controller import Controller
+from safe_sysid.track.controller import BrakingLaw
 from safe_sysid.track.guarded_torque import GuardInput
+from safe_sysid.track.sensed_passivity import SensedPassivityController
+from safe_sysid.trajectory.plan import Plan
 
 AT_REST = 0.02  # [rad/s] in every joint
 SETTLING = 1_000_000_000  # [ns] after the end of a plan in which an arm should come to rest
@@ -46,32 +48,50 @@ class LoopSample:
     fault: str = ''  # why the arm brakes; empty as long as there is no fault
 
 
+class BrakedRobot(Robot, Protocol):
+    """A robot that something else can hold."""
+
+    def stand(self) -> None:
+        """Be held at rest for one control period."""
+
+
 def unwatched(_: LoopSample) -> None:
     """Nobody looks on."""
+
+
+def look(robot: BrakedRobot, controller: SensedPassivityController, seconds: float) -> None:
+    """Show an arm that is held at rest to the controller, until it may give a torque."""
+    begin = robot.measure().stamp
+    while robot.measure().stamp - begin < seconds * 1e9:
+        controller.look(robot.measure())
+        robot.stand()
 
 
 def run(
     robot: Robot,
     identifier: OnlineIdentifier,
     planner: RecedingHorizonPlanner,
-    controller: Controller,
+    controller: BrakingLaw,
     steps: int,
     watch: Callable[[LoopSample], None] = unwatched,
-) -> None:
+    last: LoopSample | None = None,
+) -> LoopSample | None:
     """Identify the arm while moving it safely, for a number of control periods.
 
     Whatever fails in a stage ends the run: the arm brakes along the certified plan in force, and
     then `LoopFault` is raised, which says why and whether the arm is at rest. `watch` sees every
-    period.
+    period. A controller that sees positions only has to `look` at the arm before. Returned is the
+    last sample, which a run that goes on with a moving arm has to be given to brake it.
     """
-    last = None
+    followed = None if last is None else last.result.in_force
     for _ in range(steps):
         measurement = robot.measure()
         try:
             estimate = identifier.step(measurement)
             result = planner.step(measurement, estimate)
             torque = controller.step(measurement, result.in_force, estimate)
-            refuse_broken_promise(measurement, result.in_force, planner.clock)
+            followed = _followed(planner.clock.seconds(measurement.stamp), result, followed)
+            refuse_broken_promise(measurement, followed, planner.clock)
         except SafeSysidError as cause:
             if last is not None:
                 braking = Braking(planner.clock, controller)
@@ -80,6 +100,13 @@ def run(
         robot.apply(torque)
         last = LoopSample(measurement, estimate, result, torque)
         watch(last)
+    return last
+
+
+def _followed(now: float, result: PlanResult, before: Plan | None) -> Plan:
+    """Plan in force at a sample; that of its torque may begin a little later."""
+    plan = result.in_force
+    return plan if before is None or now >= plan.start_time else before
 
 
 class LoopFault(SafeSysidError):  # noqa: N818 - a fault is what it is

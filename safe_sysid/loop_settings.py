@@ -25,9 +25,12 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import Sampling
 
 Timing = Annotated[str, OneOf(('real_time', 'lockstep'))]
+Seen = Annotated[str, OneOf(('ideal', 'described'))]
 Body = Annotated[tuple[Finite, ...], Entries(10, 10)]  # numbers that describe a body
 Period = Annotated[
     float, Range(at_least=1e-9, less_than=10.0)
@@ -99,6 +102,14 @@ class LoopArm:
     model: RobotModel
     prior: ParameterEstimate
     gains: Gains
+    sampling: Sampling | None = None  # how it is seen; None: exactly, and torques act at once
+    sentences: tuple[str, ...] = ()  # what is assumed of that, and not stated
+
+
+IDEAL = (
+    'certificates take positions and velocities as exact and torques as acting at once, whatever '
+    'the settings of the arm say (sampling: ideal)'
+)
 
 
 @dataclass(frozen=True)
@@ -111,6 +122,7 @@ class LoopSettings(Settings):
     gains: GainSettings = field(default_factory=GainSettings)
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
+    sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
 
     @property
     def is_lockstep(self) -> bool:
@@ -123,7 +135,11 @@ class LoopSettings(Settings):
         Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
         """
         model = self.described()
-        return LoopArm(model, self.prior.estimate(model), self.gains.gains(model))
+        known = model, self.prior.estimate(model), self.gains.gains(model)
+        if self.sampling == 'ideal':
+            return LoopArm(*known, None, (*model.actuation.sentences, IDEAL))
+        seen = described_sampling(model, self.period)
+        return LoopArm(*known, seen.sampling, seen.sentences)
 
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""

@@ -22,7 +22,9 @@ from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.sensors import SensorSettings
+from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import Sampling
 
 ALL_NODES = '/**'
 SIMULATOR = '/**/builtin_sim_bridge'
@@ -44,6 +46,7 @@ class LoopFile:
     model: RobotModel  # with the shape of what the arm may hold
     prior: ParameterEstimate
     gains: Gains
+    sampling: Sampling | None  # how certificates take the arm to be seen; None: exactly
     planner: PlannerSettings
     mission: MissionSettings
     identifier: IdentifierSettings
@@ -86,6 +89,7 @@ def read_loop(
         model,
         _prior(common.prior, model, held),
         common.gains.gains(model),
+        None if common.sampling == 'ideal' else described_sampling(model, common.period).sampling,
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),

@@ -202,7 +202,8 @@ def resting_problem(settings: LoopFile, position: Array, obstacles: Obstacles) -
     rest = np.zeros_like(position)
     curve = Bezier(position, rest, rest, settings.planner.duration)
     horizon = Horizon(curve, rest, rest)
-    return Problem(settings.model, settings.prior, horizon, settings.gains, obstacles)
+    arm = settings.model, settings.prior, horizon, settings.gains
+    return Problem(*arm, obstacles, sampling=settings.sampling)
 
 
 class _Walk:

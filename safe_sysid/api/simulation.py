@@ -16,7 +16,7 @@ from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.api.simulated_recording import write_recording
 from safe_sysid.arrays import Array
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder
-from safe_sysid.closed_loop import LoopFault, LoopSample, run
+from safe_sysid.closed_loop import LoopFault, LoopSample, look, run
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
@@ -29,10 +29,12 @@ from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
-from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.track.chosen_law import law_for
+from safe_sysid.track.sensed_passivity import SensedPassivityController
 from safe_sysid.trajectory.plan import Plan
 
 CLOCK = Clock(0)  # the simulated arm begins at stamp 0
+LOOKING = 0.1  # [s] at an arm in its brakes, where the controller sees positions only
 SEED = 1  # of the errors of its sensors
 
 
@@ -174,13 +176,15 @@ def _drive(
     """Run the loop until the watch ends it, or a fault, which the record tells."""
     model, simulator = settings.model, settings.simulator
     first, rng = settings.position(None), np.random.default_rng(SEED)
-    robot = SimulatedArm(truth, first, rng, ArmSettings(simulator.period, simulator.sensors))
+    robot = SimulatedArm(truth, first, rng, _arm_settings(settings))
     identifier = OnlineIdentifier(model, settings.prior, _observing(settings), SolvesAtOnce)
-    controller = RobustPassivityController(model, settings.gains, CLOCK)
-    periods = watch.periods(simulator.period)
+    controller = law_for(model, settings.gains, CLOCK, settings.sampling)
+    if isinstance(controller, SensedPassivityController):
+        look(robot, controller, LOOKING)
+    periods, last = watch.periods(simulator.period), None
     try:
         while watch.goes_on():
-            run(robot, identifier, planner, controller, periods, watch.take)
+            last = run(robot, identifier, planner, controller, periods, watch.take, last)
     except LoopFault as fault:
         if fault.last is None:
             raise
@@ -188,8 +192,19 @@ def _drive(
         identifier.close()
 
 
+def _arm_settings(settings: LoopFile) -> ArmSettings:
+    """Sensors and drives of a simulator: as ideal, or as described, as certificates take them."""
+    simulator = settings.simulator
+    if settings.sampling is None:
+        return ArmSettings(simulator.period, simulator.sensors)
+    seen = 'described', 'described'
+    return ArmSettings(simulator.period, simulator.sensors, *seen)
+
+
 def _observing(settings: LoopFile) -> IdentifierSettings:
     """Return settings of the identifier for samples that come with the torque held until then."""
+    if settings.sampling is not None:
+        return settings.identifier
     observation = replace(
         settings.identifier.observation,
         torque_signal='held_until',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.seen_law import SeenLaw
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
@@ -68,8 +69,18 @@ class RecordedPlans:
                 'not in the recording'
             )
         estimate = self.estimates[name]
-        shape = None if before is None else _error_shape(before, estimate, start)
-        return certified_plan(self.settings, estimate, start, notice.motion.pieces, shape)
+        left = NOTHING if before is None else _left_by(before, estimate, start)
+        return certified_plan(self.settings, estimate, start, notice.motion.pieces, left)
+
+
+class Left(NamedTuple):
+    """What a plan leaves to the next one."""
+
+    error: Array | None  # shape of an ellipsoid with e; None: none
+    law: SeenLaw | None  # of an arm that is seen late
+
+
+NOTHING = Left(None, None)
 
 
 def certified_plan(
@@ -77,13 +88,14 @@ def certified_plan(
     estimate: ParameterEstimate,
     start: float,
     pieces: Sequence[Piece],
-    error_at_start: Array | None = None,
+    left: Left = NOTHING,
 ) -> Plan:
     """Return a motion from a time on, with what is proven of it for these bounds, here and now."""
     own: list[PlanCertificate] = []
     for piece in pieces:
-        own.append(_certificate(settings, estimate, piece, error_at_start))
-        error_at_start = own[-1].error_shape(piece.curve.duration)
+        own.append(_certificate(settings, estimate, piece, left))
+        duration = piece.curve.duration
+        left = Left(own[-1].error_shape(duration), own[-1].law_at(duration))
     certificate = replace(own[0], then=tuple(own[1:]))
     first, rest = pieces[0], tuple(pieces[1:])
     return Plan(
@@ -95,27 +107,38 @@ def certified_plan(
         certificate,
         estimate.theta,
         rest,
+        certificate.laws,
     )
 
 
-def _error_shape(before: Plan, estimate: ParameterEstimate, start: float) -> Array | None:
-    """Position errors left to the next plan, if what this one was proven for holds still."""
+def _left_by(before: Plan, estimate: ParameterEstimate, start: float) -> Left:
+    """Return what is left to the next plan, if what this one was proven for holds still."""
     certificate = before.certificate
     assert isinstance(certificate, PlanCertificate)
     if not certificate.problem.bounds.bounds.contains(estimate.bounds):
-        return None
-    return certificate.error_shape(start - before.start_time)
+        return NOTHING
+    since = start - before.start_time
+    return Left(certificate.error_shape(since), certificate.law_at(since))
 
 
 def _certificate(
     settings: RecordedSettings,
     estimate: ParameterEstimate,
     piece: Piece,
-    error_at_start: Array | None,
+    left: Left,
 ) -> PlanCertificate:
     still = np.zeros_like(piece.k)
     horizon = Horizon(piece.curve, piece.k, still, settings.intervals, settings.degree)
     obstacles = settings.obstacle_set
     return ReachableSet.certify_center(
-        Problem(settings.model, estimate, horizon, settings.gains, obstacles, error_at_start)
+        Problem(
+            settings.model,
+            estimate,
+            horizon,
+            settings.gains,
+            obstacles,
+            left.error,
+            settings.sampling,
+            left.law,
+        )
     )

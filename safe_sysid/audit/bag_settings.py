@@ -17,7 +17,9 @@ from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box
+from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import Sampling
 
 PARAMETERS = '/recorded/parameters'  # topic on which the recorder writes those of every node
 
@@ -32,6 +34,7 @@ class RecordedSettings:
     boxes: Mapping[str, Box]
     intervals: int  # time steps of a certificate
     degree: int
+    sampling: Sampling | None = None  # how certificates took the arm to be seen; None: exactly
 
     @cached_property
     def obstacle_set(self) -> Obstacles:
@@ -62,7 +65,10 @@ def recorded_settings(texts: list[str]) -> RecordedSettings:
         model.actuation.ratio,
     )
     fineness = int(said['planner.intervals']), int(said['planner.degree'])
-    return RecordedSettings(nodes, model, gains, read_world(str(said['world'])), *fineness)
+    seen = None
+    if said.get('sampling', 'ideal') == 'described':
+        seen = described_sampling(model, float(said['period'])).sampling
+    return RecordedSettings(nodes, model, gains, read_world(str(said['world'])), *fineness, seen)
 
 
 def _by_node(texts: list[str]) -> dict[str, dict[str, Any]]:

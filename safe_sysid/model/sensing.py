@@ -81,12 +81,12 @@ def reading_errors(
     """
     sensing = model.sensors.sensing
     sentences: list[str] = []
-    stamp = _stamp_error(model, sentences)
+    stamp = stamp_error(model, sentences)
     if position_error is not None:
         read = position = _per_joint(model, 'position_error', position_error)
         zero = np.zeros(model.n)
     else:
-        read = _position_error(model, sentences) + 0.5 * backlash(model)
+        read = read_error(model, sentences) + 0.5 * backlash(model)
         position, zero = read + stamp * _fastest(model), zero_error(model, sentences)
     if velocity_error is None:
         velocity_error = sensing.velocity_error
@@ -133,8 +133,8 @@ def torque_errors(
         amount,
         beyond,
         _filter(model, sentences),
-        _stamp_error(model, []),
-        _tilt(model, sentences),
+        stamp_error(model, []),
+        tilt_error(model, sentences),
         has_rotors,
         tuple(sentences),
     )
@@ -149,7 +149,8 @@ def felt_parameters(model: RobotModel) -> Array:
     return theta
 
 
-def _position_error(model: RobotModel, sentences: list[str]) -> Array:
+def read_error(model: RobotModel, sentences: list[str]) -> Array:
+    """Error of a position at rest but for backlash and zero (n,) [rad]; adds what is assumed."""
     stated, step = model.sensors.sensing.position_error, model.sensors.encoder_resolution
     if stated is not None:
         return _per_joint(model, 'position_error', stated)
@@ -181,7 +182,8 @@ def zero_error(model: RobotModel, sentences: list[str]) -> Array:
     return _per_joint(model, 'zero_error', stated)
 
 
-def _stamp_error(model: RobotModel, sentences: list[str]) -> float:
+def stamp_error(model: RobotModel, sentences: list[str]) -> float:
+    """Largest error of a stamp [s]; what is assumed is added to the sentences."""
     stated = model.sensors.sensing.stamp_error
     if stated is not None:
         return stated
@@ -199,7 +201,7 @@ def _velocity_error(
     """Error of velocities by their causes, see above."""
     stated = model.sensors.sensing.velocity
     facts = VelocityFacts() if stated is None else stated
-    age, noise = facts.filter + facts.lag + _stamp_error(model, []), np.zeros(model.n)
+    age, noise = facts.filter + facts.lag + stamp_error(model, []), np.zeros(model.n)
     if facts.source == 'difference':
         way = facts.samples * period
         age += 0.5 * way
@@ -248,7 +250,8 @@ def _filter(model: RobotModel, sentences: list[str]) -> tuple[float, float]:
     return 0.0, slowest
 
 
-def _tilt(model: RobotModel, sentences: list[str]) -> float:
+def tilt_error(model: RobotModel, sentences: list[str]) -> float:
+    """Largest tilt of gravity [rad]; what is assumed is added to the sentences."""
     if model.gravity_tilt is not None:
         return model.gravity_tilt
     sentences.append(

@@ -156,6 +156,7 @@ def _certified(
         problem.bounds.bounds,
         certificate,
         problem.bounds.theta,
+        laws=certificate.laws,
     )
     return EarlyStop(stop, certificate)
 

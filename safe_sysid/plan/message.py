@@ -2,7 +2,9 @@
 
 The message is a trajectory_msgs/JointTrajectory with two points: the quintic through them, in
 position, velocity and acceleration; more points where a plan has more pieces. header.stamp is when
-it starts, header.frame_id the name of the estimate it was certified for. Nothing here needs ROS:
+it starts, header.frame_id the name of the estimate it was certified for. The effort of the point
+at the end of a piece are the numbers of its law (`track/law_numbers.py`), for an arm that is seen
+late; of one that is seen exactly there are none. Nothing here needs ROS:
 nodes fill messages of rclpy, an audit reads those of a bag.
 """
 
@@ -19,6 +21,8 @@ from safe_sysid.errors import MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Followed
+from safe_sysid.track.law_numbers import law_of, numbers_of
+from safe_sysid.track.seen_law import SeenLaw
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece, TaskMotion
@@ -39,6 +43,7 @@ class PlanNotice:
     start: int  # [ns]
     motion: TaskMotion
     certified_for: str
+    laws: tuple[SeenLaw, ...] = ()
 
     def plan(self, clock: Clock, estimate: ParameterEstimate) -> Plan:
         """Return the plan, on a clock, with the estimate of this name."""
@@ -52,12 +57,14 @@ class PlanNotice:
             self.certified_for,
             estimate.theta,
             tuple(then),
+            self.laws,
         )
 
 
 def notice_of(plan: Plan, clock: Clock, certified_for: str) -> PlanNotice:
     """Return what there is to say about a plan."""
-    return PlanNotice(clock.stamp(plan.start_time), plan.motion, certified_for)
+    laws = tuple(law for law in plan.laws if isinstance(law, SeenLaw))
+    return PlanNotice(clock.stamp(plan.start_time), plan.motion, certified_for, laws)
 
 
 def fill_plan(
@@ -70,11 +77,14 @@ def fill_plan(
     msg.header.stamp.sec, msg.header.stamp.nanosec = divmod(notice.start, SECOND)
     msg.header.frame_id = notice.certified_for
     msg.joint_names = list(joint_names)
-    for (q, qd, qdd), t in zip(states, np.cumsum(lengths).tolist(), strict=True):
+    laws = [numbers_of(law).tolist() for law in notice.laws] or [[] for _ in states[1:]]
+    rows = zip(states, np.cumsum(lengths).tolist(), [[], *laws], strict=True)
+    for (q, qd, qdd), t, effort in rows:
         point = new_point()
         point.positions = q.tolist()
         point.velocities = qd.tolist()
         point.accelerations = qdd.tolist()
+        point.effort = effort
         point.time_from_start.sec, point.time_from_start.nanosec = divmod(
             round(t * SECOND), SECOND
         )
@@ -107,8 +117,14 @@ def plan_notice(msg: Any, joint_names: Sequence[str]) -> PlanNotice:
         q, qd, qdd = pieces[-1].end
     if np.any(qd) or np.any(qdd):
         raise MessageError('the plan does not end at rest')
-    start = _nanoseconds(msg.header.stamp)
-    return PlanNotice(start, TaskMotion(tuple(pieces)), msg.header.frame_id)
+    start, laws = _nanoseconds(msg.header.stamp), _laws(msg, n)
+    return PlanNotice(start, TaskMotion(tuple(pieces)), msg.header.frame_id, laws)
+
+
+def _laws(msg: Any, n: int) -> tuple[SeenLaw, ...]:
+    """Laws of the pieces, all of them or none."""
+    numbers = [np.array(point.effort, dtype=np.float64) for point in msg.points[1:]]
+    return tuple(law_of(each, n) for each in numbers) if any(map(len, numbers)) else ()
 
 
 def followed_of(msg: Any, joint_names: Sequence[str]) -> Followed | None:

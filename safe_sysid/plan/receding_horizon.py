@@ -8,6 +8,9 @@ force runs on and ends at rest, and from there the search begins again.
 The first plan stands still where the arm is, so that there is time for the first that moves. So
 does the one that follows when an arm at rest may hold more than its plan was certified for. Both
 begin only where the arm is slow enough for V <= V_M (`track/takeover.py`).
+
+Of an arm that is seen late, a plan is in force from one age before its start on, for the torque of
+a sample acts that much later; and whether V <= V_M only who observes r can see, the controller.
 """
 
 from __future__ import annotations
@@ -103,7 +106,7 @@ class RecedingHorizonPlanner:
         own_cost: MotionObjective | None = None,
     ) -> None:
         self._problem, self._mission, self._clock = problem, mission, clock
-        self._arm = TrackedArm(problem.model, problem.gains)
+        self._arm = TrackedArm.of(problem.model, problem.gains, problem.sampling)
         self._settings = settings or PlannerSettings()
         self._own_cost = own_cost or objective_of(self._settings.own_cost, problem.model)
         self._cancelled = cancelled
@@ -114,6 +117,12 @@ class RecedingHorizonPlanner:
         self._searches = 0
         self._judged: ParameterEstimate | None = None
         self._result = PlanResult(None, None, SearchFinding(SearchOutcome.NOTHING_DUE), 0.0)
+
+    @property
+    def _ahead(self) -> float:
+        """Time from a sample until its torque does not act any more [s]."""
+        sampling = self._problem.sampling
+        return 0.0 if sampling is None else sampling.age
 
     @property
     def clock(self) -> Clock:
@@ -152,8 +161,8 @@ class RecedingHorizonPlanner:
         return self._result
 
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
-        """Return the plan in force at the measurement's stamp, one object until it changes."""
-        now = self._clock.seconds(measurement.stamp)
+        """Return the plan for the torque of a measurement, one object until it changes."""
+        now = self._clock.seconds(measurement.stamp) + self._ahead
         if now >= self._next_horizon or self._is_void(estimate, now):
             finding = self._next(measurement, estimate, now)
             self._result = PlanResult(self._plan, self._successor, finding, now)
@@ -235,7 +244,7 @@ class RecedingHorizonPlanner:
         budget = self._budget(min(start - now - settings.reserve, settings.budget))
         try:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
-            problem = replace(problem, error_at_start=_error_shape(plan, start))
+            problem = _going_on(problem, plan, start)
             aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
@@ -295,15 +304,18 @@ class RecedingHorizonPlanner:
             certificate,
             estimate.theta,
             tuple(Piece(each.problem.horizon.curve, each.k) for each in certificate.then),
+            certificate.laws,
         )
 
 
-def _error_shape(plan: Plan, t: float) -> Array | None:
-    """Shape of an ellipsoid with the position error that a plan leaves behind at time t [s]."""
+def _going_on(problem: Problem, plan: Plan, t: float) -> Problem:
+    """Return the same with the position error and the law that a plan leaves behind at t [s]."""
     certificate = plan.certificate
     if not isinstance(certificate, PlanCertificate):
-        return None
-    return certificate.error_shape(t - plan.start_time)
+        return problem
+    since = t - plan.start_time
+    shape, law = certificate.error_shape(since), certificate.law_at(since)
+    return replace(problem, error_at_start=shape, before=law)
 
 
 def _covers(plan: Plan, estimate: ParameterEstimate) -> bool:

@@ -19,13 +19,16 @@ class TrackingFault(SafeSysidError):  # noqa: N818 - a fault is what it is
 def refuse_broken_promise(measurement: JointMeasurement, plan: Plan, clock: Clock) -> None:
     """Raise a TrackingFault where a measured position is beyond the certified tracking error.
 
-    An error of the encoders counts as one of the arm.
+    An error of the encoders counts as one of the arm, but for what the certificate says of them.
     """
     certificate = plan.certificate
     if not isinstance(certificate, PlanCertificate):
         return
-    model, bound = certificate.problem.model, certificate.error.position
-    q_d, _, _ = plan.desired(max(clock.seconds(measurement.stamp), plan.start_time))
+    model, error = certificate.problem.model, certificate.error
+    q_d, qd_d, _ = plan.desired(max(clock.seconds(measurement.stamp), plan.start_time))
+    sampling, bound = certificate.problem.sampling, error.position
+    if sampling is not None:
+        bound = bound + 0.5 * sampling.step + sampling.stamp * (np.abs(qd_d) + error.velocity)
     away = np.abs(shortest_way(measurement.position, q_d, model.limits.is_continuous))
     if np.all(away <= bound):
         return

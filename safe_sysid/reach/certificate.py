@@ -51,11 +51,11 @@ class PlanCertificate:
         return (self.law, *(law for each in self.then for law in each.laws))
 
     def law_at(self, t: float) -> SeenLaw | None:
-        """Law of the piece that is in force at a time since the start."""
+        """Law that a plan has to know of which takes over at a time since the start."""
         duration = self.problem.horizon.curve.duration
         if self.then and t > duration:
             return replace(self.then[0], then=self.then[1:]).law_at(t - duration)
-        return self.law
+        return None if self.law is None else self.law.since_start(t)
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -106,6 +106,7 @@ class _Step(NamedTuple):
     observer: ObserverBounds
     half_width: Array  # (n,) of the observed r
     pace: Pace
+    first_pace: Pace  # of both plans
 
 
 def seen_bounds(problem: Problem, error: TrackingError, reach: JointReach) -> SeenBounds:
@@ -195,8 +196,9 @@ class _Plan:
         s, K = self.sampling, self.gains.K_r
         size, more = push.omega * push.nu, inertia.dual(coriolis)
         length = (push.omega + size + more) / shell.mu * ROUNDING
-        own = self._pace(push, inertia, coriolis, length)
-        whole = own if self.before is None else _either(own, self.before.pace)
+        own = whole = self._pace(push, inertia, coriolis, length)
+        if self.before is not None:
+            whole = _either(own, self.before.pace, self._length_before(shell.mu))
         observer = ObserverBounds(K, self.step, whole.unknown, s.window, s.jitter + s.stamp)
         late = observer._replace(drift=whole.unknown + 2.0 * whole.moved / s.period)
         rho = observation_bound(late, s.period) + 4.0 * whole.moved
@@ -209,7 +211,7 @@ class _Plan:
             swing = inertia.length(delta_v) + s.age * turning
             ball = float(K[0] * shell.kappa * swing * ROUNDING)
         found = self._differences(delta_v, aged)
-        return _Step(found, ball, inertia.length(rho), observer, rho, own)
+        return _Step(found, ball, inertia.length(rho), observer, rho, own, whole)
 
     def _pace(self, push: _Push, inertia: SeenInertia, coriolis: Array, length: float) -> Pace:
         """How fast r may change, |dr/dt|_M being `length` at most."""
@@ -249,7 +251,14 @@ class _Plan:
         gains = self.gains
         bounds = LawBounds(gains.V_M, gains.alpha, found.y, found.sigma, found.omega, step.ball)
         law = SeenLaw(
-            self.sampling, shell, bounds, step.observer, step.half_width, *own, step.pace
+            self.sampling,
+            shell,
+            bounds,
+            step.observer,
+            step.half_width,
+            *own,
+            step.pace,
+            step.first_pace,
         )
         radius = TorqueReach(torque.monomials, torque.rows, found.box, found.robust)
         return SeenBounds(law, found, radius)
@@ -292,10 +301,10 @@ def _desired(horizon: Horizon, order: int) -> Array:
     return np.asarray(values.magnitude.max(axis=0))
 
 
-def _either(a: Pace, b: Pace) -> Pace:
-    """Bounds for both; lengths are compared where M is known."""
+def _either(a: Pace, b: Pace, length: float) -> Pace:
+    """Bounds for both, with the length of b in the norm of a."""
     unknown, moved, rate = (np.maximum(x, y) for x, y in zip(a[:3], b[:3], strict=True))
-    return Pace(unknown, moved, rate, a.length, np.maximum(a.jerk, b.jerk))
+    return Pace(unknown, moved, rate, max(a.length, length), np.maximum(a.jerk, b.jerk))
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

@@ -137,6 +137,14 @@ class SimulatedArm:
         self._truth = JointMeasurement(before.stamp + self._period, q, qd, held)
         self._sensors.take(self._truth)
 
+    def stand(self) -> None:
+        """Stay in the brakes for one control period; for an arm at rest."""
+        before = self._truth
+        if before.velocity.any():
+            raise SimulationError('an arm in motion cannot be put into its brakes')
+        self._truth = replace(before, stamp=before.stamp + self._period)
+        self._sensors.take(self._truth)
+
     def _pieces(self, command: Array) -> list[tuple[float, Array]]:
         """Seconds and torques that act until the next sample."""
         period = self._period * 1e-9

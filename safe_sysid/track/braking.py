@@ -8,6 +8,7 @@ where the plan says: that carries its weight, and is all there is until measurem
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.track.controller import Controller
+from safe_sysid.track.controller import BrakingLaw
 from safe_sysid.track.guarded_torque import GuardInput, GuardOutcome
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
@@ -27,7 +28,7 @@ BLINK = 1e-3  # [s] duration of a plan that stays where it is
 class Braking:
     """Keeps the plan that was in force when it began, until `reset`."""
 
-    def __init__(self, clock: Clock, law: Controller) -> None:
+    def __init__(self, clock: Clock, law: BrakingLaw) -> None:
         self._clock = clock
         self._law = law
         self._plan: Plan | None = None
@@ -35,6 +36,12 @@ class Braking:
     def reset(self) -> None:
         """Look at plans again."""
         self._plan = None
+
+    def note(self, measurement: JointMeasurement | None, seen: GuardInput) -> None:
+        """Take a sample that somebody else answers, so that the law knows how the arm moves."""
+        if measurement is not None:
+            with suppress(SafeSysidError):
+                self._law.note(measurement, seen.plan, seen.estimate)
 
     def is_over(self, now: int) -> bool:
         """Whether the plan that is followed has ended at a stamp."""
@@ -58,7 +65,7 @@ class Braking:
         elif self._clock.seconds(measurement.stamp) < plan.start_time:
             measurement = replace(measurement, stamp=now)
         try:
-            return self._law.step(measurement, plan, seen.estimate), outcome
+            return self._law.brake(measurement, plan, seen.estimate), outcome
         except SafeSysidError:
             return None, GuardOutcome.STUCK
 
@@ -66,7 +73,7 @@ class Braking:
         self, t: float, measurement: JointMeasurement | None, seen: GuardInput
     ) -> Plan | None:
         """Return the plan in force, or one that stays where the arm is."""
-        if seen.plan is not None and seen.plan.start_time <= t:
+        if seen.plan is not None and seen.plan.start_time <= t + self._law.ahead:
             return seen.plan
         if measurement is None:
             return None

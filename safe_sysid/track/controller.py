@@ -22,3 +22,24 @@ class Controller(Protocol):
     ) -> Array:
         """Torque to hold until the next measurement, (n,) [N m]."""
         ...
+
+
+class BrakingLaw(Controller, Protocol):
+    """A law that leads an arm to rest after a fault."""
+
+    @property
+    def ahead(self) -> float:
+        """Time from a sample until its torque does not act any more, for which it is made [s]."""
+        ...
+
+    def note(
+        self, measurement: JointMeasurement, plan: Plan | None, estimate: ParameterEstimate
+    ) -> None:
+        """Take a sample whose torque is given by somebody else, by the same law or by brakes."""
+        ...
+
+    def brake(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> Array:
+        """Return a torque though what is seen need not be as promised."""
+        ...

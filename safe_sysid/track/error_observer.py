@@ -32,6 +32,7 @@ from safe_sysid.sets.interval import EPS
 
 SEEN = -1  # what `observe_into` returns when there is an interval for every joint
 UNSEEN = -2  # when there are not two readings yet
+LENGTH = 128  # readings that are kept
 SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
 ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
 
@@ -56,7 +57,7 @@ class History(NamedTuple):
     counts: IntArray  # (2,) readings, known parts
 
 
-def history_for(n: int, length: int = 128) -> History:
+def history_for(n: int, length: int = LENGTH) -> History:
     """Rings for n joints."""
     times, values = np.zeros((2, length)), np.zeros((2, length, n))
     return History(times[0], values[0], times[1], values[1], np.zeros(2, dtype=np.int64))

@@ -22,7 +22,7 @@ import numpy as np
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.track.takeover import TrackedArm
+from safe_sysid.track.takeover import Takeover
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
@@ -39,7 +39,7 @@ class SuccessionSettings(Settings):
 class PlanSuccession:
     """Keeps the plan in force and those that may follow it."""
 
-    def __init__(self, arm: TrackedArm, settings: SuccessionSettings) -> None:
+    def __init__(self, arm: Takeover, settings: SuccessionSettings) -> None:
         self._arm = arm
         self._settings = settings
         self._waiting: list[Plan] = []

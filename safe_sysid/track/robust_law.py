@@ -226,6 +226,21 @@ def _set_reference(arm: LawModel, curve: Curve, since_start: float, state: Array
 
 
 @jit
+def desired_into(curve: Curve, since_start: float, desired: Array) -> None:
+    """Position and velocity of a plan, (2, n); at its start before that."""
+    piece, T, s = _piece_at(curve, max(since_start, 0.0))
+    for j in range(len(curve.end)):
+        position, velocity = curve.end[j], 0.0
+        if piece < len(curve.duration):
+            position = velocity = 0.0
+            for power in range(5, -1, -1):
+                velocity = velocity * s + position
+                position = position * s + curve.coefficients[piece, j, power]
+            velocity = velocity / T
+        desired[0, j], desired[1, j] = position, velocity
+
+
+@jit
 def _piece_at(curve: Curve, since_start: float) -> tuple[int, float, float]:
     """Piece, its duration, and s in it; after the end the number of pieces."""
     t = since_start

@@ -93,6 +93,20 @@ class RobustPassivityController:
         torque: Array = self._work.result[TORQUE].copy()
         return torque
 
+    def note(self, *_: object) -> None:
+        """Nothing: what was measured before does not count."""
+
+    def brake(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> Array:
+        """Return the same after a fault."""
+        return self.step(measurement, plan, estimate)
+
+    @property
+    def ahead(self) -> float:
+        """No time at all: torques count as acting at once [s]."""
+        return 0.0
+
     @property
     def bounds(self) -> Interval:
         """[theta] in use; there is none before the first step."""

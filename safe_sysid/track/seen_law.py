@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,13 @@ class Sampling:
             if not np.all((value >= 0.0) & np.isfinite(value)):
                 raise ConfigError(f'{name} of a sampling, {value}, has to be finite, not negative')
 
+    def is_same(self, other: Sampling) -> bool:
+        """Whether another one says the same."""
+        return all(
+            np.all(np.asarray(getattr(self, each.name)) == np.asarray(getattr(other, each.name)))
+            for each in fields(self)
+        )
+
     @property
     def age(self) -> float:
         """S, largest age of the state behind a torque that acts, by its stamp [s]."""
@@ -83,3 +90,10 @@ class SeenLaw:
     room: Array  # (n,) [N m] eta: what the state may change in W_s theta while it ages
     sign_speed: float  # [rad/s] up to this observed speed friction may point either way
     pace: Pace
+    first_pace: Pace  # within a window and an age from its start, when plans before count too
+
+    def since_start(self, t: float) -> SeenLaw:
+        """Law that a plan has to know of which takes over so long [s] after this one began."""
+        if t >= self.sampling.window + self.sampling.age:
+            return self
+        return replace(self, pace=self.first_pace)

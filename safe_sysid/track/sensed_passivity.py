@@ -15,6 +15,10 @@ has to be the same for all plans of a run. What was seen of the arm before stays
 A plan that begins anew stands still where the arm is. Then V <= V_M has to be seen, errors of the
 state included, and a history of the arm has to be there: `look` takes samples of an arm that is
 held by something else. What held it has to be as gentle as this law.
+
+What is seen and cannot be is a `BrokenPromiseError`: V above V_M whatever is unknown, or readings
+that no motion within its bounds fits. Who gets one brakes the arm (`brake`), which takes what is
+seen as it comes.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import BoundError, MeasurementError
+from safe_sysid.errors import BoundError, MeasurementError, SafeSysidError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -42,24 +46,33 @@ from safe_sysid.track.gains import Gains
 from safe_sysid.track.robust_law import (
     FINITE,
     GAIN,
-    QD,
     ROBUST,
     TORQUE,
+    Curve,
     Q,
     R,
     arm_of,
     curve_of,
+    desired_into,
     law_into,
     seen_arm,
     uncertainty_of,
     work_for,
 )
 from safe_sysid.track.seen_law import Sampling, SeenLaw
+from safe_sysid.track.seen_readings import SeenReadings
 from safe_sysid.track.seen_start import refusal_to_begin
+from safe_sysid.track.seen_state import damped_rate, differ, estimate_into
 from safe_sysid.track.tracking import shortest_turn
+from safe_sysid.track.uncertified_law import uncertified
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
+ROUNDING = 1e-9
+
+
+class BrokenPromiseError(SafeSysidError):
+    """What is seen of an arm cannot be if all assumptions of its certificate are true."""
 
 
 class SensedPassivityController:
@@ -72,16 +85,25 @@ class SensedPassivityController:
         self._work = work_for(model.n)
         self._history = history_for(model.n)
         record_rate(self._history, -np.inf, np.zeros(model.n))
-        self._r, self._half = np.zeros(model.n), np.zeros(model.n)
+        self._r, self._half, self._e, self._rate = np.zeros((4, model.n))
+        self._desired = np.zeros((2, model.n))
+        self._curve: Curve  # of the plan
         self._at: Array | None = None  # desired position of an arm that has had no plan yet
         self._before: Plan | None = None
         self._plan: Plan | None = None
         self._law: SeenLaw | None = None
         self._begins = False  # anew, with the next torque
+        self._held: tuple[float, float] | None = None  # [s] from when to when by something else
+        self._turns = model.limits.is_continuous.copy()
+        self._readings = SeenReadings(sampling, model.limits.is_continuous)
+        self._uncertified = uncertified(model, gains, sampling)
 
     def look(self, measurement: JointMeasurement) -> None:
         """Take a sample of an arm that is held by something else, as gently as by this law."""
-        self._record(measurement)
+        t, _ = self._record(measurement)
+        self._rate[:] = 0.0
+        record_rate(self._history, t, self._rate)
+        self._held = (t if self._held is None else self._held[0]), t
 
     def step(
         self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
@@ -91,23 +113,77 @@ class SensedPassivityController:
         `plan` is the one in force one age after the sample.
         """
         if plan is not self._plan:
-            self._follow(plan, estimate)
+            laws = self._laws_of(plan)
+            self._refuse_late(plan, measurement)
+            self._follow(plan, estimate, laws)
         t, e = self._record(measurement)
         law = self._law_at(t + self._sampling.age)
         self._observe(law)
-        middle = max(t + self._sampling.middle, plan.start_time + self._begin_of_piece)
-        q_d, qd_d, _ = plan.desired(middle)
-        state = self._work.state
-        state[Q, 0], state[QD, 0] = q_d - e, qd_d - (self._r - law.observer.K_r * e)
-        since_start = middle - plan.start_time
-        if law_into(self._arm, self._uncertain, self._curve, since_start, self._work) != FINITE:
-            raise MeasurementError(f'positions measured, {measurement.position}, are not finite')
+        self._act(t, e)
         if self._begins:
-            self._refuse_start(law, q_d, e)
-        start = t + self._sampling.delay - self._sampling.jitter
-        record_rate(self._history, start, -self._work.energy[GAIN] * self._work.state[R, 0])
-        torque: Array = self._work.result[TORQUE].copy()
-        return torque
+            self._refuse_start(law, e)
+        self._refuse_broken_promise(law)
+        return self._acting(t)
+
+    def note(
+        self, measurement: JointMeasurement, plan: Plan | None, estimate: ParameterEstimate
+    ) -> None:
+        """Take a sample whose torque is given by somebody else, by the same law or by brakes."""
+        if plan is None:
+            self.look(measurement)
+        else:
+            self.brake(measurement, plan, estimate)
+
+    def brake(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> Array:
+        """Return a torque after a fault, when what is seen need not be as promised.
+
+        Where no motion fits the readings the arm counts as on its way back, de/dt = -K_r e, and
+        what was seen before as nothing. A plan without laws is followed with one that nobody
+        certified, whose r_hat counts as exact. No torque is beyond its limit.
+        """
+        if plan is not self._plan:
+            self._follow(plan, estimate, self._laws_to_brake(plan))
+        t, e = self._record(measurement)
+        law = self._law_at(t + self._sampling.age)
+        if observe_into(self._history, law.observer, self._r, self._half) != SEEN:
+            forget(self._history)
+            record_rate(self._history, -np.inf, np.zeros(self._model.n))
+            record_error(self._history, t, e)
+            self._r[:] = 0.0
+        self._act(t, e)
+        self._begins, limit = False, self._model.limits.torque
+        return np.clip(self._acting(t), -limit, limit)
+
+    def refusal_to_begin(
+        self, plan: Plan, t: float, measurement: JointMeasurement, *_: object
+    ) -> str:
+        """Why a plan may not begin anew; empty if nothing that is seen so far speaks against it.
+
+        The first `step` on it decides, with its own sample.
+        """
+        try:
+            law = self._laws_of(plan)[0]
+        except BoundError as error:
+            return str(error)
+        r, half = np.zeros((2, self._model.n))
+        if observe_into(self._history, law.observer, r, half) != SEEN:
+            return 'the arm was not seen long enough to begin'
+        q_d = plan.desired(max(t, plan.start_time))[0]
+        e = shortest_turn(q_d - measurement.position, self._turns)
+        assert plan.theta_0 is not None
+        each = np.stack([q_d - e, q_d])
+        return refusal_to_begin(self._model, law, plan.theta_0, each, (r, e))
+
+    def refusal_to_go_on(self, *_: object) -> str:
+        """Why a plan may not go on from the one in force: never, as each step looks at V."""
+        return ''
+
+    @property
+    def ahead(self) -> float:
+        """Time from a sample until its torque does not act any more, for which it is made [s]."""
+        return self._sampling.age
 
     @property
     def r(self) -> Array:
@@ -130,31 +206,67 @@ class SensedPassivityController:
         robust: Array = self._work.result[ROBUST].copy()
         return robust
 
-    def _follow(self, plan: Plan, estimate: ParameterEstimate) -> None:
+    def _laws_of(self, plan: Plan) -> list[SeenLaw]:
+        """Laws of the pieces of a plan, which have to be for this arm as it is seen."""
+        pieces = plan.motion.pieces
+        laws = [law for law in plan.laws if isinstance(law, SeenLaw)]
+        if len(laws) != len(pieces):
+            raise BoundError(
+                f'a plan of {len(pieces)} pieces has {len(plan.laws)} laws: it was not certified '
+                'for an arm that is seen late'
+            )
+        V_M = {self._gains.V_M, *(law.bounds.V_M for law in laws)}
+        if len(V_M) > 1:
+            raise BoundError(f'V_M of a run is {self._gains.V_M} J, a plan has {max(V_M)} J')
+        if not all(self._is_for_this_arm(law) for law in laws):
+            raise BoundError(
+                'a plan was certified for an arm that is seen with other steps, delays or gains '
+                'than this one; whoever plans and whoever tracks need the same settings'
+            )
+        return laws
+
+    def _laws_to_brake(self, plan: Plan) -> list[SeenLaw]:
+        """Return the same, or laws for which nothing is promised."""
+        try:
+            return self._laws_of(plan)
+        except BoundError:
+            return [self._uncertified] * len(plan.motion.pieces)
+
+    def _is_for_this_arm(self, law: SeenLaw) -> bool:
+        gains, same = self._gains, law.sampling.is_same(self._sampling)
+        of_gains = law.bounds.V_M == gains.V_M and law.bounds.alpha == gains.alpha
+        return same and of_gains and np.array_equal(law.observer.K_r, gains.K_r)
+
+    def _refuse_late(self, plan: Plan, measurement: JointMeasurement) -> None:
+        """Refuse a plan that goes on, if torques of the one before act when it is in force."""
+        s = self._sampling
+        if self._plan is None or self._jumps(plan):
+            return
+        late = self._clock.seconds(measurement.stamp) + s.age - plan.start_time
+        if late > s.period + 2.0 * s.stamp + ROUNDING:
+            raise BoundError(
+                f'a plan came {1e3 * late:.3g} ms after it should have been known, '
+                f'{1e3 * s.period:.3g} ms are allowed; the arm stays on the one before'
+            )
+
+    def _follow(self, plan: Plan, estimate: ParameterEstimate, laws: list[SeenLaw]) -> None:
         """Take over a plan, the laws of its pieces and the parameters it was certified for."""
         certified, theta_0 = plan.theta_bounds, plan.theta_0
         if certified is None or theta_0 is None:
             raise BoundError('a plan has to say which parameters it was certified for')
         pieces = plan.motion.pieces
-        if len(plan.laws) != len(pieces) or not all(isinstance(x, SeenLaw) for x in plan.laws):
-            raise BoundError(
-                f'a plan of {len(pieces)} pieces has {len(plan.laws)} laws: it was not certified '
-                'for an arm that is seen late'
-            )
-        laws = [law for law in plan.laws if isinstance(law, SeenLaw)]
-        V_M = {self._gains.V_M, *(law.bounds.V_M for law in laws)}
-        if len(V_M) > 1:
-            raise BoundError(f'V_M of a run is {self._gains.V_M} J, a plan has {max(V_M)} J')
-        self._begins = self._jumps(plan)
+        self._before, self._begins = self._plan, self._jumps(plan)
         if self._begins:
             self._move_history(plan)
         bounds = estimate.bounds if certified.contains(estimate.bounds) else certified
         self._uncertain = uncertainty_of(self._model, theta_0, bounds)
-        self._curve = curve_of(plan)
+        after = curve_of(plan)
+        self._curve_before = after if self._before is None else self._curve
+        self._curve = after
         self._laws = laws
         self._arms = [seen_arm(self._exact, law) for law in laws]
         self._starts = np.cumsum([0.0, *(piece.curve.duration for piece in pieces)])[:-1]
-        self._before, self._plan = self._plan, plan
+        self._plan = plan
 
     def _jumps(self, plan: Plan) -> bool:
         """Whether a plan does not go on from the desired state of the one before."""
@@ -167,7 +279,11 @@ class SensedPassivityController:
     def _move_history(self, plan: Plan) -> None:
         """Let what was seen count from a plan that stands still, but for what moved."""
         old, t = self._plan, plan.start_time
-        if old is not None and t < old.end_time + self._sampling.window + self._sampling.age:
+        moved = old is not None and (
+            t < old.end_time + self._sampling.window + self._sampling.age
+            or not _covers(old, plan)  # then nothing is known of how it moved
+        )
+        if moved and not self._was_held:
             forget(self._history)
             record_rate(self._history, -np.inf, np.zeros(self._model.n))
         elif old is not None:
@@ -175,26 +291,32 @@ class SensedPassivityController:
         elif self._at is not None:
             shift(self._history, plan.desired(t)[0] - self._at)
 
+    @property
+    def _was_held(self) -> bool:
+        """Whether something else has held the arm for as long as readings count."""
+        return self._held is not None and self._held[1] - self._held[0] >= self._sampling.window
+
     def _record(self, measurement: JointMeasurement) -> tuple[float, Array]:
         """Time and tracking error of a sample."""
-        t = self._clock.seconds(measurement.stamp)
-        e = shortest_turn(self._desired(t, measurement) - measurement.position, self._turns)
-        record_error(self._history, t, e)
-        return t, e
+        t, q = self._clock.seconds(measurement.stamp), measurement.position
+        if q.shape != self._e.shape:
+            raise MeasurementError(f'{q.shape} positions are measured of {self._model.n} joints')
+        self._desire(t, q)
+        differ(self._desired[0], q, self._turns, self._e)
+        record_error(self._history, t, self._e)
+        self._readings.take(t, q)
+        return t, self._e
 
-    @property
-    def _turns(self) -> Array:
-        return self._model.limits.is_continuous
-
-    def _desired(self, t: float, measurement: JointMeasurement) -> Array:
-        """Desired position at a sample, of the plan that is in force then."""
+    def _desire(self, t: float, q: Array) -> None:
+        """Set the desired state at a sample, of the plan that is in force then."""
         if self._plan is None:
             if self._at is None:
-                self._at = np.array(measurement.position)
-            return self._at
-        if t >= self._plan.start_time or self._begins or self._before is None:
-            return self._plan.desired(max(t, self._plan.start_time))[0]
-        return self._before.desired(max(t, self._before.start_time))[0]
+                self._at = np.array(q)
+            self._desired[0] = self._at
+        elif t >= self._plan.start_time or self._begins or self._before is None:
+            desired_into(self._curve, t - self._plan.start_time, self._desired)
+        else:
+            desired_into(self._curve_before, t - self._before.start_time, self._desired)
 
     def _law_at(self, t: float) -> SeenLaw:
         """Law of the piece that is in force at time t."""
@@ -208,25 +330,63 @@ class SensedPassivityController:
     def _observe(self, law: SeenLaw) -> None:
         """Find r at the newest sample."""
         seen = observe_into(self._history, law.observer, self._r, self._half)
+        names = self._model.layout.joint_names
         if seen == UNSEEN:
             raise MeasurementError('two samples are needed before a torque can be given')
         if seen != SEEN:
-            raise MeasurementError(
-                f'no motion within its bounds fits the positions measured of '
-                f'{self._model.layout.joint_names[seen]}: an assumption is false'
+            raise BrokenPromiseError(
+                f'no motion within its bounds fits the positions measured of {names[seen]}: '
+                f'{self._readings.what_may_be_false(names)}'
             )
         if np.any(self._half > law.half_width):
             j = int(np.argmax(self._half / law.half_width))
+            why = self._readings.contradictions(names)
             raise MeasurementError(
-                f'r of {self._model.layout.joint_names[j]} is seen to {self._half[j]:.3g} rad/s, '
+                f'r of {names[j]} is seen to {self._half[j]:.3g} rad/s, '
                 f'{law.half_width[j]:.3g} are promised: too few samples came'
+                + (f'; {why}' if why else '')
             )
 
-    def _refuse_start(self, law: SeenLaw, q_d: Array, e: Array) -> None:
+    def _act(self, t: float, e: Array) -> None:
+        """Compute the torque for the middle of the time in which it will act."""
+        assert self._plan is not None
+        middle = max(t + self._sampling.middle, self._plan.start_time + self._begin_of_piece)
+        since_start = middle - self._plan.start_time
+        desired_into(self._curve, since_start, self._desired)
+        estimate_into(self._desired, e, self._r, self._gains.K_r, self._work.state)
+        if law_into(self._arm, self._uncertain, self._curve, since_start, self._work) != FINITE:
+            raise MeasurementError('positions measured are not finite')
+
+    def _acting(self, t: float) -> Array:
+        """Torque of a sample, noted as acting from the first instant at which it may."""
+        start, self._held = t + self._sampling.delay - self._sampling.jitter, None
+        damped_rate(self._work.energy[GAIN], self._work.state[R, 0], self._rate)
+        record_rate(self._history, start, self._rate)
+        torque: Array = self._work.result[TORQUE].copy()
+        return torque
+
+    def _refuse_start(self, law: SeenLaw, e: Array) -> None:
         """Refuse a start with an error that V_M does not allow for, as far as can be seen."""
         assert self._plan is not None and self._plan.theta_0 is not None
-        each = np.stack([q_d - e, q_d])
+        q = self._work.state[Q, 0]
+        each = np.stack([q, q + e])
         reason = refusal_to_begin(self._model, law, self._plan.theta_0, each, (self._r, e))
         if reason:
             raise BoundError(reason)
         self._begins = False
+
+    def _refuse_broken_promise(self, law: SeenLaw) -> None:
+        """Refuse to go on where V is above V_M whatever is unknown."""
+        least, V_M = self._work.energy[0], law.bounds.V_M
+        names = self._model.layout.joint_names
+        if least > V_M * (1.0 + ROUNDING):
+            raise BrokenPromiseError(
+                f'energy of the tracking error is at least {least:.3g} J, {V_M} J are promised: '
+                f'{self._readings.what_may_be_false(names)}'
+            )
+
+
+def _covers(old: Plan, new: Plan) -> bool:
+    """Whether a plan was certified for all that another one is for."""
+    bounds, others = old.theta_bounds, new.theta_bounds
+    return bounds is not None and others is not None and bounds.contains(others)

@@ -10,12 +10,14 @@ have to hold for every theta in its bounds. The second bounds the position error
 swings back at the rate K_r, de/dt = -K_r e, the first is silent about it. It is asked where the
 arm is and where it is to be, as an error is bounded by the inertia at the latter (`plan_error`).
 
-Measured positions and velocities count as exact.
+Measured positions and velocities count as exact. Of an arm that is seen late its velocities say
+too little: there the controller decides, which observes r, and nobody else refuses.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -25,8 +27,37 @@ from safe_sysid.model.dynamics.kinetic_energy import kinetic_energy
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
+from safe_sysid.track.seen_law import Sampling
 from safe_sysid.track.tracking import checked_state, shortest_turn
 from safe_sysid.trajectory.plan import Plan
+
+
+class Takeover(Protocol):
+    """Who may refuse that a plan takes over."""
+
+    def refusal_to_begin(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why a plan may not begin anew at time t [s]; empty if it may."""
+        ...
+
+    def refusal_to_go_on(
+        self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval
+    ) -> str:
+        """Why a plan may not go on from the one in force; empty if nothing speaks against it."""
+        ...
+
+
+class LeftToController:
+    """Refuses nothing: the controller looks at V, in its first step and in every other."""
+
+    def refusal_to_begin(self, *_: object) -> str:
+        """Leave it to the controller."""
+        return ''
+
+    def refusal_to_go_on(self, *_: object) -> str:
+        """Leave it to the controller."""
+        return ''
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +66,11 @@ class TrackedArm:
 
     model: RobotModel
     gains: Gains
+
+    @staticmethod
+    def of(model: RobotModel, gains: Gains, sampling: Sampling | None) -> Takeover:
+        """Whoever may refuse plans for an arm that is seen like this."""
+        return TrackedArm(model, gains) if sampling is None else LeftToController()
 
     def refusal_to_begin(
         self, plan: Plan, t: float, measurement: JointMeasurement, theta: Interval

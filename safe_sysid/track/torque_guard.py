@@ -26,7 +26,7 @@ from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.braking import Braking
-from safe_sysid.track.controller import Controller
+from safe_sysid.track.controller import BrakingLaw
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.tracking import checked_state, per_joint
 
@@ -45,7 +45,7 @@ class TorqueGuard:
     """Stands between every controller and every robot; nobody else uses `law`, which brakes."""
 
     def __init__(
-        self, model: RobotModel, settings: GuardSettings, clock: Clock, law: Controller
+        self, model: RobotModel, settings: GuardSettings, clock: Clock, law: BrakingLaw
     ) -> None:
         self._model = model
         self._settings = settings
@@ -75,6 +75,7 @@ class TorqueGuard:
         if self._waiting:
             self._waiting = False
             self._braking.reset()
+        self._braking.note(measurement, seen)
         wanted = np.array(seen.command.torque, dtype=np.float64)
         return self._judged(self._approached(wanted, now), wanted, now)
 

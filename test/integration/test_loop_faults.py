@@ -93,7 +93,8 @@ class Loop:
 
     def run(self, seconds):
         stages = self.identifier, self.planner, self.controller
-        run(self.robot, *stages, round(seconds * 1000), self.recorder.take)
+        last = self.recorder.moments[-1] if self.recorder.moments else None
+        run(self.robot, *stages, round(seconds * 1000), self.recorder.take, last)
 
 
 @pytest.mark.parametrize(

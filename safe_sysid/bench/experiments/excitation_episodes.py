@@ -30,7 +30,7 @@ from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPla
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
-from safe_sysid.track.controller import Controller
+from safe_sysid.track.controller import BrakingLaw
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
@@ -71,7 +71,7 @@ class Sample:
 class Watched:
     """A controller, and everything that passes it."""
 
-    def __init__(self, controller: Controller) -> None:
+    def __init__(self, controller: BrakingLaw) -> None:
         self._controller = controller
         self.samples: list[Sample] = []
 
@@ -82,6 +82,23 @@ class Watched:
         torque = self._controller.step(measurement, plan, estimate)
         self.samples.append(Sample(measurement, plan, estimate, torque))
         return torque
+
+    @property
+    def ahead(self) -> float:
+        """As the controller [s]."""
+        return self._controller.ahead
+
+    def note(
+        self, measurement: JointMeasurement, plan: Plan | None, estimate: ParameterEstimate
+    ) -> None:
+        """Pass a sample on."""
+        self._controller.note(measurement, plan, estimate)
+
+    def brake(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> Array:
+        """Torque of the controller after a fault, which is not kept."""
+        return self._controller.brake(measurement, plan, estimate)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Count, Natural, Positive, Range, Settings
-from safe_sysid.errors import SafeSysidError
+from safe_sysid.errors import BoundError, SafeSysidError
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.candidates import (
@@ -124,6 +124,7 @@ class _Search:
         self._seconds: dict[str, float] = {}
         self._slowest = {'certify': settings.slow, 'sets': settings.slow}
         self._starts = 0
+        self._unbounded = ''  # why the tracking error of a plan has no bound
 
     def finding(self) -> SearchFinding:
         """Look, and say what was found, whatever happens."""
@@ -134,6 +135,8 @@ class _Search:
             outcome, trouble = SearchOutcome.UNUSABLE, str(error)
         if self._best is not None:
             outcome, trouble = SearchOutcome.FOUND, ''
+        elif self._refused is None:
+            trouble = trouble or self._unbounded
         return SearchFinding(
             outcome,
             self._best,
@@ -249,7 +252,12 @@ class _Search:
         for _ in range(min(self._settings.trials, len(ranking))):
             candidate = most_promising(left, asked)
             left = [each for each in left if each is not candidate]
-            certificate = self._certify(candidate.k, cost)
+            try:
+                certificate = self._certify(candidate.k, cost)
+            except BoundError as error:  # as far from being proven as can be
+                self._unbounded = str(error)
+                asked = asked_after(candidate, -np.inf)
+                continue
             if certificate is None or certificate.holds:
                 return
             asked = asked_after(candidate, _share(certificate))
@@ -262,9 +270,12 @@ class _Search:
             if not (self._has_time_for('sets') and self._has_time_for('certify')):
                 return
             before = self._cost
-            k = self._minimised(center, half)
-            if k is None or self._certify(k, cost) is None:
-                return
+            try:
+                k = self._minimised(center, half)
+                if k is None or self._certify(k, cost) is None:
+                    return
+            except BoundError as error:
+                self._unbounded = str(error)
             if self._cost < before - SAME and self._best is not None:
                 center, half = self._best.k, 1.5 * half
             else:

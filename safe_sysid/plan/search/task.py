@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 
 from safe_sysid.config import Entries, Positive, PositiveShare, Range, Settings
-from safe_sysid.errors import SafeSysidError
+from safe_sysid.errors import BoundError, SafeSysidError
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
@@ -60,6 +60,7 @@ class _Search:
         self._refused: PlanCertificate | None = None
         self._slowest = settings.slow
         self._starts = 0
+        self._unbounded = ''  # why the tracking error of a motion has no bound
         self._check = NominalCheck(problem, settings.checks)
 
     def finding(self) -> SearchFinding:
@@ -71,6 +72,8 @@ class _Search:
             outcome, trouble = SearchOutcome.UNUSABLE, str(error)
         if self._proven is not None:
             outcome, trouble = SearchOutcome.FOUND, ''
+        elif self._refused is None:
+            trouble = trouble or self._unbounded
         seconds = time.monotonic() - self._begin
         return SearchFinding(
             outcome,
@@ -131,7 +134,11 @@ class _Search:
 
     def _prove(self, horizons: list[Horizon], length: float) -> bool:
         """Try to prove a motion; keep it, or what is nearest to being proven."""
-        certificate = self._certified(horizons)
+        try:
+            certificate = self._certified(horizons)
+        except BoundError as error:  # its tracking error has no bound
+            self._unbounded = str(error)
+            return False
         if certificate.holds:
             self._proven, self._left = certificate, self._follow.route.length - length
             self._first = min(self._first, time.monotonic() - self._begin)
@@ -170,8 +177,9 @@ class _Search:
         for piece in pieces:
             if proven:
                 before = proven[-1]
-                shape = before.error_shape(before.problem.horizon.curve.duration)
-                problem = replace(problem, error_at_start=shape, before=before.law)
+                until = before.problem.horizon.curve.duration
+                left = before.error_shape(until), before.law_at(until)
+                problem = replace(problem, error_at_start=left[0], before=left[1])
             problem = replace(problem, horizon=piece)
             proven.append(ReachableSet.certify_center(problem))
             if not proven[-1].holds:

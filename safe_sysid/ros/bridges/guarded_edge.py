@@ -40,9 +40,9 @@ from safe_sysid.ros.process.leaving import EndRequest, Supervised
 from safe_sysid.ros.process.warm_up import warm_up_law
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition
+from safe_sysid.track.chosen_law import law_for
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.hand_over import HandOver, HandOverSettings, Hands, Holder
-from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
 from safe_sysid.trajectory.plan import Plan
@@ -126,7 +126,8 @@ class GuardedEdge:
         """Return what the robot gets at a stamp [ns], (n,) [N m]; None for no torque at all."""
         if self._clock is None or self._guard is None:
             self._clock = Clock(now)
-            law = RobustPassivityController(self._arm.model, self._arm.gains, self._clock)
+            arm = self._arm
+            law = law_for(arm.model, arm.gains, self._clock, arm.sampling)
             self._guard = TorqueGuard(self._arm.model, self._settings, self._clock, law)
         self._let_go(now, measurement, self._guard)
         if not self.gives_torque:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import sys
 import time
 
@@ -36,9 +36,10 @@ from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
+from safe_sysid.track.chosen_law import PassivityController, law_for
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
-from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.track.sensed_passivity import BrokenPromiseError, SensedPassivityController
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.plan import Plan
@@ -65,12 +66,12 @@ class ControllerNode(Node):
         super().__init__('controller', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, ControllerNodeSettings)
         self._arm = arm = settings.arm()
-        for assumed in arm.model.actuation.sentences:
+        for assumed in arm.sentences:
             self.get_logger().warning(assumed)
         names = arm.model.layout.joint_names
         self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
         self._told = CertifiedPlanBuffer(names)
-        tracked = TrackedArm(arm.model, arm.gains)
+        tracked = TrackedArm.of(arm.model, arm.gains, arm.sampling)
         self._succession = PlanSuccession(tracked, settings.succession)
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
@@ -79,7 +80,7 @@ class ControllerNode(Node):
         self._mode: Mode | None = None
         self._mode_heard = 0.0
         self._plan_clock: Clock | None = None
-        self._controller: RobustPassivityController | None = None
+        self._controller: PassivityController | None = None
         self._sample: tuple[JointMeasurement, float] | None = None  # not answered, when it came
         self._answer: Float64MultiArray | None = None
         self._answered = -1  # stamp of the sample answered last [ns]
@@ -144,19 +145,32 @@ class ControllerNode(Node):
         """Return what follows from a sample; None without a plan, and in modes without torque."""
         if self._plan_clock is None or self._controller is None:
             self._plan_clock = Clock(measurement.stamp)
-            self._controller = RobustPassivityController(
-                self._arm.model, self._arm.gains, self._plan_clock
-            )
-        plan = self._followed(self._plan_clock.seconds(measurement.stamp), measurement)
+            self._controller = self._law(self._plan_clock)
+        acts_until = self._plan_clock.seconds(measurement.stamp) + self._controller.ahead
+        plan = self._followed(acts_until, measurement)
         if plan is None or self._mode not in COMMANDING:
+            self._controller.note(measurement, None, self._estimate)
             return None
         try:
             torque = self._controller.step(measurement, plan, self._estimate)
+        except BrokenPromiseError as error:
+            self._lose_track(str(error))
+            return None
         except SafeSysidError as error:  # the guard brakes, as no command comes
             self._trouble = str(error)
             return None
         self._watch_energy()
         return torque
+
+    def _law(self, clock: Clock) -> PassivityController:
+        """Law of this arm, which also says whether a plan may begin where it sees r itself."""
+        arm = self._arm
+        law = law_for(arm.model, arm.gains, clock, arm.sampling)
+        if isinstance(law, SensedPassivityController):  # torques of two plans never mix
+            succession = self._settings.succession
+            late = min(succession.late, self._settings.period)
+            self._succession = PlanSuccession(law, replace(succession, late=late))
+        return law
 
     def _followed(self, t: float, measurement: JointMeasurement) -> Plan | None:
         """Return the plan in force, told to everybody when it changes."""
@@ -185,11 +199,13 @@ class ControllerNode(Node):
         assert self._controller is not None
         energy, V_M = self._controller.least_energy, self._arm.gains.V_M
         if energy > self._settings.energy_share * V_M and not self._lost_track:
-            self._lost_track = True
-            self._trouble = (
+            self._lose_track(
                 f'energy of the tracking error is at least {energy:.4g} J, {V_M} J are promised'
             )
-            self._health.announce()
+
+    def _lose_track(self, trouble: str) -> None:
+        self._lost_track, self._trouble = True, trouble
+        self._health.announce()
 
     def _follow_none(self) -> None:
         self._succession.reset()

@@ -67,4 +67,5 @@ class PlannerNodeSettings(LoopSettings):
         """Plans of an arm among obstacles; their curves are any."""
         rest = np.zeros(arm.model.n)
         horizon = Horizon(Bezier(rest, rest, rest, self.planner.duration), rest, rest)
-        return Problem(arm.model, arm.prior, horizon, arm.gains, Obstacles.of(boxes))
+        known, obstacles = (arm.model, arm.prior, horizon, arm.gains), Obstacles.of(boxes)
+        return Problem(*known, obstacles, sampling=arm.sampling)

@@ -23,6 +23,7 @@ from safe_sysid.ros.messages.codec import (
     plan_message,
 )
 from safe_sysid.track.guarded_torque import Command
+from safe_sysid.track.law_numbers import ROWS, law_of, numbers_of
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.task_motion import Piece, TaskMotion, minimum_jerk
 
@@ -182,3 +183,33 @@ def test_a_plan_that_does_not_end_at_rest_or_is_for_others_is_refused(rng):
     empty = plan_message(PlanNotice(STAMP, one_piece(rng, 1e-10), ''), NAMES)
     with pytest.raises(MessageError, match='lasts 0 ns'):
         plan_notice(empty, NAMES)
+
+
+def law_numbers(rng, n):
+    """Numbers of a law of n joints; what they mean does not matter here."""
+    alone = [0.001, 0.002, 0.0005, 0.05, 1e-4, 0.01, 0.02, 0.9, 1.1, *rng.random(11)]
+    return np.concatenate([alone, rng.random(ROWS * n)])
+
+
+def test_laws_of_an_arm_that_is_seen_late_come_back_with_their_plan(rng):
+    motion = random_motion(rng)
+    laws = tuple(law_of(law_numbers(rng, len(NAMES)), len(NAMES)) for _ in motion.pieces)
+    sent = PlanNotice(STAMP, motion, 'name', laws)
+    told = plan_notice(wired(plan_message(sent, NAMES)), NAMES)
+    assert len(told.laws) == len(laws) > 1
+    for law, again in zip(laws, told.laws, strict=True):
+        np.testing.assert_array_equal(numbers_of(law), numbers_of(again))
+        assert again.sampling.is_same(law.sampling)
+    exact = plan_notice(wired(plan_message(PlanNotice(STAMP, motion, 'name'), NAMES)), NAMES)
+    assert exact.laws == ()
+
+
+def test_a_law_that_is_incomplete_or_not_finite_is_refused(rng):
+    numbers = law_numbers(rng, len(NAMES))
+    motion = one_piece(rng)
+    law = law_of(numbers, len(NAMES))
+    for spoiled in (numbers[:-1], np.where(np.arange(len(numbers)) == 9, np.nan, numbers)):
+        msg = plan_message(PlanNotice(STAMP, motion, 'name', (law,)), NAMES)
+        msg.points[1].effort = spoiled.tolist()
+        with pytest.raises(MessageError, match='finite ones are needed'):
+            plan_notice(msg, NAMES)

@@ -1,0 +1,91 @@
+"""How an arm is seen and moved, by its settings; the one place that makes a `Sampling` of them.
+
+    step      twice the error of a position at rest: of the encoder's step, or as it is stated
+    zero      of the joints, tilt of gravity, stamps: as `model/sensing.py` has them
+    delay     largest of `command`; half of what it may vary is the jitter
+    window    of readings, 50 ms or as many as the observer keeps
+
+What nobody stated is wide there, and said. What the law does not allow for is refused, stated or
+not: drives that follow with a time constant, slew limits, backlash, a hold other than a period.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import backlash, read_error, stamp_error, tilt_error, zero_error
+from safe_sysid.track.error_observer import LENGTH
+from safe_sysid.track.seen_law import Sampling
+
+WINDOW = 0.05  # [s]
+SPARE = 8  # readings that are kept beside those of a window
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedSampling:
+    """Sampling of an arm, and what is assumed as nobody stated it."""
+
+    sampling: Sampling | None  # None: read exactly, and torques act at once
+    sentences: tuple[str, ...]
+
+
+def described_sampling(model: RobotModel, period: float) -> DescribedSampling:
+    """Return the sampling for a period [s] of the loop, or a refusal that says why not."""
+    _refuse_what_is_not_covered(model, period)
+    sentences = list(model.actuation.sentences)
+    least, largest = model.actuation.delays(period)
+    step = 2.0 * read_error(model, sentences)
+    stamp, tilt = stamp_error(model, sentences), tilt_error(model, sentences)
+    zero = zero_error(model, sentences)
+    if model.actuation.held(period) == 0.0 and not (
+        largest or stamp or tilt or step.any() or zero.any()
+    ):
+        return DescribedSampling(None, ())
+    window = max(2.0 * period, min(WINDOW, (LENGTH - SPARE) * period))
+    jitter = 0.5 * (largest - least)
+    sampling = Sampling(step, period, largest, jitter, window, stamp, zero, tilt)
+    return DescribedSampling(sampling, tuple(sentences))
+
+
+def _refuse_what_is_not_covered(model: RobotModel, period: float) -> None:
+    """Name what the settings of an arm say, or leave open, that no certificate contains."""
+    drives, names = model.actuation, model.layout.joint_names
+    slow = np.flatnonzero(drives.bandwidth > 0.0)
+    if len(slow):
+        said = 'follows a command with a time constant of'
+        open_ = any('bandwidth' in sentence for sentence in drives.sentences)
+        _refuse(
+            model,
+            f'{names[slow[0]]} {said} {1e3 * drives.bandwidth[slow[0]]:g} ms'
+            + (' (assumed, as nobody stated it)' if open_ else ''),
+            'actuation: bandwidth: 0.0, if drives follow within a sample',
+        )
+    limited = np.flatnonzero(np.isfinite(drives.slew))
+    if len(limited):
+        j = limited[0]
+        _refuse(
+            model, f'{names[j]} changes its torque by {drives.slew[j]:g} N m/s at most', 'no slew'
+        )
+    play = np.flatnonzero(backlash(model) > 0.0)
+    if len(play):
+        j = play[0]
+        _refuse(model, f'{names[j]} has a play of {backlash(model)[j]:g} rad', 'no backlash')
+    held = drives.held(period)
+    if held not in (0.0, period):
+        _refuse(
+            model,
+            f'a torque is held for {1e3 * held:g} ms and samples come every {1e3 * period:g} ms',
+            'the period as hold, or 0 where torques follow the law all the time',
+        )
+
+
+def _refuse(model: RobotModel, what: str, allowed: str) -> None:
+    raise ConfigError(
+        f'{model.name}: {what}; no certificate for an arm that is read late contains that, so '
+        f'there is no plan. Allowed: {allowed}; or sampling: ideal, which takes readings and '
+        'torques as exact'
+    )
