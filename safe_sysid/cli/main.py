@@ -18,6 +18,7 @@ from safe_sysid.cli import (
     calibrate_drift,
     calibrate_gains,
     calibrate_kinematics,
+    commission,
     completion,
     excite,
     export_model,
@@ -45,7 +46,7 @@ GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands a
         'calibrate-drift': calibrate_drift,
     },
     'for other programs': {'export-model': export_model},
-    'on a robot or a simulator': {'run': run, 'replay': replay},
+    'on a robot or a simulator': {'commission': commission, 'run': run, 'replay': replay},
     'figures': {'bench': bench},
     'for the shell': {'completion': completion},
 }

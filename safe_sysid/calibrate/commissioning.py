@@ -1,0 +1,275 @@
+"""What a recording of an arm at rest says of its driver, beside what the arm's file says.
+
+The arm is empty and held still by something else for a few seconds, in one pose or several; what
+it does between the poses tells of velocities and encoders. Nothing is commanded for it.
+
+    stamps      period, its scatter, gaps
+    encoder     the smallest step of a position, where positions have steps
+    velocity    whether it is the difference of positions, over how many samples, or slower
+    noise       of torques in each pose
+    gravity     torques of each pose against those that hold the described arm: sign, scale, and
+                what is left, which friction of joints at rest may explain
+
+Measured figures are what was seen: of an error the least that there is, never its bound.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.recording import Recording
+from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import torque_errors
+
+PIECE = 0.5  # [s] in which an arm that stands is looked at
+STANDS = 2e-3  # [rad] by which a joint that stands moves at most in a piece
+SEEN = 1.0  # [N m] of gravity that tells a sign
+OTHER = 0.2  # share by which a scale is another one
+STEPS = 0.05  # of a step, by which changes may miss its multiples
+SMALL = 50  # steps, up to which a change counts for that
+MOST_LAGS = 20  # samples by which a velocity may be late
+MOVES = 0.02  # [rad/s] in which a velocity is compared
+UNLIKE = 0.1  # share of a velocity that its differences may leave unexplained
+
+
+class Agreement(Enum):
+    """What a figure is beside the arm's file."""
+
+    AGREES = 'agrees'
+    DIFFERS = 'DIFFERS'
+    NEW = 'is not stated'
+    UNSEEN = 'not seen'
+
+
+@dataclass(frozen=True)
+class CommissionFinding:
+    """One thing that was looked at."""
+
+    what: str
+    agreement: Agreement
+    said: str  # what was measured, and what the file says
+
+    def __str__(self) -> str:
+        return f'{self.what}: {self.agreement.value}. {self.said}'
+
+
+@dataclass(frozen=True, eq=False)
+class Commissioning:
+    """Findings, and what they propose for the arm's file, by its keys."""
+
+    findings: tuple[CommissionFinding, ...]
+    joints: dict[str, dict[str, float | int]]  # keys of `joints`, by joint
+    torque: dict[str, list[float]]  # keys of `sensing: torque`
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is not what the file says."""
+        return any(finding.agreement is Agreement.DIFFERS for finding in self.findings)
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Samples of an arm that stands."""
+
+    q: Array  # (n,) [rad] mean
+    effort: Array  # (N, n) of the driver
+
+
+def commissioned(model: RobotModel, recording: Recording, period: float) -> Commissioning:
+    """Compare a recording of the empty arm with its description; the loop has this period [s]."""
+    poses = standing(recording)
+    if not poses:
+        raise MeasurementError(
+            f'{recording.source}: the arm never stands for {PIECE} s (all joints within '
+            f'{STANDS} rad); record it at rest, in several poses'
+        )
+    look = _Look(model, recording, poses)
+    findings = [
+        look.stamps(period),
+        *look.encoders(),
+        look.velocity(),
+        *look.gravity(),
+        *look.noise(),
+    ]
+    return Commissioning(tuple(findings), look.joints, look.torque)
+
+
+def standing(recording: Recording) -> list[Pose]:
+    """Return poses in which the arm stands, each as long as it lasts."""
+    per_piece = max(3, round(PIECE / recording.timing.period))
+    poses: list[list[AnyArray]] = []
+    last = None
+    for begin in range(0, len(recording) - per_piece + 1, per_piece):
+        rows = np.arange(begin, begin + per_piece)
+        q = recording.position[rows]
+        if np.ptp(q, axis=0).max() > STANDS:
+            last = None
+            continue
+        if last is None or np.abs(q.mean(axis=0) - last).max() > STANDS:
+            poses.append([])
+        poses[-1].append(rows)
+        last = q.mean(axis=0)
+    found = [np.concatenate(rows) for rows in poses]
+    return [Pose(recording.position[r].mean(axis=0), recording.effort[r]) for r in found]
+
+
+class _Look:
+    """One recording beside one description."""
+
+    def __init__(self, model: RobotModel, recording: Recording, poses: list[Pose]) -> None:
+        self._model, self._recording, self._poses = model, recording, poses
+        self._names = model.layout.joint_names
+        self.joints: dict[str, dict[str, float | int]] = {}
+        self.torque: dict[str, list[float]] = {}
+        arm = EffortContract(model, CommandSignal())
+        weights = np.array([arm.gravity(pose.q) for pose in poses])
+        self._gravity = weights if model.sensors.effort.gravity_included else 0.0 * weights
+        sensors = model.sensors
+        self._gain = sensors.effort_sign * sensors.effort_scale  # [N m per unit of the driver]
+
+    def stamps(self, period: float) -> CommissionFinding:
+        """Return whether samples come as often as the loop takes them to."""
+        timing = self._recording.timing
+        is_same = abs(timing.period - period) < 0.2 * period
+        said = '; '.join(timing.sentences())
+        agreement = Agreement.AGREES if is_same else Agreement.DIFFERS
+        return CommissionFinding('rate', agreement, f'{said}; the loop has {1e3 * period:.4g} ms')
+
+    def encoders(self) -> list[CommissionFinding]:
+        """Return steps of positions."""
+        stated = self._model.sensors.encoder_resolution
+        found = []
+        for j, name in enumerate(self._names):
+            step = smallest_step(self._recording.position[:, j])
+            if step is None:
+                said = f'positions of {name} have no steps, or it never moved'
+                found.append(CommissionFinding(f'encoder of {name}', Agreement.UNSEEN, said))
+                continue
+            said = f'steps of {step:.4g} rad; stated are {stated[j]:.4g}'
+            if stated[j] == 0.0:
+                agreement = Agreement.NEW
+            else:
+                is_same = step <= 1.01 * stated[j]
+                agreement = Agreement.AGREES if is_same else Agreement.DIFFERS
+            if agreement is not Agreement.AGREES:
+                self._propose(name, 'encoder_resolution', step)
+            found.append(CommissionFinding(f'encoder of {name}', agreement, said))
+        return found
+
+    def velocity(self) -> CommissionFinding:
+        """Return what reported velocities are."""
+        recording = self._recording
+        if recording.velocity is None:
+            return CommissionFinding('velocity', Agreement.UNSEEN, 'the driver reports none')
+        facts = self._model.sensors.sensing.velocity
+        stated = 'nothing' if facts is None else f'{facts.source}, {facts.samples} samples'
+        found = velocity_source(recording)
+        if found is None:
+            said = f'no joint is faster than {MOVES} rad/s; stated is {stated}'
+            return CommissionFinding('velocity', Agreement.UNSEEN, said)
+        said = f'{found}; stated is {stated}'
+        agreement = Agreement.NEW if facts is None else Agreement.AGREES
+        return CommissionFinding('velocity', agreement, said)
+
+    def gravity(self) -> list[CommissionFinding]:
+        """Return sign and scale of efforts, and what gravity leaves of them."""
+        measured = np.array([pose.effort.mean(axis=0) for pose in self._poses])
+        return [
+            self._gravity_of(j, self._gain[j] * measured[:, j], self._gravity[:, j])
+            for j in range(self._model.n)
+        ]
+
+    def _gravity_of(self, j: int, torque: Array, weight: Array) -> CommissionFinding:
+        name, what = self._names[j], f'gravity on {self._names[j]}'
+        errors, theta = torque_errors(self._model), self._model.theta
+        friction = theta[self._model.layout.joint_entries('Fc')][j]
+        offset = theta[self._model.layout.joint_entries('beta')][j]
+        left = float(np.abs(torque - weight - offset).max())
+        allowed = float(errors.absolute[j] + friction + errors.ratio[j] * np.abs(weight).max())
+        said = f'{left:.3g} N m beside that of the described arm; {allowed:.3g} N m are allowed'
+        if left <= allowed:
+            tells = np.abs(weight).max() >= SEEN
+            return CommissionFinding(what, Agreement.AGREES if tells else Agreement.UNSEEN, said)
+        if np.abs(weight).max() < SEEN:
+            return CommissionFinding(what, Agreement.DIFFERS, f'{said}; see its offset')
+        gain = float(torque @ weight / (weight @ weight))
+        if gain < -OTHER:
+            self._propose(name, 'effort_sign', -int(self._model.sensors.effort_sign[j]))
+            said += f'; it is {gain:.3g} times that: counted against the axis'
+        elif abs(gain) <= OTHER:
+            said += f'; it is {gain:.3g} times that: gravity is not in it, or it is no torque'
+        elif abs(gain - 1.0) > OTHER:
+            scale = float(self._model.sensors.effort_scale[j] / gain)
+            self._propose(name, 'effort_scale', scale)
+            said += f'; it is {gain:.3g} times that: another unit, or the arm is not empty'
+        else:
+            said += '; friction at rest, masses, an offset or something that it holds'
+        return CommissionFinding(what, Agreement.DIFFERS, said)
+
+    def noise(self) -> list[CommissionFinding]:
+        """Return how torques scatter about their mean while the arm stands."""
+        errors, found, least = torque_errors(self._model), [], []
+        for j, name in enumerate(self._names):
+            scatter, allowed = 0.0, float(errors.absolute[j])
+            for pose in self._poses:
+                torque = self._gain[j] * pose.effort[:, j]
+                away = float(np.abs(torque - torque.mean()).max())
+                if away >= scatter:
+                    scatter = away
+                    allowed = float(errors.absolute[j] + errors.ratio[j] * abs(torque.mean()))
+            agreement = Agreement.AGREES if scatter <= allowed else Agreement.DIFFERS
+            least.append(max(scatter, float(errors.absolute[j])))
+            said = f'up to {scatter:.3g} N m from the mean; {allowed:.3g} N m are allowed'
+            found.append(CommissionFinding(f'torque of {name} at rest', agreement, said))
+        if any(finding.agreement is Agreement.DIFFERS for finding in found):
+            self.torque = {'ratio': errors.ratio.tolist(), 'absolute': least}
+        return found
+
+    def _propose(self, joint: str, key: str, value: float) -> None:
+        self.joints.setdefault(joint, {})[key] = value
+
+
+def smallest_step(position: Array) -> float | None:
+    """Return the step of which all changes of a position are multiples; None if there is none."""
+    changes = np.abs(np.diff(np.unique(position)))
+    changes = changes[changes > 1e-9]
+    if len(changes) < 3:
+        return None
+    multiples = changes / changes.min()
+    small = multiples < SMALL
+    if np.count_nonzero(small) < 0.5 * len(changes):
+        return None
+    whole = np.round(multiples[small])
+    if np.abs(multiples[small] - whole).max() > STEPS:
+        return None
+    return float(changes[small].sum() / whole.sum())
+
+
+def velocity_source(recording: Recording) -> str | None:
+    """Return what velocities are, in words; None where too little moves."""
+    assert recording.velocity is not None
+    j = int(np.argmax(np.abs(recording.velocity).max(axis=0)))
+    q, v, t = recording.position[:, j], recording.velocity[:, j], recording.seconds()
+    if np.abs(v).max() < MOVES:
+        return None
+    best = (np.inf, 0, 0)
+    for samples in (1, 2, 3, 4):
+        slope = (q[samples:] - q[:-samples]) / (t[samples:] - t[:-samples])
+        for late in range(min(MOST_LAGS, len(slope) // 2)):
+            seen, told = slope[: len(slope) - late], v[samples + late :]
+            rest = float(np.linalg.norm(told - seen) / np.linalg.norm(told))
+            if rest < best[0] - 1e-6:
+                best = (rest, samples, late)
+    rest, samples, late = best
+    lag = 1e3 * recording.timing.period * (0.5 * samples + late)
+    if rest < 1e-3:
+        return f'the difference of positions {samples} samples apart, {late} samples late'
+    if rest > UNLIKE:
+        return f'nothing like the slope of positions ({100 * rest:.0f} % of it are left)'
+    return f'a signal of its own, about {lag:.3g} ms behind the positions'
