@@ -68,7 +68,7 @@ BACKENDS = {
     'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',
         (*LOOP, 'ros2_control_bridge'),
-        {'ros2_control_bridge': {'use_sim_time': True}},
+        {'ros2_control_bridge': {'use_sim_time': True, 'probe.driver': 'trusted'}},
         namespace='safe_sysid',
     ),
     'kinova': BringupProfile(

@@ -85,6 +85,12 @@ class HandOver:
             self._is_late = False
             self._holder.give()
 
+    def give_up(self, now: int) -> None:
+        """Hand the arm over as it is: it does not do what our torque asks for."""
+        if self.hands is Hands.TORQUE:
+            self._seen_at = now
+            self._ask(now)
+
     def step(self, now: int, measurement: JointMeasurement | None, is_over: bool) -> None:
         """Go on letting the arm go; `is_over` says that no motion of it is planned any more."""
         stands = self._stands(now, measurement)

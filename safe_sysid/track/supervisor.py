@@ -19,6 +19,7 @@ class Mode(Enum):
     """What the loop is doing."""
 
     IDLE = 'idle'  # no torque is given out
+    PROBING = 'probing'  # the bridge finds out whether its driver does what it is told
     EXCITING = 'exciting'
     IDENTIFIED = 'identified'  # at rest, [theta] is as small as it gets
     TASK = 'task'
@@ -30,8 +31,9 @@ class Mode(Enum):
 
 
 class Signal(Enum):
-    """What can change a mode: the first seven are asked for, the rest is observed."""
+    """What can change a mode: the first eight are asked for, the rest is observed."""
 
+    PROBE = 'probe'
     EXCITE = 'excite'
     DO_TASK = 'do_task'
     BRAKE = 'brake'
@@ -39,6 +41,7 @@ class Signal(Enum):
     NEW_PAYLOAD = 'new_payload'
     RESET_FAULT = 'reset_fault'
     END = 'end'
+    OBEYED = 'obeyed'  # by the driver, with every joint
     BOUNDS_SETTLED = 'bounds_settled'  # [theta] shrinks no further
     TASK_DONE = 'task_done'
     AT_REST = 'at_rest'
@@ -142,10 +145,18 @@ class Supervision:
 
 TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
     Mode.IDLE: {
+        Signal.PROBE: Mode.PROBING,
         Signal.EXCITE: Mode.EXCITING,
         Signal.STOP: Mode.IDLE,
         Signal.NEW_PAYLOAD: Mode.IDLE,
         Signal.END: Mode.RELEASING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.PROBING: {
+        Signal.OBEYED: Mode.EXCITING,
+        Signal.BRAKE: Mode.BRAKING,
+        Signal.STOP: Mode.BRAKING,
+        Signal.END: Mode.BRAKING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.EXCITING: {
@@ -179,6 +190,7 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
         Signal.FAULT: Mode.FAULT,
     },
     Mode.HOLDING: {
+        Signal.PROBE: Mode.PROBING,
         Signal.EXCITE: Mode.EXCITING,
         Signal.BRAKE: Mode.HOLDING,
         Signal.STOP: Mode.IDLE,
@@ -200,8 +212,8 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
     Mode.ENDED: {Signal.END: Mode.ENDED, Signal.FAULT: Mode.ENDED},
 }
 GUARDED = (Mode.FAULT, Mode.RELEASING, Mode.ENDED)  # the guard acts, a fault changes nothing
-MOVING = (Mode.EXCITING, Mode.TASK, Mode.BRAKING)
-OBSERVED = (Signal.AT_REST, Signal.RELEASED, Signal.FAULT)
+MOVING = (Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.BRAKING)
+OBSERVED = (Signal.OBEYED, Signal.AT_REST, Signal.RELEASED, Signal.FAULT)
 # What has to wait until the arm is at rest.
 WAITS_FOR_REST = (Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, Signal.AT_REST)
 
@@ -244,7 +256,7 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
         present = next(cause for cause in Cause if cause in situation.faults)
         said, way_back = present.value
         return f'{signal.value} has to wait, as {said}: {way_back}'
-    if signal in (Signal.EXCITE, Signal.DO_TASK) and situation.is_payload_pending:
+    if signal in (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK) and situation.is_payload_pending:
         return f'{signal.value} has to wait until the identifier has taken new_payload'
     if signal in WAITS_FOR_REST and not situation.at_rest:
         return f'{signal.value} has to wait until the arm is at rest'

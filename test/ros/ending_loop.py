@@ -55,6 +55,15 @@ class EndingLoop:
             lambda: self._age() >= moment, f'a plan is followed for {moment} s', PATIENCE
         )
 
+    def wait_for_mode(self, mode, seconds):
+        """Until the run is in a mode."""
+        self._observer.wait(lambda: self._observer.mode == mode, mode, seconds)
+
+    @property
+    def modes(self):
+        """Modes of the run in their order."""
+        return list(self._observer.modes)
+
     def _age(self):
         if not self._observer.plans or not self._observer.plans[-1].points:
             return -1.0

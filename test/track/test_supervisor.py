@@ -17,17 +17,18 @@ from safe_sysid.track.supervisor import (
 
 # Written down a second time, mode by mode, so that the table can't change unnoticed.
 LEGAL = {
-    'idle': {'idle', 'exciting', 'fault', 'releasing'},
+    'idle': {'idle', 'probing', 'exciting', 'fault', 'releasing'},
+    'probing': {'probing', 'exciting', 'braking', 'fault'},
     'exciting': {'exciting', 'identified', 'braking', 'fault'},
     'identified': {'identified', 'task', 'exciting', 'holding', 'idle', 'fault', 'releasing'},
     'task': {'task', 'identified', 'braking', 'fault'},
     'braking': {'braking', 'holding', 'fault'},
-    'holding': {'holding', 'exciting', 'idle', 'fault', 'releasing'},
+    'holding': {'holding', 'probing', 'exciting', 'idle', 'fault', 'releasing'},
     'fault': {'fault', 'holding', 'releasing'},
     'releasing': {'releasing', 'ended'},
     'ended': {'ended'},
 }
-MOVING = {Mode.EXCITING, Mode.TASK, Mode.BRAKING}
+MOVING = {Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.BRAKING}
 SITUATIONS = st.builds(
     Situation,
     st.one_of(st.none(), st.sampled_from(Signal)),
@@ -170,7 +171,8 @@ def test_a_request_that_means_nothing_is_refused_with_what_is_allowed():
     now = after(Situation(Signal.DO_TASK, at_rest=True))
     assert now.mode is Mode.IDLE
     assert now.refusal == (
-        "do_task means nothing in mode idle; allowed are ['excite', 'stop', 'new_payload', 'end']"
+        'do_task means nothing in mode idle; allowed are '
+        "['probe', 'excite', 'stop', 'new_payload', 'end']"
     )
 
 

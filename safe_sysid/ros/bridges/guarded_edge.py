@@ -43,6 +43,8 @@ from safe_sysid.ros.watch.health import Condition
 from safe_sysid.track.chosen_law import law_for
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.hand_over import HandOver, HandOverSettings, Hands, Holder
+from safe_sysid.track.obey_probe import ProbeSettings
+from safe_sysid.track.probed_driver import TRUSTED, ProbedDriver
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
 from safe_sysid.trajectory.plan import Plan
@@ -61,7 +63,9 @@ class GuardedEdge:
         settings: GuardSettings,
         hand_over: HandOverSettings,
         holder: Holder,
+        probe: ProbeSettings = TRUSTED,
     ) -> None:
+        self._driver = ProbedDriver(arm.model, arm.gains, probe)
         self._node, self._arm, self._settings = node, arm, settings
         names = arm.model.layout.joint_names
         self._writer = JointStateWriter(names, f'{node.get_fully_qualified_name()} {os.getpid()}')
@@ -114,6 +118,11 @@ class GuardedEdge:
         return self.mode is Mode.FAULT or self.lets_go
 
     @property
+    def needs_no_answer(self) -> bool:
+        """Whether torques follow from samples without the controller."""
+        return self.is_alone or self.mode is Mode.PROBING
+
+    @property
     def lets_go(self) -> bool:
         """Whether the arm is to be left to what holds it without torque."""
         return self._lets_go or self._is_told_without_supervisor
@@ -133,14 +142,18 @@ class GuardedEdge:
         if not self.gives_torque:
             self._given = None
             return None
-        command = None if self.is_alone else self._command
+        command = None
+        if not self.is_alone:
+            command = self._driver.command(self.mode, measurement, self._estimate, self._command)
+        if self._driver.is_wild:
+            self._hand_over.give_up(now)
         seen = GuardInput(command, measurement, self._plan_on(self._clock), self._estimate)
         self._given, self._now = self._guard.step(now, seen), now
         return self._given.torque
 
     def _let_go(self, now: int, measurement: JointMeasurement | None, guard: TorqueGuard) -> None:
         """Where no torque is wanted any more, see that something else holds the arm."""
-        if not self.lets_go or self.is_free:
+        if not (self.lets_go or self._driver.is_wild) or self.is_free:
             return
         is_fresh = measurement is not None and now - measurement.stamp <= (
             self._settings.max_age * 1e9
@@ -198,11 +211,15 @@ class GuardedEdge:
             'at rest in [s]': f'{self._rest_of_plan():.2f}',
             'guard': 'off' if self._given is None else self._given.outcome.value,
             'mode': 'unknown' if self.mode is None else self.mode.value,
+            'obeys': self._driver.obedience.value,
         }
         is_blind = self._given is not None and self._given.outcome is GuardOutcome.BLIND
         trouble = refusal or self._trouble or ('no measurement to go by' if is_blind else '')
         faults = {Cause.COMMAND_REFUSED} if refused else set()
-        return Condition(trouble, frozenset(faults), figures)
+        disobedience = self._driver.complaint(self.mode)
+        if disobedience:
+            faults.add(Cause.ROBOT_NOT_READY)
+        return Condition(disobedience or trouble, frozenset(faults), figures)
 
     def _plan_on(self, clock: Clock) -> Plan | None:
         """Return the plan in force, once the estimate it was certified for is known."""
@@ -221,12 +238,14 @@ class GuardedEdge:
             self._trouble = f"mode is '{msg.data}', allowed are {[m.value for m in Mode]}"
             return
         before, self.mode = self.mode, mode
+        if before is Mode.PROBING and mode is not before:
+            self._driver.leave()
         if mode in LETTING_GO:
             self._lets_go = True
             if before is None and mode is Mode.RELEASING:  # the driver may repeat our last torque
                 self._hand_over.engage()
         elif mode is not Mode.FAULT or before is None:
-            if before is Mode.FAULT or self._lets_go:
+            if before in (Mode.FAULT, Mode.PROBING) or self._lets_go:
                 self._begin_anew()
             self._lets_go = False
             self._hand_over.engage()

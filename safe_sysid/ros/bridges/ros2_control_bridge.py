@@ -27,6 +27,7 @@ from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.track.hand_over import HandOverSettings, Holder
+from safe_sysid.track.obey_probe import ProbeSettings
 from safe_sysid.track.supervisor import Cause
 from safe_sysid.track.torque_guard import GuardSettings
 
@@ -46,6 +47,7 @@ class Ros2ControlSettings(LoopSettings):
     command: CommandSignal = field(default_factory=CommandSignal)
     guard: GuardSettings = field(default_factory=GuardSettings)
     hand_over: HandOverSettings = field(default_factory=HandOverSettings)
+    probe: ProbeSettings = field(default_factory=ProbeSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
     @property
@@ -90,7 +92,12 @@ class Ros2ControlBridge(Node):
         self._reader = JointStateReader(names)
         self._turns = Turns(arm.model.limits.is_continuous)
         self._edge = GuardedEdge(
-            self, arm, settings.guard, settings.hand_over, self._holder(settings)
+            self,
+            arm,
+            settings.guard,
+            settings.hand_over,
+            self._holder(settings),
+            settings.probe,
         )
         self.leave = self._edge
         self._measurement: JointMeasurement | None = None
@@ -140,8 +147,13 @@ class Ros2ControlBridge(Node):
         self._edge.publish(self._measurement)
 
     def _expect_effort(self, read: JointMeasurement) -> None:
-        """Refuse states that have no effort although the arm is commanded."""
-        since = 0.0 if self._engaged is None else (read.stamp - self._engaged) / SECOND
+        """Refuse states that have no effort although the arm is commanded.
+
+        Where it is let go, another controller may have it already.
+        """
+        if self._engaged is None or self._edge.lets_go:
+            return
+        since = (read.stamp - self._engaged) / SECOND
         if not read.has_torque and since > EFFORT_WITHIN:
             raise MeasurementError(
                 f'effort of all joints is still nan in a state {since:.3g} s after the first '
@@ -152,8 +164,8 @@ class Ros2ControlBridge(Node):
     def _look(self) -> None:
         """Command what answers the newest sample, or the guard's word if there is no answer."""
         now, (answer, at) = time.monotonic(), self._commanded
-        # nobody but the guard answers a sample where it acts alone
-        answered = self._stamp if self._edge.is_alone else self._edge.answered
+        # nobody but the guard answers a sample where it acts alone, and nobody else the probe's
+        answered = self._stamp if self._edge.needs_no_answer else self._edge.answered
         if answered == answer and now - at < self._settings.period:
             return
         self._commanded = answered, now

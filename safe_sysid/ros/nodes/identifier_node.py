@@ -32,8 +32,8 @@ from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
-# In releasing somebody else may hold the arm already.
-WITHOUT_TORQUE = (Mode.IDLE.value, Mode.RELEASING.value, Mode.ENDED.value)
+# In releasing somebody else may hold the arm already; in probing who does is to be found out.
+WITHOUT_TORQUE = (Mode.IDLE.value, Mode.PROBING.value, Mode.RELEASING.value, Mode.ENDED.value)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.payload_change import PayloadChange
 from safe_sysid.ros.watch.run_ending import RunEnding
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
+from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
     Cause,
     Mode,
@@ -122,6 +123,8 @@ class SupervisorNode(Node):
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
         self._take_sample()
+        if signal is Signal.EXCITE and self._obedience is Obedience.UNKNOWN:
+            signal = Signal.PROBE  # learning follows by itself
         cause = self._now.cause
         present = self._faults()
         if signal is Signal.RESET_FAULT:
@@ -149,7 +152,7 @@ class SupervisorNode(Node):
             return
         if self._is_due_to_start():
             self._ask(Signal.EXCITE)
-        signal = None
+        signal = self._obeyed()
         done = self._nodes.figure('planner', 'nothing left to do in')
         if done == self._now.mode.value and self._at_rest():
             signal = {Mode.EXCITING: Signal.BOUNDS_SETTLED, Mode.TASK: Signal.TASK_DONE}.get(
@@ -158,6 +161,16 @@ class SupervisorNode(Node):
         self._step(Situation(signal, self._faults(), self._at_rest()))
         if signal is Signal.BOUNDS_SETTLED and self._settings.task_follows:
             self._step(Situation(Signal.DO_TASK, self._faults(), self._at_rest()))
+
+    @property
+    def _obedience(self) -> Obedience:
+        """Whether the driver does what it is told, as far as the bridge knows."""
+        said = self._nodes.any_figure('obeys')
+        return Obedience.OBEYS if said is None else Obedience(said)
+
+    def _obeyed(self) -> Signal | None:
+        is_probed = self._obedience is Obedience.OBEYS
+        return Signal.OBEYED if self._now.mode is Mode.PROBING and is_probed else None
 
     def _take_sample(self) -> None:
         msg = self._newest_sample.take()

@@ -35,6 +35,7 @@ GIVE_UP = 60.0  # [s]
 SETTINGS = {
     'all__period': 9.0,  # [s] of the steady clock, in which a machine that is busy has answered
     'ros2_control_bridge__guard__max_age': 0.5 * PERIOD,
+    'ros2_control_bridge__probe__driver': 'trusted',
     'ros2_control_bridge__guard__longest_step': 2.0 * PERIOD,
 }
 
@@ -114,8 +115,8 @@ class Bench:
 
 
 @contextmanager
-def bench(tmp_path, **habits):
-    settings = changed_settings(tmp_path, 'kinova_gen3', **SETTINGS)
+def bench(tmp_path, changed=SETTINGS, **habits):
+    settings = changed_settings(tmp_path, 'kinova_gen3', **changed)
     own = ['--ros-args', '--params-file', str(settings), '-r', '__ns:=/loop']
     own += ['-p', 'use_sim_time:=true']
     rclpy.init(args=own)
@@ -158,6 +159,14 @@ def test_a_driver_without_effort_until_it_is_commanded_is_commanded(tmp_path):
             over.tick(is_commanded=True)
         assert np.isfinite(over.loop.samples[-1].torque).all()
         assert over.loop.trouble(NAME) == ''
+        over.say('idle')
+        for _ in range(10):
+            over.tick(is_commanded=True)
+        over.driver.forget()
+        over.driver.active = 'joint_trajectory_controller'  # which somebody switched on
+        for _ in range(120):
+            over.tick(is_commanded=False)
+        assert Cause.BAD_MEASUREMENT not in over.loop.said[NAME].faults
 
 
 def test_effort_that_never_comes_is_a_fault(tmp_path):
@@ -187,3 +196,55 @@ def test_a_joint_that_is_reported_in_one_turn_turns_on(tmp_path):
     assert reported[1][reported[0].index('joint_5')] < 0.0
     assert np.abs(np.diff(positions, axis=0)).max() < 0.05
     assert positions[-1, 4] > np.pi
+
+
+PROBED = {**SETTINGS, 'ros2_control_bridge__probe__driver': 'probed'}
+
+
+def probed(over):
+    """Go through the probe; what the bridge says of its driver."""
+    over.tick(is_commanded=False)
+    over.say('probing')
+    told = lambda: over.loop.figures(NAME).get('obeys')  # noqa: E731
+    for _ in range(8000):
+        over.tick(is_commanded=True)
+        if told() != 'not known yet':
+            return told()
+    return told()
+
+
+@pytest.mark.slow
+def test_a_driver_that_takes_efforts_and_holds_its_position_is_refused_before_any_motion(tmp_path):
+    """ros2_kortex exports effort commands, activates their controller, and ignores them."""
+    with bench(tmp_path, PROBED, ignores=True) as over:
+        assert probed(over) == 'does not obey'
+        sentence = 'the driver takes effort commands and does not act on them'
+        over.until(lambda: sentence in over.loop.trouble(NAME), sentence)
+        assert over.loop.said[NAME].faults == {Cause.ROBOT_NOT_READY}
+        torques = np.abs(over.told).max(axis=0)
+    assert np.all(torques < 0.5 * RobotModel.named('kinova_gen3').limits.torque)
+
+
+@pytest.mark.slow
+def test_a_driver_that_obeys_is_known_to_and_commands_pass(tmp_path):
+    with bench(tmp_path, PROBED) as over:
+        assert probed(over) == 'obeys'
+        assert np.abs(over.driver.arm.q - START).max() < 5e-3
+        over.say('task')
+        for _ in range(60):
+            over.tick(is_commanded=True)
+        assert over.loop.trouble(NAME) == ''
+        np.testing.assert_allclose(over.told[-1], over.loop.torques[-1], rtol=0.0, atol=1e-9)
+
+
+def test_commands_do_not_pass_before_the_driver_was_asked(tmp_path):
+    with bench(tmp_path, PROBED) as over:
+        over.tick(is_commanded=False)
+        over.say('task')
+        over.tick(is_commanded=True)
+        sentence = 'nobody has found out yet whether the driver does what it is told'
+        over.until(lambda: sentence in over.loop.trouble(NAME), sentence)
+        assert over.loop.said[NAME].faults == {Cause.ROBOT_NOT_READY}
+        for _ in range(60):
+            over.tick(is_commanded=True)
+        assert np.abs(over.driver.arm.q - START).max() < 1e-3

@@ -105,6 +105,7 @@ def connected(manager_messages, tmp_path_factory):
         'kinova_gen3',
         ros2_control_bridge__guard__max_age=2.0,  # a busy machine is late
         ros2_control_bridge__hold_controller='position_controller',
+        ros2_control_bridge__probe__driver='trusted',
         ros2_control_bridge__controller_joints=[driver.names[i] for i in CONTROLLER],
     )
     own = ['--params-file', str(settings), '-r', '__ns:=/loop']

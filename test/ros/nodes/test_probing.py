@@ -1,0 +1,28 @@
+"""A run that begins by finding out whether its driver does what it is told."""
+
+import pytest
+from ros.ending_loop import BRIDGE, PATIENCE, ending_loop, of_mujoco
+
+pytest.importorskip('mujoco', reason='MuJoCo is an extra')
+PROBED = ('-p', f'{BRIDGE}:probe.driver:=probed')
+
+
+@pytest.mark.slow
+def test_learning_follows_by_itself_on_a_driver_that_obeys(tmp_path):
+    with ending_loop(tmp_path, *PROBED, driver=of_mujoco(tmp_path)) as loop:
+        loop.wait_for_motion(0.3)
+        modes = loop.modes
+        loop.signal()
+        loop.expect_rest()
+    assert modes[:3] == ['idle', 'probing', 'exciting']
+    assert 'fault' not in modes
+
+
+@pytest.mark.slow
+def test_a_driver_that_ignores_efforts_is_a_fault_before_any_motion(tmp_path):
+    with ending_loop(tmp_path, *PROBED, driver=of_mujoco(tmp_path, ignores=True)) as loop:
+        loop.wait_for_mode('fault', PATIENCE)
+        assert loop.modes[:3] == ['idle', 'probing', 'fault']
+        loop.wait_to_read('the driver takes effort commands and does not act on them', 1)
+        moved = [line['qd'] for line in loop.log if 'qd' in line]
+        assert not any(map(any, moved))
