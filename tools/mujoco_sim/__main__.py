@@ -12,7 +12,7 @@ the process ends so much simulated time later, else it goes on.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 import json
 from pathlib import Path
 import sys
@@ -159,7 +159,8 @@ def main():
     facts, habits, settings = read(sys.argv[1:])
     start = np.array(settings.start) if len(settings.start) else np.zeros(len(facts.joints))
     rclpy.init()
-    driver = Driver(Arm(facts, start), facts.joints, habits)
+    bare = Arm(replace(facts, payload=''), start)
+    driver = Driver(Arm(facts, start), facts.joints, habits, bare)
     process = Process(rclpy.create_node('mujoco_sim'), driver, settings)
     with suppress(KeyboardInterrupt, ExternalShutdownException):
         process.run()

@@ -100,6 +100,11 @@ class Arm:
         self._data.qvel[:] = moving
         return holding
 
+    def gravity_at(self, q):
+        """Torque that would hold it somewhere [N m]."""
+        self._data.qpos[self._dofs] = q
+        return self.gravity()
+
     def move(self, torque, seconds):
         """Let time pass under a torque."""
         steps = max(1, int(np.ceil(seconds / STEP - 1e-9)))

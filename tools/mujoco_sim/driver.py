@@ -30,12 +30,14 @@ class Habits:
     waits_with_effort: bool = False  # effort is nan until the first command
     wraps: bool = False  # positions in (-pi, pi]
     delay: int = 0  # ticks from a command to its effect
+    adds_gravity: bool = False  # of the bare arm, to commands
     ignores: bool = False  # takes efforts and holds its position
     sign: int = 1  # of commands
     limit: float = float('inf')  # [N m] at which commands are clipped
     rate: float = float('inf')  # [N m/s] by which they change at most
     passes_nan: bool = False  # a command with nan reaches the arm, as in Humble
     effort: str = 'applied'  # reported: the torque that acts, the command as it came, or nan
+    current: float = 1.0  # [A per N m] of what is reported, as arms without torque sensors do
     gain: float = 0.0  # share by which reported torques are wrong
     noise: float = 0.0  # [N m] of reported torques at most
     encoder: float = 0.0  # [rad] steps of positions
@@ -52,8 +54,9 @@ class Habits:
 class Driver:
     """Broadcaster, effort controller, position controller and their manager."""
 
-    def __init__(self, arm, names, habits):
+    def __init__(self, arm, names, habits, bare=None):
         self.arm, self.habits = arm, habits
+        self._bare = bare  # the same arm with nothing in its hand, whose gravity a driver knows
         self._rng = np.random.default_rng(habits.seed)
         fingers = ['left_finger_joint', 'right_finger_joint'] if habits.gripper else []
         self._names, self._n = [*names, *fingers], len(names)
@@ -125,6 +128,8 @@ class Driver:
     def _actual(self, told):
         """Torque that acts for a command."""
         wanted = np.clip(self.habits.sign * told, -self.habits.limit, self.habits.limit)
+        if self.habits.adds_gravity:
+            wanted = wanted + self._bare.gravity_at(self.arm.q)
         if np.isfinite(self.habits.rate):
             last = self.arm.gravity() if self._acting is None else self._acting
             most = self.habits.rate * self.habits.period
@@ -157,7 +162,7 @@ class Driver:
             return self._told
         torque = self.arm.gravity() if self._acting is None else self._acting
         noise = habits.noise * self._rng.uniform(-1.0, 1.0, size=self._n)
-        return (1.0 + habits.gain) * torque + noise
+        return habits.current * ((1.0 + habits.gain) * torque + noise)
 
     def words(self):
         """Kind and stamp [ns] of what is told in this tick, in its order; `state` has its own."""

@@ -18,6 +18,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.turns import Turns
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.controller_switch import ControllerSwitch, Nobody, Switched
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, JointStateReader, numbers
@@ -85,6 +86,7 @@ class Ros2ControlBridge(Node):
         self._settings = settings = read_config(self, Ros2ControlSettings)
         arm = settings.arm()
         names = arm.model.layout.joint_names
+        _refuse_unknown_currents(arm.model)
         self._order = settings.order(names)
         self._contract = EffortContract(
             replace(settings, payload='').described(), settings.command
@@ -188,6 +190,16 @@ class Ros2ControlBridge(Node):
         edge = self._edge.condition()
         faults = edge.faults | ({Cause.BAD_MEASUREMENT} if self._bad_state else set())
         return Condition(self._bad_state or edge.trouble or self._warnings, faults, edge.figures)
+
+
+def _refuse_unknown_currents(model: RobotModel) -> None:
+    sensors = model.sensors
+    if sensors.effort.kind == 'current' and np.all(sensors.effort_scale == 1.0):
+        raise ConfigError(
+            f'effort is a motor current, and effort_scale is 1 on every joint of {model.name}: '
+            'nobody knows the torques of this arm. Calibrate it (safe-sysid calibrate-gains) and '
+            'enter effort_scale [N m/A] in its settings'
+        )
 
 
 def main() -> int:

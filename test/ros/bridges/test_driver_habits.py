@@ -5,6 +5,7 @@ goes on once what was said has been heard, so no test depends on how fast the ma
 """
 
 from contextlib import contextmanager
+from dataclasses import replace
 import importlib.util
 from pathlib import Path
 import sys
@@ -20,10 +21,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.facts import facts_path
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlBridge
 from safe_sysid.ros.messages.codec import SECOND
 from safe_sysid.ros.messages.qos import SAMPLES
+from safe_sysid.share import share_directory
 from safe_sysid.track.supervisor import Cause
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
@@ -55,7 +59,8 @@ class Bench:
         arms, drivers = loaded('arm'), loaded('driver')
         facts = arms.facts_of('kinova_gen3', 'dumbbell_5lb')
         said = drivers.Habits(**{'period': PERIOD, **habits})
-        self.driver = drivers.Driver(arms.Arm(facts, START), facts.joints, said)
+        bare = arms.Arm(replace(facts, payload=''), START)
+        self.driver = drivers.Driver(arms.Arm(facts, START), facts.joints, said, bare)
         model = RobotModel.named('kinova_gen3')
         self.loop = SmallLoop(node, model, SpringLaw(model, START + 0.05, 100.0, 20.0))
         self.bridge, self.told = bridge, []
@@ -196,6 +201,42 @@ def test_a_joint_that_is_reported_in_one_turn_turns_on(tmp_path):
     assert reported[1][reported[0].index('joint_5')] < 0.0
     assert np.abs(np.diff(positions, axis=0)).max() < 0.05
     assert positions[-1, 4] > np.pi
+
+
+AMPERES = 0.08  # per N m
+
+
+def of_currents(folder, scale):
+    """Settings of an arm whose driver reports currents, and of a loop for it."""
+    text = facts_path('kinova_gen3').read_text()
+    text = text.replace('kind: torque', 'kind: current').replace(
+        'effort_scale: 1.0', f'effort_scale: {scale}'
+    )
+    text = text.replace('urdf: kinova', f'urdf: {share_directory()}/urdf/kinova')
+    (folder / 'kinova_of_currents.yaml').write_text(text)
+    more = {'all__robot': str(folder / 'kinova_of_currents.yaml'), 'all__payload': ''}
+    return {**SETTINGS, **more, 'ros2_control_bridge__command__adds_gravity': True}
+
+
+def test_a_driver_of_currents_that_adds_gravity_gets_torques_beside_it(tmp_path):
+    """As that of Universal Robots: what it reports and what it is told are counted differently."""
+    settings = of_currents(tmp_path, 1.0 / AMPERES)
+    with bench(tmp_path, settings, adds_gravity=True, current=AMPERES) as over:
+        over.tick(is_commanded=False)
+        over.say('task')
+        for _ in range(100):
+            over.tick(is_commanded=True)
+        assert over.loop.trouble(NAME) == ''
+        told, done = over.loop.torques[-2], over.loop.samples[-1].torque
+    np.testing.assert_allclose(done, told, rtol=0.0, atol=1e-9)
+
+
+def test_currents_that_nobody_calibrated_are_refused(tmp_path):
+    with (
+        pytest.raises(ConfigError, match='effort is a motor current, and effort_scale is 1'),
+        bench(tmp_path, of_currents(tmp_path, 1.0)),
+    ):
+        pass
 
 
 PROBED = {**SETTINGS, 'ros2_control_bridge__probe__driver': 'probed'}

@@ -1,6 +1,7 @@
 """The arm of `tools/mujoco_sim`: nothing of ours in it, and each habit is what it says."""
 
 import ast
+from dataclasses import replace
 import importlib.util
 from pathlib import Path
 import subprocess
@@ -36,7 +37,8 @@ FACTS = arms.facts_of(ROBOT, PAYLOAD)
 
 def driver(start=START, **habits):
     said = drivers.Habits(**habits)
-    return drivers.Driver(arms.Arm(FACTS, start), FACTS.joints, said)
+    bare = arms.Arm(replace(FACTS, payload=''), start)
+    return drivers.Driver(arms.Arm(FACTS, start), FACTS.joints, said, bare)
 
 
 def reported(plant, what):
@@ -188,6 +190,13 @@ def test_what_is_reported_as_effort():
     np.testing.assert_array_equal(reported(echo, 'effort'), command)
     wrong = reported(after(driver(gain=0.01, noise=0.2), command, 1), 'effort') - 1.01 * command
     assert 0.0 < np.abs(wrong).max() <= 0.2
+
+
+def test_a_driver_that_adds_gravity_knows_that_of_the_bare_arm_and_may_report_currents():
+    bare = arms.Arm(replace(FACTS, payload=''), START).gravity()
+    plant = after(driver(adds_gravity=True, current=0.1), np.full(7, 2.0), 1)
+    np.testing.assert_allclose(reported(plant, 'effort'), 0.1 * (bare + 2.0), rtol=0.0, atol=1e-9)
+    assert np.abs(plant.arm.gravity() - bare).max() > 1.0
 
 
 def test_positions_have_steps_and_turn_over():
