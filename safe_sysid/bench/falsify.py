@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict
 import importlib.util
-import multiprocessing
-import os
 import time
 
 import numpy as np
@@ -32,8 +28,8 @@ from safe_sysid.bench.experiments.falsification.verdicts import (
     judged,
     rows_judged,
 )
+from safe_sysid.bench.processes import trial_processes
 from safe_sysid.bench.settings import BenchSettings, Progress
-from safe_sysid.versions import cpu_count
 
 RECORDINGS, QUICK_RECORDINGS = 10_000, 300
 POSES, QUICK_POSES = 1000, 32
@@ -50,7 +46,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Return counts of broken promises; what a trial is follows from seed and number alone."""
     begin, quick, seed = time.monotonic(), settings.quick, settings.seed
     count = settings.trials or (QUICK_RECORDINGS if quick else RECORDINGS)
-    with _processes() as pool:
+    with trial_processes() as pool:
         campaigns = Campaigns(pool, seed, progress)
         recordings = campaigns.recordings(count)
         climbed = campaigns.climbs(*((QUICK_CLIMBS, QUICK_STEPS) if quick else (CLIMBS, STEPS)))
@@ -94,21 +90,6 @@ def _of_recordings(total: RecordingVerdict, climbed: RecordingVerdict) -> dict[s
         'bounds': {name: total.bounds[name] for name in (*FORMS, ONLINE)},
         'false_contradictions': total.false_contradictions,
     }
-
-
-@contextmanager
-def _processes() -> Iterator[ProcessPoolExecutor]:
-    """One process per core; small matrices gain nothing from threads, which would fight."""
-    name, before = 'OPENBLAS_NUM_THREADS', os.environ.get('OPENBLAS_NUM_THREADS')
-    os.environ[name] = '1'
-    try:
-        context = multiprocessing.get_context('spawn')
-        with ProcessPoolExecutor(cpu_count(), context) as pool:
-            yield pool
-    finally:
-        os.environ.pop(name)
-        if before is not None:
-            os.environ[name] = before
 
 
 class Campaigns:

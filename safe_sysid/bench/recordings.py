@@ -11,21 +11,23 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.recorded_pairs import recorded_pair
+from safe_sysid.bench.processes import trial_processes
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
-from safe_sysid.identify.difference.against_empty import DifferenceProblem, payload_difference
-from safe_sysid.identify.difference.self_test import PieceResult, SelfTest, self_test
+from safe_sysid.identify.difference.against_empty import DifferenceProblem
+from safe_sysid.identify.difference.gain_calibration import GainRecordings, calibrated_gains
+from safe_sysid.identify.difference.self_test import PieceResult, SelfTest, result_of, self_test
 from safe_sysid.measure.csv_log import Columns
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 
 ARMS = ('two_link', 'ur5e', 'lbr_med7')
-TRIALS, QUICK_TRIALS = 40, 4
+TRIALS, QUICK_TRIALS = 200, 4
 PIECE = 10.0  # [s]
 GAIN_ERROR = 0.01  # share that is promised, and used up at random
-FOLDER = Path(__file__).parents[3] / 'shared' / 'data'
+WORD_AFTER = 10  # trials
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,10 @@ class RealRecording:
 
     urdf: str
     file: str
-    names: str = '{joint}'
     sign: float = 1.0
     rate: float | None = None
-    gains: tuple[float, ...] = ()  # [N m] per unit, from a known mass
+    known: tuple[str, float] | None = None  # recording with a body and its mass [kg], which tell
+    # the gains
 
 
 REAL = {
@@ -48,7 +50,7 @@ REAL = {
     'ur10e_current': RealRecording(
         'ur10e_current/ur10e.urdf',
         'ur10e_current/empty_50s.csv',
-        gains=(11.13, 12.16, 10.05, 10.14, 10.19, 10.36),
+        known=('ur10e_current/loaded_2805g_50s.csv', 2.805),
     ),
     'med7_tian': RealRecording(
         'kuka_med7_tian/med7dock.urdf',
@@ -62,14 +64,21 @@ REAL = {
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Count how often intervals contain the body, and how wide they are."""
     trials = settings.trials or (QUICK_TRIALS if settings.quick else TRIALS)
-    rng = np.random.default_rng(settings.seed)
-    simulated = []
-    for i in range(trials):
-        simulated.append(_simulated(i, rng))
-        if (i + 1) % 5 == 0:
-            progress(f'{i + 1} of {trials} simulated pairs')
+    folder = settings.data or os.environ.get('SAFE_SYSID_DATA')
+    real = {} if settings.quick or folder is None else _at_hand(Path(folder), progress)
+    simulated, tests = [], {}
+    with trial_processes() as pool:
+        pending = {
+            name: pool.submit(real_test, Path(folder or ''), name, settings.seed) for name in real
+        }
+        for result in pool.map(simulated_result, range(trials), [settings.seed] * trials):
+            simulated.append(result)
+            if len(simulated) % WORD_AFTER == 0:
+                progress(f'{len(simulated)} of {trials} simulated pairs')
+        for name, test in pending.items():
+            tests[name] = test.result()
+            progress(f'{name}: {len(tests[name].results)} pieces and bodies')
     everything = SelfTest(PIECE, tuple(simulated))
-    tests = {} if settings.quick else _real(settings.seed, progress)
     results = [r for test in tests.values() for r in test.results]
     every = SelfTest(PIECE, (*simulated, *results))
     return {
@@ -141,40 +150,36 @@ def _problem(
     )
 
 
-def _simulated(number: int, rng: np.random.Generator) -> PieceResult:
+def simulated_result(number: int, seed: int) -> PieceResult:
     """Identify one random body in one random arm."""
+    rng = np.random.default_rng([seed, number])
     model = RobotModel.named(ARMS[number % len(ARMS)])
     pair = recorded_pair(model, rng, GAIN_ERROR, recordings=1 + number % 2)
-    found = payload_difference(_problem(model, [pair.loaded], [[log] for log in pair.empty]))
-    pairs = [
-        None if x is None else (float(x.lower[0]), float(x.upper[0]))
-        for x in (found.statistical_bounds, found.guaranteed_bounds)
-    ]
-    reasons = [x for x in (found.withheld, found.not_guaranteed) if x is not None]
-    return PieceResult(
-        number, 0.0, float(pair.payload[0]), float(found.nominal[0]), pairs[0], pairs[1],
-        '; '.join(reasons) or None,
-    )  # fmt: skip
+    truth = float(pair.payload[0])
+    problem = _problem(model, [pair.loaded], [[log] for log in pair.empty])
+    return result_of(problem, (number, 0.0), truth)
 
 
-def _real(seed: int, progress: Progress) -> dict[str, SelfTest]:
-    """Pieces of real recordings with bodies added to them, where there are any."""
-    folder = Path(os.environ.get('SAFE_SYSID_DATA', FOLDER))
-    found: dict[str, SelfTest] = {}
-    for name, real in REAL.items():
-        if not (folder / real.file).exists():
-            progress(f'{name} is not in {folder}, which SAFE_SYSID_DATA can name')
-            continue
-        progress(name)
-        found[name] = self_test(_problem_of(folder, real), PIECE, np.random.default_rng(seed))
+def _at_hand(folder: Path, progress: Progress) -> list[str]:
+    """Names of the real recordings that are there."""
+    found = [name for name, real in REAL.items() if (folder / real.file).exists()]
+    missing = [name for name in REAL if name not in found]
+    if missing:
+        progress(f'{", ".join(missing)}: not in {folder}')
     return found
 
 
-def _problem_of(folder: Path, real: RealRecording) -> DifferenceProblem:
+def real_test(folder: Path, name: str, seed: int) -> SelfTest:
+    """Test pieces of a real recording with bodies added to its torques."""
+    real = REAL[name]
     arm = arm_of(str(folder / real.urdf), None)
     model = arm.model
-    choice = RecordingChoice(folder / real.file, None, real.names, Columns(rate=real.rate))
-    recording = recording_of_choice(choice, model.layout.joint_names)
-    gain = np.array(real.gains) if real.gains else np.ones(model.n)
-    logs = even_recording(recording, np.full(model.n, real.sign), gain, model.limits.is_continuous)
-    return _problem(model, logs, [logs])
+    empty = RecordingChoice(folder / real.file, None, columns=Columns(rate=real.rate))
+    gain = np.full(model.n, real.sign)
+    if real.known is not None:
+        file, mass = real.known
+        pair = GainRecordings([empty], [RecordingChoice(folder / file)])
+        gain = calibrated_gains(arm, pair, mass)[0].gain
+    recording = recording_of_choice(empty, model.layout.joint_names)
+    logs = even_recording(recording, np.sign(gain), np.abs(gain), model.limits.is_continuous)
+    return self_test(_problem(model, logs, [logs]), PIECE, np.random.default_rng(seed))

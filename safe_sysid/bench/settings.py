@@ -35,4 +35,6 @@ class BenchSettings(Settings):
     seed: Natural = 1  # of the random numbers
     quick: bool = False  # less of everything, so that it ends within 40 s on two cores
     plots: Path | None = None  # draw the plots into this folder
+    data: Path | None = None  # recordings: folder of real ones that others made, laid out as the
+    # table of docs/recordings.md says; none: what SAFE_SYSID_DATA names, if anything
     table4: bool = False  # identify: only the condition numbers of Table IV

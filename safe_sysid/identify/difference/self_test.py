@@ -189,21 +189,23 @@ def _with_bodies(
         body = VirtualPayload(mass, distance, tuple(share.tolist()))
         held = [holding(problem.model, log, body) for log in problem.loaded]
         truth = float((into @ body.parameters())[0])
-        try:
-            answer = payload_difference(replace(evidence, loaded=held))
-        except MeasurementError as error:
-            found.append(PieceResult(*place, truth, np.nan, None, None, str(error)))
-            continue
-        pairs = [
-            None if x is None else (float(x.lower[0]), float(x.upper[0]))
-            for x in (answer.statistical_bounds, answer.guaranteed_bounds)
-        ]
-        reasons = [x for x in (answer.withheld, answer.not_guaranteed) if x is not None]
-        refused = '; '.join(reasons) or None
-        found.append(
-            PieceResult(*place, truth, float(answer.nominal[0]), pairs[0], pairs[1], refused)
-        )
+        found.append(result_of(replace(evidence, loaded=held), place, truth))
     return found
+
+
+def result_of(problem: DifferenceProblem, place: tuple[int, float], truth: float) -> PieceResult:
+    """Compare the intervals of a problem with the mass [kg] that is known to be held."""
+    try:
+        answer = payload_difference(problem)
+    except MeasurementError as error:
+        return PieceResult(*place, truth, np.nan, None, None, str(error))
+    pairs = [
+        None if x is None else (float(x.lower[0]), float(x.upper[0]))
+        for x in (answer.statistical_bounds, answer.guaranteed_bounds)
+    ]
+    reasons = [x for x in (answer.withheld, answer.not_guaranteed) if x is not None]
+    refused = '; '.join(reasons) or None
+    return PieceResult(*place, truth, float(answer.nominal[0]), pairs[0], pairs[1], refused)
 
 
 def _covered(pairs: list[tuple[tuple[float, float] | None, float]]) -> tuple[int, int]:
