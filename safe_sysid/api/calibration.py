@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import CalibrationSettings, calibration_settings
+from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
 from safe_sysid.model.arm import Arm
 from safe_sysid.report.calibrate_page import as_mapping, as_page
 
@@ -28,6 +29,7 @@ class CalibrationResult(ShownAsText):
     found: Calibration
     judged: EvenLog  # recording, or its end, that judged the fit
     remarks: tuple[str, ...]  # about the recordings
+    recordings: tuple[EmptyRecording, ...]  # of the empty arm, for what is identified with it
 
     @property
     def refused(self) -> str | None:
@@ -44,11 +46,26 @@ class CalibrationResult(ShownAsText):
         return as_mapping(self.arm.model, self.found)
 
     def export(self, folder: str | PathLike[str]) -> None:
-        """Write settings (YAML), URDF and MJCF of the calibrated arm, unless it is refused."""
+        """Write settings (YAML), URDF and MJCF of the calibrated arm, unless it is refused.
+
+        Beside them stand the recordings with what they are worth (`.promise.npz`, `.yaml`), from
+        which `identify` compares a payload with the empty arm.
+        """
         from safe_sysid.export.calibrated_arm import write_calibrated_arm
 
         Path(folder).mkdir(parents=True, exist_ok=True)
         write_calibrated_arm(Path(folder), self.arm, self.found)
+        if self.found.refused is None:
+            self._write_promise(Path(folder))
+
+    def _write_promise(self, folder: Path) -> None:
+        from safe_sysid.identify.difference.arm_evidence import arm_evidence
+        from safe_sysid.identify.difference.arm_promise import promise_path, write_promise
+
+        urdf = folder / f'{self.arm.model.name}.urdf'
+        evidence = arm_evidence(self.arm.model, [each.logs for each in self.recordings])
+        calibrated = replace(self.arm, urdf=urdf)
+        write_promise(promise_path(urdf), calibrated, self.recordings, evidence)
 
     def report(self, folder: str | PathLike[str]) -> None:
         """Write the report (Markdown) and a plot of held-out torques."""
@@ -93,8 +110,9 @@ def calibrate_arm(
     """
     loaded, tell = load_arm(arm), progress or _silent
     tell(0.1, 'reading')
-    fitted = recorded([recording_choice(each) for each in recordings], loaded)
-    judged = recorded([recording_choice(each) for each in validate], loaded)
+    choices = [recording_choice(each) for each in (*recordings, *validate)]
+    fitted = recorded(choices[: len(recordings)], loaded)
+    judged = recorded(choices[len(recordings) :], loaded)
     chosen = settings or calibration_settings()
     remarks = fitted.remarks + judged.remarks
     tell(0.3, f'{fitted.seconds:.0f} s')
@@ -102,4 +120,8 @@ def calibrate_arm(
         found = calibrate(loaded.model, fitted.logs, judged.logs, chosen)
     except EffortError as error:
         raise error.about(remarks) from error
-    return CalibrationResult(loaded, found, (judged.logs or fitted.logs)[-1], remarks)
+    empty = tuple(
+        EmptyRecording(choice.path.name, sha256_of(choice.path), logs)
+        for choice, logs in zip(choices, fitted.recordings + judged.recordings, strict=True)
+    )
+    return CalibrationResult(loaded, found, (judged.logs or fitted.logs)[-1], remarks, empty)

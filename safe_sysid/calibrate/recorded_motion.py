@@ -18,8 +18,13 @@ from safe_sysid.model.arm import Arm
 class Recorded:
     """Even pieces of some recordings, and what their readers remarked."""
 
-    logs: list[EvenLog]
+    recordings: list[list[EvenLog]]
     remarks: tuple[str, ...]
+
+    @property
+    def logs(self) -> list[EvenLog]:
+        """Pieces of all of them."""
+        return [log for logs in self.recordings for log in logs]
 
     @property
     def seconds(self) -> float:
@@ -40,17 +45,18 @@ def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
     driven = np.flatnonzero(arm.model.limits.torque > 0.0)
     names = tuple(arm.model.layout.joint_names[i] for i in driven)
     sensors = arm.model.sensors
-    logs: list[EvenLog] = []
+    recordings: list[list[EvenLog]] = []
     remarks = []
     for choice in choices:
         recording = recording_of_choice(choice, names)
-        logs += even_recording(
+        logs = even_recording(
             recording,
             sensors.effort_sign[driven],
             sensors.effort_scale[driven],
             arm.model.limits.is_continuous[driven],
         )
+        recordings.append(logs)
         remarks += [
             f'{choice.path.name}: {x}' for x in (*recording.timing.sentences(), *recording.remarks)
         ]
-    return Recorded(logs, tuple(remarks))
+    return Recorded(recordings, tuple(remarks))

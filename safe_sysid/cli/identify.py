@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 HELP = 'guaranteed bounds on a payload from a recording: rosbag2 (sqlite3, mcap) or CSV'
 REFUSED = 1
+ONLY_ONE = ('export', 'html', 'plots')  # options of bounds on one recording
+ONE_RECORDING = (  # what is stated of links, friction and errors for one recording alone
+    *('known_links', 'known_friction', 'torque_ratio', 'torque_error', 'position_error'),
+    *('velocity_error', 'torque_signal', 'window', 'hold_out'),
+)
 KNOWN = {  # field: option and its former names, which are accepted until 0.2
     'payload_mass': ('--payload-mass',),
     'payload_reach': ('--payload-reach',),
@@ -68,7 +73,9 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         '--empty', metavar='RECORDING', type=existing, nargs='+', default=[],
         help='recordings without the payload: the arm is then unknown, and the payload is what '
-        'differs. Nothing need be known of links and friction, and there are two intervals',
+        'differs. Nothing need be known of links and friction, and there are two intervals. '
+        'Default: those that calibrate left beside the arm, unless links, friction or errors '
+        'of readings are stated',
     )  # fmt: skip
     group.add_argument(
         '--self-test', action='store_true',
@@ -133,7 +140,7 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
-    if options.empty:
+    if options.empty or _is_promised(options):
         return _against_empty(options)
     with print_to_error():
         arm = arm_of_options(options)
@@ -155,12 +162,29 @@ def command(options: argparse.Namespace) -> int:
     return 0 if result.refused is None and complete else REFUSED
 
 
+def _is_promised(options: argparse.Namespace) -> bool:
+    """Whether `calibrate` left empty recordings beside the arm, and nothing else is stated."""
+    from safe_sysid.identify.difference.arm_promise import promise_path
+
+    if {'known', *ONE_RECORDING} & {
+        'known' if options.known else '',
+        *settings_of(options).stated,
+    }:
+        return False
+    if any(getattr(options, name) for name in ONLY_ONE):
+        return False
+    with print_to_error():
+        path = promise_path(arm_of_options(options).urdf)
+    options.empty = [path] if path.exists() else []
+    return bool(options.empty)
+
+
 def _against_empty(options: argparse.Namespace) -> int:
     """Compare with recordings without the payload."""
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
-    for name in ('export', 'html', 'plots'):
+    for name in ONLY_ONE:
         if getattr(options, name):
             raise ConfigError(f'--{name} is for bounds on one recording, not with --empty')
     with print_to_error():

@@ -14,7 +14,12 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.answer import PayloadDifference, Statistical
-from safe_sysid.identify.difference.block_errors import block_errors
+from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
+from safe_sysid.identify.difference.distribution_free import (
+    DistributionFree,
+    distribution_free,
+    sign_perturbed,
+)
 from safe_sysid.identify.difference.friction_choice import (
     FrictionChoice,
     chosen_friction,
@@ -173,19 +178,50 @@ def _statistical(
     shrinkage = student.ppf(0.5 * (1.0 + problem.confidence), 1e9) * fit.shrinkage(problem.prior)
     noise = np.hypot(residuals, shrinkage)
     by_joint = fit.by_joint(rows)[:, -10:]
-    gains = problem.gain_error @ np.abs(by_joint)
+    share = problem.gain_error @ np.abs(by_joint)
+    calibrated = np.zeros(10)
     if problem.gain_covariance is not None:
         tail = student.ppf(0.5 * (1.0 + problem.confidence), 1e9)
         variance = np.einsum('jc,ji,ic->c', by_joint, problem.gain_covariance, by_joint)
         calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
-        half, gains = np.hypot(noise, calibrated) + gains, gains + calibrated
-    else:
-        half = noise + gains
+    gains = np.stack([calibrated, share])
+    half = _with_unit(problem, noise, gains)
     return Statistical(
         Interval.from_center_radius(fit.phi, half),
-        problem.confidence, noise, gains, pieces.factor, pieces.data_factor,
+        problem.confidence, noise, gains.sum(axis=0), pieces.factor, pieces.data_factor,
         len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom,
+        _free(problem, rows, fit, pieces, (errors, widened, gains[:, 0])),
     )  # fmt: skip
+
+
+def _with_unit(problem: DifferenceProblem, half: Array, gains: Array) -> Array:
+    """Half-widths with those by gains: calibrated ones, and what is stated or assumed of them.
+
+    A stated share is an error anywhere within it; one that nobody stated counts in full.
+    """
+    half = np.hypot(half, gains[0])
+    both: Array = np.hypot(half, gains[1]) if problem.unit_is_stated else half + gains[1]
+    return both
+
+
+def _free(
+    problem: DifferenceProblem,
+    rows: DifferenceRows,
+    fit: SharedFit,
+    pieces: Pieces,
+    known: tuple[BlockErrors, float, Array],
+) -> DistributionFree:
+    """Return the interval of the mass that assumes no distribution, with the unit's share."""
+    errors, widened, gains = known
+    confidence, mass = problem.confidence, float(fit.phi[0])
+    sums = sign_perturbed(rows, fit, errors.blocks, confidence)
+    deviation = float(errors.deviation[0])
+    found = distribution_free(pieces.z[:, 0], deviation, sums, mass, confidence)
+    if found.bounds is None:
+        return found
+    lower, upper = (abs(x - mass) * widened for x in found.bounds)
+    below, above = (float(_with_unit(problem, np.array(x), gains)) for x in (lower, upper))
+    return replace(found, bounds=(mass - below, mass + above))
 
 
 def _guaranteed(

@@ -8,6 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.determined import determined
+from safe_sysid.identify.difference.distribution_free import DistributionFree
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.guaranteed import Guarantee
 from safe_sysid.sets.interval import Interval
@@ -29,6 +30,7 @@ class Statistical:
     piece_s: float
     correlation_s: float
     freedom: Array  # (10,)
+    free: DistributionFree  # of the mass, the unit of the effort counted as in the bounds
 
 
 @dataclass(frozen=True, eq=False)

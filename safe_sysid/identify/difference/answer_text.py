@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
             'confidence': found.statistical and found.statistical.confidence,
             'method': found.statistical and METHOD,
             'determined': found.determined.tolist(),
+            'distribution_free': found.statistical and asdict(found.statistical.free),
         },
         'statistical': found.statistical and _statistical(found.statistical),
         'statistical_withheld': found.withheld,
@@ -108,7 +110,8 @@ def as_table(given: IdentifiedDifference) -> str:
     if found.statistical is not None:
         residuals, gains = found.statistical.from_residuals[0], found.statistical.from_gains[0]
         lines += ['', f'Of the half-width of the mass, {residuals:.3f} kg are by what the model '
-                  f'leaves out, {gains:.3f} kg by the unit of the effort.']  # fmt: skip
+                  f'leaves out, {gains:.3f} kg by the unit of the effort.',
+                  _free(found.statistical)]  # fmt: skip
     empty, loaded = (f'{100 * x:.1f} %' for x in found.error)
     lines += [
         '',
@@ -121,6 +124,17 @@ def as_table(given: IdentifiedDifference) -> str:
         *(f'  - {sentence}' for sentence in given.assumptions),
     ]
     return '\n'.join(lines)
+
+
+def _free(given: Statistical) -> str:
+    """Return the interval without a distribution, or why there is none."""
+    free = given.free
+    if free.bounds is None:
+        return f'No interval without a distribution: {free.missing}.'
+    return (
+        f'Without a distribution of errors the mass is {free.bounds[0]:.3f} to '
+        f'{free.bounds[1]:.3f} kg ({100 * given.confidence:g} %, {free.method}, {free.number}).'
+    )
 
 
 def _verdict(found: PayloadDifference) -> str:

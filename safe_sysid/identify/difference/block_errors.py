@@ -30,6 +30,7 @@ class BlockErrors:
     deviation: Array  # (10,)
     freedom: Array  # (10,) degrees of freedom
     correlation_s: float  # [s] after which residuals are uncorrelated
+    blocks: list[IntArray]  # rows that count as one error
 
 
 def block_errors(rows: DifferenceRows, fit: SharedFit) -> BlockErrors:
@@ -42,13 +43,14 @@ def block_errors(rows: DifferenceRows, fit: SharedFit) -> BlockErrors:
     length = min(max(SHORTEST_BLOCK, 2.0 * time), max(loaded / BLOCKS, 2.0 / rows.rate))
     values, vectors = np.linalg.eigh(0.5 * (G_inverse + G_inverse.T))
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
-    variance, freedom = _cr2(_blocks(rows, length), F, root, influence, errors)
+    blocks = _blocks(rows, length)
+    variance, freedom = _cr2(blocks, F, root, influence, errors)
     long_run = _long_run(rows, influence, errors, time)
     p = F.shape[2]
     count = np.count_nonzero(rows.counts)
     long_run *= count / max(count - p, 1)
     deviation = np.sqrt(np.maximum(variance, long_run))
-    return BlockErrors(deviation, freedom, time)
+    return BlockErrors(deviation, freedom, time, blocks)
 
 
 def correlation_time(rows: DifferenceRows, errors: Array) -> float:

@@ -96,16 +96,30 @@ def _folds(rows: DifferenceRows) -> list[tuple[AnyArray, AnyArray]]:
     return found
 
 
-def _held_out(rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]) -> Array:
-    """Error of each fold as share of its torque, joints by their own size."""
-    size = np.sqrt(np.mean(rows.tau**2, axis=0)) + 1e-12
+def held_out_residuals(rows: DifferenceRows) -> Array:
+    """Residuals of fifths that had no part in their fit, 0 where a joint stands, (N, n) [N m]."""
+    return np.concatenate([errors for errors, _ in _predicted(rows, _folds(rows))])
+
+
+def _predicted(
+    rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]
+) -> list[tuple[Array, Array]]:
+    """Residuals and torques of the rows held out, fold by fold."""
     every, count = joint_grams(rows), rows.counts.sum(axis=0)
     found = []
     for fitted, out in folds:
         left_out = rows.part(~fitted)
         fit = joint_fit(every - joint_grams(left_out), count - left_out.counts.sum(axis=0), PRIOR)
         judged = rows.part(out)
-        errors = (judged.tau - judged.Y @ fit.x) * judged.counts
-        weight = np.sum(judged.tau**2, axis=0) / size
+        found.append(((judged.tau - judged.Y @ fit.x) * judged.counts, judged.tau))
+    return found
+
+
+def _held_out(rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]) -> Array:
+    """Error of each fold as share of its torque, joints by their own size."""
+    size = np.sqrt(np.mean(rows.tau**2, axis=0)) + 1e-12
+    found = []
+    for errors, tau in _predicted(rows, folds):
+        weight = np.sum(tau**2, axis=0) / size
         found.append(np.sqrt(np.sum(np.sum(errors**2, axis=0) / size) / weight.sum()))
     return np.array(found)

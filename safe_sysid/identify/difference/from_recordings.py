@@ -18,6 +18,8 @@ from safe_sysid.identify.difference.against_empty import (
     payload_difference,
 )
 from safe_sysid.identify.difference.answer import PayloadDifference
+from safe_sysid.identify.difference.arm_promise import is_promise, read_promise
+from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame
@@ -50,7 +52,8 @@ class IdentifiedDifference:
         """Add bodies to pieces of the empty recordings and identify them, by length of piece."""
         longest = max(log.seconds for logs in self.problem.empty for log in logs)
         lengths = [s for s in SELF_TEST_SECONDS if s <= longest / 2.0]
-        return [self_test(self.problem, seconds, rng) for seconds in lengths]
+        problem = replace(self.problem, friction=None)  # a piece has no part in what judges it
+        return [self_test(problem, seconds, rng) for seconds in lengths]
 
 
 def identify_difference(
@@ -70,13 +73,24 @@ def identify_difference(
     names = arm.model.layout.joint_names
     progress(0.0, 'reading')
     held = _part(recording_of_choice(loaded, names), settings)
-    without = [recording_of_choice(choice, names) for choice in empty]
-    remarks = [
-        f'{choice.path.name}: {sentence}'
-        for choice, recording in zip([loaded, *empty], [held, *without], strict=True)
-        for sentence in _remarks(recording, arm)
-    ]
-    problem, unit = _problem(arm, held, without, settings)
+    arm, gain_error, unit, covariance = _with_unit(arm, settings)
+    without = _empty_arm_of(empty, arm)
+    remarks = [f'{loaded.path.name}: {x}' for x in _remarks(held, arm)] + without.remarks
+    problem = DifferenceProblem(
+        model=arm.model,
+        loaded=_logs(arm, held),
+        empty=without.logs,
+        frame=_frame(arm, settings.flange or arm.facts.tip),
+        payload_mass=settings.payload_mass,
+        reach=settings.payload_reach,
+        gain_error=gain_error,
+        inertia_prior=settings.inertia_prior,
+        confidence=settings.confidence,
+        unit_is_stated=settings.gain_error is not None or covariance is not None,
+        gain_covariance=covariance,
+        cutoff=settings.filter_hz,
+        friction=without.friction,
+    )
     progress(0.2, 'comparing')
     found = payload_difference(problem)
     progress(1.0, 'done')
@@ -87,10 +101,41 @@ def identify_difference(
         tuple(str(choice.path) for choice in empty),
         names,
         tuple(remarks),
-        (unit, *_assumptions(found, settings, len(empty))),
+        (unit, *_assumptions(found, settings, len(problem.empty))),
         time.monotonic() - begin,
         problem,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Empty:
+    """Empty recordings, in the unit of the arm's effort."""
+
+    logs: list[list[EvenLog]]
+    friction: FrictionChoice | None  # None: not chosen yet
+    remarks: list[str]
+
+
+def _empty_arm_of(empty: Sequence[RecordingChoice], arm: Arm) -> _Empty:
+    """Read empty recordings, or those that a calibration has left beside the arm."""
+    promises = [choice.path for choice in empty if is_promise(choice.path)]
+    if promises and len(empty) > 1:
+        raise ConfigError(
+            f'{promises[0]} holds all empty recordings of a calibration; give either it or '
+            'recordings with --empty'
+        )
+    if promises:
+        promise = read_promise(promises[0], arm)
+        names = ', '.join(each.name for each in promise.recordings)
+        logs = [each.logs for each in promise.recordings]
+        return _Empty(logs, promise.friction, [f'{promises[0].name}: {names}'])
+    read = [recording_of_choice(choice, arm.model.layout.joint_names) for choice in empty]
+    remarks = [
+        f'{choice.path.name}: {sentence}'
+        for choice, recording in zip(empty, read, strict=True)
+        for sentence in _remarks(recording, arm)
+    ]
+    return _Empty([_logs(arm, recording) for recording in read], None, remarks)
 
 
 def _remarks(recording: Recording, arm: Arm) -> tuple[str, ...]:
@@ -99,10 +144,8 @@ def _remarks(recording: Recording, arm: Arm) -> tuple[str, ...]:
     return (*recording.timing.sentences(), *recording.remarks, *units)
 
 
-def _problem(
-    arm: Arm, held: Recording, without: Sequence[Recording], settings: RecordingSettings
-) -> tuple[DifferenceProblem, str]:
-    """Return recordings with what is assumed, and a sentence on the unit of the effort."""
+def _with_unit(arm: Arm, settings: RecordingSettings) -> tuple[Arm, Array, str, Array | None]:
+    """Arm with the gains of a file, how far off gains may be, what says so, their covariance."""
     gains = None
     if settings.gains is not None:
         gains = read_gains(settings.gains, arm.model.layout.joint_names)
@@ -111,21 +154,7 @@ def _problem(
         )
         arm = replace(arm, model=replace(arm.model, sensors=sensors))
     gain_error, unit = _gain_error(arm, settings, gains)
-    problem = DifferenceProblem(
-        model=arm.model,
-        loaded=_logs(arm, held),
-        empty=[_logs(arm, recording) for recording in without],
-        frame=_frame(arm, settings.flange or arm.facts.tip),
-        payload_mass=settings.payload_mass,
-        reach=settings.payload_reach,
-        gain_error=gain_error,
-        inertia_prior=settings.inertia_prior,
-        confidence=settings.confidence,
-        unit_is_stated=settings.gain_error is not None or gains is not None,
-        gain_covariance=None if gains is None else gains.log_covariance,
-        cutoff=settings.filter_hz,
-    )
-    return problem, unit
+    return arm, gain_error, unit, None if gains is None else gains.log_covariance
 
 
 def _part(recording: Recording, settings: RecordingSettings) -> Recording:

@@ -1,0 +1,140 @@
+"""What empty recordings of an arm are worth: base parameters, residuals, friction, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.identify.difference.against_empty import DifferenceProblem, EmptyArm, empty_arm
+from safe_sysid.identify.difference.block_errors import correlation_time
+from safe_sysid.identify.difference.friction_choice import PRIOR, held_out_residuals
+from safe_sysid.identify.difference.guaranteed import ARM_BOX, Promise, promise_of
+from safe_sysid.identify.difference.motion_band import MotionBand, cutoff_of, motion_band
+from safe_sysid.identify.difference.shared_fit import THRESHOLD, shared_fit
+from safe_sysid.identify.difference.spectral_blocks import BAND, LONGEST, spectral_blocks
+from safe_sysid.model.robot_model import RobotModel
+
+COVERED = 2.0  # deviations of a friction parameter that its interval spans either way
+
+
+@dataclass(frozen=True, eq=False)
+class ArmEvidence:
+    """Figures of the empty arm behind one cut-off."""
+
+    joints: tuple[str, ...]
+    motion: MotionBand
+    empty: EmptyArm
+    promise: Promise
+    held_out: Array  # (N, n) [N m] residuals of rows that had no part in the fit
+    drift: Array | None  # (n,) [N m] rms between recordings, beyond that inside them
+
+    def as_mapping(self) -> dict[str, Any]:
+        """For a file that people read."""
+        empty, fit = self.empty, self.empty.fit
+        rows, friction = empty.rows, empty.friction
+        errors = fit.errors(rows)
+        return {
+            'motion': {
+                'band_hz': float(self.motion.band_hz),
+                'peak_velocity_rad_s': self.motion.peak_velocity.tolist(),
+            },
+            'friction': {
+                'columns': asdict(friction.terms),
+                'terms': list(friction.terms.names),
+                'held_out_error': float(friction.error),
+                'tried': dict(friction.table),
+                'intervals': self._friction_intervals(),
+            },
+            'base': {
+                'rank': len(fit.u),
+                'threshold': THRESHOLD,
+                'box_deviations': ARM_BOX,
+                'constraints': 'every block of the recordings, see residual.blocks',
+            },
+            'rows': {
+                'cutoff_hz': float(empty.cutoff),
+                'number': len(rows),
+                'rate_hz': float(rows.rate),
+            },
+            'residual': {
+                'rms_nm': np.sqrt(np.mean(self.held_out**2, axis=0)).tolist(),
+                'largest_nm': np.abs(self.held_out).max(axis=0).tolist(),
+                'held_out': 'fifths of the recordings',
+                'correlation_s': float(correlation_time(rows, errors)),
+                'blocks': {
+                    'number': self.promise.blocks,
+                    'seconds': float(self.promise.seconds),
+                    'band_hz': BAND,
+                },
+            },
+            'drift_nm': None if self.drift is None else self.drift.tolist(),
+        }
+
+    def arrays(self) -> dict[str, Array]:
+        """For a file that programs read."""
+        fit = self.empty.fit
+        k = len(fit.u)
+        return {
+            'base_center': fit.u,
+            'base_basis': fit.basis,
+            'base_covariance': fit.covariance[:k, :k],
+            'residual_covariance': fit.spread,
+            'residual_spectrum': self.promise.delta,
+        }
+
+    def _friction_intervals(self) -> dict[str, dict[str, list[float]]]:
+        """Coulomb and viscous friction of every joint, as the rows tell them."""
+        fit, n = self.empty.fit, len(self.joints)
+        k = len(fit.u)
+        deviation = np.sqrt(np.einsum('pi,ij,pj->p', fit.basis, fit.covariance[:k, :k], fit.basis))
+        found = {}
+        for j, name in enumerate(self.joints):
+            places = {'Fc': 10 * n + j, 'Fv': 11 * n + j}
+            found[name] = {
+                what: [
+                    float(fit.x[i] - COVERED * deviation[i]),
+                    float(fit.x[i] + COVERED * deviation[i]),
+                ]
+                for what, i in places.items()
+            }
+        return found
+
+
+def arm_evidence(model: RobotModel, recordings: Sequence[list[EvenLog]]) -> ArmEvidence:
+    """Look at empty recordings alone, as `payload_difference` will beside a loaded one."""
+    motion = motion_band([log for logs in recordings for log in logs])
+    problem = DifferenceProblem(
+        model=model, loaded=[], empty=list(recordings), frame=('', np.eye(10), 0.0),
+        payload_mass=PRIOR[0], reach=1.0, gain_error=np.zeros(model.n), inertia_prior=1.0,
+        confidence=0.95,
+    )  # fmt: skip
+    empty = empty_arm(problem, cutoff_of(motion))
+    longest = max(log.seconds for logs in recordings for log in logs)
+    blocks = spectral_blocks(empty.rows, min(LONGEST, longest / 3.0))
+    promise = promise_of(blocks, empty.rows, empty.fit)
+    held_out = held_out_residuals(empty.rows)
+    return ArmEvidence(
+        model.layout.joint_names, motion, empty, promise, held_out, _drift(empty, held_out)
+    )
+
+
+def _drift(empty: EmptyArm, held_out: Array) -> Array | None:
+    """Rms of a recording that the others predict, beyond that of fifths of them all."""
+    rows = empty.rows
+    numbers = np.unique(rows.recording)
+    if len(numbers) < 2:
+        return None
+    errors = []
+    for number in numbers:
+        here = rows.recording == number
+        fit = shared_fit(rows.part(~here), PRIOR)
+        judged = rows.part(here)
+        errors.append((judged.tau - judged.Y @ fit.x) * judged.counts)
+    between = np.mean(np.concatenate(errors) ** 2, axis=0)
+    inside = np.mean(held_out**2, axis=0)
+    return np.asarray(np.sqrt(np.maximum(between - inside, 0.0)))

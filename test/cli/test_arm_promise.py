@@ -1,0 +1,89 @@
+"""`calibrate` leaves the empty recordings beside the arm, and `identify` compares with them."""
+
+import json
+
+from identify.difference.two_recordings import PAYLOAD, TwoLinks
+import numpy as np
+import pytest
+import yaml
+
+from safe_sysid.cli.main import main
+from safe_sysid.errors import ConfigError
+from safe_sysid.identify.difference.arm_promise import promise_path, read_promise
+from safe_sysid.model.arm import arm_of
+
+
+@pytest.fixture(scope='module')
+def folder(tmp_path_factory):
+    """A calibrated arm that is not as described, and what it recorded."""
+    folder = tmp_path_factory.mktemp('promise')
+    arm = TwoLinks(np.random.default_rng(1))
+    header = ','.join(['time', 'q_0', 'q_1', 'tau_0', 'tau_1'])
+    for name, payload in (('loaded', PAYLOAD), ('empty', 0.0 * PAYLOAD), ('again', 0.0 * PAYLOAD)):
+        log = arm.log(payload, 40.0)
+        table = np.column_stack([np.arange(len(log.q)) / log.rate, log.q, log.tau])
+        np.savetxt(folder / f'{name}.csv', table, '%.9g', ',', header=header, comments='')
+    recordings = [str(folder / f'{name}.csv') for name in ('empty', 'again')]
+    out = ['--robot', 'two_link', '--out', str(folder / 'out'), '--cutoff', '5']
+    assert main(['calibrate', *recordings, *out]) == 0
+    return folder
+
+
+def answer(capsys, *arguments):
+    assert main(['identify', *arguments, '--json']) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_identify_reads_what_calibrate_leaves(folder, capsys):
+    """The payload is that of the empty recordings themselves."""
+    loaded = str(folder / 'loaded.csv')
+    promised = answer(capsys, loaded, '--robot', str(folder / 'out' / 'two_link.yaml'))
+    empty = [str(folder / f'{name}.csv') for name in ('empty', 'again')]
+    given = answer(capsys, loaded, '--robot', 'two_link', '--empty', *empty)
+    assert promised['payload']['nominal'][0] == pytest.approx(given['payload']['nominal'][0], 1e-3)
+    for kind in ('statistical', 'guaranteed'):
+        lower, upper = promised['payload'][kind]
+        assert lower[0] <= PAYLOAD[0] <= upper[0]
+    assert any('empty.csv, again.csv' in sentence for sentence in promised['recording'])
+    assert promised['statistical']['kappa'][0] >= 1.5  # two recordings
+
+
+def test_stated_links_are_bounds_on_one_recording_as_before(folder, capsys):
+    robot = str(folder / 'out' / 'two_link.yaml')
+    main(
+        ['identify', str(folder / 'loaded.csv'), '--robot', robot, '--known-links', '5%', '--json']
+    )
+    assert 'lower' in json.loads(capsys.readouterr().out)
+
+
+def test_the_file_says_what_the_recordings_are_worth(folder):
+    content = yaml.safe_load((folder / 'out' / 'two_link.promise.yaml').read_text('utf-8'))
+    assert [x['name'] for x in content['recordings']] == ['empty.csv', 'again.csv']
+    residual = content['residual']
+    assert all(a < b for a, b in zip(residual['rms_nm'], residual['largest_nm'], strict=True))
+    assert residual['blocks']['number'] >= 4
+    truth = TwoLinks(np.random.default_rng(1)).truth
+    joints = truth.layout.joint_entries('Fv')
+    intervals = content['friction']['intervals'].values()
+    for (lower, upper), true in zip(
+        (x['Fv'] for x in intervals), truth.theta[joints], strict=True
+    ):
+        assert lower < upper
+        assert abs(0.5 * (lower + upper) - true) < 3.0 * (upper - lower) + 0.02
+    assert len(content['drift_nm']) == 2
+
+
+def test_a_promise_of_another_arm_or_half_written_is_refused(folder, tmp_path):
+    arm = arm_of(str(folder / 'out' / 'two_link.yaml'), None)
+    path = promise_path(arm.urdf)
+    assert len(read_promise(path, arm).recordings) == 2
+    before = arm.urdf.read_bytes()
+    arm.urdf.write_bytes(before + b'\n')
+    with pytest.raises(ConfigError, match='has changed since'):
+        read_promise(path, arm)
+    arm.urdf.write_bytes(before)
+    copied = tmp_path / path.name
+    copied.write_bytes(path.read_bytes()[:-1])
+    copied.with_suffix('.yaml').write_bytes(path.with_suffix('.yaml').read_bytes())
+    with pytest.raises(ConfigError, match='calibrate again'):
+        read_promise(copied, arm)
