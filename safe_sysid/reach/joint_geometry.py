@@ -20,7 +20,21 @@ GEOMETRY = ('into', 'lever', 'back', 'turn', 'axis')
 INTO, LEVER, BACK, TURN, AXIS = range(len(GEOMETRY))
 
 
+KNOWN = 32  # trees whose geometry is kept
+_known: dict[tuple[int, ...], tuple[Tree, Array]] = {}  # by their arrays, which are kept too
+
+
 def joint_geometry(tree: Tree) -> Array:
+    """Return `_joint_geometry`, computed once for the arrays of a tree."""
+    key = tuple(id(x) for x in tree[:-1])  # gravity has no part in it
+    if key not in _known:
+        if len(_known) >= KNOWN:
+            _known.clear()
+        _known[key] = tree, _joint_geometry(tree)
+    return _known[key][1]
+
+
+def _joint_geometry(tree: Tree) -> Array:
     """Centres and radii of five matrices per joint, (n, 5, 2, 3, 3).
 
     into   B' R0', B being 1 for a prismatic joint

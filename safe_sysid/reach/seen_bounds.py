@@ -29,6 +29,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.model.tilt import tilt_torque
 from safe_sysid.reach.joint_reach import QD_A, QDD_A, Horizon, JointReach
+from safe_sysid.reach.merged_steps import MergedSteps
 from safe_sysid.reach.newton_euler import rigid_body_torque
 from safe_sysid.reach.plan_error import nominal_inverse
 from safe_sysid.reach.problem import Problem
@@ -43,9 +44,8 @@ from safe_sysid.reach.state_differences import (
     wider,
 )
 from safe_sysid.reach.torque_change import torque_change
-from safe_sysid.reach.torque_reach import TorqueReach, torque_reach
+from safe_sysid.reach.torque_reach import TorqueReach, nominal_torque
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.interval import Interval
 from safe_sysid.sets.taylor_model import TaylorModel
 from safe_sysid.track.error_observer import ObserverBounds, observation_bound
 from safe_sysid.track.invariance import (
@@ -57,12 +57,15 @@ from safe_sysid.track.invariance import (
     invariance,
 )
 from safe_sysid.track.seen_law import Pace, SeenLaw
+from safe_sysid.trajectory.extrema import acceleration_extrema, jerk_extrema, velocity_extrema
 
 ROUNDING = 1.0 + 1e-9
 ABOVE = 1.0 + 1e-6  # what an iterate is raised by to be a bound
 ROUNDS = 100
+STEPS = 32  # of time, in which what does not need shorter ones is bounded
 WIDER = 1.05  # than found, for the next guess
 WIDENINGS = 8
+FIRST = 1.1  # more than it mostly takes, as a second guess costs as much as the first
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,10 +133,11 @@ class _Plan:
         assert problem.sampling is not None
         self.model, self.estimate, self.gains = problem.model, problem.bounds, problem.gains
         self.sampling, self.error, self.reach = problem.sampling, error, reach
-        before, self.known = problem.before, nominal_inverse(problem, error)
-        self.before = before
-        horizon = problem.horizon
-        speed, acceleration, self.jerk = (_desired(horizon, order) for order in (1, 2, 3))
+        before, known = problem.before, nominal_inverse(problem, error)
+        self.before, horizon = before, problem.horizon
+        self.merged = MergedSteps.about(STEPS, horizon.intervals)
+        self.known = None if known is None else self.merged.largest(known)
+        speed, acceleration, self.jerk = _desired(horizon)
         most = self.jerk if before is None else np.maximum(self.jerk, before.pace.jerk)
         K = self.gains.K_r
         self.motion = DesiredMotion(K, error.velocity, speed, acceleration, most)
@@ -144,31 +148,32 @@ class _Plan:
     def first_guess(self) -> Array:
         """Differences to begin with; larger ones are found where they are needed."""
         S, V, K = self.sampling.age, self.error.velocity, self.gains.K_r
-        return self._differences(0.1 * V + K * self.step, S * K * V)
+        return FIRST * self._differences(0.1 * V + K * self.step, S * K * V)
 
     def settled(self, widest: Array) -> SeenBounds | Array:
         """Return bounds if no difference is larger than these, else larger ones."""
-        true = acting(self.reach, widest, self.sampling.zero)
-        seen = wider(true, widest, widest[PULL])
-        inertia = self._inertia(true, seen)
-        torque = self._torque(seen, float(widest[SPEED].max()))
+        fine = acting(self.reach, widest, self.sampling.zero)
+        torque = self._torque(wider(fine, widest, widest[PULL]), float(widest[SPEED].max()))
+        disturbance = self.merged.largest(torque.disturbance)
+        true = self.merged.reach(fine)
+        inertia = self._inertia(true, wider(true, widest, widest[PULL]))
         boxed = np.zeros(self.model.n) if self._has_ball else widest[PULL]
         change = torque_change(self.model, self.estimate, true, widest, boxed).max(axis=0)
         coriolis = self._coriolis(true)
         shell = Shell(self.gains.V_M, inertia.mu, inertia.kappa)
         ratio = np.asarray(self.gains.torque_ratio)
-        none = np.zeros_like(torque.disturbance)
-        push = _Push(0.0, 0.0, 0.0, none[0], none, none)
+        none = np.zeros_like(disturbance)
+        push, found = _Push(0.0, 0.0, 0.0, none[0], none, none), None
         for _ in range(ROUNDS):
             step = self._following(push, inertia, shell, coriolis)
             share = share_of(step.differences, widest)
             room = (share * change + self.extra) * ROUNDING
             against = Disturbance(
-                torque.disturbance + room, inertia.diagonal, inertia.inverse, ratio, step.ball
+                disturbance + room, inertia.diagonal, inertia.inverse, ratio, step.ball
             )
             since = 0.0 if self.before is None else self._length_before(shell.mu)
             late = StateError(step.at_sample, self.sampling.age, inertia.dual(coriolis), since)
-            found = invariance(shell, against, late)
+            found = invariance(shell, against, late, found)
             pull = step.differences[PULL] if self._has_ball else none[0]
             now = _Push(found.omega, found.nu, step.ball, pull, found.box, found.robust)
             if push.contains(now):
@@ -260,18 +265,18 @@ class _Plan:
             step.pace,
             step.first_pace,
         )
-        radius = TorqueReach(torque.monomials, torque.rows, found.box, found.robust)
-        return SeenBounds(law, found, radius)
+        each = found.box[self.merged.of], found.robust[self.merged.of]
+        return SeenBounds(law, found, TorqueReach(torque.monomials, torque.rows, *each))
 
     def _torque(self, seen: JointReach, sign_speed: float) -> TorqueReach:
         """tau_0 and w_M over all estimates, the actuators' error of v left out."""
         speed = max(sign_speed, self.gains.sign_speed)
         certain = replace(self.gains, torque_ratio=0.0, sign_speed=speed)
-        torque = torque_reach(self.model, self.estimate, seen, certain, self.known)
-        plain = TorqueReach(torque.monomials, torque.rows, torque.disturbance, 0.0 * torque.radius)
+        rows, disturbance = nominal_torque(self.model, self.estimate, seen, certain)
+        plain = TorqueReach(seen.monomials, rows, disturbance, 0.0 * disturbance)
         ratio = np.asarray(self.gains.torque_ratio)
         nominal = plain.bound().magnitude
-        return replace(torque, disturbance=torque.disturbance + ratio * nominal * ROUNDING)
+        return replace(plain, disturbance=disturbance + ratio * nominal * ROUNDING)
 
     def _coriolis(self, true: JointReach) -> Array:
         """|C r + Fv r| over the plan, (T, n), for |r| <= r_max."""
@@ -294,11 +299,12 @@ class _Plan:
         return np.asarray((tilted + self.model.friction.above_coulomb(Fc)) * ROUNDING)
 
 
-def _desired(horizon: Horizon, order: int) -> Array:
-    """Largest absolute value of a derivative of the desired motion, (n,)."""
-    values = horizon.curve.enclose(order, horizon.time, Interval.of(horizon.k_center))
-    assert isinstance(values, Interval)
-    return np.asarray(values.magnitude.max(axis=0))
+def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
+    """Largest speeds, accelerations and jerks of the desired motion, (n,) each."""
+    curve, k = horizon.curve, horizon.k_center
+    found = velocity_extrema(curve, k), acceleration_extrema(curve, k), jerk_extrema(curve, k)
+    speed, acceleration, jerk = (each.range.magnitude for each in found)
+    return speed, acceleration, jerk
 
 
 def _either(a: Pace, b: Pace, length: float) -> Pace:

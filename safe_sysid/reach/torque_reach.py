@@ -91,13 +91,7 @@ def torque_reach(
             f'the arm has {model.n} joints, the estimate {estimate.layout.n}, the joint states '
             f'{reach.q.shape[1]}'
         )
-    rigid = rigid_body_torque(model, reach, estimate.theta, estimate.bounds)
-    T, n, count = *reach.q.shape[:2], reach.monomials.count
-    rows, disturbance = np.full((T, n, count + 1), np.nan), np.full((T, n), np.nan)
-    friction = _friction(estimate, gains)
-    _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
-    if not np.all(np.isfinite(rows)) or not np.all(np.isfinite(disturbance)):
-        raise BoundError('torques over the horizon are larger than a float can hold')
+    rows, disturbance = nominal_torque(model, estimate, reach, gains)
     M = nominal_inertia(model, reach, estimate.theta, known)
     ratio = np.asarray(gains.torque_ratio)
     against = Disturbance(disturbance, M.diagonal, M.inverse, ratio)
@@ -106,6 +100,20 @@ def torque_reach(
     for part in (rows, disturbance, radius):
         part.setflags(write=False)
     return TorqueReach(reach.monomials, rows, disturbance, radius)
+
+
+def nominal_torque(
+    model: RobotModel, estimate: ParameterEstimate, reach: JointReach, gains: Gains
+) -> tuple[Array, Array]:
+    """W_s theta_0 as rows (T, n, M + 1), and w_M but for actuators' errors of v (T, n)."""
+    rigid = rigid_body_torque(model, reach, estimate.theta, estimate.bounds)
+    T, n, count = *reach.q.shape[:2], reach.monomials.count
+    rows, disturbance = np.full((T, n, count + 1), np.nan), np.full((T, n), np.nan)
+    friction = _friction(estimate, gains)
+    _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
+    if not np.all(np.isfinite(rows)) or not np.all(np.isfinite(disturbance)):
+        raise BoundError('torques over the horizon are larger than a float can hold')
+    return rows, disturbance
 
 
 def _friction(estimate: ParameterEstimate, gains: Gains) -> _Friction:

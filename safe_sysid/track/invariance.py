@@ -115,11 +115,17 @@ class Invariance:
         return _nu(self.x)
 
 
-def invariance(shell: Shell, disturbance: Disturbance, error: StateError) -> Invariance:
-    """Least bounds under which V <= V_M stays true, or a refusal."""
-    y, x = shell.least_length, 0.0
+def invariance(
+    shell: Shell, disturbance: Disturbance, error: StateError, below: Invariance | None = None
+) -> Invariance:
+    """Least bounds under which V <= V_M stays true, or a refusal.
+
+    Bounds `below`, of a problem that is no harder, are where it begins.
+    """
+    y, x = shell.least_length, 0.0 if below is None else below.x
+    least = None if below is None else below.robust
     for _ in range(ROUNDS):
-        bounds = _following(shell, disturbance, error, x)
+        bounds = _following(shell, disturbance, error, x, least)
         if bounds is None or bounds.sigma >= y:
             break
         if bounds.sigma <= x * y:
@@ -172,10 +178,14 @@ def _best_share(shell: Shell, disturbance: Disturbance, error: StateError) -> In
 
 
 def _following(
-    shell: Shell, disturbance: Disturbance, error: StateError, x: float
+    shell: Shell,
+    disturbance: Disturbance,
+    error: StateError,
+    x: float,
+    least: Array | None = None,
 ) -> Invariance | None:
     """Bounds that follow from a share x, rounded up; none where v cannot make up for its error."""
-    settled = _robust_input(disturbance, x)
+    settled = _robust_input(disturbance, x, least)
     if settled is None:
         return None
     box, robust, omega = settled
@@ -184,11 +194,13 @@ def _following(
     return Invariance(shell.least_length, x, sigma, omega, rate, box, robust)
 
 
-def _robust_input(disturbance: Disturbance, x: float) -> tuple[Array, Array, float] | None:
+def _robust_input(
+    disturbance: Disturbance, x: float, least: Array | None
+) -> tuple[Array, Array, float] | None:
     """w_bar, the bound of |v| and omega for a share x; iterated from below, then a little more."""
     if not np.any(disturbance.share > 0.0):
         return _input_of(disturbance, disturbance.box, x)
-    robust = np.zeros_like(disturbance.box)
+    robust = np.zeros_like(disturbance.box) if least is None else least
     for _ in range(ROUNDS):
         box = disturbance.box + disturbance.share * robust * (1.0 + 4.0 * EPS)
         settled = _input_of(disturbance, box, x)

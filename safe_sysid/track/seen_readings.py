@@ -1,7 +1,8 @@
 """What readings themselves say of how an arm is sampled, beside what is promised of it.
 
-Encoders show no smaller change than their step: where the smallest one that was seen is larger
-than promised, the step is. Stamps say how far samples are apart.
+A joint that stood for a sample and then is read elsewhere moves less than a step in a sample, so
+that what it is read to have moved is one step: where the smallest of these changes is larger than
+promised, the step is. Stamps say how far samples are apart.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from safe_sysid.sets.compiled import jit
 from safe_sysid.track.seen_law import Sampling
 
 CHANGES = 20  # of a joint that have to be seen before their smallest says something
-TOLERANCE = 1.01  # of what is compared
+LATER = 1.01  # times the promise
+COARSER = 1.5
+SAME = 1e-12  # [rad]
 APART, TIME = 0, 1  # in `times`
 
 
@@ -30,10 +33,11 @@ class SeenReadings:
         self._turns = np.array(is_continuous)
         self._last, self._finest = np.full(n, np.nan), np.full(n, np.inf)
         self._changes, self._times = np.zeros(n), np.array([0.0, np.nan])
+        self._seen = self._last, self._finest, self._changes, np.zeros(n), self._times
 
     def take(self, t: float, position: Array) -> None:
         """Take a sample."""
-        _take(self._turns, t, position, (self._last, self._finest, self._changes, self._times))
+        _take(self._turns, t, position, self._seen)
 
     def what_may_be_false(self, names: Sequence[str]) -> str:
         """Name the assumptions of which one is false, those first that readings contradict."""
@@ -48,15 +52,15 @@ class SeenReadings:
     def contradictions(self, names: Sequence[str]) -> str:
         """Say which promise the readings themselves contradict; empty if none."""
         said = []
-        if self._times[APART] > TOLERANCE * self._apart:
+        if self._times[APART] > LATER * self._apart:
             said.append(
                 f'samples came {1e3 * self._times[APART]:.3g} ms apart, '
                 f'{1e3 * self._apart:.3g} ms are promised'
             )
-        coarse = (self._changes >= CHANGES) & (self._finest > TOLERANCE * self._step)
+        coarse = (self._changes >= CHANGES) & (self._finest > COARSER * self._step)
         for j in np.flatnonzero(coarse).tolist():
             said.append(
-                f'{names[j]} never changed by less than {self._finest[j]:.3g} rad, steps of '
+                f'{names[j]} is read in steps of {self._finest[j]:.3g} rad, '
                 f'{self._step[j]:.3g} rad are promised'
             )
         return '; '.join(said)
@@ -64,9 +68,9 @@ class SeenReadings:
 
 @jit
 def _take(
-    turns: Array, t: float, position: Array, seen: tuple[Array, Array, Array, Array]
+    turns: Array, t: float, position: Array, seen: tuple[Array, Array, Array, Array, Array]
 ) -> None:
-    last, finest, changes, times = seen
+    last, finest, changes, stood, times = seen
     if t > times[TIME]:
         times[APART] = max(times[APART], t - times[TIME])
     times[TIME] = t
@@ -74,7 +78,8 @@ def _take(
         change = position[j] - last[j]
         if turns[j]:
             change -= 2.0 * np.pi * np.round(change / (2.0 * np.pi))
-        if abs(change) > 1e-12:
+        if abs(change) > SAME and stood[j]:
             finest[j] = min(finest[j], abs(change))
             changes[j] += 1.0
+        stood[j] = abs(change) <= SAME
         last[j] = position[j]

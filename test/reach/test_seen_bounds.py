@@ -24,7 +24,7 @@ from safe_sysid.track import sensed_passivity
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.invariance import LawBounds
 from safe_sysid.track.seen_law import Sampling
-from safe_sysid.track.sensed_passivity import SensedPassivityController
+from safe_sysid.track.sensed_passivity import BrokenPromiseError, SensedPassivityController
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
@@ -258,19 +258,34 @@ def blind(law):
     return replace(law, bounds=bounds, observer=observer, half_width=wide, room=np.zeros(2))
 
 
+@pytest.fixture
+def unwatched(monkeypatch):
+    """Goes on when V is seen to be above V_M, to see how far it gets."""
+    controller = sensed_passivity.SensedPassivityController
+    monkeypatch.setattr(controller, '_refuse_broken_promise', lambda *_: None)
+
+
 @pytest.mark.usefixtures('from_the_bound')
+def test_v_above_its_limit_is_named():
+    with pytest.raises(BrokenPromiseError, match=r'at least 0\.02.* J, 0\.02 J are promised'):
+        looped(0, blind(bounded(LOADED).law), LOADED)
+
+
+@pytest.mark.usefixtures('from_the_bound', 'unwatched')
 def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
     law = blind(bounded(LOADED).law)
     assert max(looped(seed, law, LOADED).energy.max() for seed in range(2)) > 1.0
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures('from_the_bound')
+@pytest.mark.usefixtures('from_the_bound', 'unwatched')
 def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
     """40 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
     law = bounded(LOADED).law
     assert looped(0, law, LOADED, 0.039).energy.max() > 1.05
-    with pytest.raises(MeasurementError, match='an assumption is false'):
+    with pytest.raises(
+        BrokenPromiseError, match='no motion within its bounds .*of these is false'
+    ):
         looped(0, law, LOADED, 0.079)
 
 
