@@ -20,6 +20,12 @@ def write_settings(
     model: RobotModel, facts: RobotFacts, urdf: str, target: Path, remarks: tuple[str, ...]
 ) -> None:
     """Facts of the arm with the friction of the model, beside the URDF they belong to."""
+    header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
+    target.write_text(header + settings_text(model, facts, urdf), encoding='utf-8')
+
+
+def settings_text(model: RobotModel, facts: RobotFacts, urdf: str) -> str:
+    """Return facts of an arm with the friction of the model, as YAML."""
     friction = model.layout.friction(model.theta)
     joints = {
         name: dataclasses.replace(
@@ -32,8 +38,7 @@ def write_settings(
         for i, name in enumerate(model.layout.joint_names)
     }
     values = dataclasses.asdict(dataclasses.replace(facts, urdf=urdf, joints=joints))
-    header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
-    target.write_text(header + yaml_text(_listed(values)), encoding='utf-8')
+    return yaml_text(_listed(values))
 
 
 def _listed(value: object) -> dict[str, object]:

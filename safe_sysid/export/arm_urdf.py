@@ -21,7 +21,7 @@ def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
     A body is what one joint moves. Its whole inertia goes to the link right behind the joint; the
     links fixed to that one keep their shapes and lose their <inertial>, which it contains.
     """
-    root = _with_comments(source)
+    root = with_comments(source)
     behind = {
         str(joint.get('name')): _attribute(joint, 'child', 'link')
         for joint in root.findall('joint')
@@ -46,12 +46,12 @@ def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
                 element.remove(old)
             values = {'damping': f'{friction[1, i]:.12g}', 'friction': f'{friction[0, i]:.12g}'}
             ElementTree.SubElement(element, 'dynamics', values)
-    _write(root, target)
+    write_urdf(root, target)
 
 
 def write_geometry(model: RobotModel, source: Path, target: Path) -> None:
     """Write the URDF with the joint origins and axes of the model."""
-    root = _with_comments(source)
+    root = with_comments(source)
     for joint in root.findall('joint'):
         name = str(joint.get('name'))
         if name not in model.layout.joint_names:
@@ -65,7 +65,7 @@ def write_geometry(model: RobotModel, source: Path, target: Path) -> None:
                 joint.remove(old)
         ElementTree.SubElement(joint, 'origin', {'xyz': _row(p), 'rpy': _row(roll_pitch_yaw(R))})
         ElementTree.SubElement(joint, 'axis', {'xyz': _row(model.tree.axis[i])})
-    _write(root, target)
+    write_urdf(root, target)
 
 
 def _inertial(phi: Array, joint: str) -> ElementTree.Element:
@@ -81,7 +81,8 @@ def _inertial(phi: Array, joint: str) -> ElementTree.Element:
     return element
 
 
-def _with_comments(source: Path) -> ElementTree.Element:
+def with_comments(source: Path) -> ElementTree.Element:
+    """Return a URDF with its comments."""
     read_urdf(source)  # errors in words
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     return ElementTree.parse(source, parser).getroot()
@@ -98,7 +99,8 @@ def _row(values: Array) -> str:
     return ' '.join(f'{x:.12g}' for x in values)
 
 
-def _write(root: ElementTree.Element, target: Path) -> None:
+def write_urdf(root: ElementTree.Element, target: Path) -> None:
+    """Write a URDF for people."""
     ElementTree.indent(root)
     target.write_text(
         '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n',

@@ -1,0 +1,129 @@
+"""An arm for Gazebo: a URDF that has all that its settings say, controllers, and settings for it.
+
+Gazebo knows no armature. So the arm there is another one than the real one, and the loop gets
+settings that say so: armature 0, and certainly 0. Friction is in the URDF: an arm as its URDF alone
+says would contradict the settings at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from safe_sysid.config import yaml_text
+from safe_sysid.export.arm_settings import settings_text
+from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
+from safe_sysid.model.arm import Arm
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Width
+
+EFFORT, BROADCASTER = 'forward_effort_controller', 'joint_state_broadcaster'
+
+
+@dataclass(frozen=True)
+class GazeboRelease:
+    """What the two plugins are called with one distribution of ROS."""
+
+    hardware: str
+    system_file: str
+    system_name: str
+
+
+HARMONIC = GazeboRelease(
+    'gz_ros2_control/GazeboSimSystem',
+    'libgz_ros2_control-system.so',
+    'gz_ros2_control::GazeboSimROS2ControlPlugin',
+)
+RELEASES = {
+    'humble': GazeboRelease(  # Fortress
+        'ign_ros2_control/IgnitionSystem',
+        'ign_ros2_control-system',
+        'ign_ros2_control::IgnitionROS2ControlPlugin',
+    ),
+    'jazzy': HARMONIC,
+    'kilted': HARMONIC,  # Ionic
+}
+HEADER = """\
+# {arm} as Gazebo has it: without armature, and friction as in {urdf} beside this file.
+# The settings of the real arm say more. docs/robots.md explains every key.
+"""
+
+
+def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> list[Path]:
+    """Write the three files; `period` [s] is that of the loop."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name, release = arm.model.name, RELEASES[distribution]
+    urdf, controllers = folder / f'{name}.gazebo.urdf', folder / f'{name}.controllers.yaml'
+    settings = folder / f'{name}.gazebo.yaml'
+    _write_urdf(arm, release, controllers, urdf)
+    controllers.write_text(yaml_text(_controllers(arm.model, period)), encoding='utf-8')
+    _write_settings(arm, urdf, settings)
+    return [urdf, controllers, settings]
+
+
+def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Path) -> None:
+    model = arm.model
+    write_dynamics(model, arm.urdf, target)
+    root = with_comments(target)
+    _fix_to_world(root)
+    limits = dict(zip(model.layout.joint_names, model.limits.torque, strict=True))
+    for joint in root.findall('joint'):
+        limit = joint.find('limit')
+        if joint.get('name') in limits and limit is not None:
+            limit.set('effort', f'{limits[str(joint.get("name"))]:.12g}')
+    root.append(_ros2_control(model, release))
+    gazebo = ElementTree.SubElement(root, 'gazebo')
+    plugin = {'filename': release.system_file, 'name': release.system_name}
+    system = ElementTree.SubElement(gazebo, 'plugin', plugin)
+    ElementTree.SubElement(system, 'parameters').text = str(controllers.resolve())
+    write_urdf(root, target)
+
+
+def _fix_to_world(root: ElementTree.Element) -> None:
+    """Weld the base to the world, without which the arm falls as a whole."""
+    children = {joint.find('child').get('link') for joint in root.findall('joint')}  # type: ignore[union-attr]
+    (base,) = [x.get('name') for x in root.findall('link') if x.get('name') not in children]
+    if base == 'world':
+        return
+    ElementTree.SubElement(root, 'link', {'name': 'world'})
+    weld = ElementTree.SubElement(root, 'joint', {'name': 'world_to_base', 'type': 'fixed'})
+    ElementTree.SubElement(weld, 'parent', {'link': 'world'})
+    ElementTree.SubElement(weld, 'child', {'link': str(base)})
+
+
+def _ros2_control(model: RobotModel, release: GazeboRelease) -> ElementTree.Element:
+    control = ElementTree.Element('ros2_control', {'name': 'gazebo', 'type': 'system'})
+    hardware = ElementTree.SubElement(control, 'hardware')
+    ElementTree.SubElement(hardware, 'plugin').text = release.hardware
+    for name in model.layout.joint_names:
+        joint = ElementTree.SubElement(control, 'joint', {'name': name})
+        ElementTree.SubElement(joint, 'command_interface', {'name': 'effort'})
+        for state in ('position', 'velocity', 'effort'):
+            ElementTree.SubElement(joint, 'state_interface', {'name': state})
+    return control
+
+
+def _controllers(model: RobotModel, period: float) -> dict[str, object]:
+    manager = {
+        'update_rate': round(1.0 / period),
+        BROADCASTER: {'type': 'joint_state_broadcaster/JointStateBroadcaster'},
+        EFFORT: {'type': 'forward_command_controller/ForwardCommandController'},
+    }
+    forward = {'joints': list(model.layout.joint_names), 'interface_name': 'effort'}
+    return {
+        'controller_manager': {'ros__parameters': manager},
+        EFFORT: {'ros__parameters': forward},
+    }
+
+
+def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
+    theta = arm.model.theta.copy()
+    theta[arm.model.layout.joint_entries('Ia')] = 0.0
+    known = replace(arm.facts.uncertainty, armature=Width((0.0,), (0.0,)))
+    facts = replace(arm.facts, uncertainty=known)
+    model = arm.model.with_parameters(np.asarray(theta))
+    text = settings_text(model, facts, urdf.name)
+    target.write_text(HEADER.format(arm=model.name, urdf=urdf.name) + text, encoding='utf-8')
