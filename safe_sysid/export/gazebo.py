@@ -1,8 +1,8 @@
 """An arm for Gazebo: a URDF that has all that its settings say, controllers, and settings for it.
 
 Gazebo knows no armature. So the arm there is another one than the real one, and the loop gets
-settings that say so: armature 0, and certainly 0. Friction is in the URDF: an arm as its URDF alone
-says would contradict the settings at once.
+settings that say so: armature 0, and certainly 0. Friction is in the URDF, for an arm without it
+would contradict the settings at once.
 """
 
 from __future__ import annotations
