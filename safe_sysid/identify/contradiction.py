@@ -32,8 +32,8 @@ class Contradiction:
         return (
             f'measurements of {", ".join(self.joints)} between {self.start:.2f} s and '
             f'{self.end:.2f} s contradict the model: the errors promised would have to be at '
-            f'least {self.factor:.2f} times larger{either}. A torque error above its bound, '
-            'contact or slip can be the cause, too'
+            f'least {self.factor:.2f} times larger{either}. An error of positions, velocities or '
+            'torques above its bound, contact or slip can be the cause, too'
         )
 
 
