@@ -1,9 +1,12 @@
 """A run that begins by finding out whether its driver does what it is told."""
 
+import numpy as np
 import pytest
+from ros.effort_driver import HOLD
 from ros.ending_loop import BRIDGE, PATIENCE, ending_loop, of_mujoco
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
+FAR = 0.05  # [rad]
 PROBED = ('-p', f'{BRIDGE}:probe.driver:=probed')
 
 
@@ -26,3 +29,15 @@ def test_a_driver_that_ignores_efforts_is_a_fault_before_any_motion(tmp_path):
         loop.wait_to_read('the driver takes effort commands and does not act on them', 1)
         moved = [line['qd'] for line in loop.log if 'qd' in line]
         assert not any(map(any, moved))
+
+
+@pytest.mark.slow
+def test_an_arm_that_moves_against_its_commands_is_handed_over_at_once(tmp_path):
+    """No torque of ours holds it: the position controller gets it as it is."""
+    with ending_loop(tmp_path, *PROBED, driver=of_mujoco(tmp_path, sign=-1)) as loop:
+        loop.wait_for_mode('fault', PATIENCE)
+        loop.wait_to_read('sign', 1)
+        states = [line for line in loop.log if 'q' in line]
+    begin = np.array(states[0]['q'])
+    assert states[-1]['active'] == HOLD
+    assert np.abs(np.array([line['q'] for line in states]) - begin).max() < FAR
