@@ -46,7 +46,7 @@ def imperfections(rng: np.random.Generator, n: int, gain_error: float) -> Imperf
         coloured=rng.uniform(0.005, 0.03),
         coloured_s=rng.uniform(0.1, 1.0),
         gain=1.0 + gain_error * rng.uniform(-1.0, 1.0, n),
-        delay=rng.uniform(0.0, 0.005),
+        delay=rng.uniform(0.0, 0.015),
     )
 
 

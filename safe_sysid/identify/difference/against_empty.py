@@ -37,6 +37,11 @@ from safe_sysid.identify.difference.rows import (
 )
 from safe_sysid.identify.difference.shared_fit import SharedFit, payload_prior, shared_fit
 from safe_sysid.identify.difference.spectral_blocks import block_seconds, spectral_blocks
+from safe_sysid.identify.difference.torque_delay import (
+    TorqueDelay,
+    rate_of_change,
+    torque_delay,
+)
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
@@ -90,6 +95,7 @@ class EmptyArm:
     friction: FrictionChoice
     rows: DifferenceRows
     fit: SharedFit  # with all directions that rows show
+    delay: TorqueDelay
 
 
 def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
@@ -101,7 +107,8 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     known = problem.known
     empty = empty_arm(problem, cutoff) if known is None or known.cutoff != cutoff else known
     number = len(problem.empty)
-    held = [_stretch(problem, log, cutoff, number, loaded=True) for log in problem.loaded]
+    late = empty.delay.moved(problem.loaded)
+    held = [_stretch(problem, log, cutoff, number, loaded=True) for log in late]
     rows = moving(rows_at_estimate(model, [*empty.stretches, *held], empty.friction.terms))
     seconds = float(np.count_nonzero(rows.loaded)) / rows.rate
     if seconds < LEAST_LOADED:
@@ -116,7 +123,8 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     if withheld is None:
         pieces = held_out_pieces(empty.rows, seconds, problem.prior)
         widened = max(1.0, float(ratio.max()) / WIDENED)
-        statistical = _statistical(problem, rows, fit, pieces, widened)
+        delay = empty.delay.left * rate_of_change(rows, rows.tau - fit.residual)
+        statistical = _statistical(problem, rows, fit, pieces, (widened, delay))
     beyond = loaded_band.beyond(band)
     guaranteed = None
     refused = unit
@@ -125,26 +133,35 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     elif refused is None:
         guaranteed = _guaranteed(problem, rows, empty, beyond)
         refused = guaranteed.refused
+    if empty.delay.is_seen:
+        withheld, refused = (x and f'{x}; {empty.delay}' for x in (withheld, refused))
     errors = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
     return PayloadDifference(
         problem.frame[0], fit.phi, statistical, withheld, guaranteed, refused,
-        empty.friction, cutoff, ratio, (errors[0], errors[1]),
+        empty.friction, cutoff, ratio, (errors[0], errors[1]), empty.delay,
     )  # fmt: skip
 
 
 def empty_arm(problem: DifferenceProblem, cutoff: float) -> EmptyArm:
     """Rows of empty recordings with the friction that they need."""
     model = problem.model
-    stretches = [
-        _stretch(problem, log, cutoff, i, loaded=False)
-        for i, logs in enumerate(problem.empty)
-        for log in logs
-    ]
+
+    def stretches_of(recordings: list[list[EvenLog]]) -> list[Stretch]:
+        return [
+            _stretch(problem, log, cutoff, i, loaded=False)
+            for i, logs in enumerate(recordings)
+            for log in logs
+        ]
+
+    stretches = stretches_of(problem.empty)
     friction = problem.friction or chosen_friction(model, stretches)
     rows = moving(rows_at_estimate(model, stretches, friction.terms))
-    return EmptyArm(
-        cutoff, stretches, friction, rows, shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
-    )
+    delay = torque_delay(rows)
+    if delay.is_corrected:
+        stretches = stretches_of([delay.moved(logs) for logs in problem.empty])
+        rows = moving(rows_at_estimate(model, stretches, friction.terms))
+    fit = shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
+    return EmptyArm(cutoff, stretches, friction, rows, fit, delay)
 
 
 def with_empty_evidence(problem: DifferenceProblem) -> DifferenceProblem:
@@ -169,19 +186,23 @@ def _statistical(
     rows: DifferenceRows,
     fit: SharedFit,
     pieces: Pieces,
-    widened: float,
+    known: tuple[float, Array],
 ) -> Statistical:
-    """Block errors, enlarged by what pieces of empty recordings show, and the unit of effort."""
+    """Block errors, enlarged by what pieces of empty recordings show, unit of effort and delay.
+
+    Known are by how much residuals of the load enlarge them, and what a delay is to rows, (N, n).
+    """
+    widened, late = known
     errors = block_errors(rows, fit)
     deviation = widened * errors.deviation
     residuals = pieces.half_width(deviation, errors.freedom, problem.confidence)
-    shrinkage = student.ppf(0.5 * (1.0 + problem.confidence), 1e9) * fit.shrinkage(problem.prior)
-    noise = np.hypot(residuals, shrinkage)
+    tail = student.ppf(0.5 * (1.0 + problem.confidence), 1e9)
+    others = np.hypot(fit.shrinkage(problem.prior), fit.moved_by(rows, late))
+    noise = np.hypot(residuals, tail * others)
     by_joint = fit.by_joint(rows)[:, -10:]
     share = problem.gain_error @ np.abs(by_joint)
     calibrated = np.zeros(10)
     if problem.gain_covariance is not None:
-        tail = student.ppf(0.5 * (1.0 + problem.confidence), 1e9)
         variance = np.einsum('jc,ji,ic->c', by_joint, problem.gain_covariance, by_joint)
         calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
     gains = np.stack([calibrated, share])
@@ -230,7 +251,8 @@ def _guaranteed(
     """Membership of all blocks, with errors as large as empty blocks show."""
     seconds = block_seconds(float(np.count_nonzero(rows.loaded)) / rows.rate)
     promise = promise_of(spectral_blocks(empty.rows, seconds), empty.rows, empty.fit)
-    promise = replace(promise, delta=faster * promise.delta, faster=faster)
+    late = GAIN_RANGE * empty.delay.left
+    promise = replace(promise, delta=faster * promise.delta, faster=faster, late=late)
     fit = shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
     mass, reach = problem.payload_mass, problem.reach + problem.frame[2]
     upper = np.array([mass, *(mass * reach,) * 3, *(mass * reach**2,) * 6])

@@ -11,6 +11,7 @@ from safe_sysid.identify.determined import determined
 from safe_sysid.identify.difference.distribution_free import DistributionFree
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.guaranteed import Guarantee
+from safe_sysid.identify.difference.torque_delay import TorqueDelay
 from safe_sysid.sets.interval import Interval
 
 METHOD = 'cluster_t'
@@ -47,6 +48,7 @@ class PayloadDifference:
     cutoff: float  # [Hz]
     load_ratio: Array  # (n,) residuals of loaded rows over those of empty ones
     error: tuple[float, float]  # residuals of empty and loaded rows, share of their torque
+    delay: TorqueDelay  # of torques against positions
 
     @property
     def refused(self) -> str | None:

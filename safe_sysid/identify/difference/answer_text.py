@@ -44,6 +44,12 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
             'held_out_error': found.friction.error,
             'tried': dict(found.friction.table),
         },
+        'delay': {
+            'seconds': found.delay.seconds,
+            'deviation': found.delay.deviation,
+            'by_joint': found.delay.by_joint.tolist(),
+            'corrected': found.delay.is_corrected,
+        },
         'cutoff_hz': found.cutoff,
         'residual_of_torque': {'empty': found.error[0], 'loaded': found.error[1]},
         'load_ratio': found.load_ratio.tolist(),
@@ -116,6 +122,7 @@ def as_table(given: IdentifiedDifference) -> str:
     lines += [
         '',
         f'Left of the torque behind {found.cutoff:g} Hz: {empty} empty, {loaded} loaded.',
+        f'{str(found.delay)[0].upper()}{str(found.delay)[1:]}.',
         '',
         f'{given.robot}, {given.loaded} against {", ".join(given.empty)}',
         *(f'  {sentence}' for sentence in given.remarks),

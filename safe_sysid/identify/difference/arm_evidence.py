@@ -72,6 +72,11 @@ class ArmEvidence:
                     'band_hz': BAND,
                 },
             },
+            'delay_s': {
+                'value': float(empty.delay.seconds),
+                'deviation': float(empty.delay.deviation),
+                'corrected': bool(empty.delay.is_corrected),
+            },
             'drift_nm': None if self.drift is None else self.drift.tolist(),
         }
 

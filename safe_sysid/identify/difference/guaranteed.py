@@ -19,6 +19,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
+from safe_sysid.identify.difference.torque_delay import rate_of_change
 from safe_sysid.identify.linear_programs import Basis, Budget, GrowingPrograms
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
@@ -46,6 +47,7 @@ class Promise:
     blocks: int  # empty ones, of the joint with the fewest in which it moves
     seconds: float  # of a block
     faster: float = 1.0  # times larger than seen, as the loaded motion is faster
+    late: float = 0.0  # [s] by which torques of the payload may be late; of the arm it was seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +83,7 @@ def guarantee(
     if promise.blocks == 0:
         seconds = promise.seconds
         return Guarantee(None, f'no empty block of {seconds:.3g} s', np.nan, np.nan, promise)
-    observation, rest = _observation(blocks, rows, fit, promise.delta, gain_error)
+    observation, rest = _observation(blocks, rows, fit, promise, gain_error)
     box, reach = prior
     least = _least_factor(observation, rest, box, reach)
     few = promise.blocks < FEW_BLOCKS
@@ -102,7 +104,11 @@ def guarantee(
 
 
 def _observation(
-    blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit, delta: Array, gain_error: Array
+    blocks: SpectralBlocks,
+    rows: DifferenceRows,
+    fit: SharedFit,
+    promise: Promise,
+    gain_error: Array,
 ) -> tuple[Observation, Interval]:
     """Rows of all blocks, and the range of what they share: the arm in s, and gains."""
     n, k = rows.tau.shape[1], len(fit.u)
@@ -116,7 +122,9 @@ def _observation(
     varied = gain_error > 0.0
     gains = (-tau[..., None] * np.eye(n))[..., varied]
     times = rows.t[blocks.rows]
-    every = np.broadcast_to(delta * (1.0 + gain_error), tau.shape) + _rounding(blocks, rows, fit)
+    held = (rows.Y_L @ fit.phi) * rows.loaded[:, None]
+    late = promise.late * np.abs(blocks.of(rate_of_change(rows, held)))
+    every = promise.delta * (1.0 + gain_error) + late + _rounding(blocks, rows, fit)
     start, end = (np.broadcast_to(times[:, i, None, None], tau.shape).ravel() for i in (0, -1))
     observation = Observation(
         payload.reshape(-1, 10),

@@ -12,7 +12,8 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.torque_rows import motion_of
 from safe_sysid.measure.filters import zero_phase
 
-CUTOFFS = (2.0, 5.0, 10.0)  # [Hz] of which the smallest that suits is taken
+CUTOFFS = (5.0, 10.0)  # [Hz] of which the smallest that suits is taken; behind lower ones slow
+# motions lose the reversals that tell friction from weight
 ABOVE_BAND = 10.0  # times the band: torques of large motions and friction are faster than these
 VARIANCE = 0.99  # of the velocities that is below the band
 SEEN = 12.0  # [Hz] velocities above are noise of differences
@@ -27,13 +28,14 @@ class MotionBand:
 
     band_hz: float
     peak_velocity: Array  # (n,) [rad/s]
+    resolution_hz: float = 0.0  # what the shortest recording can tell apart
 
     def beyond(self, calibrated: MotionBand) -> float | str:
         """By how much errors may be larger than in a slower motion, or why nobody can tell.
 
         What a model lacks grows with the square of a speed at most: inertial and viscous terms.
         """
-        if self.band_hz > LARGEST_BAND * calibrated.band_hz:
+        if self.band_hz - self.resolution_hz > LARGEST_BAND * calibrated.band_hz:
             return (
                 f'the loaded motion reaches {self.band_hz:.2g} Hz, the empty ones '
                 f'{calibrated.band_hz:.2g} Hz'
@@ -61,7 +63,8 @@ def motion_band(logs: Sequence[EvenLog]) -> MotionBand:
         share = np.cumsum(power) / max(float(power.sum()), 1e-300)
         bands.append(float(frequency[int(np.searchsorted(share, VARIANCE))]))
         speeds.append(np.quantile(np.abs(zero_phase(motion.qd, log.rate, 5.0)), 0.999, axis=0))
-    return MotionBand(max(bands), np.max(speeds, axis=0))
+    resolution = 1.0 / max(min(log.seconds for log in logs), 1e-9)
+    return MotionBand(max(bands), np.max(speeds, axis=0), resolution)
 
 
 def cutoff_of(band: MotionBand) -> float:

@@ -66,6 +66,13 @@ class SharedFit:
         parts: Array = np.tensordot(each, self.weighted(rows), axes=((0, 1), (0, 1)))
         return parts @ self.covariance
 
+    def moved_by(self, rows: DifferenceRows, torque: Array) -> Array:
+        """How far a change of all torques (N, n) moves each parameter of the payload, (10,)."""
+        changed = (whiteners(rows.counts, self.spread) @ torque[:, :, None])[:, :, 0]
+        pull = np.tensordot(changed, self.weighted(rows), axes=((0, 1), (0, 1)))
+        moved: Array = np.abs(pull @ self.covariance[:, -10:])
+        return moved
+
     def errors(self, rows: DifferenceRows) -> Array:
         """Residuals of unit variance, (N, n)."""
         whitened = whiteners(rows.counts, self.spread) @ self.residual[:, :, None]

@@ -1,0 +1,114 @@
+"""How late torques come after positions, from recordings of the empty arm.
+
+A reported torque is that of a moment before, tau(t - d), so that rows have the columns
+-d/dt (Y x) of their joint. Friction that a model lacks looks like a delay of joints that carry
+little, so figures of single joints are printed and never applied: all joints share a bus, and the
+delay is the median of them, weighted by the torque of bodies they carry, with the spread over
+joints as its deviation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.identify.difference.friction_choice import PRIOR
+from safe_sysid.identify.difference.rows import DifferenceRows
+from safe_sysid.identify.difference.shared_fit import joint_fit, joint_grams
+
+SURE = 3.0  # deviations from which on a delay is corrected, if that pays too
+SEEN = 1.0  # deviations from which on a refusal names it
+PAYS = 0.02  # of the residual
+ROUNDS = 3
+FEWEST = 5  # rows of a stretch through which a curve is laid
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueDelay:
+    """Delay of torques, and whether they are moved by it."""
+
+    seconds: float
+    deviation: float  # [s]
+    by_joint: Array  # (n,) [s]
+    fall: float  # of the residual with it, as a share
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether it is beyond doubt, and pays."""
+        return abs(self.seconds) > SURE * self.deviation and self.fall >= PAYS
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether it is worth naming where rows are refused."""
+        return abs(self.seconds) > SEEN * self.deviation
+
+    @property
+    def left(self) -> float:
+        """Deviation of what is left of the delay in rows [s]."""
+        if self.is_corrected:
+            return self.deviation
+        return float(np.hypot(self.seconds, self.deviation))
+
+    def moved(self, logs: Sequence[EvenLog]) -> list[EvenLog]:
+        """Return logs with torques at the time of their positions."""
+        return [_moved(log, self.seconds) for log in logs] if self.is_corrected else list(logs)
+
+    def __str__(self) -> str:
+        each = ', '.join(f'{1e3 * d:.0f}' for d in self.by_joint)
+        what = 'corrected' if self.is_corrected else 'not corrected, taken for an error'
+        return (
+            f'torque comes about {1e3 * self.seconds:.1f} ± {1e3 * self.deviation:.1f} ms after '
+            f'position ({each} ms by joint): {what}'
+        )
+
+
+def torque_delay(rows: DifferenceRows) -> TorqueDelay:
+    """Estimate the delay from rows of the empty arm."""
+    n, p = rows.tau.shape[1], rows.Y.shape[2]
+    freedom = rows.counts.sum(axis=0)
+    plain = joint_fit(joint_grams(rows), freedom, PRIOR)
+    x, delays, columns = plain.x, np.zeros(n), rows.Y
+    for _ in range(ROUNDS):
+        late = np.zeros((len(rows), n, n))
+        late[:, np.arange(n), np.arange(n)] = -rate_of_change(rows, rows.Y @ x)
+        columns = np.concatenate([rows.Y, late], axis=2)
+        fit = joint_fit(joint_grams(replace(rows, Y=columns)), freedom, PRIOR)
+        x, delays = fit.x[:p], fit.x[p:]
+    carried = np.sqrt(np.mean((rows.Y[:, :, : 10 * n] @ x[: 10 * n]) ** 2, axis=0))
+    weight = carried / max(float(carried.sum()), 1e-300)
+    common = _weighted_median(delays, weight)
+    spread = float(np.sqrt(weight @ (delays - common) ** 2))
+    moved = rows.tau + common * rate_of_change(rows, rows.tau)
+    later = joint_fit(joint_grams(replace(rows, tau=moved)), freedom, PRIOR)
+    fall = 1.0 - float(np.mean(later.sigma / plain.sigma))
+    return TorqueDelay(common, spread, delays, fall)
+
+
+def rate_of_change(rows: DifferenceRows, torque: Array) -> Array:
+    """Differentiate torques behind the filter by curves through rows, (N, n) [N m/s]."""
+    rate = np.zeros_like(torque)
+    for number in np.unique(rows.stretch):
+        here = np.flatnonzero(rows.stretch == number)
+        for run in np.split(here, np.flatnonzero(np.diff(here) > 1) + 1):
+            if len(run) >= FEWEST:
+                rate[run] = CubicSpline(rows.t[run], torque[run])(rows.t[run], 1)
+    return rate
+
+
+def _moved(log: EvenLog, delay: float) -> EvenLog:
+    """Torques of a moment later, at the positions whose torques were recorded."""
+    t = np.arange(len(log.q)) / log.rate
+    there = (t + delay >= 0.0) & (t + delay <= t[-1])
+    tau = CubicSpline(t, log.tau)(t[there] + delay)
+    return EvenLog(log.rate, log.q[there], tau, log.begin + float(t[there][0]))
+
+
+def _weighted_median(values: Array, weight: Array) -> float:
+    order = np.argsort(values)
+    share = np.cumsum(weight[order])
+    return float(values[order][int(np.searchsorted(share, 0.5 * share[-1]))])
