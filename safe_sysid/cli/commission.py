@@ -39,11 +39,13 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.calibrate.commissioning import commissioned
     from safe_sysid.config import yaml_text
     from safe_sysid.measure.recording_choice import recording_of_choice
+    from safe_sysid.measure.turns import whole_turns
 
     model = arm_of_options(options).model
     choice = recording_choice(options, options.recording)
     recording = recording_of_choice(choice, model.layout.joint_names)
-    found = commissioned(model, recording, options.period)
+    whole = whole_turns(recording, model.limits.is_continuous)
+    found = commissioned(model, whole, options.period)
     proposal = {'joints': found.joints, 'sensing': {'torque': found.torque}}
     if options.proposal is not None:
         head = (

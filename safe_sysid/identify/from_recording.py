@@ -25,6 +25,7 @@ from safe_sysid.measure.reading_errors import departures, difference_errors, sma
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.measure.smooth_log import SmoothLog, smooth
+from safe_sysid.measure.turns import whole_turns
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
@@ -163,6 +164,7 @@ def identification_problem(
 ) -> IdentificationProblem:
     """Return the recording with assumptions in the place of settings that leave them open."""
     sensors = arm.model.sensors
+    recording = whole_turns(recording, arm.model.limits.is_continuous)
     log = recording.log(sensors.effort_sign, sensors.effort_scale)
     readings = _readings(settings, arm.model, recording, log)
     return IdentificationProblem(

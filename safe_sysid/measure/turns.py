@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.measure.recording import Recording
 
 TURN = 2.0 * np.pi  # [rad]
 
@@ -28,3 +31,10 @@ class Turns:
             position = position + TURN * np.where(self._is_continuous, turns, 0.0)
         self._last = position
         return position
+
+
+def whole_turns(recording: Recording, is_continuous: AnyArray) -> Recording:
+    """Return the recording with the turns of its continuous joints, as `Turns` has them."""
+    position = recording.position.copy()
+    position[:, is_continuous] = np.unwrap(position[:, is_continuous], axis=0)
+    return replace(recording, position=position)

@@ -20,6 +20,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.reader import read_rosbag
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.measure.turns import whole_turns
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.messages.codec import JointStateWriter, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
@@ -55,7 +56,7 @@ class ReplaySettings(LoopSettings):
         bare = replace(self, payload='').described()
         recording = read_rosbag(Path(self.bag), bare.layout.joint_names, self.topic or None)
         ones = bare.limits.torque * 0.0 + 1.0
-        log = recording.log(ones, ones)
+        log = whole_turns(recording, bare.limits.is_continuous).log(ones, ones)
         if self.is_torque:
             return log
         contract = EffortContract(bare, CommandSignal())
