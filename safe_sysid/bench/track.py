@@ -22,6 +22,7 @@ from safe_sysid.bench.experiments.tracking import (
 from safe_sysid.bench.experiments.tracking import (
     run as closed_loop,
 )
+from safe_sysid.bench.late_readings import late_figures
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import SimulationError
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -38,15 +39,18 @@ RATES = (8000, 4000, 2000, 1000, 500, 250, 125, 62.5, 31.25)  # [Hz]
 QUICK_RATES = (4000, 1000, 250, 62.5)
 LOAD = 3.0  # [N m] on the single joint without slack
 STEPS = 20_000
+LATE = 100  # loops of an arm that is read late
 Simulator = Callable[[RobotModel], Dynamics]
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Random closed loops, the cost of holding the torque, time of the law, and baselines."""
+    """Random closed loops, the cost of holding torques and reading late, time of the law."""
     runs = settings.trials or (30 if settings.quick else 500)
     figures = _promises(settings.seed, runs, progress)
     progress('time of one step of the controller')
     figures |= law_times(settings.seed)
+    late = 4 if settings.quick else settings.trials or LATE
+    figures |= late_figures(settings.seed, late, progress)
     rates = QUICK_RATES if settings.quick else RATES
     figures |= _held(settings.seed, rates, min(runs, 4 if settings.quick else 40), progress)
     progress('baselines with a payload nobody told them of')

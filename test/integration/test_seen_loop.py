@@ -2,20 +2,20 @@
 
 from dataclasses import replace
 
-from integration.seen_arm import (
-    PERIOD,
-    START,
-    WorstArm,
-    described,
-    gains_of,
-    known,
-    sampling_of,
-    truth_of,
-)
+from integration.seen_arm import WorstArm
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from safe_sysid.bench.experiments.late_arm import (
+    PERIOD,
+    START,
+    gains_of,
+    known,
+    late_kinova,
+    sampling_of,
+    truth_of,
+)
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.closed_loop import LoopFault, look, run
 from safe_sysid.errors import BoundError, MeasurementError
@@ -50,9 +50,9 @@ class Known:
 class Loop:
     """An arm at its worst, its planner and its controller."""
 
-    def __init__(self, seed, goal, **changes):
+    def __init__(self, seed, goal):
         rng, clock = np.random.default_rng([17, seed]), Clock(0)
-        self.model, self.clock = described(), clock
+        self.model, self.clock = late_kinova(), clock
         self.gains, self.sampling = gains_of(self.model), sampling_of(self.model)
         self.estimate = known(self.model)
         problem = at_rest(self.model, self.estimate, START, NO_OBSTACLES)
@@ -61,7 +61,7 @@ class Loop:
         self.planner = RecedingHorizonPlanner(problem, mission, clock, SETTINGS)
         self.controller = SensedPassivityController(self.model, self.gains, clock, self.sampling)
         self.truth = truth_of(self.model, rng)
-        self.robot = WorstArm(self.truth, START, self.sampling, self.gains, rng, **changes)
+        self.robot = WorstArm(self.truth, START, self.sampling, self.gains, rng)
         self.moments, self.least = [], []
         look(self.robot, self.controller, 0.06)
 

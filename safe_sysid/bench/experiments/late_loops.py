@@ -1,0 +1,253 @@
+"""Closed loops of an arm that is read in steps and moved late, from V = 0.999 V_M, at its worst.
+
+Two certified plans follow each other in motion. All that is unknown of the arm is at an end of its
+bounds, drives err against r by all that is allowed at every instant, readings are rounded or as
+far off as half a step lets them, and a torque acts when the delay is over. The same loops with a
+law that takes its readings for exact show that the terms for late and coarse readings are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.late_arm import (
+    PERIOD,
+    START,
+    gains_of,
+    known,
+    late_kinova,
+    sampling_of,
+    truth_of,
+)
+from safe_sysid.bench.experiments.planning import at_rest
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.contact import ContactGauge
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.certificate import PlanCertificate
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.simulate.rigid_body import RigidBody
+from safe_sysid.track.invariance import LawBounds
+from safe_sysid.track.seen_law import SeenLaw
+from safe_sysid.track.sensed_passivity import SensedPassivityController
+from safe_sysid.trajectory.plan import Plan
+
+BEGIN, SWITCH, END = 0.1, 0.4, 0.8  # [s]
+REACH = 0.1  # [rad] that plans lead to at most, in every joint
+PARTS = 2  # of a period in which drives err the same way
+LOOK = 60  # samples before the first torque
+KINDS = ('energy', 'position', 'velocity', 'torque', 'limits')
+
+
+@dataclass(frozen=True, eq=False)
+class LatePair:
+    """Two certified plans for one arm, the second one takes over in motion."""
+
+    model: RobotModel
+    plans: tuple[Plan, Plan]
+    certificates: tuple[PlanCertificate, PlanCertificate]
+
+
+class LateLoop(NamedTuple):
+    """Largest share of each promise, and the least clearance [m]."""
+
+    shares: dict[str, float]
+    clearance: float
+    refusal: str  # why the controller gave no torque any more
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether any promise was."""
+        return max(self.shares.values()) > 1.0 or self.clearance <= 0.0 or bool(self.refusal)
+
+
+class FromTheBound(SensedPassivityController):
+    """Begins where V is so near to V_M that it cannot see it is below, and never gives up."""
+
+    def _refuse_start(self, *_: object) -> None:
+        self._begins = False
+
+    def _refuse_broken_promise(self, *_: object) -> None:
+        pass
+
+
+def random_pair(rng: np.random.Generator) -> LatePair | None:
+    """Plans that are certified; None where these are not."""
+    model = late_kinova()
+    problem = replace(
+        at_rest(model, known(model), START, NO_OBSTACLES),
+        gains=gains_of(model),
+        sampling=sampling_of(model),
+    )
+    first = _certified(problem, rng)
+    if first is None:
+        return None
+    before = _plan(first, BEGIN)
+    curve, since = before.curve_from(SWITCH, 3.0), SWITCH - BEGIN
+    horizon = replace(problem.horizon, curve=curve)
+    going_on = replace(
+        problem,
+        horizon=horizon,
+        error_at_start=first.error_shape(since),
+        before=first.law_at(since),
+    )
+    second = _certified(going_on, rng)
+    if second is None:
+        return None
+    return LatePair(model, (before, _plan(second, SWITCH)), (first, second))
+
+
+def _certified(problem: Problem, rng: np.random.Generator) -> PlanCertificate | None:
+    k = rng.uniform(-REACH, REACH, problem.horizon.n)
+    horizon = Horizon(problem.horizon.curve, k, np.zeros_like(k), 32)
+    try:
+        certificate = ReachableSet.certify_center(replace(problem, horizon=horizon))
+    except SafeSysidError:
+        return None
+    return certificate if certificate.holds else None
+
+
+def _plan(certificate: PlanCertificate, start: float) -> Plan:
+    estimate, curve = certificate.problem.bounds, certificate.problem.horizon.curve
+    theta = estimate.bounds, certificate, estimate.theta
+    return Plan(start, start + 1.0, curve, certificate.k, *theta, laws=certificate.laws)
+
+
+Change = Callable[[SeenLaw], SeenLaw]
+
+
+def whole(law: SeenLaw) -> SeenLaw:
+    """Return the law as it is."""
+    return law
+
+
+def without_room(law: SeenLaw) -> SeenLaw:
+    """Return a law that takes r_hat for r, and what it sees for what is."""
+    bounds = LawBounds(law.bounds.V_M, law.bounds.alpha, 1e-9)
+    return replace(law, bounds=bounds, room=np.zeros_like(law.room))
+
+
+def differentiated(law: SeenLaw) -> SeenLaw:
+    """Return a law that does so, with r from the last two readings."""
+    drift = 1e3 * law.observer.drift + 1e3
+    observer = law.observer._replace(window=law.sampling.period, drift=drift)
+    wide = np.full_like(law.room, np.inf)
+    return replace(without_room(law), observer=observer, half_width=wide)
+
+
+def _changed(plan: Plan, change: Change) -> Plan:
+    return replace(plan, laws=tuple(change(law) for law in plan.laws if isinstance(law, SeenLaw)))
+
+
+class _Arm:
+    """The arm as it is, and what pushes it."""
+
+    def __init__(self, pair: LatePair, truth: RobotModel) -> None:
+        self._pair, self.truth, self._body = pair, truth, RigidBody(truth)
+        self.K_r = pair.certificates[0].problem.gains.K_r
+
+    def which(self, t: float) -> int:
+        return int(t >= SWITCH - 1e-9)
+
+    def errors(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
+        q_d, qd_d, _ = self._pair.plans[self.which(t)].desired(max(t, BEGIN))
+        return q_d - q, qd_d - qd
+
+    def energy(self, q: Array, r: Array) -> float:
+        M = mass_matrix(self.truth, self.truth.theta, q[None])[0]
+        return float(0.5 * r @ M @ r)
+
+    def advance(self, t: float, q: Array, qd: Array, torque: Array) -> tuple[Array, Array]:
+        """One period, with drives that err against r."""
+        off = self.truth.actuation.error(torque)
+        for part in range(PARTS):
+            e, ed = self.errors(t + part * PERIOD / PARTS, q, qd)
+            acting = torque - off * np.sign(ed + self.K_r * e)
+            q, qd = self._body.advance(q, qd, acting, PERIOD / PARTS)
+        return q, qd
+
+
+def late_loop(pair: LatePair, rng: np.random.Generator, change: Change = whole) -> LateLoop:
+    """Follow both plans from V = 0.999 V_M, with their laws or changed ones."""
+    clock, gains = Clock(0), pair.certificates[0].problem.gains
+    sampling, estimate = sampling_of(pair.model), pair.certificates[0].problem.bounds
+    arm = _Arm(pair, truth_of(pair.model, rng))
+    plans = tuple(_changed(plan, change) for plan in pair.plans)
+    controller = FromTheBound(pair.model, gains, clock, sampling)
+    e, r = _worst_start(arm, pair, rng)
+    q, qd = pair.plans[0].desired(BEGIN)[0] - e, gains.K_r * e - r
+    step, q_0 = sampling.step, pair.plans[0].desired(BEGIN)[0]
+    for i in range(LOOK, 0, -1):  # before, r stays as it is
+        back = (e - r / gains.K_r) * np.exp(gains.K_r * i * PERIOD) + r / gains.K_r
+        controller.look(_sample(clock, BEGIN - i * PERIOD, _read(rng, step, q_0 - back)))
+    waiting: list[Array] = []
+    refusal = ''
+    seen, clearances, gauge = [], [], ContactGauge(arm.truth)
+    for i in range(round((END - BEGIN) / PERIOD)):
+        t = BEGIN + i * PERIOD
+        plan = plans[arm.which(t + sampling.age)]
+        try:
+            torque = controller.step(_sample(clock, t, _read(rng, step, q)), plan, estimate)
+        except SafeSysidError as error:
+            refusal = str(error)
+            break
+        waiting = [*waiting, torque] if waiting else [torque, torque]
+        seen.append(_shares(pair, arm, (t, q, qd), torque))
+        if i % 100 == 0:
+            clearances.append(float(gauge.clearance(q).distance))
+        q, qd = arm.advance(t, q, qd, waiting.pop(0))
+    largest = np.max(seen, axis=0)
+    return LateLoop(dict(zip(KINDS, largest.tolist(), strict=True)), min(clearances), refusal)
+
+
+def _worst_start(arm: _Arm, pair: LatePair, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Errors with V just below V_M; e is one that r of this energy may have left."""
+    V_M, n = pair.certificates[0].problem.gains.V_M, pair.model.n
+    q_d = pair.plans[0].desired(BEGIN)[0]
+    push = np.sign(arm.truth.theta[pair.model.layout.joint_entries('beta')])
+    alone = np.where(np.arange(n) == rng.integers(n), 1.0, 0.05)
+    r = push * (alone if rng.random() < 0.5 else rng.uniform(0.1, 1.0, n))
+    e = 0.9 * rng.random() * push * rng.random(n) / arm.K_r
+    e *= np.sqrt(V_M / max(arm.energy(q_d, arm.K_r * e), 1e-12)) * 0.9 * rng.random()
+    r *= np.sqrt(0.999 * V_M / arm.energy(q_d - e, r))
+    return e, r
+
+
+def _read(rng: np.random.Generator, step: Array, q: Array) -> Array:
+    """Read as far off as half a step lets it be, any way, or rounded."""
+    if rng.random() < 0.3:
+        return np.asarray(q + 0.49 * step * rng.choice([-1.0, 1.0], len(q)))
+    return np.asarray(step * np.rint(q / step))
+
+
+def _sample(clock: Clock, t: float, q: Array) -> JointMeasurement:
+    return JointMeasurement(clock.stamp(t), q, np.zeros_like(q), np.zeros_like(q))
+
+
+def _shares(
+    pair: LatePair, arm: _Arm, state: tuple[float, Array, Array], torque: Array
+) -> list[float]:
+    """Share of each promise that one sample uses, in the order of KINDS."""
+    t, q, qd = state
+    certificate, limits = pair.certificates[arm.which(t)], pair.model.limits
+    e, ed = arm.errors(t, q, qd)
+    error, law = certificate.error, certificate.law
+    assert law is not None
+    limited = [np.abs(qd) / limits.velocity, q / limits.position_upper, q / limits.position_lower]
+    return [
+        arm.energy(q, ed + arm.K_r * e) / law.bounds.V_M,
+        float(np.max(np.abs(e) / error.position)),
+        float(np.max(np.abs(ed) / error.velocity)),
+        float(np.max(np.abs(torque) / limits.torque)),
+        float(np.max(limited)),
+    ]
