@@ -363,3 +363,59 @@ def test_plans_without_their_law_or_with_another_energy_are_refused():
     for laws, words in (((), 'has 0 laws'), ((other,), 'V_M of a run is')):
         with pytest.raises(BoundError, match=words):
             controller.step(measured, replace(plan, laws=laws), estimate)
+
+
+def faster(law, times):
+    """A law under which r may have changed so much faster, all else as it is."""
+    pace = law.pace._replace(
+        unknown=times * law.pace.unknown,
+        rate=times * law.pace.rate,
+        length=times * law.pace.length,
+    )
+    return replace(law, pace=pace)
+
+
+def following(before):
+    problem = replace(problem_of(), before=before)
+    error = plan_error(problem)
+    return seen_bounds(problem, error, joint_reach(problem.model, problem.horizon, error)).law
+
+
+def test_a_plan_pays_for_how_fast_r_was_before_it_and_tells_whoever_follows_soon():
+    first = bounded().law
+    wild = faster(first, 1.3)
+    gentle, paying = following(first), following(wild)
+    assert paying.bounds.sigma > gentle.bounds.sigma
+    assert np.all(paying.observer.drift >= wild.pace.unknown)
+    soon, later = paying.since_start(0.01), paying.since_start(0.06)
+    for kind in ('unknown', 'rate'):
+        assert np.all(getattr(soon.pace, kind) >= getattr(wild.pace, kind))
+        assert np.all(getattr(later.pace, kind) < getattr(wild.pace, kind))
+    assert soon.pace.length >= wild.pace.length
+    assert later is paying
+
+
+def test_a_plan_that_comes_late_gets_no_torque():
+    """Torques of the plan before would act when it is in force already."""
+    law, estimate, k = bounded().law, known(ALL), np.array([0.4, -0.3])
+    plan = plan_of(law, estimate, k, horizon_of(k))
+    rng = np.random.default_rng(5)
+
+    def answered(extra):
+        controller = SensedPassivityController(nominal(ALL), GAINS, CLOCK, law.sampling)
+        q, age = plan.desired(START)[0], law.sampling.age
+        for i in range(-60, 40):
+            t = START + 1e-3 * i
+            measured = sample(
+                rng, controller, CLOCK.origin + round(1e9 * t), q, plan, estimate, i >= 0
+            )
+        start = t + 1e-3 + age - extra
+        after = replace(
+            plan_of(law, estimate, k, horizon_of(k), start), curve=plan.curve_from(start, 2.0)
+        )
+        stamp = CLOCK.origin + round(1e9 * (t + 1e-3))
+        return measured, controller.step(JointMeasurement(stamp, q, q, q), after, estimate)
+
+    answered(0.9e-3)
+    with pytest.raises(BoundError, match='a plan came 2.5 ms after it should have been known'):
+        answered(2.5e-3)
