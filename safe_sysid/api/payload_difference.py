@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -63,6 +65,42 @@ class DifferenceResult(ShownAsText):
         One for each length of piece that the recordings are long enough for.
         """
         return self.recorded.self_test(np.random.default_rng(seed))
+
+    def export(
+        self,
+        form: str,
+        path: str | PathLike[str],
+        undetermined: Literal['refuse', 'compact'] = 'refuse',
+    ) -> None:
+        """Write the payload for a controller or simulator, as `PayloadResult.export` does.
+
+        Comments have the statistical interval, or the guaranteed one where there is no other,
+        and say which.
+        """
+        from safe_sysid.export.payload import body_between, write_determined, write_export
+
+        write = write_export if undetermined == 'compact' else write_determined
+        write(form, Path(path), body_between(form, self.recorded), self.recorded.arm)
+
+    def undetermined(self, form: str) -> list[str]:
+        """Names of what a file of this format would say although the motion does not tell."""
+        from safe_sysid.export.payload import body_between, undetermined
+
+        return undetermined(form, body_between(form, self.recorded))
+
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page (HTML) with intervals, what limits them, residuals and assumptions."""
+        from safe_sysid.report.difference_page import difference_page
+        from safe_sysid.report.html_page import write_page
+
+        write_page(Path(path), difference_page(self.recorded))
+
+    def figures(self, folder: str | PathLike[str]) -> None:
+        """Write the plots of that page as PNG and SVG."""
+        from safe_sysid.report.difference_page import difference_page
+        from safe_sysid.report.page_figures import write_figures
+
+        write_figures(Path(folder), difference_page(self.recorded))
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything in the types of JSON."""

@@ -13,17 +13,16 @@ from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import export, known_kind, known_links
-from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.model.parameter_kinds import KINDS
 
 if TYPE_CHECKING:
     from safe_sysid.api.payload import PayloadResult
+    from safe_sysid.api.payload_difference import DifferenceResult
     from safe_sysid.identify.recording_settings import RecordingSettings
 
 HELP = 'guaranteed bounds on a payload from a recording: rosbag2 (sqlite3, mcap) or CSV'
 REFUSED = 1
-ONLY_ONE = ('export', 'html', 'plots')  # options of bounds on one recording
 ONE_RECORDING = (  # what is stated of links, friction and errors for one recording alone
     *('known_links', 'known_friction', 'torque_ratio', 'torque_error', 'position_error'),
     *('velocity_error', 'torque_signal', 'window', 'hold_out'),
@@ -171,8 +170,6 @@ def _is_promised(options: argparse.Namespace) -> bool:
         *settings_of(options).stated,
     }:
         return False
-    if any(getattr(options, name) for name in ONLY_ONE):
-        return False
     with print_to_error():
         path = promise_path(arm_of_options(options).urdf)
     options.empty = [path] if path.exists() else []
@@ -184,9 +181,6 @@ def _against_empty(options: argparse.Namespace) -> int:
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
-    for name in ONLY_ONE:
-        if getattr(options, name):
-            raise ConfigError(f'--{name} is for bounds on one recording, not with --empty')
     with print_to_error():
         arm = arm_of_options(options)
         bar = ProgressBar('identifying')
@@ -195,7 +189,12 @@ def _against_empty(options: argparse.Namespace) -> int:
             empty=[recording_choice(options, path) for path in options.empty],
         )  # fmt: skip
         bar.end()
+        if options.html is not None:
+            result.report(options.html)
+        if options.plots is not None:
+            result.figures(options.plots)
         tests = result.self_test() if options.self_test else []
+        complete = _write_exports(options.export, result, undetermined=options.export_undetermined)
     content = {**result.as_dict(), 'self_test': [test.as_mapping() for test in tests]}
     if options.json:
         print(json.dumps(content, allow_nan=False))
@@ -204,7 +203,7 @@ def _against_empty(options: argparse.Namespace) -> int:
     else:
         print('\n\n'.join([str(result), *map(str, tests)]))
     doubted = any(test.warning for test in tests)
-    return 0 if result.refused is None and not doubted else REFUSED
+    return 0 if result.refused is None and complete and not doubted else REFUSED
 
 
 def settings_of(options: argparse.Namespace) -> RecordingSettings:
@@ -219,7 +218,10 @@ def settings_of(options: argparse.Namespace) -> RecordingSettings:
 
 
 def _write_exports(
-    wanted: list[tuple[str, Path]] | None, result: PayloadResult, *, undetermined: bool
+    wanted: list[tuple[str, Path]] | None,
+    result: PayloadResult | DifferenceResult,
+    *,
+    undetermined: bool,
 ) -> bool:
     """Write the exports that were asked for; whether all were."""
     if wanted and result.refused is not None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.export.payload_controllers import (
@@ -17,9 +19,11 @@ from safe_sysid.export.payload_controllers import (
 )
 from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
+from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
-from safe_sysid.identify.payload_in_frame import Body
+from safe_sysid.identify.payload_in_frame import Body, nearest_body
 from safe_sysid.model.arm import Arm
+from safe_sysid.sets.interval import Interval
 
 CONTROLLERS: dict[str, Callable[[Body], str]] = {
     'mjcf': mjcf,
@@ -34,13 +38,18 @@ def exported(form: str, found: Identification, arm: Arm) -> str:
     """Text of a file in this format; nothing is exported after a refusal."""
     if form not in FORMATS:
         raise ConfigError(f"no export '{form}', there are {list(FORMATS)}")
-    body = handed_on(_body(form, found))
+    return _text(form, _body(form, found), arm)
+
+
+def _text(form: str, body: Body, arm: Arm) -> str:
+    body = handed_on(body)
     return urdf(arm, body.nominal, body.bounds) if form == 'urdf' else CONTROLLERS[form](body)
 
 
-def undetermined(form: str, found: Identification) -> list[str]:
+def undetermined(form: str, found: Identification | Body) -> list[str]:
     """Names of what the file would say although the motion has not determined it."""
-    known = determined_about_com(_body(form, found))
+    body = found if isinstance(found, Body) else _body(form, found)
+    known = determined_about_com(body)
     return [name for name, is_known in zip(NAMES, known, strict=True) if not is_known]
 
 
@@ -53,7 +62,27 @@ def _body(form: str, found: Identification) -> Body:
     return replace(found.payload, assumed=found.unstated)
 
 
-def write_determined(form: str, path: Path, found: Identification, arm: Arm) -> None:
+def body_between(form: str, given: IdentifiedDifference) -> Body:
+    """Return the payload found against empty recordings, with the arm's last body for a URDF."""
+    found = given.found
+    bounds, kind = found.statistical_bounds, 'guaranteed if the assumptions of its report hold'
+    if bounds is None:
+        bounds = found.guaranteed_bounds
+    else:
+        assert found.statistical is not None
+        kind = f'a statistical interval of {100 * found.statistical.confidence:g} %, no bounds'
+    if bounds is None:
+        raise ConfigError(f'there is nothing to export: {found.refused}')
+    model = given.problem.model
+    if form == 'urdf':
+        into = np.linalg.inv(given.problem.frame[1])
+        last = model.theta[model.layout.end_effector]
+        whole = into @ bounds + Interval(last, last)
+        return Body('', nearest_body(into @ found.nominal + last, whole), whole, kind=kind)
+    return Body(found.frame, nearest_body(found.nominal, bounds), bounds, kind=kind)
+
+
+def write_determined(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:
     """Write what the motion has determined; raise a ConfigError where a format needs more.
 
     URScript takes a payload without inertia, all other formats need one.
@@ -68,10 +97,12 @@ def write_determined(form: str, path: Path, found: Identification, arm: Arm) -> 
             f'{form} needs; move joints that show them, or ask for a compact body in their place'
         )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(without_inertia(_body(form, found)), encoding='utf-8')
+    body = found if isinstance(found, Body) else _body(form, found)
+    path.write_text(without_inertia(body), encoding='utf-8')
 
 
-def write_export(form: str, path: Path, found: Identification, arm: Arm) -> None:
+def write_export(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:
     """Write the file, and make its folder if there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(exported(form, found, arm), encoding='utf-8')
+    body = found if isinstance(found, Body) else _body(form, found)
+    path.write_text(_text(form, body, arm), encoding='utf-8')

@@ -28,6 +28,8 @@ class Body:
     nominal: Array  # (10,)
     bounds: Interval  # (10,)
     assumed: tuple[str, ...] = ()  # what the bounds rest on and nobody stated
+    kind: str | None = None  # of the bounds, where they are of another kind than bounds on one
+    # recording
 
     @property
     def mass(self) -> float:
@@ -91,7 +93,7 @@ def payload_of(
     matrix, payload = into_frame(frames[flange]), bounds - spread
     rounding = ROUNDING * np.abs(matrix) @ payload.magnitude  # of the entries of the matrix
     turned = _possible(matrix @ payload + Interval(-rounding, rounding), arm.facts.tip)
-    return Body(flange, _nearest_body(matrix @ (nominal - link), turned), turned)
+    return Body(flange, nearest_body(matrix @ (nominal - link), turned), turned)
 
 
 def _possible(bounds: Interval, tip: str) -> Interval:
@@ -108,7 +110,7 @@ def _possible(bounds: Interval, tip: str) -> Interval:
     return Interval(lower, bounds.upper)
 
 
-def _nearest_body(nominal: Array, bounds: Interval) -> Array:
+def nearest_body(nominal: Array, bounds: Interval) -> Array:
     """Return the parameters, or a consistent body near them within the bounds.
 
     What is left of a body without a part of it need not be one when both are uncertain.

@@ -1,15 +1,12 @@
 """`identify LOADED --empty EMPTY`: two files in, a payload with two kinds of interval out."""
 
-import argparse
 import json
 
 from identify.difference.two_recordings import PAYLOAD, TwoLinks
 import numpy as np
 import pytest
 
-from safe_sysid.cli.identify import add_arguments, command
 from safe_sysid.cli.main import main
-from safe_sysid.errors import ConfigError
 
 
 @pytest.fixture(scope='module')
@@ -62,12 +59,34 @@ def test_more_confidence_is_a_wider_interval(files, capsys):
     assert widths[1] > 1.2 * widths[0]
 
 
-def test_exports_say_that_they_are_for_one_recording(files):
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    arguments = [str(files / 'loaded.csv'), '--empty', str(files / 'empty.csv')]
-    with pytest.raises(ConfigError, match='not with --empty'):
-        command(parser.parse_args([*arguments, '--robot', 'two_link', '--html', 'page.html']))
+def test_the_report_says_what_limits_the_interval_and_what_to_record(files, tmp_path, capsys):
+    page = tmp_path / 'page.html'
+    more = ['--html', str(page), '--plots', str(tmp_path / 'plots'), '--json']
+    status, text = answer(files, capsys, *more)
+    found = json.loads(text)
+    assert status == 0
+    limits = found['limited_by']
+    shares = np.array([limits[name] for name in ('noise', 'friction', 'links')])
+    assert np.allclose(shares.sum(axis=0), 1.0)
+    assert np.all(shares >= -1e-9)
+    assert found['record_next']
+    html = page.read_text('utf-8')
+    for words in ('What is left of the torque', 'velocity [rad/s]', found['record_next'][:40]):
+        assert words in html
+    assert list((tmp_path / 'plots').glob('*.png'))
+
+
+def test_exports_name_the_kind_of_their_bounds(files, tmp_path, capsys):
+    path, whole = tmp_path / 'payload.script', tmp_path / 'arm.urdf'
+    exports = ['--export', f'ur={path}', '--export', f'urdf={whole}', '--export-undetermined']
+    status, _ = answer(files, capsys, *exports)
+    assert status == 0
+    text = path.read_text('utf-8')
+    assert 'a statistical interval of 95 %, no bounds' in text
+    assert 'certainly' not in text
+    mass = float(text.split('set_target_payload(')[1].split(',')[0])
+    assert abs(mass - PAYLOAD[0]) < 0.2
+    assert '<mass' in whole.read_text('utf-8')
 
 
 @pytest.mark.slow

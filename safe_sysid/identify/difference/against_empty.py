@@ -13,7 +13,7 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.errors import MeasurementError
-from safe_sysid.identify.difference.answer import PayloadDifference, Statistical
+from safe_sysid.identify.difference.answer import PayloadDifference, Residuals, Statistical
 from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
 from safe_sysid.identify.difference.distribution_free import (
     DistributionFree,
@@ -41,6 +41,11 @@ from safe_sysid.identify.difference.torque_delay import (
     TorqueDelay,
     rate_of_change,
     torque_delay,
+)
+from safe_sysid.identify.difference.what_limits import (
+    Shares,
+    variance_shares,
+    what_to_record,
 )
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -136,9 +141,16 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     if empty.delay.is_seen:
         withheld, refused = (x and f'{x}; {empty.delay}' for x in (withheld, refused))
     errors = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
+    viscous = model.layout.joint_entries('Fv')
+    velocity = rows.Y[:, np.arange(model.n), np.arange(model.n) + viscous.start]
+    following = None
+    if statistical is not None:
+        kappa = float(statistical.kappa[0])
+        following = what_to_record(statistical.shares, kappa, len(problem.empty), seconds)
     return PayloadDifference(
         problem.frame[0], fit.phi, statistical, withheld, guaranteed, refused,
         empty.friction, cutoff, ratio, (errors[0], errors[1]), empty.delay,
+        Residuals(velocity, fit.residual * rows.counts, rows.loaded), following,
     )  # fmt: skip
 
 
@@ -197,8 +209,8 @@ def _statistical(
     deviation = widened * errors.deviation
     residuals = pieces.half_width(deviation, errors.freedom, problem.confidence)
     tail = student.ppf(0.5 * (1.0 + problem.confidence), 1e9)
-    others = np.hypot(fit.shrinkage(problem.prior), fit.moved_by(rows, late))
-    noise = np.hypot(residuals, tail * others)
+    before, delay = tail * fit.shrinkage(problem.prior), tail * fit.moved_by(rows, late)
+    noise = np.hypot(residuals, np.hypot(before, delay))
     by_joint = fit.by_joint(rows)[:, -10:]
     share = problem.gain_error @ np.abs(by_joint)
     calibrated = np.zeros(10)
@@ -207,10 +219,12 @@ def _statistical(
         calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
     gains = np.stack([calibrated, share])
     half = _with_unit(problem, noise, gains)
+    parts = variance_shares(rows, fit, problem.prior)
+    shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0))
     return Statistical(
         Interval.from_center_radius(fit.phi, half),
         problem.confidence, noise, gains.sum(axis=0), pieces.factor, pieces.data_factor,
-        len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom,
+        len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom, shares,
         _free(problem, rows, fit, pieces, (errors, widened, gains[:, 0])),
     )  # fmt: skip
 

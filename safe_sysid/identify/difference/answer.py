@@ -12,6 +12,7 @@ from safe_sysid.identify.difference.distribution_free import DistributionFree
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.guaranteed import Guarantee
 from safe_sysid.identify.difference.torque_delay import TorqueDelay
+from safe_sysid.identify.difference.what_limits import Shares
 from safe_sysid.sets.interval import Interval
 
 METHOD = 'cluster_t'
@@ -31,7 +32,17 @@ class Statistical:
     piece_s: float
     correlation_s: float
     freedom: Array  # (10,)
+    shares: Shares  # what limits each parameter
     free: DistributionFree  # of the mass, the unit of the effort counted as in the bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What is left of the torque, joint by joint."""
+
+    velocity: Array  # (N, n) [rad/s]
+    torque: Array  # (N, n) [N m]
+    loaded: AnyArray  # (N,) bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +60,8 @@ class PayloadDifference:
     load_ratio: Array  # (n,) residuals of loaded rows over those of empty ones
     error: tuple[float, float]  # residuals of empty and loaded rows, share of their torque
     delay: TorqueDelay  # of torques against positions
+    residuals: Residuals
+    next_recording: str | None  # that would halve the statistical interval of the mass
 
     @property
     def refused(self) -> str | None:

@@ -35,6 +35,8 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
             'distribution_free': found.statistical and asdict(found.statistical.free),
         },
         'statistical': found.statistical and _statistical(found.statistical),
+        'limited_by': found.statistical and _shares(found.statistical),
+        'record_next': found.next_recording,
         'statistical_withheld': found.withheld,
         'guaranteed': _guaranteed(found),
         'guaranteed_withheld': found.not_guaranteed,
@@ -58,6 +60,11 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
         'caution': caution(found),
         'seconds': given.seconds,
     }
+
+
+def _shares(given: Statistical) -> dict[str, list[float]]:
+    """Shares of the variance, then half-widths by cause."""
+    return {name: np.asarray(x).tolist() for name, x in vars(given.shares).items()}
 
 
 def _pair(bounds: Interval | None) -> list[list[float]] | None:
@@ -117,7 +124,8 @@ def as_table(given: IdentifiedDifference) -> str:
         residuals, gains = found.statistical.from_residuals[0], found.statistical.from_gains[0]
         lines += ['', f'Of the half-width of the mass, {residuals:.3f} kg are by what the model '
                   f'leaves out, {gains:.3f} kg by the unit of the effort.',
-                  _free(found.statistical)]  # fmt: skip
+                  _free(found.statistical),
+                  f'To halve the interval of the mass: {found.next_recording}.']  # fmt: skip
     empty, loaded = (f'{100 * x:.1f} %' for x in found.error)
     lines += [
         '',
@@ -131,6 +139,15 @@ def as_table(given: IdentifiedDifference) -> str:
         *(f'  - {sentence}' for sentence in given.assumptions),
     ]
     return '\n'.join(lines)
+
+
+def _limits(found: PayloadDifference, i: int) -> str:
+    """Return shares of the variance of a parameter."""
+    if found.statistical is None:
+        return ''
+    of = found.statistical.shares
+    parts = ' / '.join(f'{100 * x[i]:.0f}' for x in (of.noise, of.friction, of.links))
+    return f'  {parts} %'
 
 
 def _free(given: Statistical) -> str:
@@ -167,8 +184,12 @@ def _rows(found: PayloadDifference) -> list[str]:
     }
     given = {name: bounds for name, bounds in kinds.items() if bounds is not None}
     rows = [f'  {"":4} {"nominal":>9} ' + ' '.join(f'{name:>21}' for name in given)]
+    if found.statistical is not None:
+        rows[0] += '         limited by noise / friction / links'
     for i, (name, unit) in enumerate(zip(LABELS, UNITS, strict=True)):
         pairs = [f'{b.lower[i]:10.4f} {b.upper[i]:10.4f}' for b in given.values()]
-        doubt = '' if found.determined[i] else '  not determined by the motion'
-        rows.append(f'  {name:4} {found.nominal[i]:9.4f} ' + ' '.join(pairs) + f'  {unit}{doubt}')
+        doubt = _limits(found, i) + ('' if found.determined[i] else '  NOT DETERMINED')
+        rows.append(
+            f'  {name:4} {found.nominal[i]:9.4f} ' + ' '.join(pairs) + f'  {unit:6}{doubt}'
+        )
     return rows

@@ -47,6 +47,7 @@ class IdentifiedDifference:
     assumptions: tuple[str, ...]
     seconds: float
     problem: DifferenceProblem
+    arm: Arm
 
     def self_test(self, rng: np.random.Generator) -> list[SelfTest]:
         """Add bodies to pieces of the empty recordings and identify them, by length of piece."""
@@ -104,6 +105,7 @@ def identify_difference(
         (unit, *_assumptions(found, settings, len(problem.empty))),
         time.monotonic() - begin,
         problem,
+        arm,
     )
 
 

@@ -115,6 +115,14 @@ def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD)
     return SharedFit(basis, z[:k], phi, spread, covariance, rows.tau - predicted)
 
 
+def information(rows: DifferenceRows, spread: Array) -> Array:
+    """Weighted products of the columns of x and phi, (p + 10, p + 10)."""
+    columns = _columns(rows)[:, :, :-1]
+    weighted = (whiteners(rows.counts, spread) @ columns).reshape(-1, columns.shape[2])
+    products: Array = weighted.T @ weighted
+    return products
+
+
 def joint_grams(rows: DifferenceRows) -> Array:
     """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
     table = _columns(rows)
