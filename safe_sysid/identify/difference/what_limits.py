@@ -79,11 +79,11 @@ def what_to_record(shares: Shares, kappa: float, recordings: int, seconds: float
             'accelerations on the joints that carry the weight, which tells it'
         )
     if recordings < 3:
-        more = 3 - recordings
+        there = 'is one empty recording' if recordings == 1 else 'are two empty recordings'
+        more = 'twice more' if recordings == 1 else 'once more'
         return (
-            f'deviations are enlarged {kappa:.1f} times, as there are {recordings} empty '
-            f'recordings: record the empty arm {more} more time(s) in motions of the same kind, '
-            'such as `safe-sysid excite` makes'
+            f'deviations are enlarged {kappa:.1f} times, as there {there}: record the empty arm '
+            f'{more} in motions of the same kind, such as `safe-sysid excite` makes'
         )
     if kappa > 1.5:
         return (

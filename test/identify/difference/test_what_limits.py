@@ -27,7 +27,7 @@ def shares(**given):
 
 def test_what_to_record_follows_the_cause():
     assert 'known mass' in what_to_record(shares(unit=1.0, residuals=0.5), 2.0, 1, 20.0)
-    assert '2 more' in what_to_record(shares(residuals=0.5), 2.0, 1, 20.0)
+    assert 'twice more' in what_to_record(shares(residuals=0.5), 2.0, 1, 20.0)
     assert 'reversals' in what_to_record(shares(residuals=0.5), 2.5, 3, 20.0)
     assert '80 s' in what_to_record(shares(residuals=0.5, noise=0.9), 1.0, 3, 20.0)
     assert 'friction' in what_to_record(shares(residuals=0.5, friction=0.6), 1.0, 3, 20.0)
