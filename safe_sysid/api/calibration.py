@@ -16,6 +16,7 @@ from safe_sysid.calibrate.effort_check import EffortError
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import CalibrationSettings, calibration_settings
+from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
 from safe_sysid.model.arm import Arm
 from safe_sysid.report.calibrate_page import as_mapping, as_page
@@ -45,27 +46,31 @@ class CalibrationResult(ShownAsText):
         """Return everything in the types of JSON."""
         return as_mapping(self.arm.model, self.found)
 
-    def export(self, folder: str | PathLike[str]) -> None:
+    def export(self, folder: str | PathLike[str]) -> str | None:
         """Write settings (YAML), URDF and MJCF of the calibrated arm, unless it is refused.
 
         Beside them stand the recordings with what they are worth (`.promise.npz`, `.yaml`), from
-        which `identify` compares a payload with the empty arm.
+        which `identify` compares a payload with the empty arm. Returns why these are missing.
         """
         from safe_sysid.export.calibrated_arm import write_calibrated_arm
 
         Path(folder).mkdir(parents=True, exist_ok=True)
         write_calibrated_arm(Path(folder), self.arm, self.found)
-        if self.found.refused is None:
-            self._write_promise(Path(folder))
+        return None if self.found.refused is not None else self._write_promise(Path(folder))
 
-    def _write_promise(self, folder: Path) -> None:
+    def _write_promise(self, folder: Path) -> str | None:
         from safe_sysid.identify.difference.arm_evidence import arm_evidence
         from safe_sysid.identify.difference.arm_promise import promise_path, write_promise
 
         urdf = folder / f'{self.arm.model.name}.urdf'
-        evidence = arm_evidence(self.arm.model, [each.logs for each in self.recordings])
-        calibrated = replace(self.arm, urdf=urdf)
-        write_promise(promise_path(urdf), calibrated, self.recordings, evidence)
+        path = promise_path(urdf)
+        path.unlink(missing_ok=True)
+        try:
+            evidence = arm_evidence(self.arm.model, [each.logs for each in self.recordings])
+        except MeasurementError as error:
+            return f'{path} is not written: {error}'
+        write_promise(path, replace(self.arm, urdf=urdf), self.recordings, evidence)
+        return None
 
     def report(self, folder: str | PathLike[str]) -> None:
         """Write the report (Markdown) and a plot of held-out torques."""

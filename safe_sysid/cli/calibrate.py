@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+import sys
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.inputs import existing, robot
@@ -116,7 +117,9 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
         bar.end()
     if options.out is not None:
         found.report(options.out)
-        found.export(options.out)
+        missing = found.export(options.out)
+        if missing is not None:
+            print(missing, file=sys.stderr)
     return 0 if found.refused is None else REFUSED, str(found), found.as_dict()
 
 

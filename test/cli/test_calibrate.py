@@ -65,7 +65,7 @@ def test_calibrate_writes_an_arm_that_predicts(recording, truth, tmp_path, capsy
     assert found['validation']['filter_hz'] == 10.0
     assert {path.name for path in out.iterdir()} == {
         'report.md', 'two_link.yaml', 'two_link.urdf', 'two_link.xml',
-        'torque_1.png', 'torque_2.png',
+        'torque_1.png', 'torque_2.png', 'two_link.promise.npz', 'two_link.promise.yaml',
     }  # fmt: skip
     read = RobotModel.from_config(out / 'two_link.yaml')
     assert read.theta == pytest.approx(np.array(found['x']), rel=1e-9, abs=1e-9)
