@@ -6,6 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
+from safe_sysid.cli.calibrate import add_arm
+from safe_sysid.cli.inputs import existing
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
 
@@ -16,12 +18,11 @@ DIFFERS = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which recording of which arm, and where proposals go."""
     parser.add_argument(
-        'recording', metavar='RECORDING', type=Path,
+        'recording', metavar='RECORDING', type=existing,
         help='of the empty arm that something else holds still, 10 s, in several poses if it '
         'can; what it does in between tells of velocities and encoders',
     )  # fmt: skip
-    parser.add_argument('--robot', required=True, metavar='NAME|YAML|URDF')
-    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    add_arm(parser)
     parser.add_argument(
         '--period', metavar='SECONDS', type=positive, default=0.001,
         help='of the loop that is to run (%(default)s)',

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from safe_sysid.cli.inputs import existing, robot
 from safe_sysid.cli.values import positive
 
 HELP = 'write an arm for Gazebo: URDF with friction and ros2_control, controllers, settings'
@@ -10,8 +11,11 @@ HELP = 'write an arm for Gazebo: URDF with friction and ros2_control, controller
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which arm, for which Gazebo, and where to."""
-    parser.add_argument('robot', metavar='NAME|YAML|URDF')
-    parser.add_argument('--config', metavar='YAML', type=Path, help='settings beside a URDF')
+    parser.add_argument(
+        'robot', metavar='ROBOT', type=robot,
+        help='an arm that comes with the package, its settings (YAML), or a URDF',
+    )  # fmt: skip
+    parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
     parser.add_argument(
         '--distribution', choices=('humble', 'jazzy', 'kilted'), required=True,
         help='of ROS; humble is taken to come with Fortress, the others with Harmonic or Ionic',
@@ -19,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--period', metavar='SECONDS', type=positive, default=0.001, help='of the loop'
     )
-    parser.add_argument('--out', metavar='DIR', type=Path, required=True)
+    parser.add_argument(
+        '--out', metavar='DIR', type=Path, required=True, help='folder for URDF and controllers'
+    )
 
 
 def command(options: argparse.Namespace) -> int:

@@ -90,10 +90,10 @@ def _positions(recording: Recording, limits: JointLimits) -> UnitFinding | None:
 def _within(q: Array, limits: JointLimits) -> AnyArray:
     """Return which joints are nearly always inside their limits, (n,)."""
     lower, upper = limits.position_lower, limits.position_upper
-    half = 0.5 * (upper - lower)
-    middle = np.where(np.isfinite(half), lower + half, 0.0)
-    inside = np.abs(q - middle) <= BEYOND * half
-    share: AnyArray = (inside | ~np.isfinite(half)).mean(axis=0) >= NEARLY_ALL
+    is_limited = np.isfinite(lower) & np.isfinite(upper)
+    low, high = np.where(is_limited, lower, 0.0), np.where(is_limited, upper, 0.0)
+    inside = np.abs(q - 0.5 * (low + high)) <= BEYOND * 0.5 * (high - low)
+    share: AnyArray = (inside | ~is_limited).mean(axis=0) >= NEARLY_ALL
     return share
 
 
