@@ -8,8 +8,10 @@ import signal
 
 import pytest
 from ros.ending_loop import ending_loop
+from ros.faulty_loop import ROOMY
 
-MOMENTS = (0.3, 1.0, 1.9, 2.6)  # [s] after the start of a plan of 3 s, whose second half brakes
+LENGTH = ROOMY['planner__planner__duration']  # [s] of a plan, whose second half brakes
+MOMENTS = (0.3, 1.0, 1.9, 2.6)  # [s] after its start
 KILLED = ('identifier', 'planner', 'controller', 'supervisor', 'monitor', 'recorder')
 
 
@@ -31,7 +33,8 @@ def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize('moment', MOMENTS)
 def test_a_signal_at_any_moment_brings_the_arm_to_rest(tmp_path, number, moment):
-    with ending_loop(tmp_path) as loop:
+    # a successor takes over where a plan ends: no plan would get so old otherwise
+    with ending_loop(tmp_path, planner__planner__switch=LENGTH) as loop:
         loop.wait_for_motion(moment)
         loop.signal(number)
         loop.expect_rest()
