@@ -7,12 +7,13 @@ Pinocchio's of the URDF, with armature and friction from its arguments.
 
 Simulated time goes on by a tick once a command has come after the last state, at most as fast as
 the clock; without an effort controller at the pace of the clock. A driver whose commands have no
-publisher any more lets time run on by `AFTER`, as the arm does then, and ends.
+publisher any more, or that has the arm back and hears none, lets time run on by `AFTER`, and ends.
 
     effort_driver.py '{"urdf": ..., "joints": [...], "armature": [...], "log": ..., ...}'
 """
 
 import json
+import math
 from pathlib import Path
 import sys
 import time
@@ -74,6 +75,7 @@ class Driver:
         self._arm, self._period = Arm(given), given['period']
         self._active, self._effort = CONTROLLER, None  # nothing is written before a command
         self._ticks, self._has_news, self._since = 0, False, time.monotonic()
+        self._heard = math.inf  # when the last command came
         self._log = Path(given['log']).open('w', buffering=1)  # noqa: SIM115
         self._clock = node.create_publisher(Clock, '/clock', QUEUE)
         self._states = node.create_publisher(JointState, '/joint_states', QUEUE)
@@ -94,7 +96,7 @@ class Driver:
             self._tick()
             publishers = self._node.count_publishers(self._topic)
             was_commanded = was_commanded or publishers > 0
-            if was_commanded and not publishers:
+            if was_commanded and (not publishers or self._is_left()):
                 break
         for _ in range(round(AFTER / self._period)):
             self._tick()
@@ -107,6 +109,13 @@ class Driver:
             if time.monotonic() - self._since > REPEATS:
                 break
         self._since, self._has_news = time.monotonic(), False
+
+    def _is_left(self):
+        """Whether the arm was handed over, and nobody has commanded for long.
+
+        The graph of ROS may know a publisher for minutes that has left.
+        """
+        return self._active == HOLD and time.monotonic() - self._heard > REPEATS
 
     def _expects_command(self):
         return self._active == CONTROLLER and self._effort is not None and not self._has_news
@@ -135,7 +144,7 @@ class Driver:
         self._states.publish(msg)
 
     def _on_command(self, msg):
-        self._has_news = True
+        self._has_news, self._heard = True, time.monotonic()
         if self._active == CONTROLLER and np.isfinite(msg.data).all():
             self._effort = np.array(msg.data)
 
