@@ -97,20 +97,28 @@ class EndingLoop:
         self.process.send_signal(number)
 
     def expect_rest(self):
-        """The arm is at rest by the end of the plan in force, and stays where that ends."""
+        """The arm is at rest by the end of the plan in force, and stays where that ends.
+
+        A bridge without a supervisor brakes on the plan that it knows, while the controller may
+        still say that it follows the next one.
+        """
         self._observer.wait(lambda: self.process.poll() is not None, 'the run ends', PATIENCE)
         self._observer.wait(lambda: 'over' in self.log[-1], 'the driver ends', PATIENCE)
-        plan = [plan for plan in self._observer.plans if plan.points][-1]
-        end = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
+        plans = [plan for plan in self._observer.plans if plan.points][-2:]
         states = [line for line in self.log if 'q' in line]
-        assert states[-1]['t'] > end + LATE
-        after = [line for line in states if line['t'] > end + LATE]
-        fastest = max(np.abs(line['qd']).max() for line in after)
-        furthest = max(
-            np.abs(np.subtract(line['q'], plan.points[-1].positions)).max() for line in after
+        found = [self._rest_after(plan, states) for plan in plans]
+        assert any(fast < STILL and far < NEAR for fast, far in found), (
+            f'[rad/s], and [rad] from the end of the last plans: {found}'
         )
-        assert fastest < STILL, f'{fastest} rad/s, {furthest} rad from the end of the plan'
-        assert furthest < NEAR
+
+    def _rest_after(self, plan, states):
+        """Fastest joint, and the furthest from where a plan ends, of all states after its end."""
+        end = seconds(plan.header.stamp) + seconds(plan.points[-1].time_from_start)
+        after = [line for line in states if line['t'] > end + LATE]
+        if not after:
+            return np.inf, np.inf
+        away = [np.subtract(line['q'], plan.points[-1].positions) for line in after]
+        return max(np.abs(line['qd']).max() for line in after), np.abs(away).max()
 
     @property
     def log(self):
