@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.config import PositiveShare, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.identifiability.arm import with_known
 from safe_sysid.identifiability.base_parameters import BaseParameters
@@ -53,7 +54,7 @@ NEARLY = (
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Settings):
     """What is asked of an arm: on which base, from which torques, with which motors and links."""
 
     torques: Torques = Torques.OF_MOTION
@@ -63,15 +64,14 @@ class Question:
     rotors: Fraction | None = None  # speed of symmetric rotors on the axes, of that of the joints
     has_armature: bool = False  # each joint has a reflected inertia
     known: tuple[str, ...] = ()  # links
-    tolerance: float | None = None  # of ranks in floats; None: decided without rounding
+    tolerance: PositiveShare | None = None  # of ranks in floats; None: decided without rounding
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.gravity is not None and not np.any(self.gravity):
             raise ConfigError(
                 'gravity 0 0 0 has no direction; use --no-gravity where nothing falls'
             )
-        if self.tolerance is not None and not 0.0 < self.tolerance < 1.0:
-            raise ConfigError(f'the tolerance is {self.tolerance}; between 0 and 1 is allowed')
 
 
 def examine(name: str, question: Question) -> Identifiability:

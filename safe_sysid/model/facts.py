@@ -5,8 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import math
 from pathlib import Path
+from typing import Annotated
 
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import (
+    Finite,
+    NotNegative,
+    OneOf,
+    Positive,
+    Range,
+    Settings,
+    from_mapping,
+    read_yaml,
+)
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.signal_facts import (
     ActuationFacts,
@@ -18,59 +28,38 @@ from safe_sysid.model.signal_facts import (
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.share import no_such_robot, robot_names, share_directory
 
-Vector3 = tuple[float, float, float]
+Vector3 = tuple[Finite, Finite, Finite]
+Tilt = Annotated[float, Range(at_least=0.0, less_than=math.pi)]
+Sign = Annotated[int, OneOf((-1, 1))]
+LoopKind = Annotated[str, OneOf(('point', 'planar'))]
 
 
 @dataclass(frozen=True)
-class JointFacts:
+class JointFacts(Settings):
     """Facts about one joint; for a prismatic joint read N for N m and m for rad."""
 
-    coulomb: float  # [N m]
-    viscous: float  # [N m s/rad]
-    armature: float  # [kg m^2], inertia of rotor and gear seen at the joint
-    offset: float  # [N m]
-    torque_limit: float  # [N m], 0 for a passive joint of a closed chain
-    acceleration_limit: float  # [rad/s^2]
-    encoder_resolution: float  # [rad], 0 if nobody knows
-    effort_sign: int  # +1, or -1 where the driver counts against the joint axis
-    effort_scale: float  # [N m per unit of the driver's effort]
+    coulomb: NotNegative  # [N m]
+    viscous: NotNegative  # [N m s/rad]
+    armature: NotNegative  # [kg m^2], inertia of rotor and gear seen at the joint
+    offset: Finite  # [N m]
+    torque_limit: NotNegative  # [N m], 0 for a passive joint of a closed chain
+    acceleration_limit: Positive  # [rad/s^2]
+    encoder_resolution: NotNegative  # [rad], 0 if nobody knows
+    effort_sign: Sign  # +1, or -1 where the driver counts against the joint axis
+    effort_scale: Positive  # [N m per unit of the driver's effort]
     # Of the desired motion, where the drive refuses more; name the source beside the figures.
-    reference_acceleration: float | None = None  # [rad/s^2]
-    reference_jerk: float | None = None  # [rad/s^3]
-
-    def __post_init__(self) -> None:
-        for name in ('coulomb', 'viscous', 'armature', 'torque_limit', 'encoder_resolution'):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value >= 0.0):
-                raise ConfigError(f'{name} is {value}, it has to be 0 or more')
-        for name in ('acceleration_limit', 'effort_scale'):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0.0):
-                raise ConfigError(f'{name} is {value}, it has to be more than 0')
-        for name in ('reference_acceleration', 'reference_jerk'):
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0.0):
-                raise ConfigError(f'{name} is {value}, it has to be more than 0')
-        if not math.isfinite(self.offset):
-            raise ConfigError(f'offset is {self.offset}, it has to be finite')
-        if self.effort_sign not in (-1, 1):
-            raise ConfigError(f'effort_sign is {self.effort_sign}, allowed are -1 and 1')
+    reference_acceleration: Positive | None = None  # [rad/s^2]
+    reference_jerk: Positive | None = None  # [rad/s^3]
 
 
 @dataclass(frozen=True)
-class CapsuleFacts:
+class CapsuleFacts(Settings):
     """All points within `radius` of the segment from a to b, in the frame of a link [m]."""
 
     link: str
     a: Vector3
     b: Vector3
-    radius: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.radius) and self.radius > 0.0):
-            raise ConfigError(f'radius is {self.radius} m, it has to be more than 0')
-        if not all(math.isfinite(x) for x in self.a + self.b):
-            raise ConfigError(f'end points {self.a} and {self.b} have to be finite')
+    radius: Positive
 
 
 @dataclass(frozen=True)
@@ -90,10 +79,10 @@ class CollisionFacts:
 
 
 @dataclass(frozen=True)
-class LoopFacts:
+class LoopFacts(Settings):
     """A point of one link stays where a point of another one is [m in the frames of the links]."""
 
-    kind: str  # point: in all three directions; planar: in the plane normal to `normal`
+    kind: LoopKind  # point: in all three directions; planar: in the plane normal to `normal`
     link_a: str
     point_a: Vector3
     link_b: str
@@ -101,8 +90,7 @@ class LoopFacts:
     normal: Vector3 | None = None  # base frame
 
     def __post_init__(self) -> None:
-        if self.kind not in ('point', 'planar'):
-            raise ConfigError(f"kind is '{self.kind}', allowed are point and planar")
+        super().__post_init__()
         if (self.kind == 'planar') != (self.normal is not None):
             raise ConfigError('a planar loop needs `normal`, another kind has none')
         if self.normal is not None and not any(self.normal):
@@ -120,7 +108,7 @@ class ClosedChainFacts:
 
 
 @dataclass(frozen=True)
-class RobotFacts:
+class RobotFacts(Settings):
     """Everything config/robots/<arm>.yaml says."""
 
     urdf: str  # file name in urdf/, or a path
@@ -136,17 +124,16 @@ class RobotFacts:
     command: CommandFacts = field(default_factory=CommandFacts)
     sensing: SensingFacts = field(default_factory=SensingFacts)
     friction: DryFrictionFacts = field(default_factory=DryFrictionFacts)
-    gravity_tilt: float | None = None  # [rad] by which `gravity` may be off; None: not known
+    gravity_tilt: Tilt | None = None  # [rad] by which `gravity` may be off; None: not known
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.joints:
             raise ConfigError('joints is empty, name the joints of the moving chain')
         if self.actuation is not None and self.actuation.keys() != self.joints.keys():
             raise ConfigError(
                 f'actuation names {list(self.actuation)}; the joints are {list(self.joints)}'
             )
-        if self.gravity_tilt is not None and not 0.0 <= self.gravity_tilt < math.pi:
-            raise ConfigError(f'gravity_tilt is {self.gravity_tilt} rad, it has to be 0 or more')
         self._check_motors()
         for name in self.joints.keys() & self.held.keys():
             raise ConfigError(f"joint '{name}' is in joints and in held, it can only be in one")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 import math
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError
+from safe_sysid.config import NotNegative, OneOf, Settings
 from safe_sysid.model.own_cost import WAYS, OwnCostSettings
 from safe_sysid.model.robot_model import RobotModel
 
@@ -44,20 +44,14 @@ class Along:
 
 
 @dataclass(frozen=True, eq=False)
-class MotionObjective:
+class MotionObjective(Settings):
     """Costs of samples, put together and weighed against other costs."""
 
     samples: SampleCosts
     name: str = 'own cost'
-    weight: float = 1.0
-    over: str = 'integral'
+    weight: NotNegative = 1.0
+    over: Annotated[str, OneOf(WAYS)] = 'integral'
     unit: str = ''  # of the cost of a sample
-
-    def __post_init__(self) -> None:
-        if self.over not in WAYS:
-            raise ConfigError(f"an own cost is taken over '{self.over}', allowed are {WAYS}")
-        if not (math.isfinite(self.weight) and self.weight >= 0.0):
-            raise ConfigError(f'weight of {self.name} is {self.weight}, it has to be 0 or more')
 
     def along(self, states: Array, theta: Array, times: Array) -> Along:
         """Return the objective of samples (3, N, n) at equal steps of time [s]."""

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 from pathlib import Path
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.share import share_directory
 
-Vector3 = tuple[float, float, float]
+Vector3 = tuple[Finite, Finite, Finite]
 
 
 @dataclass(frozen=True)
-class Placement:
+class Placement(Settings):
     """Payload frame in the frame of a link, written as in a URDF."""
 
     link: str
     xyz: Vector3  # [m]
     rpy: Vector3  # [rad], about the fixed axes x, y, z in this order
-
-    def __post_init__(self) -> None:
-        if not all(math.isfinite(x) for x in self.xyz + self.rpy):
-            raise ConfigError(f'xyz {self.xyz} and rpy {self.rpy} have to be finite')
 
     def rotation(self) -> Array:
         """Axes of the payload frame as columns, in the frame of the link (3, 3)."""
@@ -41,18 +36,12 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class PayloadCapsule:
+class PayloadCapsule(Settings):
     """All points within `radius` of the segment from a to b, in the payload frame [m]."""
 
     a: Vector3
     b: Vector3
-    radius: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.radius) and self.radius > 0.0):
-            raise ConfigError(f'radius is {self.radius} m, it has to be more than 0')
-        if not all(math.isfinite(x) for x in self.a + self.b):
-            raise ConfigError(f'end points {self.a} and {self.b} have to be finite')
+    radius: Positive
 
 
 @dataclass(frozen=True)
@@ -81,7 +70,7 @@ class InertiaEntries:
 class PayloadFile:
     """What config/payloads/<name>.yaml says, key by key."""
 
-    mass: float  # [kg]
+    mass: Positive  # [kg]
     com: Vector3  # [m]
     inertia_about_com: InertiaEntries
     placement: dict[str, Placement]  # robot -> where it holds the payload
@@ -89,19 +78,18 @@ class PayloadFile:
 
 
 @dataclass(frozen=True, eq=False)
-class Payload:
+class Payload(Settings):
     """A rigid body, described in its own frame."""
 
     name: str
-    mass: float  # [kg]
+    mass: Positive  # [kg]
     com: Array  # (3,) [m]
     inertia: Array  # (3, 3) about the centre of mass, axes of the payload frame [kg m^2]
     placements: dict[str, Placement]
     shapes: dict[str, PayloadCapsule]
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.mass) and self.mass > 0.0):
-            raise ConfigError(f'mass is {self.mass} kg, it has to be more than 0')
+        super().__post_init__()
         if self.com.shape != (3,) or not np.isfinite(self.com).all():
             raise ConfigError(f'com is {self.com.tolist()}, it has to be three finite numbers [m]')
         _check_inertia(self.inertia)

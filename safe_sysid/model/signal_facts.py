@@ -17,14 +17,15 @@ PerJoint = tuple[NotNegative, ...]  # one entry for all joints, or one each
 FromTo = tuple[NotNegative, NotNegative]  # least and largest
 VelocitySource = Annotated[str, OneOf(('difference', 'driver'))]
 T = TypeVar('T')
+EffortKind = Annotated[str, OneOf(('torque', 'current'))]
 TorqueSensor = Annotated[str, OneOf(('motor', 'link', 'command'))]
 
 
 @dataclass(frozen=True)
-class EffortSignal:
+class EffortSignal(Settings):
     """What the driver of an arm calls effort; the bridges turn it into joint torque [N m]."""
 
-    kind: str  # torque or current
+    kind: EffortKind
     gravity_included: bool  # whether it contains what holds the arm against gravity
 
     def __post_init__(self) -> None:

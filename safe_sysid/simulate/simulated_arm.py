@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError, SimulationError
+from safe_sysid.config import OneOf, Range, Settings
+from safe_sysid.errors import SimulationError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.payload import Payload
@@ -30,6 +31,8 @@ from safe_sysid.simulate.stribeck import StribeckCurve
 
 ACTUATORS = ('exact', 'erring', 'described')
 READINGS = ('set', 'described')
+ActuatorKind = Annotated[str, OneOf(ACTUATORS)]
+ReadingKind = Annotated[str, OneOf(READINGS)]
 
 
 class Dynamics(Protocol):
@@ -45,21 +48,13 @@ class Dynamics(Protocol):
 
 
 @dataclass(frozen=True)
-class ArmSettings:
+class ArmSettings(Settings):
     """Control period, sensors and actuators of a simulated arm."""
 
-    period: float = 0.001  # [s], rounded to whole nanoseconds
+    period: Annotated[float, Range(at_least=1e-9)] = 0.001  # [s], rounded to whole nanoseconds
     sensors: SensorSettings = field(default_factory=SensorSettings)
-    actuators: str = 'exact'  # erring: as much as the arm states; described: late and slow too
-    readings: str = 'set'  # by `sensors`; described: as the settings of the arm state
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.period) and self.nanoseconds > 0):
-            raise ConfigError(f'period is {self.period} s; it has to be at least 1e-9 s')
-        if self.actuators not in ACTUATORS:
-            raise ConfigError(f"actuators is '{self.actuators}', allowed are {ACTUATORS}")
-        if self.readings not in READINGS:
-            raise ConfigError(f"readings is '{self.readings}', allowed are {READINGS}")
+    actuators: ActuatorKind = 'exact'  # erring: as much as the arm states; described: late, slow
+    readings: ReadingKind = 'set'  # by `sensors`; described: as the settings of the arm state
 
     @property
     def nanoseconds(self) -> int:

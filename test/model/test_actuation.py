@@ -75,7 +75,7 @@ def test_simulated_actuators_err_as_much_as_is_stated_and_no_more(rng):
     assert np.abs(shares).max() <= 1.0
     assert np.max(shares) > 0.9
     assert np.min(shares) < -0.9
-    with pytest.raises(ConfigError, match='allowed are'):
+    with pytest.raises(ConfigError, match='one of exact, erring'):
         ArmSettings(actuators='wrong')
 
 

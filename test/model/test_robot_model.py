@@ -78,7 +78,7 @@ def test_a_drive_that_refuses_desired_motions_says_which(tmp_path):
     np.testing.assert_array_equal(reference.acceleration, [4.0, np.inf])
     np.testing.assert_array_equal(reference.jerk, [np.inf, np.inf])
     wrong = JOINT[:-1] + ', reference_jerk: 0}'
-    with pytest.raises(ConfigError, match=r'reference_jerk is 0.*, it has to be more than 0'):
+    with pytest.raises(ConfigError, match=r'reference_jerk is 0.*, it has to be above 0'):
         arm(tmp_path, second, f'j1: {wrong}, j2: {JOINT}')
 
 

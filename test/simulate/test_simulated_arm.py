@@ -154,7 +154,7 @@ def test_torque_that_is_none_is_refused_and_time_stands_still(rng, kinova, torqu
 
 @pytest.mark.parametrize('period', [0.0, -0.001, np.nan, np.inf, 1e-10])
 def test_a_period_that_is_none_is_refused(period):
-    with pytest.raises(ConfigError, match=r'period is .* s; it has to be at least 1e-9 s'):
+    with pytest.raises(ConfigError, match=r'period is .*, it has to be at least 1e-09'):
         ArmSettings(period=period)
 
 

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-import math
 from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.sets.box import Box
 from safe_sysid.share import share_directory
 
-Vector3 = tuple[float, float, float]
+Vector3 = tuple[Finite, Finite, Finite]
+Edges = tuple[Positive, Positive, Positive]
 
 
 @dataclass(frozen=True)
-class BoxFacts:
+class BoxFacts(Settings):
     """One box in the base frame of the arm."""
 
     center: Vector3  # [m]
-    size: Vector3  # [m] whole edges, along its own axes
+    size: Edges  # [m] whole edges, along its own axes
     rpy: Vector3 = (0.0, 0.0, 0.0)  # [rad] about the fixed axes x, y, z in this order
-
-    def __post_init__(self) -> None:
-        if not all(math.isfinite(x) for x in self.center + self.rpy):
-            raise ConfigError(f'center {self.center} and rpy {self.rpy} have to be finite')
-        if not all(math.isfinite(x) and x > 0.0 for x in self.size):
-            raise ConfigError(f'size is {self.size} m, every edge has to be more than 0')
 
     def box(self) -> Box:
         """Return the same as a set of points."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 import time
-from typing import Annotated
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -18,7 +17,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Finite, Natural, NotNegative, OneOf
+from safe_sysid.config import Finite, Natural, NotNegative
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import is_consistent
@@ -33,10 +32,10 @@ from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import (
-    ACTUATORS,
-    READINGS,
+    ActuatorKind,
     ArmSettings,
     Dynamics,
+    ReadingKind,
     SimulatedArm,
 )
 from safe_sysid.track.hand_over import HandOverSettings
@@ -58,9 +57,9 @@ class SimulationSettings(LoopSettings):
     seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
-    actuators: Annotated[str, OneOf(ACTUATORS)] = 'erring'  # as much as the arm's file allows;
+    actuators: ActuatorKind = 'erring'  # as much as the arm's file allows;
     # described: late and slow as well, and friction and base as it says
-    readings: Annotated[str, OneOf(READINGS)] = 'set'  # by `sensors`; described: by the arm's file
+    readings: ReadingKind = 'set'  # by `sensors`; described: by the arm's file
     guard: GuardSettings = field(default_factory=GuardSettings)
     hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     real_time: RealTimeSettings = field(default_factory=RealTimeSettings)

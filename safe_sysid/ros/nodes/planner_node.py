@@ -138,8 +138,7 @@ class PlannerNode(Node):
             said = 'compiling; until it is done there are no plans'
         trouble = said or self._trouble or self._measured.trouble
         figures = {**session.figures(), 'obstacles': len(self._avoided.boxes), **scene.figures()}
-        present = frozenset(cause for cause, is_present in faults.items() if is_present)
-        return Condition(trouble, present, figures)
+        return Condition(trouble, frozenset(c for c in faults if faults[c]), figures)
 
 
 def main() -> int:

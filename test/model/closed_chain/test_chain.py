@@ -211,7 +211,7 @@ def test_a_wrong_loop_description_is_refused():
         changed_chain('four_bar', loops={'closure': replace(loop, point_a=(2.0, 0.0, 0.0))})
     with pytest.raises(ModelError, match='3 passive joints .* 2 equations'):
         changed_chain('four_bar', passive=('crank', 'coupler', 'rocker'))
-    with pytest.raises(ConfigError, match="kind is 'ball', allowed are point and planar"):
+    with pytest.raises(ConfigError, match="kind is 'ball', it has to be one of point, planar"):
         replace(loop, kind='ball')
     with pytest.raises(ConfigError, match='a planar loop needs `normal`'):
         LoopFacts('planar', 'a', (0.0, 0.0, 0.0), 'b', (0.0, 0.0, 0.0))
