@@ -8,14 +8,9 @@ Names of the public API are imported when they are first used.
 """
 
 import importlib
-import os
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-# Threads of compiled loops sleep between loops. They would otherwise spin, which doubles the
-# processor time of a certificate and takes it from the controller. Read when the first loop runs.
-os.environ.setdefault('OMP_WAIT_POLICY', 'PASSIVE')
 
 if TYPE_CHECKING:
     from safe_sysid.api.arms import load_arm

@@ -21,12 +21,13 @@ from safe_sysid.model.collision.obstacles import PackedObstacles, obstacle_dista
 from safe_sysid.model.collision.segment_distance import segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.forward_occupancy import Occupancy
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.steps import Steps, over_steps
 
 # Rows; fewer take a millisecond at most, in which waiting for a second thread that other work
 # keeps from running (the controller, the identifier) would cost more than it saves.
-PARALLEL_FROM = 10_000
+SHARED_FROM = 10_000
 LANES = 4  # numbers in a vector register
 
 
@@ -100,8 +101,11 @@ def clearances(
     """Clearance from obstacles, then of capsules from each other, and derivatives in x."""
     count = len(rows.obstacle) + len(rows.capsule)
     values, jacobian = np.empty(count), np.empty((count, points.slope.shape[3]))
-    fill = _clearances_parallel if count >= PARALLEL_FROM else _clearances_serial
-    fill(points, shapes, obstacles, rows, values, jacobian)
+    arguments, steps = (points, shapes, obstacles, rows, values, jacobian), len(points.center)
+    if count >= SHARED_FROM:
+        over_steps(_clearances, steps, *arguments)
+    else:
+        _clearances((0, count), *arguments)
     return values, jacobian
 
 
@@ -239,7 +243,8 @@ def _clearances_at(
 
 
 @jit
-def _clearances_serial(
+def _clearances(
+    steps: Steps,
     points: Points,
     shapes: Shapes,
     obstacles: PackedObstacles,
@@ -247,18 +252,5 @@ def _clearances_serial(
     values: Array,
     jacobian: Array,
 ) -> None:
-    for t in range(len(points.center)):
-        _clearances_at(t, points, shapes, obstacles, rows, values, jacobian)
-
-
-@parallel_jit
-def _clearances_parallel(
-    points: Points,
-    shapes: Shapes,
-    obstacles: PackedObstacles,
-    rows: ClearanceRows,
-    values: Array,
-    jacobian: Array,
-) -> None:
-    for t in prange(len(points.center)):
+    for t in range(steps[0], steps[1]):
         _clearances_at(t, points, shapes, obstacles, rows, values, jacobian)

@@ -28,9 +28,10 @@ from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.reach.motion_transport import ALIGNED, MOTION, PRISMATIC, TransportJoints
 from safe_sysid.sets.ball_polynomials import add_ball_product, part_norm
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.elementary import SINE_MARGIN
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.steps import Steps
 from safe_sysid.sets.taylor_kernels import add_interval, add_scaled, clear, copy, norm, rounded_up
 from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
 
@@ -63,8 +64,9 @@ class Congruence(NamedTuple):
     change: Array  # (S, n, n) largest absolute value of what theta may change in an entry
 
 
-@parallel_jit
+@jit
 def congruence_into(
+    steps: Steps,
     sets: Ellipsoids,
     bodies: BodyParameters,
     joints: TransportJoints,
@@ -74,7 +76,7 @@ def congruence_into(
     change: Array,
 ) -> None:
     """Fill rows and change, step by step."""
-    for t in prange(len(rows)):
+    for t in range(steps[0], steps[1]):
         _congruence_at(t, sets, bodies, joints, weights, table, rows, change)
 
 

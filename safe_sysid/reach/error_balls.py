@@ -36,8 +36,9 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.tree import Tree
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.steps import Steps, over_steps
 
 ROUNDING = 1.0 + 1e-12  # sums here have at most 12^2 positive terms, each a few operations deep
 
@@ -97,16 +98,21 @@ def error_balls(lever: Levers, errors: ErrorSet, centers: Array, radii: Array) -
     points, the origins of the joints, and the tips of their axes.
     """
     balls = np.zeros((len(centers), lever.moves.shape[1]))
-    _error_balls(lever, errors, centers, radii, balls)
+    over_steps(_error_balls, len(centers), lever, errors, centers, radii, balls)
     return balls
 
 
-@parallel_jit
+@jit
 def _error_balls(
-    lever: Levers, errors: ErrorSet, centers: Array, radii: Array, balls: Array
+    steps: Steps,
+    lever: Levers,
+    errors: ErrorSet,
+    centers: Array,
+    radii: Array,
+    balls: Array,
 ) -> None:
     n, count = lever.moves.shape
-    for t in prange(len(centers)):
+    for t in range(steps[0], steps[1]):
         d, J = np.empty(n), np.empty((n, 4))
         for i in range(count):
             for j in range(n):

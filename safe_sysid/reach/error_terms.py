@@ -36,8 +36,9 @@ from safe_sysid.reach.joint_reach import (
     joint_reach,
 )
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import bounds, norm, rounded_up
 
 
@@ -67,7 +68,8 @@ def with_errors(
     T, n, M = *desired.q.shape[:2], desired.monomials.count
     rows = np.zeros((len(KINDS), T, n, M + 2 * n + 1))
     rows[..., :M], rows[..., -1] = desired.rows[..., :M], desired.rows[..., -1]
-    _add_errors(rows, axes, model.tree.is_prismatic, desired.monomials.kernel)
+    table = desired.monomials.kernel
+    over_steps(_add_errors, rows.shape[1], rows, axes, model.tree.is_prismatic, table)
     rows.setflags(write=False)
     return JointReach(desired.monomials, desired.time, rows)
 
@@ -89,12 +91,14 @@ def _axes(error: TrackingError, errors: ErrorSet) -> _Axes | None:
     )
 
 
-@parallel_jit
-def _add_errors(rows: Array, axes: _Axes, is_prismatic: AnyArray, table: IntArray) -> None:
+@jit
+def _add_errors(
+    steps: Steps, rows: Array, axes: _Axes, is_prismatic: AnyArray, table: IntArray
+) -> None:
     kinds, _, n, width = rows.shape
-    for t in prange(rows.shape[1]):
+    for t in range(steps[0], steps[1]):
         pool = np.empty((kinds, width))
-        step = min(np.int64(t), len(axes.e) - 1)
+        step = min(t, len(axes.e) - 1)
         for j in range(n):
             for kind in range(kinds):
                 for i in range(width):

@@ -23,9 +23,10 @@ from safe_sysid.model.tree import Tree
 from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
 from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import Monomials
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear, copy
 from safe_sysid.sets.taylor_model import TaylorModel
 from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
@@ -92,7 +93,7 @@ def enclosing_boxes(rows: Array, monomials: Monomials) -> Interval:
     """Boxes that contain every point over its whole set; rows (T, P, 3, M + 1) to (T, P, 3)."""
     flat = rows.reshape(-1, rows.shape[-1])
     lower, upper = np.empty(len(flat)), np.empty(len(flat))
-    _bounds(flat, monomials.kernel, lower, upper)
+    over_steps(_bounds, len(flat), flat, monomials.kernel, lower, upper)
     return Interval(lower.reshape(rows.shape[:-1]), upper.reshape(rows.shape[:-1]))
 
 
@@ -100,8 +101,16 @@ def placed_rows(tree: Tree, joint: IntArray, points: Array, joints: JointReach) 
     """Taylor models of points fixed to joints (-1: the base), (T, P, 3, M + 1)."""
     states = np.stack([joints.cos, joints.sin, joints.q], axis=2)
     out = np.empty((len(states), len(points), 3, states.shape[-1]))
-    turns, shifts = joint_maps(tree)
-    _placed_rows(tree.parent, turns, shifts, states, joint, points, joints.monomials.kernel, out)
+    arguments = (
+        tree.parent,
+        joint_maps(tree),
+        states,
+        joint,
+        points,
+        joints.monomials.kernel,
+        out,
+    )
+    over_steps(_placed_rows, len(states), *arguments)
     if not np.all(np.isfinite(out)):
         raise BoundError(
             'the set of positions of the arm has no bound: the ranges of k or the tracking errors '
@@ -129,11 +138,11 @@ def joint_maps(tree: Tree) -> tuple[Array, Array]:
     return np.ascontiguousarray(turns.swapaxes(-1, -2)), shifts
 
 
-@parallel_jit
+@jit
 def _placed_rows(
+    steps: Steps,
     parent: IntArray,
-    turns: Array,
-    shifts: Array,
+    maps: tuple[Array, Array],
     states: Array,
     joint: IntArray,
     points: Array,
@@ -141,8 +150,8 @@ def _placed_rows(
     out: Array,
 ) -> None:
     """Pool of one time interval: 12 rows of pose per joint, the base first, and 9 of work."""
-    n, width = len(parent), states.shape[3]
-    for t in prange(len(states)):
+    (turns, shifts), n, width = maps, len(parent), states.shape[3]
+    for t in range(steps[0], steps[1]):
         pool = np.zeros((12 * (n + 1) + 9, width))
         for r in range(3):
             pool[4 * r, 0] = 1.0
@@ -203,7 +212,7 @@ def _shift(pool: Array, shift: Array, up: int, here: int, work: int, table: IntA
             add_product(pool, work + 2, work + 3, 1.0, origin, table)
 
 
-@parallel_jit
-def _bounds(rows: Array, table: IntArray, lower: Array, upper: Array) -> None:
-    for i in prange(len(rows)):
+@jit
+def _bounds(steps: Steps, rows: Array, table: IntArray, lower: Array, upper: Array) -> None:
+    for i in range(steps[0], steps[1]):
         lower[i], upper[i] = bounds(rows, i, table)

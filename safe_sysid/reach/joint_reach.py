@@ -21,9 +21,10 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval, stack
 from safe_sysid.sets.monomials import Monomials, monomials
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import rounded_up
 from safe_sysid.sets.taylor_sine import sine_cosine
 from safe_sysid.trajectory.bezier import Bezier, unit_time
@@ -169,7 +170,9 @@ def joint_reach(model: RobotModel, horizon: Horizon, error: TrackingError) -> Jo
     curve, slope = _coefficients(horizon)
     count = horizon.monomials.count
     rows = np.full((len(KINDS), horizon.intervals, model.n, count + 1), np.nan)
-    _joint_reach_into(
+    over_steps(
+        _joint_reach_into,
+        horizon.intervals,
         (np.stack([s.center, s.radius], axis=-1), curve, slope),
         horizon.k_range,
         slack,
@@ -230,8 +233,9 @@ def _affine_row(row: Array, curve: Ball, slope: Ball, k_range: float, j: int) ->
     row[M] = rounded_up(curve[1] + slope[1] * k_range + EPS * abs(linear), 4)
 
 
-@parallel_jit
+@jit
 def _joint_reach_into(
+    steps: Steps,
     curves: tuple[Array, Array, Array],
     k_range: Array,
     slack: _Slack,
@@ -240,7 +244,7 @@ def _joint_reach_into(
     rows: Array,
 ) -> None:
     """Fill rows, (7, T, n, M + 1)."""
-    for t in prange(rows.shape[1]):
+    for t in range(steps[0], steps[1]):
         _set_states(curves, t, k_range, slack, rows)
         _set_waves(is_prismatic, t, table, rows)
 

@@ -38,8 +38,9 @@ from safe_sysid.reach.motion_transport import (
     set_to_axis,
     to_child,
 )
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import (
     add,
     add_product,
@@ -80,7 +81,8 @@ def rigid_body_torque(
     unset = np.full((T, n, width), np.nan)  # what a kernel does not write is noticed below
     result = RigidBodyTorque(unset, unset.copy(), unset[..., 0].copy())
     joints = kernel_joints(model.tree)
-    _torque_into(reach.rows, joints, parameters, reach.monomials.kernel, result)
+    arguments = (reach.rows, joints, parameters, reach.monomials.kernel, result)
+    over_steps(_torque_into, reach.rows.shape[1], *arguments)
     for part in result:
         if not np.all(np.isfinite(part)):
             raise BoundError(
@@ -91,8 +93,9 @@ def rigid_body_torque(
     return result
 
 
-@parallel_jit
+@jit
 def _torque_into(
+    steps: Steps,
     states: Array,
     joints: TransportJoints,
     parameters: Array,
@@ -100,7 +103,7 @@ def _torque_into(
     result: RigidBodyTorque,
 ) -> None:
     """Fill the result, step by step."""
-    for t in prange(states.shape[1]):
+    for t in range(steps[0], steps[1]):
         _torque_at(t, states, joints, parameters, table, result)
 
 

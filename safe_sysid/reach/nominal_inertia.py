@@ -31,10 +31,11 @@ from safe_sysid.reach.motion_transport import (
     set_to_axis,
     to_child,
 )
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.sets.spectral import spectral_radius
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear
 
 NUMBERS = monomials(0, 1)  # rows that are numbers with a radius
@@ -76,7 +77,8 @@ def mass_matrix(model: RobotModel, reach: JointReach, theta_0: Array) -> tuple[A
     H = np.full((T, n, n, 2), np.nan)
     bodies = np.ascontiguousarray(theta_0[: 10 * n].reshape(n, 10))
     tables = (reach.monomials.kernel, NUMBERS.kernel)
-    _mass_matrix_into(reach.rows, kernel_joints(model.tree), bodies, tables, H)
+    arguments = (reach.rows, kernel_joints(model.tree), bodies, tables, H)
+    over_steps(_mass_matrix_into, reach.rows.shape[1], *arguments)
     M = H[..., 0] + np.diag(theta_0[model.layout.joint_entries('Ia')])
     if not np.all(np.isfinite(M)):
         raise BoundError('positions over the horizon are larger than a float can hold')
@@ -140,8 +142,9 @@ def missing_inertia(body: Array) -> float:
     return max(0.0, -least + 64.0 * EPS * float(np.abs(inertia).sum() + h @ h / max(m, 1e-300)))
 
 
-@parallel_jit
+@jit
 def _mass_matrix_into(
+    steps: Steps,
     states: Array,
     joints: TransportJoints,
     bodies: Array,
@@ -149,7 +152,7 @@ def _mass_matrix_into(
     H: Array,
 ) -> None:
     """Fill H with centres and radii, step by step."""
-    for t in prange(states.shape[1]):
+    for t in range(steps[0], steps[1]):
         _mass_matrix_at(t, states, joints, bodies, tables, H)
 
 

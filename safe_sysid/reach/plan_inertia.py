@@ -40,6 +40,7 @@ from safe_sysid.sets.elementary import sqrt
 from safe_sysid.sets.interval import EPS, TINY, Interval
 from safe_sysid.sets.monomials import Monomials, monomials
 from safe_sysid.sets.spectral import largest_eigenvalue, spectral_radius
+from safe_sysid.sets.steps import over_steps
 
 
 class ArmInertia(NamedTuple):
@@ -66,7 +67,9 @@ def congruence(arm: ArmInertia, sets: Ellipsoids, degree: int) -> Congruence:
     table = _monomials(sets, degree)
     S, n = sets.center.shape
     rows, change = np.zeros((S, n, n, table.count + 1)), np.zeros((S, n, n))
-    congruence_into(
+    over_steps(
+        congruence_into,
+        S,
         Ellipsoids(*(np.ascontiguousarray(x, dtype=np.float64) for x in sets)),
         arm.bodies,
         arm.joints,

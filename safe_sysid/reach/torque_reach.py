@@ -27,9 +27,10 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import QD, QD_A, QD_D, QDD_A, JointReach
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
 from safe_sysid.reach.nominal_inertia import nominal_inertia
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import Monomials
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import (
     add_interval,
     add_scaled,
@@ -110,7 +111,8 @@ def nominal_torque(
     T, n, count = *reach.q.shape[:2], reach.monomials.count
     rows, disturbance = np.full((T, n, count + 1), np.nan), np.full((T, n), np.nan)
     friction = _friction(estimate, gains)
-    _add_friction(reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
+    arguments = (reach.rows, rigid, friction, reach.monomials.kernel, rows, disturbance)
+    over_steps(_add_friction, len(rows), *arguments)
     if not np.all(np.isfinite(rows)) or not np.all(np.isfinite(disturbance)):
         raise BoundError('torques over the horizon are larger than a float can hold')
     return rows, disturbance
@@ -135,8 +137,9 @@ def _friction(estimate: ParameterEstimate, gains: Gains) -> _Friction:
     )
 
 
-@parallel_jit
+@jit
 def _add_friction(
+    steps: Steps,
     states: Array,
     rigid: RigidBodyTorque,
     friction: _Friction,
@@ -145,7 +148,7 @@ def _add_friction(
     disturbance: Array,
 ) -> None:
     """Fill rows and the disturbance, step by step."""
-    for t in prange(rows.shape[0]):
+    for t in range(steps[0], steps[1]):
         _add_friction_at(t, states, rigid, friction, table, rows, disturbance)
 
 

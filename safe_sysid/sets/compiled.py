@@ -1,11 +1,8 @@
 """How every kernel of the project is compiled: cached on disk, strict floating point, thread-safe.
 
 No fast-math anywhere: rounding bounds need each operation to be the IEEE one (or a fused one,
-which they cover). Kernels are called from several Python threads at once (planner, identifier),
-which numba's workqueue layer does not allow, so a layer that does (OpenMP or TBB) is required.
-
-In a `prange` body, `result.field[t] = row` is silently lost where `field` is an array of a
-NamedTuple (numba 0.68): pass the array itself, or let a function that is called there write it.
+which they cover). Kernels hold no interpreter lock, so several threads call them at once (planner,
+identifier, and `steps`, which shares a call out among the cores); none has threads of its own.
 
 Numba keeps a compiled kernel until its own file changes. The kernels that it calls are inside it,
 and a bound computed by an old one of them would be wrong, so what is kept here is also stamped
@@ -24,14 +21,10 @@ from typing import Any
 
 import numba
 
-numba.config.THREADING_LAYER = 'threadsafe'
-
 ROOT = Path(__file__).parents[2]
 IMPORT = re.compile(r'^ *from (safe_sysid[\w.]*) import (?:\(([^)]*)\)|(.*))$', re.MULTILINE)
-NO_PART = {'safe_sysid.arrays', 'safe_sysid.errors'}  # of any kernel
+NO_PART = {'safe_sysid.arrays', 'safe_sysid.errors', 'safe_sysid.sets.steps'}  # of any kernel
 COMPILED = 'safe_sysid.sets.compiled'
-
-prange = numba.prange
 
 
 def jit(kernel: Callable[..., Any]) -> Any:
@@ -42,12 +35,6 @@ def jit(kernel: Callable[..., Any]) -> Any:
 def inline_jit(kernel: Callable[..., Any]) -> Any:
     """Compile into the kernels that call it."""
     compiled = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
-    return _stamped(compiled(kernel))
-
-
-def parallel_jit(kernel: Callable[..., Any]) -> Any:
-    """Compile with `prange` over several cores."""
-    compiled = numba.njit(cache=True, nogil=True, error_model='numpy', parallel=True)
     return _stamped(compiled(kernel))
 
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets import taylor_kernels as kernels
-from safe_sysid.sets.compiled import jit, parallel_jit, prange
+from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_sine import sine_cosine
 
-PARALLEL_FROM = 256  # products; below, starting threads costs more than they save
+SHARED_FROM = 256  # products; below, a second thread costs more than it saves
 
 
 def add(a: Array, b: Array) -> Array:
@@ -29,8 +30,11 @@ def multiply(a: Array, b: Array, table: IntArray) -> Array:
     """Enclose a * b for every row."""
     n = len(a)
     pool = np.concatenate((a, b, np.zeros_like(a)))
-    product = _multiply_parallel if n >= PARALLEL_FROM else _multiply_serial
-    return product(pool, table)[2 * n :]  # type: ignore[no-any-return]
+    if n >= SHARED_FROM:
+        over_steps(_multiply, n, pool, table)
+    else:
+        _multiply((0, n), pool, table)
+    return pool[2 * n :]
 
 
 def square(a: Array, table: IntArray) -> Array:
@@ -77,19 +81,10 @@ def _subtract(pool: Array) -> Array:
 
 
 @jit
-def _multiply_serial(pool: Array, table: IntArray) -> Array:
+def _multiply(steps: Steps, pool: Array, table: IntArray) -> None:
     n = len(pool) // 3
-    for i in range(n):
+    for i in range(steps[0], steps[1]):
         kernels.add_product(pool, i, n + i, 1.0, 2 * n + i, table)
-    return pool
-
-
-@parallel_jit
-def _multiply_parallel(pool: Array, table: IntArray) -> Array:
-    n = len(pool) // 3
-    for i in prange(n):
-        kernels.add_product(pool, i, n + i, 1.0, 2 * n + i, table)
-    return pool
 
 
 @jit

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 
-import numba
 import numpy as np
 import pytest
 from sets.exact_polynomials import random_model
@@ -16,12 +15,11 @@ from safe_sysid.sets import compiled
 from safe_sysid.sets.monomials import monomials
 
 
-def test_parallel_kernels_run_in_several_threads_at_once(rng):
+def test_kernels_run_in_several_threads_at_once(rng):
     a, b = (random_model(rng, monomials(7, 2), (500,)) for _ in range(2))
     alone = (a * b).rows
     with ThreadPoolExecutor(4) as threads:
         results = list(threads.map(lambda _: (a * b).rows, range(40)))
-    assert numba.threading_layer() in ('omp', 'tbb')
     assert all(np.array_equal(rows, alone) for rows in results)
 
 
