@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-slow test-nightly lint docs bench lock clean
+.PHONY: help environment kernels demo test test-slow test-nightly lint docs bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -29,19 +29,23 @@ help:
 environment:
 	@PYTHON='$(PYTHON)' tools/setup_environment.sh
 
+# What tests and loops would compile twice, each process for itself.
+kernels: environment
+	@$(run) -m safe_sysid.cli.main warm-up
+
 demo: environment
 	@$(run) -m safe_sysid.cli.main demo $(ARGS)
 
-test: environment
+test: environment kernels
 	@echo 'test: pytest'
 	@$(run) -m pytest -q -n auto --dist loadfile $(ARGS)
 
-test-slow: environment
+test-slow: environment kernels
 	@echo 'test: pytest -m slow'
 	@$(run) -m pytest -q -n auto --dist loadfile -m 'slow and not nightly' $(ARGS)
 
 # One after the other: loops in real time leave no core for a second one.
-test-nightly: environment
+test-nightly: environment kernels
 	@echo 'test: pytest -m nightly'
 	@$(run) -m pytest -q -m nightly $(ARGS)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import contextlib
+import ctypes
 import os
 import pickle
 import signal
@@ -16,6 +17,7 @@ import subprocess
 import sys
 
 PATIENCE = 2.0  # [s] to end by itself
+DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 # Small matrices gain nothing from threads, which would take the core of somebody else.
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1', 'OMP_NUM_THREADS': '1'}
 
@@ -45,6 +47,11 @@ class Worker:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def die_with_parent() -> None:
+    """End when the parent is killed, which then cannot ask to; at the start of a process."""
+    ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
 
 
 def main() -> None:

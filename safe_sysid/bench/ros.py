@@ -15,8 +15,9 @@ import time
 
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bringup.processes import Choices, Process, processes_of, write_choices
-from safe_sysid.bringup.run import command_line, die_with_parent, ended
+from safe_sysid.bringup.run import command_line, ended
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.worker import die_with_parent
 
 PRIORITY = 50  # of SCHED_FIFO, for bridge and controller
 LONGEST_START = 240.0  # [s] until the first torque: compilation at the first start

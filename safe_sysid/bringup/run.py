@@ -9,7 +9,6 @@ without which nothing holds the arm until then, is never killed.
 from __future__ import annotations
 
 from contextlib import suppress
-import ctypes
 from pathlib import Path
 import signal
 import subprocess
@@ -27,6 +26,7 @@ from safe_sysid.bringup.processes import (
     processes_of,
     write_choices,
 )
+from safe_sysid.worker import die_with_parent
 
 CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
@@ -34,7 +34,6 @@ LOOK = 0.05  # [s]
 BAD_FINDING = 1  # exit status of the command
 PATIENCE = (8.0, 3.0)  # [s] until SIGTERM, and from there until SIGKILL
 REMINDER = 15.0  # [s] between two words about whom all wait for
-DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 SETTINGS_REFUSED, FAULT = 2, 3  # exit status of a node
 
 
@@ -199,8 +198,3 @@ def insist(processes: list[subprocess.Popen[Any]]) -> None:
                 process.send_signal(number)
     for process in processes:
         process.wait()
-
-
-def die_with_parent() -> None:
-    """Between fork and exec: end when the parent is killed, which then cannot ask to."""
-    ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+import io
 import os
 import sys
 from types import ModuleType
@@ -27,6 +28,7 @@ from safe_sysid.cli import (
     identify,
     replay,
     run,
+    warm_up,
 )
 from safe_sysid.cli.command_line import WRONG_USE, CommandLine
 from safe_sysid.cli.demo import command as demo
@@ -37,7 +39,7 @@ INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 
 GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands and their files
-    'to start with': {'demo': demo, 'doctor': doctor},
+    'to start with': {'demo': demo, 'doctor': doctor, 'warm-up': warm_up},
     'before a recording': {'identifiability': identifiability, 'excite': excite},
     'recordings': {
         'identify': identify,
@@ -60,6 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if completion.ASKED in os.environ:
         completion.answer(parser(os.environ.get('COMP_LINE', '').split()))
     words = sys.argv[1:] if arguments is None else arguments
+    _print_whatever_the_terminal_can()
     if not words:
         parser(words).print_help()
         return 0
@@ -81,6 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'safe-sysid: {_of_system(error)}', file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it
         return WRONG_USE
+
+
+def _print_whatever_the_terminal_can() -> None:
+    """Have question marks where a locale has no bars and signs, and no error."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors='replace')
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:

@@ -34,8 +34,12 @@ def add_parameter(parser: argparse.ArgumentParser, meaning: str) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid run`."""
-    from safe_sysid.bringup.processes import Choices
+    from safe_sysid.bringup.processes import Choices, processes_of
     from safe_sysid.bringup.run import run
     from safe_sysid.cli.setting_options import chosen
+    from safe_sysid.cli.warm_up import warmed_up
 
-    return run(options.name, Choices(**chosen(options, Choices), extra=tuple(options.extra)))
+    choices = Choices(**chosen(options, Choices), extra=tuple(options.extra))
+    processes_of(options.name, choices)  # refuses what is wrong before anything takes long
+    warmed_up()
+    return run(options.name, choices)

@@ -16,8 +16,8 @@ from ros.generated_messages import importable
 from ros.running_loop import Observer, changed_settings
 import yaml
 
-from safe_sysid.bringup.run import die_with_parent
 from safe_sysid.share import share_directory
+from safe_sysid.worker import die_with_parent
 
 PERIOD = 0.01  # [s]
 BRIDGE = 'ros2_control_bridge'

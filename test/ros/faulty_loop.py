@@ -16,9 +16,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from safe_sysid.bringup.processes import Choices, processes_of, write_choices
-from safe_sysid.bringup.run import command_line, die_with_parent, ended
+from safe_sysid.bringup.run import command_line, ended
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.watch.health import heard_from
+from safe_sysid.worker import die_with_parent
 
 NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridge', 'recorder')
 CHANNEL = 'faulty_channel'

@@ -55,10 +55,12 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.demo.outcome import figures
     from safe_sysid.cli.demo.report import write_report
     from safe_sysid.cli.demo.tables import tables
+    from safe_sysid.cli.warm_up import warmed_up
 
-    begin = time.monotonic()
     way = options.way or 'builtin_sim'
     choices = choices_of(options.payload, options.plans, way, options.folder)
+    warmed_up()
+    begin = time.monotonic()
     narrator = Narrator(for_person(options.json), LEARNING)
     outcome = demonstrate(choices, narrator)
     report = choices.folder / 'report.html'

@@ -16,10 +16,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from safe_sysid.bringup.run import die_with_parent
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.worker import die_with_parent
 
 ROBOT, WORLD = 'kinova_gen3', 'shelf'
 PERIOD = 0.002  # [s] of control; in lockstep every period costs four messages

@@ -12,9 +12,9 @@ from ros.generated_messages import importable
 from ros.running_loop import changed_settings
 
 from safe_sysid.audit.loop_of_bag import loop_of_bag
-from safe_sysid.bringup.run import die_with_parent
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.worker import die_with_parent
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
 PERIOD = 0.002  # [s]

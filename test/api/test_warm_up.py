@@ -1,0 +1,80 @@
+"""Kernels are compiled once, by processes side by side, and found stale when they change."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+WORKS = """
+import os
+import numpy as np
+
+def norm():
+    from safe_sysid.sets.taylor_kernels import norm
+    norm(np.zeros((1, 4)), 0, 0, 2)
+
+def fail():
+    raise ValueError('no such arm')
+
+def die():
+    os.kill(os.getpid(), 9)
+"""
+CALL = """
+import sys
+from safe_sysid.api import warm_up
+from safe_sysid.errors import SafeSysidError
+import works
+warm_up.WORK = tuple((getattr(works, name),) for name in sys.argv[1:])
+def progress(share, words): assert 0.0 <= share <= 1.0 and words
+if __name__ == '__main__':
+    try:
+        print(warm_up.warm_up(progress).compiled)
+    except SafeSysidError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def call(tmp_path):
+    (tmp_path / 'works.py').write_text(WORKS)
+    (tmp_path / 'call.py').write_text(CALL)
+    environment = {**os.environ, 'NUMBA_CACHE_DIR': str(tmp_path / 'kernels')}
+
+    def begin(*works):
+        run = [sys.executable, 'call.py', *works]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(run, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe)
+
+    return begin
+
+
+def said(process):
+    out, error = process.communicate(timeout=300)
+    return out.decode().strip(), error.decode()
+
+
+def test_kernels_are_compiled_once_and_again_when_what_was_kept_is_gone(call, tmp_path):
+    assert said(call('norm'))[0] == '1'
+    assert said(call('norm'))[0] == '0'
+    for mark in tmp_path.rglob('warm_up.json'):
+        mark.write_text('{"kernels": "of another version"}')
+    assert said(call('norm'))[0] == '0'  # read from disk, and marked again
+    for mark in tmp_path.rglob('warm_up.json'):
+        assert 'another' not in mark.read_text()
+
+
+@pytest.mark.slow
+def test_two_that_begin_at_once_compile_once(call):
+    both = [call('norm'), call('norm')]
+    assert sorted(said(process)[0] for process in both) == ['0', '1']
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('work', 'why'), [('fail', 'no such arm'), ('die', '')])
+def test_work_that_fails_is_an_error_and_is_done_again(call, work, why):
+    sentence, error = said(call('norm', work))
+    assert sentence.startswith('kernels could not be compiled ahead of time')
+    assert why in error
+    assert said(call('norm'))[0] == '0'
+    assert said(call('norm', work))[0] == '0'  # marked as done by now
