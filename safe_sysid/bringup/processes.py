@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 import json
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from safe_sysid.config import Positive, read_yaml
 from safe_sysid.errors import ConfigError
@@ -142,6 +143,8 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     way = BACKENDS[name]
     settings = settings_file(way, choices)
     _check_names(settings)
+    if choices.record:
+        _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
     return [
         Process(node, settings, _parameters(way, node, choices), way.namespace) for node in started
@@ -165,6 +168,19 @@ def settings_file(way: BringupProfile, choices: Choices) -> Path:
             'config'
         )
     return path
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to, before anything moves."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        with TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f'record: {folder} cannot be made, nothing can be written in {there} '
+            f'({error.strerror}); nothing was started'
+        ) from error
 
 
 def _check_names(settings: Path) -> None:

@@ -104,6 +104,12 @@ def test_a_block_of_a_settings_file_that_means_no_node_is_refused(tmp_path):
         processes_of('loop', Choices(config=str(path)))
 
 
+@pytest.mark.parametrize('where', ['/proc/bag', '/dev/null/bag', '/dev/full'])
+def test_a_recording_that_cannot_be_written_is_refused_before_anything_starts(where):
+    with pytest.raises(ConfigError, match=f'record: {where} cannot be made, nothing can be'):
+        processes_of('builtin_sim', Choices(record=where))
+
+
 def test_a_way_that_does_not_exist_is_refused():
     with pytest.raises(ConfigError, match=r"no way to run 'moon', there are \['loop', "):
         processes_of('moon', Choices())
