@@ -40,6 +40,8 @@ DRAKE = ['drake>=1.51.1']
 MUJOCO = ['mujoco>=3.17']
 # The model for optimal control, and costs of one's own.
 CASADI = ['casadi>=3.6.5']
+# Descriptions that are xacro files, where there is no ROS to expand them.
+XACRO = ['xacro>=2.1']
 # The documentation site, `make docs`.
 DOCS = ['mkdocs-material>=9.5', 'mkdocstrings[python]>=0.27']
 TEST = ['pytest>=7', 'pytest-xdist', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
@@ -109,6 +111,7 @@ setup(
         'drake': DRAKE,
         'mujoco': MUJOCO,
         'casadi': CASADI,
+        'xacro': XACRO,
         'docs': DOCS,
         'test': TEST,
     },

@@ -56,6 +56,7 @@ ONLY_IN = {  # library: the folders or files that may know it
         'identifiability/urdf_kinematics.py',
     ),
     'casadi': ('model/symbolic/library.py',),
+    'xacro': ('model/description/xacro_file.py',),
     'rosbags': ('measure/bag/reader.py', 'measure/bag/messages.py'),
     'pydrake': ('simulate/drake.py',),
     'mujoco': ('simulate/mujoco.py',),

@@ -15,6 +15,16 @@ from safe_sysid.errors import ModelError
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
+FREE = ('floating', 'planar')  # joints that can only be held, at 0
+AGREES = 1e-4  # [rad or m] of held positions of joints that mimic each other
+
+
+class Mimic(NamedTuple):
+    """A joint is at multiplier times the position of another one, plus an offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
 
 
 class Frame(NamedTuple):
@@ -44,19 +54,14 @@ def parse_urdf(path: Path) -> ElementTree.Element:
 
 
 def read_urdf(path: Path) -> ElementTree.Element:
-    """Root element of a URDF whose joints are all of a kind that can be modelled."""
+    """Root element of a URDF whose joints are all of a known kind."""
     root = parse_urdf(path)
     for joint in root.findall('joint'):
         name, kind = joint.get('name'), joint.get('type')
-        if kind not in (*MOVING, 'fixed'):
+        if kind not in (*MOVING, *FREE, 'fixed'):
             raise ModelError(
                 f"{path}: joint '{name}' is {kind}; only {', '.join(MOVING)} and fixed joints "
                 'can be modelled: replace it by a chain of these, or make it fixed'
-            )
-        if joint.find('mimic') is not None:
-            raise ModelError(
-                f"{path}: joint '{name}' mimics another one, which is not modelled: make it "
-                'fixed (a gripper held still), or remove the <mimic> element to treat it as free'
             )
     return root
 
@@ -67,6 +72,19 @@ def moving_joints(root: ElementTree.Element) -> dict[str, str]:
         str(joint.get('name')): str(joint.get('type'))
         for joint in root.findall('joint')
         if joint.get('type') in MOVING
+    }
+
+
+def mimics(root: ElementTree.Element) -> dict[str, Mimic]:
+    """Joints that mimic another one, by name."""
+    return {
+        str(joint.get('name')): Mimic(
+            str(mimic.get('joint')),
+            float(mimic.get('multiplier', '1')),
+            float(mimic.get('offset', '0')),
+        )
+        for joint in root.findall('joint')
+        if (mimic := joint.find('mimic')) is not None
     }
 
 
@@ -81,9 +99,13 @@ def build(
     The bodies of `massless` joints may have no mass.
     """
     root = read_urdf(path)
-    moving = moving_joints(root)
-    _check_names(path, moving, joints, held)
+    _check_names(path, root, joints, held)
+    free = {str(x.get('name')) for x in root.findall('joint') if x.get('type') in FREE}
     for joint in root.findall('joint'):
+        for mimic in joint.findall('mimic'):
+            joint.remove(mimic)
+        if joint.get('name') in free:
+            joint.set('type', 'fixed')
         if joint.get('type') == 'continuous':
             joint.set('type', 'revolute')
             limit = joint.find('limit')
@@ -95,7 +117,8 @@ def build(
         whole = pin.buildModelFromXML(ElementTree.tostring(root, encoding='unicode'))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f'{path}: Pinocchio cannot build it: {error}') from error
-    model = _reduced(whole, held) if held else whole
+    still = {name: value for name, value in held.items() if name not in free}
+    model = _reduced(whole, still) if still else whole
     _check_bodies(path, model, massless)
     return model
 
@@ -122,12 +145,21 @@ def frames_of(model: pin.Model) -> dict[str, Frame]:
 
 
 def _check_names(
-    path: Path, moving: Mapping[str, str], joints: tuple[str, ...], held: Mapping[str, float]
+    path: Path, root: ElementTree.Element, joints: tuple[str, ...], held: Mapping[str, float]
 ) -> None:
+    moving = moving_joints(root)
+    free = {str(x.get('name')): x.get('type') for x in root.findall('joint')}
+    free = {name: kind for name, kind in free.items() if kind in FREE}
     for name in (*joints, *held):
-        if name not in moving:
+        if name not in moving and name not in free:
             raise ModelError(
                 f"{path}: no moving joint '{name}'; its moving joints are {list(moving)}"
+            )
+    for name, kind in free.items():
+        if held.get(name) != 0.0:
+            raise ModelError(
+                f"{path}: joint '{name}' is {kind}; only {', '.join(MOVING)} and fixed joints can "
+                f'be modelled: list it under `held` at 0 to keep it where it is'
             )
     for name in moving:
         if name not in joints and name not in held:
@@ -135,6 +167,30 @@ def _check_names(
                 f"{path}: joint '{name}' moves but is not in the settings; list it under "
                 '`joints`, or under `held` with the position it is kept at'
             )
+    _check_mimics(path, mimics(root), joints, held)
+
+
+def _check_mimics(
+    path: Path,
+    mimicking: Mapping[str, Mimic],
+    joints: tuple[str, ...],
+    held: Mapping[str, float],
+) -> None:
+    """Refuse joints that mimic another one unless both are held, at positions that agree."""
+    for name, mimic in mimicking.items():
+        if name in joints or mimic.joint in joints:
+            raise ModelError(
+                f"{path}: joint '{name}' mimics another one, '{mimic.joint}', which is not "
+                'modelled: hold both (`held`, for a gripper held still; `safe-sysid new-arm` writes '
+                'such settings), or remove the <mimic> element to treat it as free'
+            )
+        if name in held and mimic.joint in held:
+            follows = mimic.multiplier * held[mimic.joint] + mimic.offset
+            if abs(follows - held[name]) > AGREES:
+                raise ModelError(
+                    f"{path}: joint '{name}' is held at {held[name]:g}, but mimics "
+                    f"'{mimic.joint}', with which it would be at {follows:g}"
+                )
 
 
 def _check_bodies(path: Path, model: pin.Model, massless: tuple[str, ...]) -> None:

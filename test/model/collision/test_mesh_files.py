@@ -101,3 +101,35 @@ def test_only_collision_meshes_have_to_be_there(tmp_path):
     urdf.write_text(f'<robot name="a"><link name="b">{shapes}</link></robot>', encoding='utf-8')
     found = with_mesh_files(urdf, [])
     assert found.find('link/collision/geometry/mesh').get('filename') == str(mesh)
+
+
+def test_capitals_are_named_and_stand_ins_refused(tmp_path, urdf):
+    mesh = package(tmp_path / 'arm_description')
+    with pytest.raises(ModelError, match=r'It exists as .*link 1\.stl: capitals count'):
+        mesh_file(MESH.replace('stl', 'STL'), urdf, [tmp_path])
+    with pytest.raises(ModelError, match=r'It exists as .*meshes/link 1\.stl: capitals count'):
+        mesh_file(MESH.replace('meshes', 'Meshes'), urdf, [tmp_path])
+    mesh.write_text('version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n')
+    with pytest.raises(ModelError, match=r'link 1\.stl is a pointer of Git LFS.*git lfs pull'):
+        mesh_file(MESH, urdf, [tmp_path])
+
+
+@pytest.mark.parametrize('variable', ['GAZEBO_MODEL_PATH', 'GZ_SIM_RESOURCE_PATH'])
+def test_model_folders_of_gazebo_are_looked_in(variable, tmp_path, urdf, monkeypatch):
+    mesh = package(tmp_path / 'models' / 'arm_description')
+    monkeypatch.setenv(variable, str(tmp_path / 'models'))
+    assert mesh_file(MESH.replace('package', 'model', 1), urdf, []) == mesh
+
+
+def test_packages_that_pip_installed_are_looked_in(tmp_path, urdf, monkeypatch):
+    mesh = package(tmp_path / 'cmeel.prefix' / 'share' / 'arm_description')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert mesh_file(MESH, urdf, []) == mesh
+
+
+def test_a_missing_mesh_of_a_known_name_is_suggested(tmp_path):
+    mesh = package(tmp_path / 'checkout')
+    urdf = tmp_path / 'checkout' / 'arm.urdf'
+    urdf.write_text('<robot name="arm"/>', encoding='utf-8')
+    with pytest.raises(ModelError, match=f'A file of that name is {mesh}'):
+        mesh_file('package://gone/visual/link 1.stl', urdf, [])

@@ -1,0 +1,1 @@
+"""A robot description becomes what an arm needs: its chain, its surfaces, its doubtful figures."""
