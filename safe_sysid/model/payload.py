@@ -10,6 +10,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.share import share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
@@ -25,14 +26,7 @@ class Placement(Settings):
 
     def rotation(self) -> Array:
         """Axes of the payload frame as columns, in the frame of the link (3, 3)."""
-        (cr, cp, cy), (sr, sp, sy) = np.cos(self.rpy), np.sin(self.rpy)
-        return np.array(
-            [
-                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-                [-sp, cp * sr, cp * cr],
-            ]
-        )
+        return rotation_from_rpy(np.array(self.rpy))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,18 @@ def roll_pitch_yaw(R: Array) -> Array:
     return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
 
 
+def rotation_from_rpy(rpy: Array) -> Array:
+    """Rotation by angles about the fixed axes x, y, z in this order, as in a URDF [rad]."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
 def rotation_of(quaternion: Array) -> Array:
     """Rotation matrix of a unit quaternion (w, x, y, z)."""
     w, x, y, z = quaternion.tolist()

@@ -58,10 +58,10 @@ def _read(path: Path) -> Array:
         raise ModelError(f'mesh {path} cannot be read: {error}') from error
     if not (len(vertices) and np.isfinite(vertices).all()):
         raise ModelError(f'mesh {path} has no vertices, or some that are not finite')
-    return vertices * _unit(path)
+    return vertices * unit_of(path)
 
 
-def _unit(path: Path) -> float:
+def unit_of(path: Path) -> float:
     """Metres per unit of a file."""
     if path.suffix.lower() != '.dae':
         return 1.0

@@ -45,6 +45,14 @@ def convex_hull(vertices: Array, name: str) -> Any:
     axes = np.linalg.eigh(spread.T @ spread)[1].T
     for axis in axes[np.ptp(points @ axes.T, axis=0) < THIN]:
         points = np.concatenate([points - THIN * axis, points + THIN * axis])
+    try:
+        return _hull_of(points)
+    except RuntimeError:  # coal has room for 255 neighbours, and the rim of a disc can have more
+        aside = THIN * (np.random.default_rng(0).random(points.shape) - 0.5)
+        return _hull_of(np.concatenate([points - aside, points + aside]))  # contains the middles
+
+
+def _hull_of(points: Array) -> Any:
     found = coal.StdVec_Vec3s()
     found.extend(list(points))
     return coal.Convex.convexHull(found, True, 'Qt')

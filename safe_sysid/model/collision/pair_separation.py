@@ -12,6 +12,7 @@ boxes is not decided.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
@@ -131,21 +132,27 @@ def _reaches(chain: Chain, travel: Array, order: list[int], ends: Array, own: in
 
 def separation(chain: Chain) -> Separation:
     """Whether two capsules can touch in any position of the joints between them."""
+    return decided(chain, levers(chain), lambda positions: gaps(chain, positions), MOST_BOXES)
+
+
+def decided(
+    chain: Chain, lever: Array, gap_at: Callable[[Array], Array], most_boxes: int
+) -> Separation:
+    """Whether two bodies can touch, whose gap at positions (N, m) is known, and their levers."""
     lower, upper = chain.lower, chain.upper
     unknown = np.full(len(lower), np.nan)
     if not np.all(np.isfinite(upper - lower)):
         return Separation(Verdict.UNDECIDED, unknown)
-    lever = levers(chain)
     center, half = ((lower + upper) / 2.0)[None], ((upper - lower) / 2.0)[None]
     tried, boxes = np.concatenate([center, lower + 2.0 * half * _spread(len(lower))]), 0
     while len(center):
-        gap = gaps(chain, tried)
+        gap = gap_at(tried)
         if gap.min() <= 0.0:
             return Separation(Verdict.TOUCHING, tried[np.argmin(gap)])
         left = gap[: len(center)] - half @ lever <= CERTAIN
         center, half = _halved(center[left], half[left], lever)
         tried, boxes = center, boxes + len(center)
-        if boxes > MOST_BOXES:
+        if boxes > most_boxes:
             return Separation(Verdict.UNDECIDED, unknown)
     return Separation(Verdict.APART, unknown)
 
@@ -171,15 +178,23 @@ def gaps(chain: Chain, positions: Array) -> Array:
     split = len(chain.p) - chain.carried
     first = _carried(chain, positions, range(split), chain.ends[:2])
     second = _carried(chain, positions, range(split, len(chain.p)), chain.ends[2:])
-    return segment_distances(*first, *second) - chain.radii
+    return segment_distances(first[0], first[1], second[0], second[1]) - chain.radii
 
 
-def _carried(chain: Chain, positions: Array, joints: range, ends: Array) -> tuple[Array, Array]:
-    """End points (N, 3) of a capsule that some of the joints carry, outermost joint last."""
-    a, b = (np.broadcast_to(end, (len(positions), 3)) for end in ends)
+def placed(chain: Chain, positions: Array, of_second: int) -> tuple[Array, Array]:
+    """Where the frame of a body is, (N, 3, 3) and (N, 3), in the frame that both ways meet in."""
+    split = len(chain.p) - chain.carried
+    joints = range(split, len(chain.p)) if of_second else range(split)
+    p, x, y, z = _carried(chain, positions, joints, np.concatenate([np.zeros((1, 3)), np.eye(3)]))
+    return np.stack([x - p, y - p, z - p], axis=2), p
+
+
+def _carried(chain: Chain, positions: Array, joints: range, points: Array) -> list[Array]:
+    """Points (N, 3) each that some of the joints carry, outermost joint last."""
+    found = [np.asarray(np.broadcast_to(point, (len(positions), 3))) for point in points]
     for k in reversed(joints):
-        a, b = (_moved(chain, k, positions[:, k], x) for x in (a, b))
-    return a, b
+        found = [_moved(chain, k, positions[:, k], x) for x in found]
+    return found
 
 
 def _moved(chain: Chain, k: int, position: Array, points: Array) -> Array:

@@ -22,6 +22,7 @@ class DescribedJoint(NamedTuple):
     child: str
     lower: float  # [rad or m], -inf and inf where there is no limit
     upper: float
+    origin: tuple[float, float, float]  # [m] in the parent's frame
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,16 @@ def described_joints(root: ElementTree.Element, source: Path) -> dict[str, Descr
             raise ModelError(f"{source}: joint '{name}' has no parent or no child")
         parent, child = (str(end.get('link')) for end in ends if end is not None)
         lower, upper = _limits(joint, source) if kind in MOVING else (-math.inf, math.inf)
-        found[name] = DescribedJoint(name, kind, parent, child, lower, upper)
+        found[name] = DescribedJoint(name, kind, parent, child, lower, upper, _origin(joint))
     return found
+
+
+def _origin(joint: ElementTree.Element) -> tuple[float, float, float]:
+    origin = joint.find('origin')
+    x, y, z = (
+        float(w) for w in ('0 0 0' if origin is None else origin.get('xyz', '0 0 0')).split()
+    )
+    return x, y, z
 
 
 def with_soft_limits(root: ElementTree.Element) -> list[str]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 import re
 
+import coal
 from model.collision.hull_distance import (
     box,
     dented_sphere,
@@ -18,7 +19,7 @@ import pytest
 from tiers import slow_after
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.collision.meshes import CollisionMeshes, has_meshes
+from safe_sysid.model.collision.meshes import CollisionMeshes, convex_hull, has_meshes
 from safe_sysid.model.facts import CollisionFacts, facts_path, read_facts
 from safe_sysid.model.payload import Payload, PayloadCapsule, Placement
 from safe_sysid.model.robot_model import RobotModel
@@ -152,3 +153,17 @@ def test_missing_meshes_are_named(sliding_boxes):
 def test_arms_of_the_package_have_no_meshes():
     model = RobotModel.named('lbr_med7')
     assert not has_meshes(facts_path(model.name).parents[2] / 'urdf' / 'lbr_med7.urdf')
+
+
+def test_a_disc_with_a_rim_of_many_corners_has_a_hull():
+    """Its triangles meet in one corner, which coal has no room for."""
+    turn = 2.0 * np.pi * np.arange(600) / 600
+    rim = 0.1 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    points = np.concatenate([np.c_[rim, np.zeros(600)], np.c_[rim, np.full(600, 0.02)]])
+    shape, there = convex_hull(points, 'disc'), coal.Sphere(1e-9)
+    here, found = coal.Transform3s(), coal.DistanceResult()
+    for point in ([0.3, 0.0, 0.01], [0.0, 0.0, 0.3], [0.2, 0.1, -0.2]):
+        place = coal.Transform3s(np.eye(3), np.array(point))
+        distance = coal.distance(shape, here, there, place, coal.DistanceRequest(), found)
+        assert distance <= np.linalg.norm(points - point, axis=1).min()
+        assert distance == pytest.approx(distance_to_hull(points[::20], np.array(point)), abs=2e-3)

@@ -1,0 +1,103 @@
+"""Triangles of mesh files and of the primitive shapes of a URDF, in metres.
+
+STL files are read as they are, triangle by triangle, since a library that joins nearby vertices
+moves some. Round shapes become polyhedra around them, so that what contains the polyhedron
+contains the shape. Triangles with a corner that is not finite are left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+from xml.etree import ElementTree
+
+import coal
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ModelError
+from safe_sysid.model.collision.mesh_points import unit_of
+
+HEADER = 84  # bytes of a binary STL before its triangles
+RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
+CORNER = re.compile(rb'vertex\s+(\S+)\s+(\S+)\s+(\S+)')
+SIDES = 48  # of the prism around a cylinder
+RINGS = 12  # of the polyhedron around a sphere
+
+
+def mesh_triangles(path: Path) -> Array:
+    """Triangles (T, 3, 3) [m] of a mesh file."""
+    triangles = _stl(path) if path.suffix.lower() == '.stl' else _by_coal(path)
+    finite = triangles[np.isfinite(triangles).all(axis=(1, 2))]
+    if not len(finite):
+        raise ModelError(f'mesh {path} has no triangles, or none that is finite')
+    return finite
+
+
+def _stl(path: Path) -> Array:
+    content = path.read_bytes()
+    count = int.from_bytes(content[HEADER - 4 : HEADER], 'little')
+    if len(content) == HEADER + RECORD.itemsize * count:
+        return np.frombuffer(content, RECORD, count, HEADER)['corners'].astype(np.float64)
+    try:
+        corners = np.array(CORNER.findall(content), dtype=np.float64).reshape(-1, 3, 3)
+    except ValueError as error:
+        raise ModelError(f'mesh {path} cannot be read: {error}') from error
+    return np.asarray(corners)
+
+
+def _by_coal(path: Path) -> Array:
+    try:
+        mesh = coal.MeshLoader().load(str(path), np.ones(3))
+        vertices = np.asarray(mesh.vertices(), dtype=np.float64) * unit_of(path)
+        found = (mesh.tri_indices(i) for i in range(mesh.num_tris))
+        corners = [(each[0], each[1], each[2]) for each in found]
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f'mesh {path} cannot be read: {error}') from error
+    return np.asarray(vertices[np.array(corners, dtype=np.int64).reshape(-1, 3)])
+
+
+def shape_triangles(geometry: ElementTree.Element, source: str) -> Array:
+    """Triangles (T, 3, 3) of a polyhedron that contains a box, a cylinder or a sphere."""
+    try:
+        if (box := geometry.find('box')) is not None:
+            half = 0.5 * np.array([float(word) for word in box.attrib['size'].split()])
+            return hull_triangles(_corners() * half)
+        if (cylinder := geometry.find('cylinder')) is not None:
+            radius, length = (float(cylinder.attrib[key]) for key in ('radius', 'length'))
+            return hull_triangles(_prism(radius, length))
+        if (sphere := geometry.find('sphere')) is not None:
+            return hull_triangles(_ball(float(sphere.attrib['radius'])))
+    except (KeyError, ValueError) as error:
+        raise ModelError(f'{source}: a shape has no figure, or a wrong one: {error}') from error
+    kinds = ', '.join(child.tag for child in geometry)
+    raise ModelError(f'{source}: shapes are box, cylinder, sphere or mesh, not {kinds or "empty"}')
+
+
+def hull_triangles(points: Array) -> Array:
+    """Triangles of the convex hull of points (N, 3) that lie in no plane."""
+    return np.asarray(points[ConvexHull(points).simplices])
+
+
+def _corners() -> Array:
+    return np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+
+
+def _prism(radius: float, length: float) -> Array:
+    turn = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    rim = radius / np.cos(np.pi / SIDES) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    ends = np.repeat([-0.5 * length, 0.5 * length], SIDES)
+    return np.concatenate([np.tile(rim, (2, 1)), ends[:, None]], axis=1)
+
+
+def _ball(radius: float) -> Array:
+    rise, turn = np.meshgrid(
+        np.pi * np.arange(1, RINGS) / RINGS, np.pi * np.arange(2 * RINGS) / RINGS
+    )
+    points = np.stack(
+        [np.sin(rise) * np.cos(turn), np.sin(rise) * np.sin(turn), np.cos(rise)], axis=-1
+    ).reshape(-1, 3)
+    points = np.concatenate([points, [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]])
+    nearest = float(np.min(-ConvexHull(points).equations[:, 3]))  # of its faces to the centre
+    return np.asarray(points * radius / nearest)

@@ -1,0 +1,173 @@
+"""Figures of a URDF that look as if nobody had measured them, rule by rule.
+
+Descriptions are written for simulators, and what a simulator needs but nobody knows is filled in.
+Such figures are unknown, which is not zero. Every rule has a name; whoever knows better trusts it
+(`--trust RULE`) or gives the figure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+import math
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+
+ROUND = (0.0, 0.001, 0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 5.0, 10.0, 50.0, 100.0)
+WEAK = 1.2  # times the static torque that a joint has to hold
+UNEQUAL = 10.0  # ratio of static torques of joints that can't have the same motor
+TOO_STRONG, TOO_FAST = 1000.0, 50.0  # [N m], [rad/s]
+HALF_TURN = 1e-3  # [rad/s] from pi: somebody wrote a half turn a second
+DENSITIES = (100.0, 9000.0)  # [kg/m^3] of mass over hull volume
+LIGHT, LONG = 1e-3, 0.05  # [kg] of a link longer than that [m]
+
+RULES = {
+    'friction-alike': 'the same damping and friction on half of the joints or more',
+    'friction-round': 'damping and friction are both round numbers',
+    'friction-is-damping': 'friction equals damping, which has another unit',
+    'effort-zero': 'an effort of 0 or below',
+    'effort-large': f'an effort of {TOO_STRONG:g} or more',
+    'effort-alike': 'the same effort on joints that hold very different torques at rest',
+    'effort-weak': 'an effort that does not hold the arm up',
+    'velocity-zero': 'a velocity of 0 or below',
+    'velocity-large': f'a velocity of {TOO_FAST:g} or more',
+    'velocity-half-turn': 'a velocity of pi, rounded',
+    'velocity-alike': 'a velocity of 10 on every joint',
+    'inertia-isotropic': 'the same moment of inertia about all axes',
+    'inertia-impossible': 'an inertia that no body has',
+    'inertia-light': 'a mass below a gram on a link longer than 5 cm',
+    'inertia-density': 'a mass that does not fit the volume',
+}
+BARRING = ('effort-zero', 'effort-large', 'effort-alike', 'effort-weak',
+           'velocity-zero', 'velocity-large')  # fmt: skip
+
+
+class FigureDoubt(NamedTuple):
+    """A figure that looks like a placeholder."""
+
+    rule: str
+    name: str  # of the joint or link
+    value: str
+
+    def __str__(self) -> str:
+        return f'{self.name}: {self.value} ({self.rule}: {RULES[self.rule]})'
+
+
+class JointFigures(NamedTuple):
+    """What a URDF says about one joint, nan where it says nothing."""
+
+    name: str
+    damping: float
+    friction: float
+    effort: float
+    velocity: float
+
+
+def joint_figures(root: ElementTree.Element, names: Sequence[str]) -> list[JointFigures]:
+    """Read the figures of these joints."""
+    by_name = {str(joint.get('name')): joint for joint in root.findall('joint')}
+    found = []
+    for name in names:
+        dynamics, limit = (by_name[name].find(tag) for tag in ('dynamics', 'limit'))
+        figures = (
+            _number(dynamics, 'damping'),
+            _number(dynamics, 'friction'),
+            _number(limit, 'effort'),
+            _number(limit, 'velocity'),
+        )
+        found.append(JointFigures(name, *figures))
+    return found
+
+
+def friction_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
+    """Yield the joints whose friction nobody measured, once each."""
+    pairs = Counter((j.damping, j.friction) for j in joints if _is_stated(j))
+    for joint in joints:
+        if not _is_stated(joint):
+            continue
+        value = f'damping {joint.damping:g}, friction {joint.friction:g}'
+        if len(joints) > 1 and 2 * pairs[joint.damping, joint.friction] >= len(joints):
+            yield FigureDoubt('friction-alike', joint.name, value)
+        elif all(math.isnan(x) or x in ROUND for x in (joint.damping, joint.friction)):
+            yield FigureDoubt('friction-round', joint.name, value)
+        elif joint.damping == joint.friction:
+            yield FigureDoubt('friction-is-damping', joint.name, value)
+
+
+def limit_doubts(joints: Sequence[JointFigures], static: Array) -> Iterator[FigureDoubt]:
+    """Yield doubts about effort and velocity; `static` are the largest torques at rest [N m]."""
+    efforts = {}
+    for joint, needed in zip(joints, static, strict=True):
+        value = f'effort {joint.effort:g}'
+        efforts.setdefault(joint.effort, []).append(needed)
+        if not joint.effort > 0.0:
+            yield FigureDoubt('effort-zero', joint.name, value)
+        elif joint.effort >= TOO_STRONG:
+            yield FigureDoubt('effort-large', joint.name, value)
+        elif joint.effort < WEAK * needed:
+            yield FigureDoubt(
+                'effort-weak', joint.name, f'{value}, which holds {needed:.3g} N m at rest'
+            )
+    for joint in joints:
+        alike = efforts[joint.effort]
+        if 0.0 < joint.effort < TOO_STRONG and len(joints) > 2 and len(alike) == len(joints):
+            if max(alike) > UNEQUAL * min(alike):
+                yield FigureDoubt('effort-alike', joint.name, f'effort {joint.effort:g}')
+    yield from _velocity_doubts(joints)
+
+
+def _velocity_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
+    alike = len(joints) > 1 and all(joint.velocity == 10.0 for joint in joints)
+    for joint in joints:
+        value = f'velocity {joint.velocity:g}'
+        if not joint.velocity > 0.0:
+            yield FigureDoubt('velocity-zero', joint.name, value)
+        elif joint.velocity >= TOO_FAST:
+            yield FigureDoubt('velocity-large', joint.name, value)
+        elif abs(joint.velocity - math.pi) < 2.0 * HALF_TURN:
+            yield FigureDoubt('velocity-half-turn', joint.name, value)
+        elif alike:
+            yield FigureDoubt('velocity-alike', joint.name, value)
+
+
+def inertia_doubts(
+    root: ElementTree.Element, links: Collection[str], sizes: Mapping[str, tuple[float, float]]
+) -> Iterator[FigureDoubt]:
+    """Yield doubts about the bodies of links; `sizes` are length [m] and hull volume [m^3]."""
+    for link in root.findall('link'):
+        name, inertial = str(link.get('name')), link.find('inertial')
+        if name not in links or inertial is None:
+            continue
+        mass = _number(inertial.find('mass'), 'value')
+        entries = inertial.find('inertia')
+        xx, xy, xz, yy, yz, zz = (
+            _number(entries, key) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+        )
+        moments = np.nan_to_num(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+        principal = np.linalg.eigvalsh(moments)
+        length, volume = sizes.get(name, (0.0, 0.0))
+        if mass > 0.0 and not (principal[0] > 0.0 and principal[2] <= principal[:2].sum()):
+            yield FigureDoubt(
+                'inertia-impossible', name, f'principal moments {principal.tolist()}'
+            )
+        elif mass > 0.0 and xx == yy == zz:
+            yield FigureDoubt('inertia-isotropic', name, f'moments of {xx:g} kg m^2')
+        if length > LONG and mass < LIGHT:
+            yield FigureDoubt('inertia-light', name, f'{mass:g} kg, {length:.2f} m')
+        elif volume > 0.0 and mass > 0.0 and not DENSITIES[0] < mass / volume < DENSITIES[1]:
+            yield FigureDoubt('inertia-density', name, f'{mass / volume:.0f} kg/m^3')
+
+
+def _is_stated(joint: JointFigures) -> bool:
+    return any(x > 0.0 for x in (joint.damping, joint.friction))
+
+
+def _number(element: ElementTree.Element | None, key: str) -> float:
+    try:
+        return math.nan if element is None else float(element.get(key, 'nan'))
+    except ValueError:
+        return math.nan
