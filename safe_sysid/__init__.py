@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
     from safe_sysid.api.model_export import export_model
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
+    from safe_sysid.api.new_arm import NewArm, new_arm
     from safe_sysid.api.online import OnlineIdentifier
     from safe_sysid.api.payload import PayloadResult, identify_payload
     from safe_sysid.api.payload_difference import DifferenceResult
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.simulation import SimulatedRun, simulate
     from safe_sysid.api.symbolic import casadi_model, own_cost
     from safe_sysid.errors import SafeSysidError
+    from safe_sysid.model.description.described_arm import NewArmSettings
 
 _HOMES = {  # name: module
     'CalibrationResult': 'safe_sysid.api.calibration',
@@ -36,6 +38,8 @@ _HOMES = {  # name: module
     'ExcitationResult': 'safe_sysid.api.excitation',
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
     'MotionProof': 'safe_sysid.api.motion',
+    'NewArm': 'safe_sysid.api.new_arm',
+    'NewArmSettings': 'safe_sysid.model.description.described_arm',
     'OnlineIdentifier': 'safe_sysid.api.online',
     'PayloadResult': 'safe_sysid.api.payload',
     'SafeSysidError': 'safe_sysid.errors',
@@ -50,6 +54,7 @@ _HOMES = {  # name: module
     'identify_payload': 'safe_sysid.api.payload',
     'load_arm': 'safe_sysid.api.arms',
     'own_cost': 'safe_sysid.api.symbolic',
+    'new_arm': 'safe_sysid.api.new_arm',
     'plan': 'safe_sysid.api.motion',
     'simulate': 'safe_sysid.api.simulation',
     'simulate_recording': 'safe_sysid.api.simulated_recording',
@@ -63,6 +68,8 @@ __all__ = [
     'ExcitationResult',
     'IdentifiabilityResult',
     'MotionProof',
+    'NewArm',
+    'NewArmSettings',
     'OnlineIdentifier',
     'PayloadResult',
     'SafeSysidError',
@@ -77,6 +84,7 @@ __all__ = [
     'identify_payload',
     'load_arm',
     'own_cost',
+    'new_arm',
     'plan',
     'simulate',
     'simulate_recording',

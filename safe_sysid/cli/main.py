@@ -26,6 +26,7 @@ from safe_sysid.cli import (
     export_model,
     identifiability,
     identify,
+    new_arm,
     replay,
     run,
     warm_up,
@@ -39,7 +40,12 @@ INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 
 GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands and their files
-    'to start with': {'demo': demo, 'doctor': doctor, 'warm-up': warm_up},
+    'to start with': {
+        'demo': demo,
+        'doctor': doctor,
+        'new-arm': new_arm,
+        'warm-up': warm_up,
+    },
     'before a recording': {'identifiability': identifiability, 'excite': excite},
     'recordings': {
         'identify': identify,

@@ -49,7 +49,8 @@ class SurfaceChoice:
 
     tags: tuple[str, ...] = ('visual', 'collision')
     package_paths: tuple[Path, ...] = ()
-    swept: bool = True
+    is_swept: bool = True
+    source: Path | None = None  # where meshes are looked for from; none: the URDF
 
 
 def body_surfaces(
@@ -61,7 +62,7 @@ def body_surfaces(
 ) -> tuple[list[BodySurface], list[str]]:
     """Surfaces of all bodies that have any, base first, and what was noticed on the way.
 
-    `urdf` is a file with the content of `root`, from which also the meshes are looked for.
+    `urdf` is a file with the content of `root`.
     """
     remarks: list[str] = []
     frames = frames_of(build(urdf, chain.joints, chain.held))
@@ -69,9 +70,9 @@ def body_surfaces(
         name: found
         for link in root.findall('link')
         if (name := str(link.get('name'))) in frames
-        and len(found := _link_triangles(link, urdf, choice, remarks))
+        and len(found := _link_triangles(link, choice.source or urdf, choice, remarks))
     }
-    sweeps = _Sweeps(urdf, chain, joints, mimics(root)) if choice.swept else None
+    sweeps = _Sweeps(urdf, chain, joints, mimics(root)) if choice.is_swept else None
     by_joint: dict[int, list[tuple[str, Array]]] = {}
     for link, triangles in local.items():
         joint = frames[link].joint

@@ -1,0 +1,149 @@
+"""`safe-sysid new-arm`: from a URDF to the settings of an arm, its loop, payload and world."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+import json
+from pathlib import Path
+
+from safe_sysid.cli.inputs import existing
+from safe_sysid.cli.values import count, number, positive
+
+HELP = 'make an arm of a URDF or xacro: capsules, pairs, held joints, unknown figures'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which description, which joints of it, how torques are measured, and where to."""
+    parser.add_argument(
+        'description', metavar='URDF|XACRO', type=existing, help='description of the robot'
+    )
+    parser.add_argument(
+        '--kind',
+        required=True,
+        choices=('torque-sensor', 'current', 'direct'),
+        help='how torques are measured: at the joint, as motor current, or by direct drives '
+        '(servos); decides how wrong they count as',
+    )
+    parser.add_argument(
+        '--tip', metavar='LINK', help='last link of the arm; default: the only end'
+    )
+    parser.add_argument('--base', metavar='LINK', help='link the arm begins at; default: the root')
+    for option, value, about in (
+        ('--hold', number, 'where a joint beside the arm is kept [rad or m]; repeatable'),
+        ('--effort', positive, 'torque limit [N m] instead of that of the URDF; repeatable'),
+        ('--velocity', positive, 'speed limit [rad/s] instead of that of the URDF; repeatable'),
+    ):
+        parser.add_argument(
+            option,
+            metavar='JOINT=VALUE',
+            action='append',
+            default=[],
+            type=_assignment(value),
+            help=about,
+        )
+    _add_choices_of_shape(parser)
+    parser.add_argument(
+        '--trust',
+        metavar='RULE',
+        action='append',
+        default=[],
+        help='do not doubt figures by this rule; `new-arm` names the rules that apply; repeatable',
+    )
+    parser.add_argument('--srdf', metavar='FILE', type=existing, help='disabled pairs to compare')
+    parser.add_argument(
+        '--xacro-arg',
+        metavar='NAME:=VALUE',
+        action='append',
+        default=[],
+        type=_xacro_argument,
+        help='argument of a xacro; repeatable',
+    )
+    parser.add_argument(
+        '--out', metavar='DIR', type=Path, default=Path(), help='folder to write to; default: here'
+    )
+    parser.add_argument('--force', action='store_true', help='replace files that are there')
+    parser.add_argument('--json', action='store_true', help='print what was found as JSON')
+
+
+def _add_choices_of_shape(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        '--package-path',
+        metavar='DIR',
+        action='append',
+        default=[],
+        type=existing,
+        help='folder with the packages of meshes; repeatable',
+    )
+    parser.add_argument(
+        '--from',
+        dest='shapes',
+        choices=('both', 'visual', 'collision'),
+        default='both',
+        help='shapes that capsules contain; default: both',
+    )
+    parser.add_argument(
+        '--capsules', metavar='N', type=count, help='for each body; default: as many as it takes'
+    )
+    parser.add_argument(
+        '--grip',
+        choices=('both', 'held'),
+        default='both',
+        help='cover fingers open and closed (default), or where they are held',
+    )
+    parser.add_argument(
+        '--hard-limits', action='store_true', help='ignore the soft limits of the description'
+    )
+
+
+def command(options: argparse.Namespace) -> int:
+    """Carry out `safe-sysid new-arm`."""
+    from safe_sysid.api.new_arm import new_arm
+    from safe_sysid.export.new_arm_files import as_mapping
+    from safe_sysid.model.description.described_arm import NewArmSettings
+
+    settings = NewArmSettings(
+        kind=options.kind,
+        tip=options.tip,
+        base=options.base,
+        hold=dict(options.hold),
+        package_paths=tuple(options.package_path),
+        shapes=options.shapes,
+        capsules=options.capsules,
+        grip=options.grip,
+        limits='hard' if options.hard_limits else 'soft',
+        effort=dict(options.effort),
+        velocity=dict(options.velocity),
+        trust=tuple(options.trust),
+        srdf=options.srdf,
+        xacro_arguments=dict(options.xacro_arg),
+    )
+    existing_files = 'replaced' if options.force else 'kept'
+    made = new_arm(options.description, settings, options.out, existing_files)
+    if options.json:
+        standing = '' if made.standing is None else str(made.standing)
+        files = {key: str(path) for key, path in made.files.items()}
+        whole = {**as_mapping(made.described), 'files': files, 'standing': standing}
+        print(json.dumps(whole, indent=2))
+    else:
+        print(made)
+    return 0
+
+
+def _assignment(value: Callable[[str], float]) -> Callable[[str], tuple[str, float]]:
+    """Return what reads JOINT=VALUE as a pair."""
+
+    def pair(text: str) -> tuple[str, float]:
+        name, is_given, given = text.partition('=')
+        if not (name and is_given):
+            raise argparse.ArgumentTypeError(f"'{text}' is not JOINT=VALUE")
+        return name, value(given)
+
+    return pair
+
+
+def _xacro_argument(text: str) -> tuple[str, str]:
+    name, is_given, value = text.partition(':=')
+    if not (name and is_given):
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME:=VALUE")
+    return name, value

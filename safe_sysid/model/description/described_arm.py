@@ -1,0 +1,297 @@
+"""From a URDF to the settings of an arm: its joints, its capsules, and what nobody knows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+import math
+from pathlib import Path
+import tempfile
+from typing import Annotated
+from xml.etree import ElementTree
+
+import numpy as np
+import pinocchio as pin
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import Count, OneOf, Settings
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.model.arm import GRAVITY, STOPS_WITHIN
+from safe_sysid.model.collision.capsule_cover import hull_volume
+from safe_sysid.model.collision.mesh_files import mesh_file
+from safe_sysid.model.description.chain import (
+    ChosenChain,
+    chosen_chain,
+    described_joints,
+    with_soft_limits,
+)
+from safe_sysid.model.description.disabled_pairs import disabled_pairs
+from safe_sysid.model.description.doubtful_figures import (
+    BARRING,
+    RULES,
+    FigureDoubt,
+    JointFigures,
+    friction_doubts,
+    inertia_doubts,
+    joint_figures,
+    limit_doubts,
+)
+from safe_sysid.model.description.refined_covers import (
+    RefinedCovers,
+    random_poses,
+    refined_covers,
+)
+from safe_sysid.model.description.surfaces import SurfaceChoice, body_surfaces
+from safe_sysid.model.description.xacro_file import expanded_xacro
+from safe_sysid.model.facts import CollisionFacts, JointFacts, RobotFacts
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.signal_facts import (
+    ActuationFacts,
+    EffortSignal,
+    SensingFacts,
+    TorqueReadingFacts,
+)
+from safe_sysid.model.urdf_tree import parse_urdf, read_urdf
+
+Kind = Annotated[str, OneOf(('torque-sensor', 'current', 'direct'))]
+TAGS = {'both': ('visual', 'collision'), 'visual': ('visual',), 'collision': ('collision',)}
+POSES = 2000  # at which static torques are looked at
+MAGNET_ENCODER = 0.00153  # [rad], 12 bits
+# What a measured torque may be off where nobody says more: ratio, and share of the torque limit.
+TORQUE = {'torque-sensor': (0.10, 0.02), 'direct': (0.10, 0.05)}
+COMMAND = {'direct': (0.10, 0.05)}
+
+
+@dataclass(frozen=True)
+class NewArmSettings(Settings):
+    """What is to be made of a description, beside what it says."""
+
+    kind: Kind  # how torques are measured: at the joint, as motor current, or by direct drives
+    tip: str | None = None  # last link of the arm; none: the only end
+    base: str | None = None  # link that the arm begins at; what is below is held; none: the root
+    hold: dict[str, float] = field(default_factory=dict)  # [rad or m] where other joints are
+    package_paths: tuple[Path, ...] = ()  # folders with the packages of meshes
+    shapes: Annotated[str, OneOf(('both', 'visual', 'collision'))] = 'both'  # that are covered
+    capsules: Count | None = None  # per body; none: as many as it takes
+    grip: Annotated[str, OneOf(('both', 'held'))] = 'both'  # fingers in the cover: open and closed
+    limits: Annotated[str, OneOf(('soft', 'hard'))] = 'soft'  # positions that count
+    effort: dict[str, float] = field(default_factory=dict)  # [N m] instead of the URDF's
+    velocity: dict[str, float] = field(default_factory=dict)  # [rad/s] instead of the URDF's
+    trust: tuple[str, ...] = ()  # rules whose doubts do not count
+    srdf: Path | None = None  # whose disabled pairs are compared; none: <name>.srdf beside
+    xacro_arguments: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for rule in self.trust:
+            if rule not in RULES:
+                raise ConfigError(f"there is no rule '{rule}' to trust; there are {list(RULES)}")
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedArm:
+    """An arm that was made of a description."""
+
+    name: str
+    source: Path
+    root: ElementTree.Element  # of the URDF as it counts: limits, absolute names of meshes
+    kind: str
+    chain: ChosenChain
+    figures: tuple[JointFigures, ...]
+    doubts: tuple[FigureDoubt, ...]  # that nobody trusts
+    found: RefinedCovers
+    remarks: tuple[str, ...]
+
+    @property
+    def facts(self) -> RobotFacts:
+        """Settings of the arm."""
+        return self.found.facts
+
+    @property
+    def model(self) -> RobotModel:
+        """The arm."""
+        return self.found.model
+
+
+def described_arm(source: Path, settings: NewArmSettings) -> DescribedArm:
+    """Read a URDF or xacro, cover its bodies, decide its pairs, and doubt its figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        urdf = Path(folder) / f'{source.name.partition(".")[0]}.urdf'
+        root = _root(source, settings)
+        remarks = with_soft_limits(root) if settings.limits == 'soft' else []
+        _set_velocities(root, settings.velocity)
+        remarks += _with_files(root, source, settings)
+        urdf.write_bytes(ElementTree.tostring(root))
+        read_urdf(urdf)
+        return _described(root, urdf, source, settings, remarks)
+
+
+def _root(source: Path, settings: NewArmSettings) -> ElementTree.Element:
+    if source.suffix != '.xacro':
+        return parse_urdf(source)
+    text = expanded_xacro(source, settings.xacro_arguments, settings.package_paths)
+    return ElementTree.fromstring(text)
+
+
+def _set_velocities(root: ElementTree.Element, given: Mapping[str, float]) -> None:
+    for joint in root.findall('joint'):
+        if (name := str(joint.get('name'))) in given:
+            limit = joint.find('limit')
+            if limit is None:
+                limit = ElementTree.SubElement(joint, 'limit', effort='0')
+            limit.set('velocity', repr(given[name]))
+
+
+def _with_files(root: ElementTree.Element, source: Path, settings: NewArmSettings) -> list[str]:
+    """Give meshes their absolute names, where they are found; `surfaces` says what is missing."""
+    for mesh in root.iter('mesh'):
+        try:
+            path = mesh_file(mesh.get('filename', ''), source, settings.package_paths)
+        except ModelError:
+            continue
+        mesh.set('filename', str(path))
+    return []
+
+
+def _described(
+    root: ElementTree.Element,
+    urdf: Path,
+    source: Path,
+    settings: NewArmSettings,
+    remarks: list[str],
+) -> DescribedArm:
+    name = urdf.stem
+    chain = chosen_chain(root, source, settings.tip, settings.base, settings.hold)
+    figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
+    bare = RobotModel.from_files(urdf, _facts(chain, figures, (), settings, name), name)
+    doubts = [*friction_doubts(figures), *limit_doubts(figures, static_torques(bare))]
+    choice = SurfaceChoice(
+        TAGS[settings.shapes], settings.package_paths, settings.grip == 'both', source
+    )
+    surfaces, seen = body_surfaces(root, urdf, chain, described_joints(root, source), choice)
+    doubts = [doubt for doubt in doubts if doubt.rule not in settings.trust]
+    _refuse_unknown_limits(doubts, settings, source)
+    facts = _facts(
+        chain, figures, [d.name for d in doubts if 'friction' in d.rule], settings, name
+    )
+    found = refined_covers(surfaces, settings.capsules, urdf, facts, name)
+    sizes = {
+        surface.links[0]: _size(surface.triangles)
+        for surface in surfaces
+        if len(surface.links) == 1
+    }
+    links = {link for surface in surfaces if surface.joint >= 0 for link in surface.links}
+    doubts += [x for x in inertia_doubts(root, links, sizes) if x.rule not in settings.trust]
+    srdf = settings.srdf or source.with_suffix('.srdf')
+    said = disabled_pairs(srdf, found, root, settings.srdf is not None)
+    return DescribedArm(
+        name,
+        source,
+        root,
+        settings.kind,
+        chain,
+        tuple(figures),
+        tuple(doubts),
+        found,
+        (*remarks, *chain.remarks, *seen, *found.remarks, *said),
+    )
+
+
+def static_torques(model: RobotModel) -> Array:
+    """Largest torque of every joint at rest (n,) [N m], at many poses."""
+    arm = model.pinocchio()
+    data = arm.createData()
+    poses = random_poses(model.limits, POSES, np.random.default_rng(0))
+    torques = [np.abs(pin.computeGeneralizedGravity(arm, data, q)) for q in poses]
+    return np.asarray(np.max(torques, axis=0))
+
+
+def _with_given(figures: JointFigures, settings: NewArmSettings) -> JointFigures:
+    name = figures.name
+    return figures._replace(
+        effort=settings.effort.get(name, figures.effort),
+        velocity=settings.velocity.get(name, figures.velocity),
+    )
+
+
+def _refuse_unknown_limits(
+    doubts: list[FigureDoubt], settings: NewArmSettings, source: Path
+) -> None:
+    """Refuse figures a guess at which would be a claim about safety."""
+    given = {'effort': settings.effort, 'velocity': settings.velocity}
+    missing = [
+        doubt
+        for doubt in doubts
+        if doubt.rule in BARRING and doubt.name not in given[doubt.rule.partition('-')[0]]
+    ]
+    if missing:
+        lines = ''.join(f'\n      {doubt}' for doubt in missing)
+        rules = ' '.join(f'--trust {rule}' for rule in dict.fromkeys(d.rule for d in missing))
+        raise ConfigError(
+            f'{source}: limits of joints look like placeholders, and nothing safe follows from '
+            f'these:{lines}\n      give the figures of the data sheet, as in --effort '
+            f'{missing[0].name}=VALUE or --velocity {missing[0].name}=VALUE, or take those of the '
+            f'URDF with {rules}'
+        )
+
+
+def _facts(
+    chain: ChosenChain,
+    figures: list[JointFigures],
+    unknown: tuple[str, ...] | list[str],
+    settings: NewArmSettings,
+    name: str,
+) -> RobotFacts:
+    """Settings without shapes; friction that nobody measured is 0, which stands for unknown."""
+    joints = {
+        each.name: JointFacts(
+            coulomb=0.0 if each.name in unknown else _or_zero(each.friction),
+            viscous=0.0 if each.name in unknown else _or_zero(each.damping),
+            armature=0.0,
+            offset=0.0,
+            torque_limit=each.effort if each.effort > 0.0 else 1.0,
+            acceleration_limit=(each.velocity if each.velocity > 0.0 else 1.0) / STOPS_WITHIN,
+            encoder_resolution=MAGNET_ENCODER if settings.kind == 'direct' else 0.0,
+            effort_sign=1,
+            effort_scale=1.0,
+        )
+        for each in figures
+    }
+    return RobotFacts(
+        urdf=f'{name}.urdf',
+        gravity=GRAVITY,
+        tip=chain.tip,
+        effort=EffortSignal('current' if settings.kind == 'current' else 'torque', True),
+        joints=joints,
+        held=dict(chain.held),
+        collision=CollisionFacts({}),
+        actuation=_actuation(joints, settings.kind),
+        sensing=_sensing(joints, settings.kind),
+    )
+
+
+def _sensing(joints: Mapping[str, JointFacts], kind: str) -> SensingFacts:
+    if kind not in TORQUE:
+        return SensingFacts()
+    ratio, share = TORQUE[kind]
+    absolute = tuple(round(share * joint.torque_limit, 6) for joint in joints.values())
+    return SensingFacts(torque=TorqueReadingFacts(ratio=(ratio,), absolute=absolute))
+
+
+def _actuation(joints: Mapping[str, JointFacts], kind: str) -> dict[str, ActuationFacts] | None:
+    if kind not in COMMAND:
+        return None
+    ratio, share = COMMAND[kind]
+    return {
+        name: ActuationFacts(ratio, round(share * joint.torque_limit, 6))
+        for name, joint in joints.items()
+    }
+
+
+def _or_zero(value: float) -> float:
+    return 0.0 if math.isnan(value) else value
+
+
+def _size(triangles: Array) -> tuple[float, float]:
+    points = triangles.reshape(-1, 3)
+    return float(np.ptp(points, axis=0).max()), hull_volume(points)
