@@ -231,13 +231,7 @@ def _world_text(arm: DescribedArm) -> str:
 def _loop_text(arm: DescribedArm, files: Mapping[str, Path], center: Array) -> str:
     lower, nominal, upper = _prior(arm, center)
     limits = arm.model.limits
-    middle = 0.5 * (limits.position_lower + limits.position_upper)
-    start = np.where(
-        np.isfinite(middle), np.clip(0.0, limits.position_lower, limits.position_upper), 0.0
-    )
-    start = np.where(
-        (start == limits.position_lower) | (start == limits.position_upper), middle, start
-    )
+    start = _start(limits.position_lower, limits.position_upper)
     return f"""# Choices of the loop for {arm.name}, made by `safe-sysid new-arm`; facts about the arm are in
 # {files['settings'].name}. docs/ros.md explains the parameters; those that are not here have defaults.
 /**: # all nodes have to agree on these
@@ -262,6 +256,13 @@ def _loop_text(arm: DescribedArm, files: Mapping[str, Path], center: Array) -> s
     sensors:
       torque_ratio: [0.02] # errors of torques in simulation
 """
+
+
+def _start(lower: Array, upper: Array) -> Array:
+    """0 where that is inside the limits, else their middle."""
+    inside = (lower < 0.0) & (upper > 0.0)
+    middle = 0.5 * (np.where(inside, 0.0, lower) + np.where(inside, 0.0, upper))
+    return np.asarray(middle + 0.0)
 
 
 def _prior(arm: DescribedArm, center: Array) -> tuple[Array, Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,15 +20,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which arm to check, and how to answer."""
     parser.add_argument(
         '--robot',
-        metavar='NAME|URDF',
+        metavar='NAME|YAML|URDF',
         type=robot,
-        help='also check an arm: a name such as kinova_gen3, or a URDF',
+        help='also check an arm: a name such as kinova_gen3, its settings, or a URDF',
     )
     parser.add_argument(
         '--config',
         metavar='YAML',
         type=existing,
         help='the facts of the arm, when --robot is a URDF',
+    )
+    parser.add_argument(
+        '--payload', metavar='NAME|YAML', help='what the arm holds, for the torque it needs'
+    )
+    parser.add_argument(
+        '--package-path',
+        metavar='DIR',
+        action='append',
+        default=[],
+        type=existing,
+        help='folder with the packages of the meshes; repeatable',
     )
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a list')
 
@@ -40,7 +51,7 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.doctor.findings import Verdict
 
     findings = []
-    for finding in examine(options.robot, options.config):
+    for finding in examine(options.robot, options.config, options.payload, options.package_path):
         findings.append(finding)
         if not options.json:
             print(finding, flush=True)
@@ -52,7 +63,12 @@ def command(options: argparse.Namespace) -> int:
     return 1 if count[Verdict.FAIL] else 0
 
 
-def examine(robot: str | None, config: Path | None) -> Iterator[DoctorFinding]:
+def examine(
+    robot: str | None,
+    config: Path | None,
+    payload: str | None = None,
+    package_paths: Sequence[Path] = (),
+) -> Iterator[DoctorFinding]:
     """Yield findings about the machine, then about the arm if one is given."""
     from safe_sysid.cli.doctor import machine_checks
     from safe_sysid.cli.doctor.findings import failed
@@ -65,4 +81,4 @@ def examine(robot: str | None, config: Path | None) -> Iterator[DoctorFinding]:
     except ImportError as error:
         yield failed('arm', f'not looked at: {error}', 'mend the libraries above first')
         return
-    yield from robot_checks.findings(robot, config)
+    yield from robot_checks.findings(robot, config, payload, package_paths)

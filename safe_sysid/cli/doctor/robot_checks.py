@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,8 +10,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
+from safe_sysid.cli.doctor.shape_checks import shape_findings
+from safe_sysid.cli.doctor.strength_checks import strength_findings
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
+from safe_sysid.model.arm import Arm
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import reading_errors, torque_errors
@@ -21,7 +24,12 @@ from safe_sysid.share import robot_names, share_directory
 PERIOD = 0.001  # [s] of a loop, for which figures that depend on it are shown
 
 
-def findings(robot: str, config: Path | None) -> Iterator[DoctorFinding]:
+def findings(
+    robot: str,
+    config: Path | None,
+    payload: str | None = None,
+    package_paths: Sequence[Path] = (),
+) -> Iterator[DoctorFinding]:
     """Everything there is to say about an arm, by its name or by its URDF and settings."""
     urdf, settings = _files(robot, config)
     try:
@@ -40,11 +48,16 @@ def findings(robot: str, config: Path | None) -> Iterator[DoctorFinding]:
     yield _effort(facts)
     yield from _commands(model, settings)
     yield from _readings(model, settings)
+    arm = Arm(model, facts, urdf, is_described=True, package_paths=tuple(package_paths))
+    yield from shape_findings(arm, settings)
+    yield from strength_findings(arm, settings, payload)
 
 
 def _files(robot: str, config: Path | None) -> tuple[Path | None, Path]:
     """URDF, if it was given as a path, and the settings."""
     if config is None:
+        if Path(robot).suffix in ('.yaml', '.yml'):
+            return None, Path(robot)
         if robot not in robot_names() and Path(robot).exists():
             raise ConfigError(f'{robot}: name its settings too, with --config YAML')
         return None, facts_path(robot)

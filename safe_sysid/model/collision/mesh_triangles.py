@@ -22,7 +22,7 @@ from safe_sysid.model.collision.mesh_points import unit_of
 HEADER = 84  # bytes of a binary STL before its triangles
 RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
 CORNER = re.compile(rb'vertex\s+(\S+)\s+(\S+)\s+(\S+)')
-SIDES = 48  # of the prism around a cylinder
+SIDES = 64  # of the prism around a cylinder
 RINGS = 12  # of the polyhedron around a sphere
 
 

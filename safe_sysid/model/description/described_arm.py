@@ -165,12 +165,12 @@ def _described(
     figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
     bare = RobotModel.from_files(urdf, _facts(chain, figures, (), settings, name), name)
     doubts = [*friction_doubts(figures), *limit_doubts(figures, static_torques(bare))]
+    doubts = [doubt for doubt in doubts if doubt.rule not in settings.trust]
+    _refuse_unknown_limits(doubts, settings, source)
     choice = SurfaceChoice(
         TAGS[settings.shapes], settings.package_paths, settings.grip == 'both', source
     )
     surfaces, seen = body_surfaces(root, urdf, chain, described_joints(root, source), choice)
-    doubts = [doubt for doubt in doubts if doubt.rule not in settings.trust]
-    _refuse_unknown_limits(doubts, settings, source)
     facts = _facts(
         chain, figures, [d.name for d in doubts if 'friction' in d.rule], settings, name
     )
@@ -199,11 +199,15 @@ def _described(
 
 def static_torques(model: RobotModel) -> Array:
     """Largest torque of every joint at rest (n,) [N m], at many poses."""
+    poses = random_poses(model.limits, POSES, np.random.default_rng(0))
+    return np.asarray(np.abs(static_torques_at(model, poses)).max(axis=0))
+
+
+def static_torques_at(model: RobotModel, poses: Array) -> Array:
+    """Torques that hold an arm still at poses (N, n) [N m]."""
     arm = model.pinocchio()
     data = arm.createData()
-    poses = random_poses(model.limits, POSES, np.random.default_rng(0))
-    torques = [np.abs(pin.computeGeneralizedGravity(arm, data, q)) for q in poses]
-    return np.asarray(np.max(torques, axis=0))
+    return np.array([pin.computeGeneralizedGravity(arm, data, q) for q in poses])
 
 
 def _with_given(figures: JointFigures, settings: NewArmSettings) -> JointFigures:

@@ -19,6 +19,7 @@ from safe_sysid.arrays import Array
 
 ROUND = (0.0, 0.001, 0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 5.0, 10.0, 50.0, 100.0)
 WEAK = 1.2  # times the static torque that a joint has to hold
+NO_GRAVITY = 1e-9  # [N m] at most on a joint that gravity does not load
 UNEQUAL = 10.0  # ratio of static torques of joints that can't have the same motor
 TOO_STRONG, TOO_FAST = 1000.0, 50.0  # [N m], [rad/s]
 HALF_TURN = 1e-3  # [rad/s] from pi: somebody wrote a half turn a second
@@ -100,10 +101,9 @@ def friction_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
 
 def limit_doubts(joints: Sequence[JointFigures], static: Array) -> Iterator[FigureDoubt]:
     """Yield doubts about effort and velocity; `static` are the largest torques at rest [N m]."""
-    efforts = {}
+    efforts = {joint.effort for joint in joints}
     for joint, needed in zip(joints, static, strict=True):
         value = f'effort {joint.effort:g}'
-        efforts.setdefault(joint.effort, []).append(needed)
         if not joint.effort > 0.0:
             yield FigureDoubt('effort-zero', joint.name, value)
         elif joint.effort >= TOO_STRONG:
@@ -112,10 +112,11 @@ def limit_doubts(joints: Sequence[JointFigures], static: Array) -> Iterator[Figu
             yield FigureDoubt(
                 'effort-weak', joint.name, f'{value}, which holds {needed:.3g} N m at rest'
             )
-    for joint in joints:
-        alike = efforts[joint.effort]
-        if 0.0 < joint.effort < TOO_STRONG and len(joints) > 2 and len(alike) == len(joints):
-            if max(alike) > UNEQUAL * min(alike):
+    alike = len(joints) > 2 and len(efforts) == 1
+    unequal = [needed for needed in static if needed > NO_GRAVITY]
+    if alike and unequal and max(unequal) > UNEQUAL * min(unequal):
+        for joint in joints:
+            if 0.0 < joint.effort < TOO_STRONG:
                 yield FigureDoubt('effort-alike', joint.name, f'effort {joint.effort:g}')
     yield from _velocity_doubts(joints)
 

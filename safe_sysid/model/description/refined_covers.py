@@ -172,16 +172,23 @@ def overlaps_by_body(found: RefinedCovers, poses: Array) -> dict[tuple[int, int]
     return shares
 
 
-def contacts_called_apart(found: RefinedCovers, poses: Array) -> list[tuple[str, str]]:
-    """Links of bodies whose hulls meet at some pose (N, n) although no pair of them is listed."""
-    model, by_joint = found.model, {cover.surface.joint: cover for cover in found.covers}
-    wrong = []
+def contacts_called_apart(
+    model: RobotModel, hulls: Mapping[int, Array], poses: Array
+) -> dict[tuple[int, int], int]:
+    """Count poses (N, n) at which hulls meet of bodies no pair of which is listed.
+
+    Keys are the joints that carry the bodies; `hulls` are points in the frames of these joints.
+    """
+    wrong = {}
     for bodies, pair in _bodies_apart(model).items():
+        if not all(joint in hulls for joint in bodies):
+            continue
         chain = chain_between(model.tree, model.limits, model.capsules, pair)
-        hulls = HullPair(chain, *(by_joint[joint].hull for joint in bodies))
-        near = gaps(_around(chain, by_joint, bodies), poses[:, chain.joints]) < 0.0
-        if np.any(hulls.gaps(poses[near][:, chain.joints]) + DOUBTED < 0.0):
-            wrong.append((by_joint[bodies[0]].surface.link, by_joint[bodies[1]].surface.link))
+        shapes = [hulls[joint] for joint in bodies]
+        near = gaps(_around(chain, shapes), poses[:, chain.joints]) < 0.0
+        meeting = HullPair(chain, *shapes).gaps(poses[near][:, chain.joints]) + DOUBTED < 0.0
+        if meeting.any():
+            wrong[bodies] = int(meeting.sum())
     return wrong
 
 
@@ -195,15 +202,10 @@ def _bodies_apart(model: RobotModel) -> dict[tuple[int, int], tuple[int, int]]:
     }
 
 
-def _around(
-    chain: Chain,
-    by_joint: Mapping[int, BodyCover],
-    bodies: tuple[int, int],
-) -> Chain:
+def _around(chain: Chain, hulls: Sequence[Array]) -> Chain:
     """Balls around both hulls in the place of the capsules, to look only where these overlap."""
     ends, radii = [], 0.0
-    for joint in bodies:
-        hull = by_joint[joint].hull
+    for hull in hulls:
         middle = 0.5 * (hull.min(axis=0) + hull.max(axis=0))
         ends += [middle, middle]
         radii += float(np.linalg.norm(hull - middle, axis=1).max())

@@ -1,0 +1,233 @@
+"""An arm made of a description: its files, its capsules as written, its unknown figures."""
+
+from pathlib import Path
+
+from model.collision.hull_distance import box, l_shape, write_stl
+import numpy as np
+import pinocchio as pin
+import pytest
+import yaml
+
+import safe_sysid as ss
+from safe_sysid.cli.doctor import robot_checks
+from safe_sysid.cli.doctor.findings import Verdict
+from safe_sysid.cli.main import main
+from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.model.collision.pair_separation import segment_distances
+
+BODY = """<link name="{name}"><inertial><mass value="{mass}"/><origin xyz="0 0 0.1"/>
+  <inertia ixx="0.02" iyy="0.021" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  {shapes}</link>"""
+SHAPE = (
+    '<{tag}><origin xyz="{xyz}" rpy="0.3 -0.2 0.5"/>'
+    '<geometry><mesh filename="package://parts/{file}" scale="{scale}"/></geometry></{tag}>'
+)
+JOINT = """<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>
+  <origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="{axis}"/>
+  <limit lower="{lower}" upper="{upper}" effort="{effort}" velocity="2"/>{more}</joint>"""
+SETTINGS = ss.NewArmSettings('torque-sensor', tip='hand', capsules=1)
+
+
+def link(name, *files, mass=1.0, scale='1 1 1', tag='visual', xyz='0 0 0.05'):
+    shapes = ''.join(SHAPE.format(tag=tag, file=file, scale=scale, xyz=xyz) for file in files)
+    return BODY.format(name=name, mass=mass, shapes=shapes)
+
+
+def joint(name, parent, child, kind='revolute', axis='0 0 1', xyz='0 0 0.3', **other):
+    values = {'rpy': '0 0 0', 'lower': -2, 'upper': 2, 'effort': 90, 'more': '', **other}
+    return JOINT.format(
+        name=name, parent=parent, child=child, kind=kind, axis=axis, xyz=xyz, **values
+    )
+
+
+@pytest.fixture
+def description(tmp_path):
+    """An arm of two joints with a gripper whose second finger mimics the first."""
+    package = tmp_path / 'a folder' / 'parts_of_ü'
+    package.mkdir(parents=True)
+    (package / 'package.xml').write_text('<package><name>parts</name></package>')
+    write_stl(package / 'l.stl', l_shape())
+    write_stl(package / 'bar.STL', box((0, 0, 0.1), (0.03, 0.02, 0.12)))
+    write_stl(package / 'finger.stl', box((0, 0, 40), (10, 5, 40)))
+    parts = [
+        link('base', 'bar.STL'),
+        link('upper', 'bar.STL', 'l.stl', scale='1 -1 1', tag='collision'),
+        link('hand', 'bar.STL', mass=0.5),
+        link('left', 'finger.stl', scale='0.001 0.001 0.001', mass=0.05),
+        link('right', 'finger.stl', scale='0.001 0.001 0.001', mass=0.05),
+        joint('j1', 'base', 'upper', axis='0 1 0'),
+        joint('j2', 'upper', 'hand', axis='1 0 0', xyz='0.1 0 0.5', rpy='0.1 0.2 0.3', effort=30),
+        joint('f1', 'hand', 'left', 'prismatic', '0 1 0', '0 0.02 0.25', lower=0.01, upper=0.06),
+        joint('f2', 'hand', 'right', 'revolute', '1 0 0', '0 -0.02 0.25', lower=-1, upper=1,
+              more='<mimic joint="f1" multiplier="-15" offset="0.1"/>'),
+    ]  # fmt: skip
+    path = package / 'arm.urdf'
+    path.write_text(f'<robot name="arm">{"".join(parts)}</robot>', encoding='utf-8')
+    return path
+
+
+def corners():
+    return {
+        'bar.STL': box((0, 0, 0.1), (0.03, 0.02, 0.12)).reshape(-1, 3).astype(np.float32),
+        'l.stl': l_shape().reshape(-1, 3).astype(np.float32),
+        'finger.stl': 1e-3 * box((0, 0, 40), (10, 5, 40)).reshape(-1, 3).astype(np.float32),
+    }
+
+
+def in_link(points, mirror=1.0):
+    R = pin.rpy.rpyToMatrix(0.3, -0.2, 0.5)
+    return (points * [1.0, mirror, 1.0]) @ R.T + [0, 0, 0.05]
+
+
+PARTS = {
+    'base': ('bar.STL',), 'upper': ('bar.STL', 'l.stl'), 'hand': ('bar.STL',),
+    'left': ('finger.stl',), 'right': ('finger.stl',),
+}  # fmt: skip
+
+
+def sticking_out(urdf, written, values):
+    """How far the vertices are outside of the capsules of their body [m], by Pinocchio's frames."""
+    model = pin.buildModelFromUrdf(str(urdf))
+    data = model.createData()
+    q = np.zeros(model.nq)
+    for name, value in values.items():
+        q[model.joints[model.getJointId(name)].idx_q] = value
+    pin.framesForwardKinematics(model, data, q)
+    place = {link: data.oMf[model.getFrameId(link)] for link in PARTS}
+    carrier = {'base': 'base', 'upper': 'upper', 'hand': 'hand', 'left': 'hand', 'right': 'hand'}
+    worst = -np.inf
+    for name, files in PARTS.items():
+        for file in files:
+            points = in_link(corners()[file].astype(float), -1.0 if name == 'upper' else 1.0)
+            points = np.array([place[name].act(point) for point in points])
+            nearest = np.full(len(points), np.inf)
+            for shape in written['collision']['shapes'].values():
+                if shape['link'] == carrier[name]:
+                    T = place[shape['link']]
+                    ends = (T.act(np.array(shape[end], dtype=float)) for end in 'ab')
+                    a, b = (np.broadcast_to(end, points.shape) for end in ends)
+                    nearest = np.minimum(
+                        nearest, segment_distances(points, points, a, b) - shape['radius']
+                    )
+            worst = max(worst, nearest.max())
+    return worst
+
+
+def read(folder):
+    return yaml.safe_load((folder / 'arm.yaml').read_text(encoding='utf-8'))
+
+
+def test_what_is_written_contains_every_vertex_with_fingers_anywhere(description, tmp_path, rng):
+    out = tmp_path / 'out'
+    made = ss.new_arm(description, SETTINGS, out, poses=0)
+    written = read(out)
+    assert written['held'] == {'f1': 0.01, 'f2': pytest.approx(-0.05)}
+    for f1 in (0.01, 0.06, *rng.uniform(0.01, 0.06, 20)):
+        pose = {'j1': rng.uniform(-2, 2), 'j2': rng.uniform(-2, 2), 'f1': f1, 'f2': 0.1 - 15 * f1}
+        assert sticking_out(description, written, pose) <= 1e-8
+    assert made.load().model.n == 2
+    assert [cover.outside for cover in made.described.found.covers] == [0, 0, 0]
+
+
+def test_fingers_that_stay_are_covered_where_they_are(description, tmp_path):
+    held = ss.NewArmSettings(
+        'torque-sensor', tip='hand', capsules=1, grip='held', hold={'f1': 0.02}
+    )
+    ss.new_arm(description, held, tmp_path / 'out', poses=0)
+    written = read(tmp_path / 'out')
+    here = {'f1': 0.02, 'f2': 0.1 - 15 * 0.02}
+    assert sticking_out(description, written, here) <= 1e-8
+    assert sticking_out(description, written, {'f1': 0.06, 'f2': -0.8}) > 1e-3
+
+
+def test_the_same_input_gives_the_same_bytes_and_nothing_is_overwritten(description, tmp_path):
+    first = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    bytes_of = {key: path.read_bytes() for key, path in first.files.items()}
+    with pytest.raises(ConfigError, match=r'arm\.yaml.*exist already; --force'):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    again = ss.new_arm(description, SETTINGS, tmp_path / 'out', existing='replaced', poses=0)
+    assert {key: path.read_bytes() for key, path in again.files.items()} == bytes_of
+
+
+def test_a_mesh_that_is_nowhere_is_named(description, tmp_path):
+    (description.parent / 'bar.STL').rename(description.parent / 'bar.stl')
+    with pytest.raises(ModelError, match=r'package://parts/bar\.STL.*exists as .*bar\.stl'):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'rule'),
+    [('effort="30"', 'effort="0"', 'effort-zero'), ('effort="30"', 'effort="1000"', 'effort-large'),
+     ('effort="30"', 'effort="0.3"', 'effort-weak'), ('velocity="2"', 'velocity="100"', 'velocity-large')],
+)  # fmt: skip
+def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    description.write_text(text.replace(old, new), encoding='utf-8')
+    with pytest.raises(ConfigError, match=f'j2: .*{rule}(.|\n)*--{rule.partition("-")[0]} j'):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    given = {'effort': {'j2': 25.0}, 'velocity': {'j1': 1.0, 'j2': 1.5}}
+    whole = ss.NewArmSettings('current', tip='hand', capsules=1, **given)
+    made = ss.new_arm(description, whole, tmp_path / 'out', poses=0).load()
+    np.testing.assert_array_equal(made.model.limits.torque, [90.0, 25.0])
+    np.testing.assert_array_equal(made.model.limits.velocity, [1.0, 1.5])
+
+
+def test_friction_of_simulators_is_unknown_and_said(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    placed = text.replace('velocity="2"/>', 'velocity="2"/><dynamics damping="1" friction="1"/>')
+    description.write_text(placed, encoding='utf-8')
+    made = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    assert {doubt.rule for doubt in made.described.doubts} >= {'friction-alike'}
+    assert all(joint['coulomb'] == 0.0 for joint in read(tmp_path / 'out')['joints'].values())
+    trusting = ss.NewArmSettings(
+        'torque-sensor', tip='hand', capsules=1, trust=('friction-alike',)
+    )
+    ss.new_arm(description, trusting, tmp_path / 'two', poses=0)
+    assert all(joint['coulomb'] == 1.0 for joint in read(tmp_path / 'two')['joints'].values())
+    with pytest.raises(ConfigError, match="no rule 'guess'"):
+        ss.NewArmSettings('direct', trust=('guess',))
+
+
+def test_pairs_that_an_srdf_disables_are_looked_at_all_the_same(description, tmp_path):
+    srdf = description.with_suffix('.srdf')
+    srdf.write_text(
+        '<robot name="arm"><disable_collisions link1="base" link2="hand" reason="Never"/>'
+        '<disable_collisions link1="base" link2="hand" reason="Adjacent"/>'
+        '<disable_collisions link1="base" link2="upper" reason="Adjacent"/></robot>'
+    )
+    made = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    said = [line for line in made.described.remarks if 'arm.srdf' in line]
+    apart = ('base', 'hand') in made.load().model.capsules.named(made.load().model.capsules.apart)
+    assert sum('adjacent' in line for line in said) == 1
+    assert sum('disables base and hand' in line for line in said) == (0 if apart else 1)
+
+
+def findings(folder):
+    return {each.item: each for each in robot_checks.findings(str(folder / 'arm.yaml'), None)}
+
+
+def test_the_doctor_passes_it_and_sees_a_vertex_that_sticks_out(description, tmp_path):
+    out = tmp_path / 'out'
+    held = ss.NewArmSettings('torque-sensor', tip='hand', capsules=1, grip='held')
+    ss.new_arm(description, held, out, poses=0)
+    found = findings(out)
+    assert not [each for each in found.values() if each.verdict is Verdict.FAIL]
+    assert found['capsules against meshes'].verdict is Verdict.PASS
+    longer = box((0, 0, 0.1), (0.03, 0.02, 0.12))
+    longer[longer[..., 2] > 0.2] += [0.0, 0.0, 0.02]
+    write_stl(description.parent / 'bar.STL', longer)
+    bad = findings(out)['capsules against meshes']
+    assert bad.verdict is Verdict.FAIL
+    assert 'vertices of' in bad.detail
+
+
+def test_the_command_writes_and_prints(description, tmp_path, capsys):
+    out = tmp_path / 'out'
+    words = ['new-arm', str(description), '--kind', 'direct', '--tip', 'hand', '--capsules', '1']
+    assert main([*words, '--out', str(out), '--hold', 'f1=0.03']) == 0
+    text = capsys.readouterr().out
+    assert 'planning:' in text
+    assert 'f1 at 0.03' in text
+    assert main([*words, '--out', str(out)]) == 2
+    assert '--force' in capsys.readouterr().err
+    assert read(out)['sensing']['torque']['ratio'] == [0.1]
