@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
     from safe_sysid.api.model_export import export_model
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
-    from safe_sysid.api.new_arm import NewArm, new_arm
+    from safe_sysid.api.new_arm import NewArm, NewArmSettings, new_arm
     from safe_sysid.api.online import OnlineIdentifier
     from safe_sysid.api.payload import PayloadResult, identify_payload
     from safe_sysid.api.payload_difference import DifferenceResult
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from safe_sysid.api.simulation import SimulatedRun, simulate
     from safe_sysid.api.symbolic import casadi_model, own_cost
     from safe_sysid.errors import SafeSysidError
-    from safe_sysid.model.description.described_arm import NewArmSettings
 
 _HOMES = {  # name: module
     'CalibrationResult': 'safe_sysid.api.calibration',
@@ -39,7 +38,7 @@ _HOMES = {  # name: module
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
     'MotionProof': 'safe_sysid.api.motion',
     'NewArm': 'safe_sysid.api.new_arm',
-    'NewArmSettings': 'safe_sysid.model.description.described_arm',
+    'NewArmSettings': 'safe_sysid.api.new_arm',
     'OnlineIdentifier': 'safe_sysid.api.online',
     'PayloadResult': 'safe_sysid.api.payload',
     'SafeSysidError': 'safe_sysid.errors',
@@ -83,8 +82,8 @@ __all__ = [
     'identifiable_parameters',
     'identify_payload',
     'load_arm',
-    'own_cost',
     'new_arm',
+    'own_cost',
     'plan',
     'simulate',
     'simulate_recording',

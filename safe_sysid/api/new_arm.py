@@ -26,6 +26,8 @@ from safe_sysid.model.description.doubtful_figures import RULES
 from safe_sysid.model.description.refined_covers import overlaps_by_body, random_poses
 from safe_sysid.reach.reachable_set import ReachableSet
 
+__all__ = ['Existing', 'NewArm', 'NewArmSettings', 'StandingShare', 'new_arm', 'standing_share']
+
 Existing = Literal['kept', 'replaced']
 POSES = 1000  # at which contact is looked at
 LIKELY = 0.2  # share of poses that a cover may cost before more capsules are advised

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from safe_sysid.bench import (
+    arms,
     calibrate,
     constrained,
     excite,
@@ -24,7 +25,7 @@ from safe_sysid.versions import cpu_count, versions
 
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
-    *(identifiability, falsify, constrained, recordings),
+    *(identifiability, falsify, constrained, recordings, arms),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

@@ -21,6 +21,7 @@ MEMBERS = (
     'falsify',
     'constrained',
     'recordings',
+    'arms',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 
@@ -36,5 +37,6 @@ class BenchSettings(Settings):
     quick: bool = False  # less of everything, so that it ends within 40 s on two cores
     plots: Path | None = None  # draw the plots into this folder
     data: Path | None = None  # recordings: folder of real ones that others made, laid out as the
-    # table of docs/recordings.md says; none: what SAFE_SYSID_DATA names, if anything
+    # table of docs/recordings.md says; none: what SAFE_SYSID_DATA names, if anything; arms: of
+    # the robots of example-robot-data, where that is not installed
     table4: bool = False  # identify: only the condition numbers of Table IV

@@ -19,6 +19,7 @@ from safe_sysid.model.description.described_arm import COMMAND, TORQUE, Describe
 PAYLOAD = 2.0  # [kg] that the loop is prepared for
 HALF_BOX = 0.05  # [m] of the payload
 ABOUT = 0.1  # [m] by which its centre of mass may be elsewhere
+NO_WORDS = ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')  # to YAML
 NEAR_FLOOR = 0.05  # [m] above z = 0 of the lowest vertex, below which the arm stands on a floor
 WHERE = {
     'torque-sensor': 'the data sheet ("torque accuracy"); offsets: hold it still at known poses',
@@ -56,12 +57,12 @@ def write_new_arm(folder: Path, arm: DescribedArm, is_forced: bool) -> dict[str,
 
 
 def settings_text(arm: DescribedArm) -> str:
-    """Settings of the arm with the source of every figure beside it."""
+    """Return the settings of the arm with the source of every figure beside it."""
     facts = arm.facts
     lines = [
         f'# {arm.name}, made of {arm.source.name} by `safe-sysid new-arm --kind {arm.kind}`.',
         '#',
-        '# docs/robots.md explains every key. A 0 of friction or armature stands for unknown: wide',
+        '# docs/robots.md explains every key. A 0 of friction or armature means unknown: wide',
         '# bounds are taken instead. What the description says of figures that are not here:',
         *(f'#   {doubt}' for doubt in arm.doubts),
         *(f'# {remark}' for remark in arm.remarks),
@@ -125,9 +126,9 @@ def _held_lines(held: Mapping[str, float]) -> list[str]:
 
 def _collision_lines(arm: DescribedArm) -> list[str]:
     lines = [
-        '# Capsules [m], each in the frame of its link; each contains all vertices of its piece of the',
-        '# surface, as written here. How far they reach beyond the hull of the body, and how many times',
-        '# as large they are:',
+        '# Capsules [m], each in the frame of its link; each contains all vertices of its piece',
+        '# of the surface, as written here. How far they reach beyond the hull of the body, and',
+        '# how many times as large they are:',
     ]
     for cover in arm.found.covers:
         gap, several = cover.gap, len(cover.surface.links) > 1
@@ -200,8 +201,8 @@ def _payload_text(arm: DescribedArm, center: Array) -> str:
     zero = [0.0, 0.0, 0.0]
     return '\n'.join(
         [
-            f'# A box of {PAYLOAD:g} kg at the end of {arm.name}, assumed: put in its place what the',
-            '# arm is to hold. docs/robots.md explains the keys.',
+            f'# A box of {PAYLOAD:g} kg at the end of {arm.name}, assumed: put in its place what',
+            '# the arm is to hold. docs/robots.md explains the keys.',
             f'mass: {PAYLOAD!r} # [kg]',
             f'com: {_list(zero)} # [m] in the payload frame',
             'inertia_about_com: # [kg m^2]',
@@ -232,8 +233,8 @@ def _loop_text(arm: DescribedArm, files: Mapping[str, Path], center: Array) -> s
     lower, nominal, upper = _prior(arm, center)
     limits = arm.model.limits
     start = _start(limits.position_lower, limits.position_upper)
-    return f"""# Choices of the loop for {arm.name}, made by `safe-sysid new-arm`; facts about the arm are in
-# {files['settings'].name}. docs/ros.md explains the parameters; those that are not here have defaults.
+    return f"""# Choices of the loop for {arm.name}, by `safe-sysid new-arm`; facts about it are in
+# {files['settings'].name}. docs/ros.md explains the parameters; others have defaults.
 /**: # all nodes have to agree on these
   ros__parameters:
     robot: {files['settings']}
@@ -241,7 +242,7 @@ def _loop_text(arm: DescribedArm, files: Mapping[str, Path], center: Array) -> s
     payload: {files['payload']} # what the arm may hold at most, for its shape
     prior:
       ratio: 0.05 # every link parameter is within this share of its figure
-      # end effector with everything it may hold: the bare one, and up to {PAYLOAD:g} kg beyond the tip
+      # end effector with all it may hold: the bare one, and up to {PAYLOAD:g} kg beyond it
       lower: {_list(lower)}
       nominal: {_list(nominal)}
       upper: {_list(upper)}
@@ -288,5 +289,5 @@ def _list(values: Any) -> str:
 def _key(name: str) -> str:
     """Name as YAML reads it back."""
     plain = name.replace('_', 'a').replace('.', 'a').replace('-', 'a').isalnum()
-    is_word = plain and name[0].isalpha() and name.lower() not in ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')  # fmt: skip
+    is_word = plain and name[0].isalpha() and name.lower() not in NO_WORDS
     return name if is_word else json.dumps(name, ensure_ascii=False)

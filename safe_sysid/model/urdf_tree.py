@@ -181,8 +181,8 @@ def _check_mimics(
         if name in joints or mimic.joint in joints:
             raise ModelError(
                 f"{path}: joint '{name}' mimics another one, '{mimic.joint}', which is not "
-                'modelled: hold both (`held`, for a gripper held still; `safe-sysid new-arm` writes '
-                'such settings), or remove the <mimic> element to treat it as free'
+                'modelled: hold both (`held`, for a gripper held still; `safe-sysid new-arm` '
+                'writes such settings), or remove the <mimic> element to treat it as free'
             )
         if name in held and mimic.joint in held:
             follows = mimic.multiplier * held[mimic.joint] + mimic.offset

@@ -1,7 +1,5 @@
 """An arm made of a description: its files, its capsules as written, its unknown figures."""
 
-from pathlib import Path
-
 from model.collision.hull_distance import box, l_shape, write_stl
 import numpy as np
 import pinocchio as pin
@@ -86,7 +84,7 @@ PARTS = {
 
 
 def sticking_out(urdf, written, values):
-    """How far the vertices are outside of the capsules of their body [m], by Pinocchio's frames."""
+    """How far the vertices are outside of the capsules of their body [m]; frames by Pinocchio."""
     model = pin.buildModelFromUrdf(str(urdf))
     data = model.createData()
     q = np.zeros(model.nq)
@@ -157,8 +155,10 @@ def test_a_mesh_that_is_nowhere_is_named(description, tmp_path):
 
 @pytest.mark.parametrize(
     ('old', 'new', 'rule'),
-    [('effort="30"', 'effort="0"', 'effort-zero'), ('effort="30"', 'effort="1000"', 'effort-large'),
-     ('effort="30"', 'effort="0.3"', 'effort-weak'), ('velocity="2"', 'velocity="100"', 'velocity-large')],
+    [('effort="30"', 'effort="0"', 'effort-zero'),
+     ('effort="30"', 'effort="1000"', 'effort-large'),
+     ('effort="30"', 'effort="0.3"', 'effort-weak'),
+     ('velocity="2"', 'velocity="100"', 'velocity-large')],
 )  # fmt: skip
 def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp_path):
     text = description.read_text(encoding='utf-8')

@@ -1,4 +1,4 @@
-"""What the doctor looks at in the shapes of an arm: capsules against meshes, and pairs at poses."""
+"""What the doctor looks at in the shapes of an arm: capsules against meshes, pairs at poses."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def _pairs(
     if said:
         yield warning(
             item,
-            f'convex hulls meet of housings that are said to stay apart: {_listed(said, names)} of '
-            f'{POSES} poses',
+            'convex hulls meet of housings that are said to stay apart: '
+            f'{_listed(said, names)} of {POSES} poses',
             f'make sure of it, or take the pair out of collision.housings_apart in {settings}',
         )
     if not wrong:

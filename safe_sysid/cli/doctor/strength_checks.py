@@ -1,4 +1,4 @@
-"""What the doctor looks at in the figures of an arm: torque at rest, rotors, placeholders, plans."""
+"""What the doctor looks at in the figures of an arm: torque at rest, placeholders, plans."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Capsules that together contain a surface, and the solid in it.
 
-For more than one capsule the surface is cut: triangles are clipped at a plane, and both pieces get
-the points of the cut. A capsule that contains the points of a piece contains the piece. The part of
-a solid on one side of the plane is bounded by its piece of surface and by the section, whose
-outline is in both pieces; so it lies in the hull of the piece, and in its capsule. Of a surface
-that is not closed only the surface is contained. (Dividing the vertices instead would leave out
+For more than one capsule the surface is cut: triangles are clipped at a plane, and both pieces
+get the points of the cut. A capsule that contains the points of a piece contains the piece. The
+part of a solid on one side of the plane is bounded by its piece of surface and by the section,
+whose outline is in both pieces; so it lies in the hull of the piece, and in its capsule. Of a
+surface that is not closed only the surface is contained. (Dividing the vertices instead would leave out
 triangles whose corners are in different capsules.)
 """
 

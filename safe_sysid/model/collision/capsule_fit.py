@@ -9,8 +9,9 @@ and a sphere at the middle of both where the first is above the second. So every
 r = max rho (1 + x^2), is feasible, and five numbers are searched without a penalty: the least
 volume, for some of the points; those that stick out are added and it is searched again.
 
-None of that is relied on: `containing` rounds the ends to the digits that are written to files, and
-then takes the largest distance of all points from the rounded segment as the radius, rounded up.
+None of that is relied on: `containing` rounds the ends to the digits that are written to files,
+and then takes the largest distance of all points from the rounded segment as the radius,
+rounded up.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def fitted_capsule(points: Array) -> Capsule:
 def rough_volume(points: Array) -> float:
     """About how much volume a capsule around points (N, 3) takes [m^3]."""
     chosen = points[np.unique(np.argmax(spread_directions(ROUGH) @ points.T, axis=1))]
-    middle, size, scaled = _scaled(chosen)
+    _, size, scaled = _scaled(chosen)
     axis = _first_axes(scaled, 1)[0]
     return size**3 * _descended(scaled, axis, ROUGH, (0.2,)).volume
 

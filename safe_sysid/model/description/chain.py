@@ -121,8 +121,8 @@ def _limits(joint: ElementTree.Element, source: Path) -> tuple[float, float]:
         raise ModelError(f"{source}: limits of joint '{joint.get('name')}': {error}") from error
     if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
         raise ModelError(
-            f"{source}: joint '{joint.get('name')}' is limited to {lower:g} to {upper:g}; the lower "
-            'one has to be below the upper one, and both finite'
+            f"{source}: joint '{joint.get('name')}' is limited to {lower:g} to {upper:g}; "
+            'the lower one has to be below the upper one, and both finite'
         )
     return lower, upper
 
@@ -133,8 +133,8 @@ def _above(joints: Mapping[str, DescribedJoint], source: Path) -> dict[str, Desc
     for joint in joints.values():
         if joint.child in above:
             raise ModelError(
-                f"{source}: link '{joint.child}' is the child of '{above[joint.child].name}' and of "
-                f"'{joint.name}'; a URDF is a tree"
+                f"{source}: link '{joint.child}' is the child of '{above[joint.child].name}' and "
+                f"of '{joint.name}'; a URDF is a tree"
             )
         above[joint.child] = joint
     for start in above:
@@ -202,15 +202,15 @@ def _check_moving(
             )
         if joint.lower == joint.upper:
             raise ModelError(
-                f"{source}: joint '{joint.name}' has no limits, or equal ones; write the limits of "
-                'the joint into the URDF, make it continuous, or make it fixed'
+                f"{source}: joint '{joint.name}' has no limits, or equal ones; write the limits "
+                'of the joint into the URDF, make it continuous, or make it fixed'
             )
     by_name = {joint.name: joint for joint in moving}
     for name, mimic in mimicking.items():
         if mimic.joint in by_name:
             raise ModelError(
-                f"{source}: joint '{name}' mimics '{mimic.joint}', which the arm would move; that is "
-                f'not modelled: end before it with --tip {by_name[mimic.joint].parent}'
+                f"{source}: joint '{name}' mimics '{mimic.joint}', which the arm would move; that "
+                f'is not modelled: end before it with --tip {by_name[mimic.joint].parent}'
             )
 
 

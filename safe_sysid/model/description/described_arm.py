@@ -246,7 +246,7 @@ def _facts(
     settings: NewArmSettings,
     name: str,
 ) -> RobotFacts:
-    """Settings without shapes; friction that nobody measured is 0, which stands for unknown."""
+    """Return settings without shapes; friction that nobody measured is 0, which means unknown."""
     joints = {
         each.name: JointFacts(
             coulomb=0.0 if each.name in unknown else _or_zero(each.friction),

@@ -1,9 +1,9 @@
 """Covers of all bodies that leave no pair in contact at every pose without a reason.
 
 If the capsules of two bodies overlap far more often than their convex hulls, the bodies get more
-capsules. If those of a pair still overlap wherever one looks, no plan could ever be certified. Then
-the hulls decide: proven apart, the pair is left out, with that reason. Can they meet, it stays
-listed, and is said. A pair is never left out because it always overlaps.
+capsules. If those of a pair still overlap wherever one looks, no plan could ever be certified.
+Then the hulls decide: proven apart, the pair is left out, with that reason. Can they meet, it
+stays listed, and is said. A pair is never left out because it always overlaps.
 """
 
 from __future__ import annotations
@@ -64,11 +64,15 @@ def refined_covers(
 
 
 def _costly(found: RefinedCovers) -> list[tuple[int, int]]:
-    """Joints of bodies whose capsules overlap at many poses at which their hulls do not."""
+    """Joints of bodies whose capsules overlap always, or far more often than their hulls."""
     rng, limits = np.random.default_rng(0), found.model.limits
     poses = random_poses(limits, POSES, rng)
     overlaps = overlaps_by_body(found, poses)
-    return [bodies for bodies, share in overlaps.items() if share.capsules > share.hulls + COSTLY]
+    return [
+        bodies
+        for bodies, share in overlaps.items()
+        if share.capsules > share.hulls + COSTLY or share.capsules == 1.0
+    ]
 
 
 def _with_pairs(

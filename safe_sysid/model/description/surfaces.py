@@ -1,9 +1,9 @@
 """Surfaces of the bodies of an arm: everything in its description that moves with one joint.
 
 Links behind fixed and held joints belong to the body that carries them. Links behind held joints
-beyond the tip, the fingers of a gripper, are taken at all positions of these joints: a vertex is at
-most half a step of a joint times its lever from where it is at one of the positions looked at, so
-the hull of cubes of that half width around the vertices at those contains the link at all times.
+beyond the tip, the fingers of a gripper, are taken at all positions of these joints: a vertex is
+at most half a step of a joint times its lever from where it is at one of the positions looked at,
+so the hull of cubes of that half width around the vertices at those contains the link at all times.
 """
 
 from __future__ import annotations

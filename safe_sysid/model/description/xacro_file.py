@@ -24,8 +24,8 @@ def expanded_xacro(
         from xacro import substitution_args
     except ImportError as error:
         raise ModelError(
-            f"{path}: xacro is not installed: pip install 'safe_sysid[xacro]', or make a URDF of it "
-            f'where ROS is: xacro {path} > arm.urdf'
+            f"{path}: xacro is not installed: pip install 'safe_sysid[xacro]', or make a URDF of "
+            f'it where ROS is: xacro {path} > arm.urdf'
         ) from error
     if not path.is_file():
         raise ModelError(f'{path}: cannot be read (no such file)')

@@ -1,4 +1,4 @@
-"""Which joints move follows from the URDF and from what is asked; the others stay where they are."""
+"""Which joints move follows from the URDF and from what is asked; the others stay put."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -79,8 +79,8 @@ def test_what_is_beside_and_below_is_held():
     [
         ((*ARM, *HAND), {}, "'f2' mimics 'f1', which the arm would move.*--tip palm"),
         ((*ARM, *HAND), {'tip': 'nail'}, "'f2' between base and tip mimics 'f1'"),
-        ((*ARM, joint('k', 'a', 'c')), {}, r'several chains .* end at b \(2 joints\), c \(2 joint'),
-        ((*ARM, joint('j0', 'world', 'base', 'floating', '')), {}, "'j0' .* is floating.*--base b"),
+        ((*ARM, joint('k', 'a', 'c')), {}, r'several chains .* end at b \(2 joints\), c \(2 '),
+        ((*ARM, joint('j0', 'world', 'base', 'floating', '')), {}, "'j0' .* is floating.*--base"),
         ((*ARM, joint('j3', 'b', 'a')), {}, "link 'a' is the child of 'j1' and of 'j3'"),
         ((joint('j1', 'b', 'a'), joint('j2', 'a', 'b')), {}, 'form a circle'),
         ((joint('j1', 'a', 'b', 'fixed', ''),), {}, 'no joint moves'),
@@ -100,7 +100,7 @@ def test_chains_that_make_no_sense_are_refused(joints, choice, message):
         chosen(robot(*joints), **choice)
 
 
-def test_a_long_chain_is_read(tmp_path):
+def test_a_long_chain_is_read():
     many = [joint(f'j{i}', f'l{i}', f'l{i + 1}', 'continuous', '') for i in range(300)]
     assert len(chosen(robot(*many)).joints) == 300
 
