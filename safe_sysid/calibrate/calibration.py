@@ -16,6 +16,7 @@ from safe_sysid.calibrate.excitation_quality import (
     excitation_quality,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.motion_noise import kept_of_motion
 from safe_sysid.calibrate.reweighted_fit import ReweightedFit, base_solver, reweighted_fit
 from safe_sysid.calibrate.sdp_fit import SdpFit, sdp_fit
 from safe_sysid.calibrate.settings import CalibrationSettings
@@ -189,7 +190,7 @@ def fit_columns(model: RobotModel, settings: CalibrationSettings) -> FitColumns:
 def _motion(log: EvenLog, settings: CalibrationSettings) -> SmoothedMotion:
     if settings.period is not None:
         return periodic_motion_of(log, settings.period, settings.harmonics)
-    return motion_of(log, MOTION * settings.cutoff)
+    return motion_of(log, kept_of_motion(log, MOTION * settings.cutoff))
 
 
 def _rows(

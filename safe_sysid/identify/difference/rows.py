@@ -14,6 +14,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.motion_noise import kept_of_motion
 from safe_sysid.calibrate.torque_rows import (
     ENDS,
     KEPT,
@@ -105,7 +106,7 @@ def stretch_of(
     `frame` turns parameters in the frame of the last joint into those of the payload's, (10, 10).
     """
     kept_motion = min(max(MOTION * cutoff, LEAST_MOTION), NYQUIST * log.rate)
-    motion = motion_of(log, kept_motion)
+    motion = motion_of(log, kept_of_motion(log, kept_motion))
     step = whole_steps(log.rate, WORKING * cutoff)
     working = log.rate / step
     tau = log.tau if step == 1 else zero_phase(log.tau, log.rate, 0.4 * working)
