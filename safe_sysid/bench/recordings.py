@@ -156,7 +156,7 @@ def simulated_result(number: int, seed: int) -> PieceResult:
     model = RobotModel.named(ARMS[number % len(ARMS)])
     pair = recorded_pair(model, rng, GAIN_ERROR, recordings=1 + number % 2)
     truth = float(pair.payload[0])
-    problem = _problem(model, [pair.loaded], [[log] for log in pair.empty])
+    problem = _problem(model, pair.loaded, pair.empty)
     return result_of(problem, (number, 0.0), truth)
 
 

@@ -140,8 +140,9 @@ class LinearPrograms:
             return
         start = highspy.HighsBasis()
         start.col_status = basis.columns
-        start.row_status = [basis.rows.get(number, _BASIC) for number in self._numbers]
-        basic = sum(s == _BASIC for s in [*start.col_status, *start.row_status])
+        statuses = [basis.rows.get(number, _BASIC) for number in self._numbers]
+        start.row_status = statuses
+        basic = statuses.count(_BASIC) + basis.columns.count(_BASIC)
         if basic == len(self._numbers):  # a row that was tight and is gone leaves too few
             start.valid = True
             self._highs.setBasis(start)

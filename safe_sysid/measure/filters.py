@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import signal
 
@@ -9,6 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 
 ORDER = 4  # of the Butterworth filter, which runs forwards and backwards
+TOGETHER = 32  # samples that are filtered by one product
 
 
 def zero_phase(values: Array, rate: float, cutoff: float) -> Array:
@@ -21,10 +24,42 @@ def zero_phase(values: Array, rate: float, cutoff: float) -> Array:
     if 2.0 * cutoff >= rate:
         untouched: Array = values.copy()
         return untouched
-    sections = signal.butter(ORDER, 2.0 * cutoff / rate, output='sos')
+    sections = _sections(2.0 * cutoff / rate)
     padding = min(len(values) - 1, round(3.0 * rate / cutoff))
     filtered: Array = signal.sosfiltfilt(sections, values, axis=0, padlen=padding)
     return filtered
+
+
+@lru_cache(maxsize=64)
+def _sections(share: float) -> Array:
+    """Filter whose cut-off is a share of half the sampling rate."""
+    found: Array = signal.butter(ORDER, share, output='sos')
+    return found
+
+
+def low_pass_at(values: Array, rate: float, cutoff: float, kept: slice) -> Array:
+    """Low-pass without delay at some samples only, from those that are `kept.start` near.
+
+    Its weights are the response of `zero_phase` to one sample, cut off there; a sum of few is
+    cheaper than a recursion over all of them.
+    """
+    half = int(kept.start)
+    impulse = np.zeros((4 * half + 1, 1))
+    impulse[2 * half] = 1.0
+    weights = zero_phase(impulse, rate, cutoff)[half : 3 * half + 1, 0]
+    places = np.arange(len(values))[kept]
+    step = int(kept.step or 1)
+    table = np.zeros((TOGETHER, (TOGETHER - 1) * step + len(weights)))
+    for row in range(TOGETHER):
+        table[row, row * step : row * step + len(weights)] = weights
+    flat = np.ascontiguousarray(values.reshape(len(values), -1))
+    found = np.empty((len(places), flat.shape[1]))
+    for first in range(0, len(places), TOGETHER):
+        count = min(TOGETHER, len(places) - first)
+        begin = places[first] - half
+        width = (count - 1) * step + len(weights)
+        found[first : first + count] = table[:count, :width] @ flat[begin : begin + width]
+    return found.reshape(len(places), *values.shape[1:])
 
 
 def derivative(values: Array, rate: float) -> Array:

@@ -9,6 +9,7 @@ from safe_sysid.measure.filters import (
     derivative,
     fhan,
     harmonic_motion,
+    low_pass_at,
     zero_phase,
 )
 
@@ -82,3 +83,18 @@ def test_tracking_differentiator_finds_the_slope_of_a_ramp_and_keeps_its_limit()
     assert np.abs(np.diff(slopes, axis=0)).max() <= 20.0 * 0.01 + 1e-12
     with pytest.raises(MeasurementError, match='not less than the period'):
         TrackingDifferentiator(0.01, 20.0, 0.001, np.zeros(1))
+
+
+@pytest.mark.parametrize('step', [1, 8])
+def test_a_low_pass_at_some_samples_is_the_one_of_all_of_them(rng, step):
+    values = np.cumsum(rng.normal(size=(900, 2, 3)), axis=0)
+    kept = slice(60, 840, step)
+    whole = zero_phase(values, 100.0, 5.0)[kept]
+    some = low_pass_at(values, 100.0, 5.0, kept)
+    assert some.shape == whole.shape
+    assert np.abs(some - whole).max() < 2e-3 * np.abs(values).max()
+
+
+def test_a_low_pass_above_half_the_rate_takes_nothing_away(rng):
+    values = rng.normal(size=(200, 2))
+    np.testing.assert_allclose(low_pass_at(values, 8.0, 5.0, slice(5, 195, 2)), values[5:195:2])

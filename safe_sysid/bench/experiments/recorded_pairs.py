@@ -8,14 +8,17 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits
-from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.calibrate.even_log import EvenLog, even_logs
+from safe_sysid.calibrate.even_recording import BRIDGED, FEWEST_SECONDS
+from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model import inertia
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 RATES = (100.0, 125.0, 200.0)  # [Hz]
-ENCODER = 2e-5  # [rad] step
 GEAR_RIPPLES = 100  # torque ripples per turn of a joint
+STIFF = 0.02  # of the largest torque, which takes up the play
+LOST, LONGEST_LOSS = 4, 6  # times that samples of a recording are lost, and so many at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,12 @@ class Imperfections:
     coloured_s: float  # correlation time [s]
     gain: Array  # (n,) 1 plus its error
     delay: float  # [s]
+    encoder: float  # [rad] step of the encoders
+    zero: Array  # (n,) [rad] by which they are off, always
+    play: float  # [rad] between motor and link, taken up by the torque
+    noise: float  # of the torque, share of its rms
+    jitter: float  # [s] of stamps
+    clock: float  # share by which the stamps run fast
 
 
 def imperfections(rng: np.random.Generator, n: int, gain_error: float) -> Imperfections:
@@ -47,6 +56,12 @@ def imperfections(rng: np.random.Generator, n: int, gain_error: float) -> Imperf
         coloured_s=rng.uniform(0.1, 1.0),
         gain=1.0 + gain_error * rng.uniform(-1.0, 1.0, n),
         delay=rng.uniform(0.0, 0.015),
+        encoder=10.0 ** rng.uniform(-5.5, -4.0),
+        zero=rng.uniform(-1e-3, 1e-3, n),
+        play=rng.uniform(0.0, 5e-4),
+        noise=rng.uniform(0.0, 0.02),
+        jitter=rng.uniform(0.0, 3e-4),
+        clock=rng.uniform(-5e-5, 5e-5),
     )
 
 
@@ -55,8 +70,8 @@ class RecordedPair:
     """Recordings of one arm, and the body that it holds in the last of them."""
 
     model: RobotModel  # as described, which the arm is not
-    empty: list[EvenLog]
-    loaded: EvenLog
+    empty: list[list[EvenLog]]  # recording by recording, in pieces without gaps
+    loaded: list[EvenLog]
     payload: Array  # (10,)
 
 
@@ -79,8 +94,8 @@ def recorded_pair(
 def _recorded(
     truth: RobotModel, rng: np.random.Generator, faults: Imperfections, rate: float,
     seconds: float, payload: Array,
-) -> EvenLog:  # fmt: skip
-    """Return positions and torques as the drives report them."""
+) -> list[EvenLog]:  # fmt: skip
+    """Return positions and torques as a logger has them."""
     motion = motion_in_limits(truth, rng, seconds, rate)
     layout, n = truth.layout, truth.n
     theta = truth.theta.copy()
@@ -104,7 +119,24 @@ def _recorded(
     )
     late = np.arange(len(tau)) - faults.delay * rate
     tau = np.column_stack([np.interp(late, np.arange(len(tau)), x) for x in tau.T])
-    return EvenLog(rate, np.round(motion.q / ENCODER) * ENCODER, tau / faults.gain)
+    q = motion.q + 0.5 * faults.play * np.tanh(tau / (STIFF * size)) + faults.zero
+    return _logged(rng, faults, motion.t, q, tau)
+
+
+def _logged(
+    rng: np.random.Generator, faults: Imperfections, t: Array, q: Array, tau: Array
+) -> list[EvenLog]:
+    """Return what is left of positions and torques once sensors and logger had them."""
+    noise = faults.noise * np.sqrt(np.mean(tau**2, axis=0))
+    reported = (tau + noise * rng.normal(size=tau.shape)) / faults.gain
+    read = np.round(q / faults.encoder) * faults.encoder
+    stamp = np.round(1e9 * (1.0 + faults.clock) * t).astype(np.int64)
+    stamp += np.round(1e9 * faults.jitter * rng.uniform(-1.0, 1.0, len(t))).astype(np.int64)
+    there = np.ones(len(t), dtype=bool)
+    for first in rng.integers(0, len(t), LOST):
+        there[first : first + rng.integers(1, LONGEST_LOSS + 1)] = False
+    log = JointLog(stamp[there], read[there], np.zeros_like(read[there]), reported[there])
+    return [log for log in even_logs(log, BRIDGED) if log.seconds >= FEWEST_SECONDS]
 
 
 def _coloured(rng: np.random.Generator, shape: tuple[int, ...], samples: float) -> Array:

@@ -28,6 +28,7 @@ from safe_sysid.identify.difference.friction_choice import (
 from safe_sysid.identify.difference.guaranteed import Guarantee, guarantee, promise_of
 from safe_sysid.identify.difference.held_out_pieces import Pieces, held_out_pieces
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
+from safe_sysid.identify.difference.noise_and_bias import half_width
 from safe_sysid.identify.difference.rows import (
     STANDING,
     DifferenceRows,
@@ -218,7 +219,7 @@ def _statistical(
         variance = np.einsum('jc,ji,ic->c', by_joint, problem.gain_covariance, by_joint)
         calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
     gains = np.stack([calibrated, share])
-    half = _with_unit(problem, noise, gains)
+    half = half_width(np.hypot(noise, calibrated), share, problem.confidence)
     parts = variance_shares(rows, fit, problem.prior)
     shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0))
     return Statistical(
@@ -227,16 +228,6 @@ def _statistical(
         len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom, shares,
         _free(problem, rows, fit, pieces, (errors, widened, gains[:, 0])),
     )  # fmt: skip
-
-
-def _with_unit(problem: DifferenceProblem, half: Array, gains: Array) -> Array:
-    """Half-widths with those by gains: calibrated ones, and what is stated or assumed of them.
-
-    A stated share is an error anywhere within it; one that nobody stated counts in full.
-    """
-    half = np.hypot(half, gains[0])
-    both: Array = np.hypot(half, gains[1]) if problem.unit_is_stated else half + gains[1]
-    return both
 
 
 def _free(
@@ -255,7 +246,8 @@ def _free(
     if found.bounds is None:
         return found
     lower, upper = (abs(x - mass) * widened for x in found.bounds)
-    below, above = (float(_with_unit(problem, np.array(x), gains)) for x in (lower, upper))
+    calibrated, share = gains  # nothing is known of a distribution, so a bias counts in full
+    below, above = (float(np.hypot(x, calibrated)) + float(share) for x in (lower, upper))
     return replace(found, bounds=(mass - below, mass + above))
 
 

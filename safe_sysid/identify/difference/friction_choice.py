@@ -106,10 +106,13 @@ def _predicted(
 ) -> list[tuple[Array, Array]]:
     """Residuals and torques of the rows held out, fold by fold."""
     every, count = joint_grams(rows), rows.counts.sum(axis=0)
+    whole = joint_fit(every, count, PRIOR)
     found = []
     for fitted, out in folds:
         left_out = rows.part(~fitted)
-        fit = joint_fit(every - joint_grams(left_out), count - left_out.counts.sum(axis=0), PRIOR)
+        fit = joint_fit(
+            every - joint_grams(left_out), count - left_out.counts.sum(axis=0), PRIOR, near=whole
+        )
         judged = rows.part(out)
         found.append(((judged.tau - judged.Y @ fit.x) * judged.counts, judged.tau))
     return found

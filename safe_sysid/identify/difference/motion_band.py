@@ -10,11 +10,17 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.torque_rows import motion_of
+from safe_sysid.identify.difference.spectral_blocks import BAND
 from safe_sysid.measure.filters import zero_phase
 
-CUTOFFS = (5.0, 10.0)  # [Hz] of which the smallest that suits is taken; behind lower ones slow
-# motions lose the reversals that tell friction from weight
-ABOVE_BAND = 10.0  # times the band: torques of large motions and friction are faster than these
+FLAT = (
+    2.5  # times the band that blocks are compared in: below, a filter changes it by 1e-3 at most
+)
+ABOVE_BAND = (
+    10.0  # times the band of the motion: five odd harmonics of a reversal at its end, which
+)
+# are 96 % of what tells friction from weight
+CUTOFFS = (FLAT * BAND, 2.0 * FLAT * BAND)  # [Hz] of which the smallest that suits is taken
 VARIANCE = 0.99  # of the velocities that is below the band
 SEEN = 12.0  # [Hz] velocities above are noise of differences
 LARGEST_BAND = 1.5  # times that of the empty motions, beyond which their errors say nothing

@@ -24,7 +24,7 @@ from safe_sysid.calibrate.torque_rows import (
     whole_steps,
 )
 from safe_sysid.identify.difference.friction_terms import FrictionTerms, standing
-from safe_sysid.measure.filters import zero_phase
+from safe_sysid.measure.filters import low_pass_at, zero_phase
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
 
@@ -60,9 +60,7 @@ class Stretch:
 
     def low_passed(self, values: Array) -> Array:
         """Signals at the working rate behind the filter, at the rows."""
-        flat = values.reshape(len(values), -1)
-        smooth = zero_phase(flat, self.rate, self.cutoff)[self.kept]
-        return smooth.reshape(-1, *values.shape[1:])
+        return low_pass_at(values, self.rate, self.cutoff, self.kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +114,6 @@ def stretch_of(
     into_joint = np.asarray(np.linalg.inv(np.eye(10) if frame is None else frame), dtype=float)
     ends = max(round(ENDS * working / cutoff), 3)
     kept = slice(ends, max(len(q) - ends, ends), whole_steps(working, KEPT * cutoff))
-    filtered = zero_phase(W.reshape(len(W), -1), working, cutoff)[kept]
     return Stretch(
         recording,
         loaded,
@@ -126,9 +123,9 @@ def stretch_of(
         kept,
         qd,
         np.ascontiguousarray(W[:, :, : 10 * model.n]),
-        filtered.reshape(-1, *W.shape[1:]),
+        low_pass_at(W, working, cutoff, kept),
         into_joint,
-        zero_phase(tau, working, cutoff)[kept],
+        low_pass_at(tau, working, cutoff, kept),
     )
 
 

@@ -19,6 +19,7 @@ from safe_sysid.identify.difference.rows import DifferenceRows
 
 THRESHOLD = 1e-3  # of the largest singular value: directions below are left as they are
 PASSES = 4  # of deviations of joints from residuals
+PASSES_MORE = 2  # from those of nearly the same rows
 JOINED_PASSES = 2  # of their covariance after that
 UNCORRELATED = 0.1  # share of the covariance that is taken as of each joint alone: no combination
 # of joints counts as exact
@@ -130,9 +131,16 @@ def joint_grams(rows: DifferenceRows) -> Array:
 
 
 def joint_fit(
-    grams: Array, freedom: AnyArray, prior: Array, threshold: float = THRESHOLD
+    grams: Array,
+    freedom: AnyArray,
+    prior: Array,
+    threshold: float = THRESHOLD,
+    near: JointFit | None = None,
 ) -> JointFit:
-    """Fit with the deviations of joints, from products of columns and counts of rows (n,)."""
+    """Fit with the deviations of joints, from products of columns and counts of rows (n,).
+
+    Those of a fit to nearly the same rows need less improving.
+    """
     n, p = len(grams), grams.shape[1] - 11
     sigma = np.sqrt(grams[:, -1, -1] / np.maximum(freedom, 1)) + 1e-12
     least = LEAST_SIGMA * float(np.sqrt(np.mean(sigma**2)))
@@ -140,7 +148,9 @@ def joint_fit(
         raise MeasurementError(
             f'{int(freedom.sum())} rows of moving joints are too few for {p} unknowns'
         )
-    for _ in range(PASSES):
+    if near is not None:
+        sigma = near.sigma
+    for _ in range(PASSES if near is None else PASSES_MORE):
         G = np.einsum('jab,j->ab', grams, 1.0 / sigma**2)
         basis = _basis(G[:p, :p], threshold)
         z, _ = _solved(G, basis, prior)
@@ -154,9 +164,10 @@ def joint_fit(
 
 def whiteners(counts: AnyArray, spread: Array) -> Array:
     """Matrices that make residuals of one time uncorrelated, of those that count, (N, n, n)."""
-    patterns, which = np.unique(counts, axis=0, return_inverse=True)
-    found = np.zeros((len(patterns), *spread.shape))
-    for matrix, pattern in zip(found, patterns, strict=True):
+    number = counts @ (1 << np.arange(counts.shape[1]))  # of the joints that count
+    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    found = np.zeros((len(first), *spread.shape))
+    for matrix, pattern in zip(found, counts[first], strict=True):
         some = np.ix_(pattern, pattern)
         matrix[some] = np.linalg.inv(np.linalg.cholesky(spread[some]))
     return found[which.ravel()]
