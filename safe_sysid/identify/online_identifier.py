@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.linear_programs import Ending
@@ -27,6 +28,8 @@ from safe_sysid.sets.interval import Interval
 LEAST_WINDOW = 5  # samples
 ROUNDED = 1.0 + 1e-9  # room for how a decimal number is held
 LONGEST_HELD = 1.5  # periods; two are a sample lost
+STILL = 5e-3  # [rad] that no joint leaves while something is taken or put down
+DOUBTED = 1.0  # [s] before that, whose rows may be of what is held next
 
 SolvesFactory = Callable[[RobotModel, ParameterEstimate, SolveSettings], Solves]
 
@@ -115,6 +118,8 @@ class OnlineIdentifier:
         self._observer = MomentumObserver(
             self._model, self._prior.bounds, self._settings.observation
         )
+        self._place: Array | None = None  # where the arm was when it last moved
+        self._first = self._moving = 0  # [ns] of its first sample, and of when it last moved
         self._next_solve = self._settings.solve_period
         self._closed: deque[Observation] = deque()  # windows that the solves have yet to get
         self._newest = 0.0  # [s] end of the newest rows that they have
@@ -145,6 +150,10 @@ class OnlineIdentifier:
         if measurement.stamp <= self._since:
             self.ignored += 1
             return self._estimate
+        if self._place is None:
+            self._first = measurement.stamp
+        if self._place is None or np.abs(measurement.position - self._place).max() > STILL:
+            self._moving, self._place = measurement.stamp, measurement.position
         try:
             rows = self._observer.add(measurement)
             if rows is not None:
@@ -186,12 +195,15 @@ class OnlineIdentifier:
         """Forget everything about the payload; the way back from a fault as well.
 
         Samples stamped `since` [ns] or earlier, which may still be on their way, are of the
-        payload before and never count.
+        payload before and never count. With `remembered_payloads` rows of it from before the arm
+        last came to rest still tell of the arm; after a fault none do.
         """
+        moved = (self._moving - self._first) * 1e-9
+        until = None if self._fault is not None else moved - DOUBTED
         self._fault = None
         self._since = since
         self._estimate = self._prior
-        self._solves.reset()
+        self._solves.new_payload(until)
         self._start_episode()
 
     def close(self) -> None:

@@ -8,8 +8,9 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.config import Count, Positive, Settings
+from safe_sysid.config import Count, Natural, Positive, Settings
 from safe_sysid.identify.contradiction import Contradiction
+from safe_sysid.identify.earlier_payloads import SAME_ARM, EarlierPayloads
 from safe_sysid.identify.linear_programs import Budget, Ending
 from safe_sysid.identify.log_cholesky_fit import fit
 from safe_sysid.identify.observation import Observation
@@ -21,6 +22,8 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
+EARLIER_SHARE = 4  # part of the rows kept that every payload before may have of its own
+
 
 @dataclass(frozen=True)
 class SolveSettings(Settings):
@@ -30,6 +33,10 @@ class SolveSettings(Settings):
     pivots: Count = 4000  # of the simplex method per solve; what is left stays as wide as it was
     seconds: Positive = 10.0  # [s] the same, as the last resort: with it bounds depend on the load
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
+    remembered_payloads: Natural = (
+        0  # payloads before, an empty gripper among them, whose rows bind
+    )
+    # the arm still: its links, friction and offsets have to be the same as then
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +63,24 @@ class PayloadEstimator:
         self._rest = prior.bounds[prior.layout.rest]
         self._theta_r = prior.theta[prior.layout.rest]
         self._settings = settings
-        self.reset()
+        self._earlier = EarlierPayloads(settings.remembered_payloads)
+        self._reset()
 
-    def reset(self) -> None:
+    def new_payload(self, until: float | None) -> None:
+        """Back to the prior of the payload; rows that ended by a time [s] tell of the arm still.
+
+        None: the rows are not to be trusted, and nothing before them is.
+        """
+        if until is None:
+            self._earlier.forget()
+        else:
+            share = self._settings.row_budget // EARLIER_SHARE
+            rows = self._buffer.best(share, until)
+            if rows is not None:
+                self._earlier.remember(rows, self._prior.end_effector_bounds)
+        self._reset()
+
+    def _reset(self) -> None:
         """Back to the prior: a new payload, or rows that contradict each other."""
         self._buffer = RowBuffer(self._settings.row_budget)
         layout = self._model.layout
@@ -82,7 +104,8 @@ class PayloadEstimator:
         if refusal is None:
             contradiction, ending = self._tighten(rows, numbers)
         if refusal is not None or contradiction is not None:
-            self.reset()
+            self._earlier.forget()
+            self._reset()
         elapsed = time.monotonic() - begin
         return Solution(
             self._theta_e, self._bounds, contradiction, refusal, len(rows), elapsed, ending
@@ -93,12 +116,17 @@ class PayloadEstimator:
     ) -> tuple[Contradiction | None, Ending]:
         """Smaller bounds and a better nominal value, or the contradiction."""
         budget = Budget(self._settings.pivots, time.monotonic() + self._settings.seconds)
-        found = self._programs.solve(rows, self._rest, self._bounds, numbers, budget)
+        every, numbers, rest = self._earlier.with_rows(rows, numbers, self._rest)
+        found = self._programs.solve(every, rest, self._bounds, numbers, budget)
         if found.bounds is not None:
-            self._buffer.weigh(found.weight)
+            self._buffer.weigh(found.weight[: len(rows)])
             self._bounds = found.bounds
             self._theta_e = self._nominal(rows, found)
-        return found.contradiction, found.ending
+        contradiction = found.contradiction
+        if contradiction is not None and len(self._earlier):
+            promises = (SAME_ARM, *(contradiction.promises or ()))
+            contradiction = replace(contradiction, promises=promises)
+        return contradiction, found.ending
 
     def _nominal(self, rows: Observation, found: Membership) -> Array:
         """Return the fit moved into the bounds; rows that depend much on theta_r count less."""

@@ -40,6 +40,16 @@ class RowBuffer:
         self._parts = [whole]
         return whole, self._numbers
 
+    def best(self, count: int, until: float) -> Observation | None:
+        """Rows that bounds rest on and that ended by a time [s], those that matter most."""
+        if not self._parts:
+            return None
+        whole = stacked(self._parts)
+        useful = np.flatnonzero((self._weight > 0.0) & (whole.end <= until))
+        known = np.where(np.isfinite(self._weight[useful]), self._weight[useful], 0.0)
+        chosen = np.sort(useful[np.argsort(-known, kind='stable')[:count]])
+        return whole.rows(chosen)
+
     def weigh(self, weight: Array) -> None:
         """How much each of `rows()` mattered to the bounds found with them."""
         if weight.shape != (len(self),):

@@ -38,8 +38,8 @@ class Solves(Protocol):
     def wait(self) -> Solution:
         """Return the solution that was asked for, however long it takes."""
 
-    def reset(self) -> None:
-        """Forget all rows and everything asked for."""
+    def new_payload(self, until: float | None) -> None:
+        """Forget everything asked for, and all rows but of the arm those by a time [s], if any."""
 
     def close(self) -> None:
         """Release what is held."""
@@ -74,9 +74,9 @@ class SolvesAtOnce:
             raise SolverProcessError('no solution was asked for, there is nothing to wait for')
         return solution
 
-    def reset(self) -> None:
-        """Forget all rows."""
-        self._estimator.reset()
+    def new_payload(self, until: float | None) -> None:
+        """Forget all rows but of the arm those by a time [s], if any."""
+        self._estimator.new_payload(until)
         self._solution = None
 
     def close(self) -> None:
@@ -135,10 +135,10 @@ class SolvesInBackground:
         episode, solution = pickle.loads(memoryview(self._buffer)[:size])
         return solution if episode == self._episode else None
 
-    def reset(self) -> None:
-        """Forget all rows and everything asked for."""
+    def new_payload(self, until: float | None) -> None:
+        """Forget everything asked for, and all rows but of the arm those by a time [s], if any."""
         self._episode += 1
-        self._send(pickle.dumps(('reset',)))
+        self._send(pickle.dumps(('new_payload', until)))
 
     def close(self) -> None:
         """End the process."""
@@ -183,8 +183,8 @@ def serve(connection: socket.socket) -> None:
             estimator = PayloadEstimator(*content)
         elif estimator is None:
             return
-        elif kind == 'reset':
-            estimator.reset()
+        elif kind == 'new_payload':
+            estimator.new_payload(*content)
         else:
             try:
                 connection.send(pickle.dumps((content[0], estimator.solve())))
