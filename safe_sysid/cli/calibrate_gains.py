@@ -85,6 +85,7 @@ def command(options: argparse.Namespace) -> int:
         'payload': 'its mass' if payload is None else payload.name,
         'friction_terms': list(found.terms.names),
         'com_m': (found.phi[1:4] / found.phi[0]).tolist(),
+        'delay': None if found.delay is None else str(found.delay),
         'caution': caution,
         'joints': [
             {

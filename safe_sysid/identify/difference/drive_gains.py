@@ -22,6 +22,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.friction_choice import chosen_friction
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.rows import DifferenceRows, Stretch, moving, rows_of
+from safe_sysid.identify.difference.torque_delay import TorqueDelay
 from safe_sysid.model.robot_model import RobotModel
 
 STEPS = 60
@@ -50,6 +51,7 @@ class DriveGains:
     misfit: Array  # (n,) residual as share of the effort
     terms: FrictionTerms
     blocks: int  # of residuals that deviations are from
+    delay: TorqueDelay | None = None  # of the effort, where it was looked for
 
     @property
     def deviation(self) -> Array:
@@ -121,7 +123,7 @@ def pooled(pairs: Sequence[DriveGains]) -> tuple[DriveGains, str | None]:
     joined = DriveGains(
         signs[0] * np.exp(mean), covariance * max(1.0, spread), first.phi, first.phi_covariance,
         np.max([pair.misfit for pair in pairs], axis=0), first.terms,
-        sum(pair.blocks for pair in pairs),
+        sum(pair.blocks for pair in pairs), first.delay,
     )  # fmt: skip
     if spread <= DIFFER:
         return joined, None

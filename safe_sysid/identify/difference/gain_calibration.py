@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.drive_gains import DriveGains, gains_of_stretches, pooled
+from safe_sysid.identify.difference.friction_choice import rows_at_estimate
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
-from safe_sysid.identify.difference.rows import stretch_of
+from safe_sysid.identify.difference.rows import Stretch, moving, stretch_of
+from safe_sysid.identify.difference.torque_delay import torque_delay
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.payload import Payload
+from safe_sysid.model.robot_model import RobotModel
 
 
 @dataclass(frozen=True)
@@ -50,22 +54,48 @@ def calibrated_gains(
         loaded.append(even_recording(recording, one, one, is_continuous))
     every = [log for logs in (*empty, *loaded) for log in logs]
     cutoff = cutoff or cutoff_of(motion_band(every))
-    without = [
-        stretch_of(model, log, cutoff, i, loaded=False)
-        for i, logs in enumerate(empty)
-        for log in logs
-    ]
     described = _described(arm, body)
     mass = body if not isinstance(body, Payload) else body.mass
     pairs = []
     for logs in loaded:
-        held = [stretch_of(model, log, cutoff, len(empty), loaded=True) for log in logs]
-        found = gains_of_stretches(model, [*without, *held], mass)
+        found = gains_of_pair(model, empty, logs, cutoff, mass)
         refuted = None if described is None else found.refutes(described)
         if refuted is not None:
             raise MeasurementError(refuted)
         pairs.append(found)
     return pooled(pairs)
+
+
+def gains_of_pair(
+    model: RobotModel,
+    empty: list[list[EvenLog]],
+    loaded: list[EvenLog],
+    cutoff: float,
+    mass: float,
+) -> DriveGains:
+    """Gains of one pair; where efforts come late beyond doubt, once more with them in time."""
+    without, held = _stretches(model, empty, loaded, cutoff)
+    found = gains_of_stretches(model, [*without, *held], mass)
+    torques = [stretch.with_gains(found.gain) for stretch in without]
+    delay = torque_delay(moving(rows_at_estimate(model, torques, found.terms)))
+    if delay.is_corrected:
+        moved = [delay.moved(logs) for logs in empty], delay.moved(loaded)
+        without, held = _stretches(model, *moved, cutoff)
+        found = gains_of_stretches(model, [*without, *held], mass)
+    return replace(found, delay=delay)
+
+
+def _stretches(
+    model: RobotModel, empty: list[list[EvenLog]], loaded: list[EvenLog], cutoff: float
+) -> tuple[list[Stretch], list[Stretch]]:
+    """Return those without the body, and those with it."""
+    without = [
+        stretch_of(model, log, cutoff, i, loaded=False)
+        for i, logs in enumerate(empty)
+        for log in logs
+    ]
+    held = [stretch_of(model, log, cutoff, len(empty), loaded=True) for log in loaded]
+    return without, held
 
 
 def _described(arm: Arm, body: float | Payload) -> Array | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.difference import guaranteed
 from safe_sysid.identify.difference.against_empty import payload_difference
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
@@ -110,3 +111,16 @@ def test_more_empty_recordings_need_less_enlarging(rng):
     assert factors[0] >= 2.0
     assert factors[1] >= 1.5
     assert factors[2] < 2.0
+
+
+def test_a_delay_counts_for_any_payload_in_the_bounds_and_not_only_the_estimate(rng, monkeypatch):
+    """Another round starts from bounds that hold, so it may only make them tighter."""
+    arm = TwoLinks(rng)
+    problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)])
+    found = payload_difference(problem).guaranteed
+    assert found.promise.late > 0.0
+    monkeypatch.setattr(guaranteed, 'SAME', 0.0)
+    once = payload_difference(problem).guaranteed_bounds
+    assert np.all(once.lower <= PAYLOAD) & np.all(once.upper >= PAYLOAD)
+    assert np.all(once.lower <= found.bounds.lower + 1e-9)
+    assert np.all(once.upper >= found.bounds.upper - 1e-9)

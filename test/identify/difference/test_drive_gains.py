@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from identify.difference.two_recordings import PAYLOAD, TwoLinks
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, 
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.difference.drive_gains import gains_of_stretches, pooled
+from safe_sysid.identify.difference.gain_calibration import gains_of_pair
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.difference.rows import stretch_of
 from safe_sysid.model import inertia
@@ -92,3 +94,22 @@ def test_a_file_of_gains_comes_back_in_the_order_of_the_arm(tmp_path, known):
     (tmp_path / 'h.yaml').write_text(text.replace('version: 1', 'version: 9'), encoding='utf-8')
     with pytest.raises(ConfigError, match='version'):
         read_gains(tmp_path / 'h.yaml', names)
+
+
+def test_efforts_that_come_late_are_put_in_time_before_gains_are_found(rng):
+    arm, gain = TwoLinks(rng, noise=0.002), np.array([20.0, -5.0])
+
+    def late(log):
+        steps = 2  # of 10 ms
+        return EvenLog(log.rate, log.q[steps:], log.tau[:-steps] / gain)
+
+    empty, loaded = late(arm.log(0.0 * PAYLOAD)), late(arm.log(PAYLOAD))
+    found = gains_of_pair(arm.model, [[empty]], [loaded], 5.0, PAYLOAD[0])
+    stretches_late = [
+        stretch_of(arm.model, log, 5.0, i, loaded=i == 1) for i, log in enumerate((empty, loaded))
+    ]
+    plain = gains_of_stretches(arm.model, stretches_late, PAYLOAD[0])
+    assert found.delay.is_corrected
+    assert found.delay.seconds == pytest.approx(0.02, abs=0.003)
+    assert np.all(found.misfit < plain.misfit)
+    assert np.all(np.abs(found.gain - gain) < 3.0 * found.deviation)
