@@ -109,6 +109,7 @@ def _figures(test: SelfTest) -> dict[str, Any]:
         'error_rms': _rms(test.errors),
         'zero_payload_error_rms': _rms(nothing),
         'mass_half_width_statistical_median': _median(test.half_widths('statistical')),
+        'mass_half_width_without_unit_median': _median(test.without_unit),
         'mass_half_width_guaranteed_median': _median(test.half_widths('guaranteed')),
         'warning': test.warning,
     }

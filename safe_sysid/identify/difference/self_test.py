@@ -40,6 +40,7 @@ class PieceResult:
     statistical: tuple[float, float] | None  # [kg]
     guaranteed: tuple[float, float] | None  # [kg]
     refused: str | None  # why either of them is missing
+    unit: float = 0.0  # [kg] of the statistical half-width, by the unit of the effort
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,12 @@ class SelfTest:
         """Of the intervals of a kind that were given [kg]."""
         given = [getattr(r, kind) for r in self.results]
         return np.array([0.5 * (b - a) for a, b in (x for x in given if x is not None)])
+
+    @property
+    def without_unit(self) -> Array:
+        """Statistical half-widths if the unit of the effort were exact [kg]."""
+        units = [r.unit for r in self.results if r.statistical is not None]
+        return self.half_widths('statistical') - np.array(units)
 
     @property
     def warning(self) -> str | None:
@@ -205,7 +212,9 @@ def result_of(problem: DifferenceProblem, place: tuple[int, float], truth: float
     ]
     reasons = [x for x in (answer.withheld, answer.not_guaranteed) if x is not None]
     refused = '; '.join(reasons) or None
-    return PieceResult(*place, truth, float(answer.nominal[0]), pairs[0], pairs[1], refused)
+    given = answer.statistical
+    unit = 0.0 if given is None else float(given.bounds.radius[0] - given.from_residuals[0])
+    return PieceResult(*place, truth, float(answer.nominal[0]), *pairs, refused, unit)
 
 
 def _covered(pairs: list[tuple[tuple[float, float] | None, float]]) -> tuple[int, int]:
