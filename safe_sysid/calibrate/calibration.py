@@ -162,7 +162,8 @@ def refusal(
             f'line in joint space (all joints in phase, or one moves alone), at most '
             f'{100 * (1.0 - settings.least_independence):.2f} % is allowed; such a recording is '
             'fitted well and predicts badly. Record a motion with different frequencies on '
-            'every joint'
+            'every joint. A payload alone needs no calibrated arm: record the same motion with '
+            'it, and give `safe-sysid identify LOADED --empty` this one'
         )
     if quality.relative > settings.largest_uncertainty:
         worst = model.layout.joint_names[int(np.argmax(quality.deviation))]

@@ -6,6 +6,8 @@ from identify.difference.two_recordings import PAYLOAD, PLAIN, TwoLinks
 import numpy as np
 import pytest
 
+from safe_sysid.calibrate.calibration import calibrate
+from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference import guaranteed
 from safe_sysid.identify.difference.against_empty import payload_difference
@@ -124,3 +126,16 @@ def test_a_delay_counts_for_any_payload_in_the_bounds_and_not_only_the_estimate(
     assert np.all(once.lower <= PAYLOAD) & np.all(once.upper >= PAYLOAD)
     assert np.all(once.lower <= found.bounds.lower + 1e-9)
     assert np.all(once.upper >= found.bounds.upper - 1e-9)
+
+
+def test_a_motion_that_calibrate_refuses_gives_the_payload_by_comparison(rng):
+    arm = TwoLinks(rng)
+    empty = arm.log_in_phase(0.0 * PAYLOAD, 40.0)
+    refused = calibrate(arm.model, [empty], [], CalibrationSettings()).refused
+    assert 'in phase' in refused
+    assert '--empty' in refused
+    found = payload_difference(arm.problem(arm.log_in_phase(PAYLOAD), [empty]))
+    given, sure = found.statistical_bounds, found.guaranteed_bounds
+    assert given.lower[0] <= PAYLOAD[0] <= given.upper[0]
+    assert sure.lower[0] <= PAYLOAD[0] <= sure.upper[0]
+    assert given.radius[0] < 0.3

@@ -10,6 +10,7 @@ from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.model import inertia
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.simulate.excited_motion import SimulatedMotion
 
 PAYLOAD = inertia.from_mass_com_inertia(
     np.array(1.5), np.array([0.2, 0.01, 0.02]), np.diag([0.004, 0.006, 0.005])
@@ -38,7 +39,20 @@ class TwoLinks:
 
     def log(self, payload, seconds=30.0):
         """What is recorded of a random motion."""
-        motion = motion_in_limits(self.truth, self.rng, seconds, RATE)
+        return self.log_of(motion_in_limits(self.truth, self.rng, seconds, RATE), payload)
+
+    def log_in_phase(self, payload, seconds=30.0):
+        """What is recorded while both joints move along one line, with their own time."""
+        t = np.arange(round(seconds * RATE)) / RATE
+        phase, way = self.rng.uniform(0.0, 6.0), np.array([0.7, -0.5])
+        rates = 2.0 * np.pi * np.array([[0.13], [0.31]])
+        sines = np.array([np.sin(rates * t + phase), rates * np.cos(rates * t + phase)])
+        q, qd = np.array([1.0, 0.3]) @ sines
+        qdd = np.array([1.0, 0.3]) @ (-(rates**2) * sines[0])
+        return self.log_of(SimulatedMotion(t, *(x[:, None] * way for x in (q, qd, qdd))), payload)
+
+    def log_of(self, motion, payload):
+        """What is recorded of a motion."""
         theta, n = self.truth.theta.copy(), self.truth.n
         theta[self.truth.layout.end_effector] += payload
         W = standard_regressor(self.truth, motion.q, motion.qd, motion.qdd)
