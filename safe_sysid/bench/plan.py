@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.arm_plans import plans_of_arms
 from safe_sysid.bench.experiments.excitation_episodes import (
     Episode,
     EpisodeArm,
@@ -50,6 +51,8 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Search from random starts, try to falsify what is found, and run excitation episodes."""
     starts = settings.trials or (2 if settings.quick else 20)
     samples = 1000 if settings.quick else 10_000
+    if settings.arms:
+        return plans_of_arms(settings.seed, starts, samples // 10, progress)
     cases = list(searches(settings.seed, starts, samples, progress))
     dumbbells = DUMBBELLS[-1:] if settings.quick else DUMBBELLS
     ours, random = _episodes(settings.seed, dumbbells, progress)

@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, BenchSettings, 'seed', '--seed', metavar='S')
     add_setting(parser, BenchSettings, 'quick', '--quick')
     add_setting(parser, BenchSettings, 'table4', '--table4')
+    add_setting(parser, BenchSettings, 'arms', '--arms')
     add_setting(parser, BenchSettings, 'data', '--data', metavar='DIR', type=Path)
     add_setting(parser, BenchSettings, 'plots', '--plots', metavar='DIR', type=Path)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')

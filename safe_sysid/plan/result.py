@@ -80,8 +80,16 @@ class SearchFinding:
         if self.outcome is SearchOutcome.FOUND and self.certificate is not None:
             still = ' that stands still' if self.stands_still else ''
             return f'{self.outcome.value}{still}, smallest margin: {self.certificate.smallest}'
-        reason = self.trouble or ('' if self.refused is None else str(self.refused.smallest))
+        reason = self.trouble or self._refusal
         return f'{self.outcome.value}: {reason}' if reason else self.outcome.value
+
+    @property
+    def _refusal(self) -> str:
+        """Return what the plan nearest to its limits breaks, and which figure would help."""
+        if self.refused is None:
+            return ''
+        needed = self.refused.needed
+        return f'{self.refused.smallest}; {needed}' if needed else str(self.refused.smallest)
 
 
 @dataclass(frozen=True, eq=False)

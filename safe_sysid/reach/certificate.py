@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.reach.margin import Margin
+from safe_sysid.reach.margin import VELOCITY, Margin
+from safe_sysid.reach.needed_inertia import needed_sentence
 from safe_sysid.reach.plan_error import position_shape
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError
@@ -97,6 +98,21 @@ class PlanCertificate:
             raise BoundError(f'the arm {self.problem.model.name} has no limit of any kind')
         every = [*self.margins.values(), *(each.smallest for each in self.then)]
         return min(every, key=_rank)
+
+    @property
+    def needed(self) -> str:
+        """Which armature would do, where errors alone exceed a velocity limit; else nothing."""
+        smallest, model = self.smallest, self.problem.model
+        names = model.layout.joint_names
+        if smallest.kind != VELOCITY or smallest.where not in names:
+            return ''
+        j, bounds = names.index(smallest.where), self.problem.bounds
+        speed = float(model.limits.velocity[j])
+        if self.error.velocity[j] <= speed:
+            return ''
+        certain = float(bounds.bounds.lower[bounds.layout.joint_entries('Ia')][j])
+        V_M = self.problem.promised.V_M
+        return needed_sentence(smallest.where, V_M, speed, max(certain, 0.0))
 
     @property
     def holds(self) -> bool:

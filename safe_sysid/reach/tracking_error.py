@@ -20,6 +20,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.error_tube import ErrorTube
 from safe_sysid.reach.joint_inertia import joint_inertia
+from safe_sysid.reach.needed_inertia import needed_sentence
 from safe_sysid.sets.elementary import sqrt
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
@@ -93,10 +94,12 @@ def bounded_by_inertia(
     """Return the same from the least inertia of every joint, (n,)."""
     if not np.all(inertia > 0.0):
         j = int(np.argmin(inertia))
+        name, speed = model.layout.joint_names[j], float(model.limits.velocity[j])
         raise BoundError(
-            f'no bound on the tracking error of {model.layout.joint_names[j]}: its armature may '
-            'be zero, and within the bounds of theta so may the inertia of a body it moves. Give '
-            'the joint its armature in the settings of the arm, or tighter bounds of theta'
+            f'no bound on the tracking error of {name}: its armature may be zero, and within the '
+            'bounds of theta so may the inertia of a body it moves. Give the joint its armature '
+            'in the settings of the arm, or tighter bounds of theta: '
+            f'{needed_sentence(name, gains.V_M, speed, 0.0)}'
         )
     if LARGEST_SQUARE * inertia.min() < gains.V_M:
         raise BoundError(f'V_M = {gains.V_M} J bounds no tracking error; take a smaller one')

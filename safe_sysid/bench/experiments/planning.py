@@ -25,14 +25,14 @@ GAINS = Gains(np.full(7, 5.0), V_M=0.02, alpha=25.0)  # the published ones
 FREE = 0.03  # [m] of clearance that a random start has
 
 
-def random_start(rng: np.random.Generator, model: RobotModel) -> Array:
+def random_start(rng: np.random.Generator, model: RobotModel, free: float = FREE) -> Array:
     """Position within the limits at which the arm does not touch itself."""
     gauge, limits = ContactGauge(model), model.limits
     low = np.where(limits.is_continuous, -np.pi, limits.position_lower)
     high = np.where(limits.is_continuous, np.pi, limits.position_upper)
     while True:
         q: Array = rng.uniform(low, high)
-        if gauge.clearance(q).distance > FREE:
+        if gauge.clearance(q).distance > free:
             return q
 
 
