@@ -78,12 +78,12 @@ class SimulatedRun(ShownAsText):
 
     def report(self, path: str | PathLike[str]) -> None:
         """Write a page (HTML) with the moving arm, reachable sets, bounds and torques."""
-        from safe_sysid.report.arm_scene import arm_scene
+        from safe_sysid.report.arm_scene import loop_scene
         from safe_sysid.report.html_page import write_page
         from safe_sysid.report.loop_page import LoopStory, loop_page
 
         model, record = self.loop.model, self.record
-        scene = arm_scene(model, record.time, record.q, self.obstacles, self.plans)
+        scene = loop_scene(model, record, self.obstacles, self.plans, self.truth)
         title = f'{model.name} learns what it holds'
         story = LoopStory(title, str(self).splitlines()[0], record, scene, truth=self.truth)
         write_page(Path(path), loop_page(story))

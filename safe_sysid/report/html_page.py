@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
@@ -15,9 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
+from safe_sysid.report import palette
+from safe_sysid.report.page_scene import PageScene, scene_data
 
 MOST_POINTS = 900  # of a line; more than there are pixels
-SCRIPTS = ('plots.js', 'viewer.js', 'report.js')
+DRAWING_SCENE = (
+    'three.min.js',
+    'solids.js',
+    'union.js',
+    'orbit.js',
+    'viewer.js',
+)  # only where there is a scene
+SCRIPTS = ('plots.js', 'bars.js', 'player.js', 'report.js')
 DIGITS = 6
 
 
@@ -28,8 +37,8 @@ class Line:
     name: str
     x: Array
     y: Array
-    color: int = 0  # of the ten that the page has
-    style: str = 'line'  # line | step | points | limit
+    color: int = 0  # of `palette`
+    style: str = 'line'  # line | step | points | limit | truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +73,19 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
+class Bars:
+    """Bounds of parameters over time, drawn from what was known before to what is known."""
+
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+    time: Array  # (M,) [s] from which on; the first is what was known before
+    lower: Array  # (M, p)
+    nominal: Array  # (M, p)
+    upper: Array  # (M, p)
+    truth: Array | None = None  # (p,), where it is known
+
+
+@dataclass(frozen=True, eq=False)
 class Section:
     """A part of the page."""
 
@@ -72,28 +94,8 @@ class Section:
     plots: tuple[Plot, ...] = ()
     tables: tuple[Table, ...] = ()
     sentences: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class PlanOccupancy:
-    """What a plan may reach: in every time step capsules whose ends have radii of their own."""
-
-    start: float  # [s] of the plan
-    ends: Array  # (T,) [s] since then, of every time step
-    points: Array  # (T, m, 2, 3) [m]
-    radii: Array  # (T, m, 2) [m]
-
-
-@dataclass(frozen=True, eq=False)
-class PageScene:
-    """The arm over time."""
-
-    time: Array  # (F,) [s]
-    capsules: Array  # (F, m, 2, 3) [m]
-    radius: Array  # (m,) [m]
-    is_tip: tuple[bool, ...]  # whether a capsule is part of the end effector
-    boxes: Mapping[str, Array] = field(default_factory=dict)  # name: corners (8, 3) [m]
-    occupancy: tuple[PlanOccupancy, ...] = ()
+    bars: Bars | None = None
+    picture: str = ''  # SVG, drawn elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +121,13 @@ def write_page(path: Path, page: Page) -> None:
 def html_of(page: Page) -> str:
     """Return the page with its data, style and scripts inside."""
     data = json.dumps(_page(page), allow_nan=False, ensure_ascii=False, separators=(',', ':'))
-    scripts = '\n'.join(f'<script>\n{_resource(name)}</script>' for name in SCRIPTS)
+    names = SCRIPTS if page.scene is None else (*DRAWING_SCENE, *SCRIPTS)
+    scripts = '\n'.join(f'<script>\n{_resource(name)}</script>' for name in names)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(page.title)}</title>\n'
-        f'<style>\n{_resource("report.css")}</style>\n</head>\n<body>\n<main></main>\n'
+        f'<style>\n{palette.style()}{_resource("report.css")}</style>\n</head>\n<body>\n<main></main>\n'
         f'<script type="application/json" id="data">{_inside_script(data)}</script>\n'
         f'{scripts}\n</body>\n</html>\n'
     )
@@ -146,7 +149,7 @@ def _page(page: Page) -> dict[str, Any]:
         'good': page.is_good,
         'verdict': list(page.verdict),
         'facts': [list(fact) for fact in page.facts],
-        'scene': None if page.scene is None else _scene(page.scene),
+        'scene': None if page.scene is None else scene_data(page.scene),
         'sections': [_section(section) for section in page.sections],
         'footer': page.footer,
     }
@@ -156,12 +159,26 @@ def _section(section: Section) -> dict[str, Any]:
     return {
         'heading': section.heading,
         'lead': section.lead,
+        'bars': None if section.bars is None else _bars(section.bars),
+        'picture': section.picture,
         'plots': [_plot(plot) for plot in section.plots],
         'tables': [
             {'columns': list(t.columns), 'rows': [[_cell(c) for c in row] for row in t.rows]}
             for t in section.tables
         ],
         'sentences': list(section.sentences),
+    }
+
+
+def _bars(bars: Bars) -> dict[str, Any]:
+    return {
+        'labels': list(bars.labels),
+        'units': list(bars.units),
+        'time': _numbers(bars.time),
+        'lower': [_numbers(row) for row in bars.lower],
+        'nominal': [_numbers(row) for row in bars.nominal],
+        'upper': [_numbers(row) for row in bars.upper],
+        'truth': None if bars.truth is None else _numbers(bars.truth),
     }
 
 
@@ -219,33 +236,3 @@ def _telling(y: Array) -> npt.NDArray[np.int64]:
 
 def _numbers(values: Iterable[float]) -> list[float | None]:
     return [float(f'{v:.{DIGITS}g}') if np.isfinite(v) else None for v in values]
-
-
-def _scene(scene: PageScene) -> dict[str, Any]:
-    keys = [('arm', 'arm'), ('end effector', 'tip')]
-    if scene.occupancy:
-        keys.append(('may be reached, whatever the payload', 'reach'))
-    if scene.boxes:
-        keys.append(('obstacles', 'box'))
-    return {
-        'time': np.round(scene.time, 4).tolist(),
-        'capsules': np.round(scene.capsules, 4).tolist(),
-        'radius': np.round(scene.radius, 4).tolist(),
-        'tip': list(scene.is_tip),
-        'boxes': [{'name': n, 'corners': np.round(c, 4).tolist()} for n, c in scene.boxes.items()],
-        'occupancy': [_occupancy(plan) for plan in scene.occupancy],
-        'keys': keys,
-    }
-
-
-def _occupancy(plan: PlanOccupancy) -> dict[str, Any]:
-    # Rounding moves a point by less than 0.0001 m, so radii grow by that.
-    points, radii = np.round(plan.points, 4), np.ceil(plan.radii * 1e4 + 1.0) / 1e4
-    steps = [
-        [
-            [a.tolist(), b.tolist(), float(ra), float(rb)]
-            for (a, b), (ra, rb) in zip(place, radius, strict=True)
-        ]
-        for place, radius in zip(points, radii, strict=True)
-    ]
-    return {'start': plan.start, 'ends': np.round(plan.ends, 5).tolist(), 'steps': steps}

@@ -14,8 +14,9 @@ from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.report.arm_scene import arm_scene
-from safe_sysid.report.html_page import Line, Page, PageScene, Plot, Section, Table
+from safe_sysid.report.html_page import Line, Page, Plot, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
+from safe_sysid.report.page_scene import PageScene
 
 
 @dataclass(frozen=True, eq=False)

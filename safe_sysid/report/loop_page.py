@@ -9,8 +9,9 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.audit.loop_record import LoopRecord
-from safe_sysid.report.html_page import Band, Line, Page, PageScene, Plot, Section, Table
+from safe_sysid.report.html_page import Band, Line, Page, Plot, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
+from safe_sysid.report.page_scene import PageScene
 from safe_sysid.sets.interval import Interval
 
 

@@ -35,7 +35,8 @@ class Browser:
 
         self._process = subprocess.Popen(
             [
-                chromium(), '--headless=new', '--no-sandbox', '--disable-gpu',
+                chromium(), '--headless=new', '--no-sandbox',
+                '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist',
                 '--disable-dev-shm-usage', '--no-first-run', '--disable-extensions',
                 '--disable-background-networking', '--disable-component-update',
                 '--remote-debugging-pipe', f'--user-data-dir={self._folder.name}', 'about:blank',

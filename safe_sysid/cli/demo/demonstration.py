@@ -68,7 +68,7 @@ def demonstrate(choices: DemoChoices, narrator: Narrator) -> DemoOutcome:
     ledger = ledger_of(loop, truth, budget)
     claim = claim_of(loop, empty_gripper()) if loop.has_task else None
     wrong = _with_wrong_belief(choices, narrator)
-    return DemoOutcome(loop, truth, ledger, claim, wrong.record.fault, wrong.record.fault_time)
+    return DemoOutcome(loop, truth, ledger, claim, wrong)
 
 
 def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop:

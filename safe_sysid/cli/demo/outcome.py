@@ -23,8 +23,17 @@ class DemoOutcome:
     truth: Array  # theta_e (10,)
     ledger: Ledger
     claim: Claim | None  # none if there was no task
-    fault: str  # which ended the run with the wrong belief
-    fault_time: float  # [s]
+    believed: RecordedLoop  # the run with the wrong belief
+
+    @property
+    def fault(self) -> str:
+        """Which ended the run with the wrong belief; empty if none did."""
+        return self.believed.record.fault
+
+    @property
+    def fault_time(self) -> float:
+        """When it did [s]."""
+        return self.believed.record.fault_time
 
     @property
     def reason(self) -> str:

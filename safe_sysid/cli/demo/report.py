@@ -9,24 +9,23 @@ from safe_sysid.audit.ledger import Ledger
 from safe_sysid.cli.demo.belief import belief_section
 from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.cli.demo.runs import ROBOT, WORLD, DemoChoices, mission
-from safe_sysid.report.arm_scene import arm_scene
+from safe_sysid.report.arm_scene import beside, loop_scene
 from safe_sysid.report.html_page import Section, Table, write_page
 from safe_sysid.report.loop_page import LoopStory, loop_page
 from safe_sysid.report.page_figures import write_figures
+from safe_sysid.report.page_scene import PageScene
 
 
 def write_report(outcome: DemoOutcome, choices: DemoChoices, path: Path) -> None:
     """Write the report, and its figures beside it."""
-    loop, record = outcome.loop, outcome.loop.record
-    settings = loop.settings
-    scene = arm_scene(settings.model, record.time, record.q, settings.obstacle_set, loop.plans)
+    record = outcome.loop.record
     least = min(outcome.ledger.obstacle.distance, outcome.ledger.own.distance)
     story = LoopStory(
         'What does this arm hold?',
         'A Kinova Gen3 with an unknown dumbbell learns what it holds and does a task with it, '
         'every motion certified for everything that the dumbbell may be.',
         record,
-        scene,
+        _scene(outcome),
         truth=outcome.truth,
         clearance=least,
         settings=_settings(choices),
@@ -40,6 +39,18 @@ def write_report(outcome: DemoOutcome, choices: DemoChoices, path: Path) -> None
         page = replace(page, is_good=False, verdict=_broken(outcome.ledger))
     write_page(path, page)
     write_figures(path.parent / 'figures', page)
+
+
+def _scene(outcome: DemoOutcome) -> PageScene:
+    """Both runs, the one with the wrong belief beside the task."""
+    loop, model = outcome.loop, outcome.loop.settings.model
+    scene = loop_scene(model, loop.record, loop.settings.obstacle_set, loop.plans, outcome.truth)
+    begin = next((at for at, mode in loop.modes if mode == 'task'), 0.0)
+    words = {'exciting': 'learn', 'task': 'task'}
+    marks = tuple((at, words[mode]) for at, mode in loop.modes if mode in words)
+    name = 'believing that the gripper is empty'
+    other = beside(model, name, outcome.believed.record, begin)
+    return replace(scene, beside=other, marks=marks)
 
 
 def _promises(ledger: Ledger) -> Section:

@@ -1,156 +1,251 @@
 'use strict';
-// The arm in 3D on a plain canvas: capsules are hulls of two shaded discs, drawn from far to near.
+// The scene: arm, what it holds, obstacles, what plans may reach, and what is nearest, at a moment of the run.
 
-function makeViewer(canvas, scene) {
-  const context = canvas.getContext('2d');
-  const layer = document.createElement('canvas');
-  const layerContext = layer.getContext('2d');
-  const view = { azimuth: -0.9, elevation: 0.38, distance: 1, target: [0, 0, 0] };
-  let frame = 0, width = 0, height = 0, showPlan = true;
+const ASIDE = [-0.2, 1.3, 0];  // [m] where a second run stands
+const CLEAR = 0.15;  // [m] edge of a box that is drawn with faces; of a larger one they would hide the rest
+const HIGHEST_RATIO = 2, LOWEST_RATIO = 0.5;  // pixels per CSS pixel
+const SLOW_FRAME = 30, IDLE = 250;  // [ms]
 
-  const size = (() => {
-    const low = [1e9, 1e9, 0], high = [-1e9, -1e9, 0.2];
-    const take = p => { for (let i = 0; i < 3; i++) { low[i] = Math.min(low[i], p[i]); high[i] = Math.max(high[i], p[i]); } };
-    scene.capsules.forEach(f => f.forEach(c => { take(c[0]); take(c[1]); }));
-    scene.boxes.forEach(b => b.corners.forEach(take));
-    view.target = low.map((l, i) => (l + high[i]) / 2);
-    return Math.max(0.5, Math.hypot(...low.map((l, i) => high[i] - l)));
-  })();
-  const reset = () => { view.azimuth = -0.9; view.elevation = 0.38; view.distance = 1.2 * size; };
-  reset();
+// Whether pictures are computed by the processor: then there is less of everything while things move.
+function isSoftware() {
+  const gl = document.createElement('canvas').getContext('webgl2'), told = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = told ? gl.getParameter(told.UNMASKED_RENDERER_WEBGL) : '';
+  const lose = gl.getExtension('WEBGL_lose_context'); if (lose) lose.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
 
-  const color = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+function makeViewer(canvas, overlay, data) {
+  const software = isSoftware();
+  const renderer = new THREE.WebGLRenderer({ canvas, antialias: !software, stencil: true, preserveDrawingBuffer: true, alpha: true });
+  const world = new THREE.Scene(), camera = new THREE.PerspectiveCamera(42, 1, 0.02, 60);
+  const tone = name => new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  const painted = [];  // [material, name of its colour]
+  const paint = (material, name) => { painted.push([material, name]); material.color = tone(name); return material; };
+  const shaded = (name, more) => paint(new THREE.MeshLambertMaterial(more || {}), name);
+  const flat = (name, more) => paint(new THREE.MeshBasicMaterial(more || {}), name);
+  const lined = (name, more) => paint(new THREE.LineBasicMaterial(more || {}), name);
+  world.add(new THREE.HemisphereLight(0xffffff, 0x8890a0, 2.0));
+  const sun = new THREE.DirectionalLight(0xffffff, 1.9); sun.position.set(1.5, -2, 3); world.add(sun);
 
-  function camera() {
-    const ca = Math.cos(view.azimuth), sa = Math.sin(view.azimuth);
-    const ce = Math.cos(view.elevation), se = Math.sin(view.elevation);
-    const right = [-sa, ca, 0], up = [-se * ca, -se * sa, ce], back = [ce * ca, ce * sa, se];
-    const eye = view.target.map((t, i) => t + view.distance * back[i]);
-    const focal = 1.25 * Math.min(width, height);
-    return point => {
-      const d = [point[0] - eye[0], point[1] - eye[1], point[2] - eye[2]];
-      const depth = -(d[0] * back[0] + d[1] * back[1] + d[2] * back[2]);
-      const scale = focal / Math.max(depth, 0.05);
-      return {
-        x: width / 2 + scale * (d[0] * right[0] + d[1] * right[1]),
-        y: height / 2 - scale * (d[0] * up[0] + d[1] * up[1] + d[2] * up[2]),
-        depth, scale,
-      };
+  // A little behind what is drawn over it, as two programs need not compute the same depth.
+  const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 2 });
+  const shown = { plan: true, now: true, held: true, nearest: true, beside: true, capsules: !data.shape.meshes.length };
+
+  // An arm: a group for every joint and one for the base, with what is fixed to it.
+  function makeArm(link, tip, order) {
+    const whole = new THREE.Group(), n = data.shape.axis.length, frames = [...Array(n + 1)].map(() => { const g = new THREE.Group(); whole.add(g); return g; });
+    const ends = unpacked(data.shape.ends), capsules = [], meshes = [];
+    const attach = (mesh, joint, isTip, list) => {
+      const frame = frames[joint < 0 ? n : joint];
+      list.push(mesh); frame.add(mesh);
+      if (!(isTip ? tip : link).transparent) return;
+      const under = new THREE.Mesh(mesh.geometry, depthOnly);  // overlapping parts are equally pale
+      mesh.renderOrder = order + 1; under.renderOrder = order; list.push(under); frame.add(under);
+    };
+    data.shape.joint.forEach((joint, c) => {
+      const a = ends.subarray(6 * c, 6 * c + 3), b = ends.subarray(6 * c + 3, 6 * c + 6), r = data.shape.radius[c];
+      const mesh = new THREE.Mesh(capsulesGeometry([[a, b, r, r]]), data.shape.tip[c] ? tip : link);
+      attach(mesh, joint, data.shape.tip[c], capsules);
+    });
+    data.shape.meshes.forEach(each => {
+      const mesh = new THREE.Mesh(geometryOf(unpacked(each.vertices), null, new Uint32Array(each.triangles)), each.tip ? tip : link);
+      attach(mesh, each.joint, each.tip, meshes);
+    });
+    world.add(whole);
+    return { whole, frames, capsules, meshes };
+  }
+
+  function poser(motion, frames) {
+    const turn = unpacked(motion.turn), origin = unpacked(motion.origin), n = motion.turn.shape[1], q = new THREE.Quaternion();
+    return time => {
+      const { index, weight } = momentOf(motion.time, time), next = Math.min(index + 1, motion.time.length - 1);
+      for (let j = 0; j < n; j++) {
+        const a = index * n + j, b = next * n + j;
+        frames[j].quaternion.fromArray(turn, 4 * a).slerp(q.fromArray(turn, 4 * b), weight);
+        for (let i = 0; i < 3; i++) frames[j].position.setComponent(i, (1 - weight) * origin[3 * a + i] + weight * origin[3 * b + i]);
+      }
     };
   }
 
-  function hull(ctx, a, b, ra, rb) {
-    const dx = b.x - a.x, dy = b.y - a.y, length = Math.hypot(dx, dy);
-    ctx.beginPath();
-    if (length <= Math.abs(ra - rb) + 1e-6) {
-      const [c, r] = ra > rb ? [a, ra] : [b, rb];
-      ctx.arc(c.x, c.y, r, 0, 2 * Math.PI);
-      return;
-    }
-    const angle = Math.atan2(dy, dx), side = Math.acos((ra - rb) / length);
-    ctx.arc(a.x, a.y, ra, angle + side, angle - side + 2 * Math.PI);
-    ctx.arc(b.x, b.y, rb, angle - side, angle + side);
-    ctx.closePath();
-  }
+  const glass = !!data.held;
+  const arm = makeArm(shaded('arm'), shaded('tip', glass ? { transparent: true, opacity: 0.45 } : {}), 5);
+  const pose = poser(data.motion, arm.frames);
 
-  function shaded(a, b, ra, rb, light, dark) {
-    const dx = b.x - a.x, dy = b.y - a.y, length = Math.hypot(dx, dy) || 1;
-    let nx = -dy / length, ny = dx / length;
-    if (nx * -0.5 + ny * -0.85 < 0) { nx = -nx; ny = -ny; }  // towards the light, up and to the left
-    const r = Math.max(ra, rb), mx = (a.x + b.x) / 2, my = (a.y + b.y) / 2;
-    const gradient = context.createLinearGradient(mx + nx * r, my + ny * r, mx - nx * r, my - ny * r);
-    gradient.addColorStop(0, light); gradient.addColorStop(0.35, light); gradient.addColorStop(1, dark);
-    return gradient;
-  }
-
-  function floor(project) {
-    const half = Math.ceil(size / 0.25) * 0.125, step = 0.25;
-    context.strokeStyle = color('--floor'); context.lineWidth = 1;
-    const line = (p, q) => { const a = project(p), b = project(q); context.beginPath(); context.moveTo(a.x, a.y); context.lineTo(b.x, b.y); context.stroke(); };
-    for (let s = -half; s <= half + 1e-9; s += step) { line([s, -half, 0], [s, half, 0]); line([-half, s, 0], [half, s, 0]); }
-  }
-
-  const FACES = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
-
-  function items(project) {
-    const list = [];
-    scene.capsules[frame].forEach(([p, q], s) => {
-      const a = project(p), b = project(q), r = scene.radius[s], tip = scene.tip[s];
-      list.push({
-        depth: (a.depth + b.depth) / 2, draw() {
-          hull(context, a, b, r * a.scale, r * b.scale);
-          context.fillStyle = shaded(a, b, r * a.scale, r * b.scale, color(tip ? '--tip' : '--arm'), color(tip ? '--tip-dark' : '--arm-dark'));
-          context.fill(); context.lineWidth = 0.8; context.strokeStyle = color(tip ? '--tip-dark' : '--arm-dark'); context.stroke();
-        },
-      });
-    });
-    scene.boxes.forEach(box => FACES.forEach(face => {
-      const points = face.map(i => project(box.corners[i]));
-      list.push({
-        depth: points.reduce((sum, p) => sum + p.depth, 0) / 4, draw() {
-          context.beginPath(); points.forEach((p, i) => i ? context.lineTo(p.x, p.y) : context.moveTo(p.x, p.y)); context.closePath();
-          context.globalAlpha = 0.34; context.fillStyle = color('--box'); context.fill();
-          context.globalAlpha = 0.9; context.strokeStyle = color('--box'); context.lineWidth = 1; context.stroke(); context.globalAlpha = 1;
-        },
-      });
-    }));
-    return list.sort((a, b) => b.depth - a.depth);
-  }
-
-  // Overlapping hulls are filled on a layer of their own, so that all of them are equally pale.
-  function reach(project, steps, alpha) {
-    layerContext.setTransform(1, 0, 0, 1, 0, 0); layerContext.clearRect(0, 0, layer.width, layer.height);
-    layerContext.scale(devicePixelRatio || 1, devicePixelRatio || 1);
-    layerContext.fillStyle = color('--reach');
-    steps.forEach(step => step.forEach(([p, q, rp, rq]) => {
-      const a = project(p), b = project(q);
-      hull(layerContext, a, b, rp * a.scale, rq * b.scale); layerContext.fill();
-    }));
-    context.save(); context.setTransform(1, 0, 0, 1, 0, 0); context.globalAlpha = alpha; context.drawImage(layer, 0, 0); context.restore();
-  }
-
-  function occupancyAt(time) {
-    let found = null;
-    scene.occupancy.forEach(plan => { if (time >= plan.start - 1e-9) found = plan; });
-    if (!found) return null;
-    const since = time - found.start;
-    let step = found.ends.findIndex(end => since <= end + 1e-9);
-    if (step < 0) step = found.ends.length - 1;
-    return { plan: found, step };
-  }
-
-  function draw() {
-    const ratio = window.devicePixelRatio || 1;
-    width = canvas.clientWidth; height = canvas.clientHeight;
-    if (!width || !height) return;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = layer.width = Math.round(width * ratio); canvas.height = layer.height = Math.round(height * ratio);
-    }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0); context.clearRect(0, 0, width, height);
-    context.lineJoin = 'round';
-    const project = camera();
-    floor(project);
-    const reached = occupancyAt(scene.time[frame]);
-    if (reached && showPlan) reach(project, reached.plan.steps, 0.10);
-    if (reached) reach(project, [reached.plan.steps[reached.step]], 0.30);
-    items(project).forEach(item => item.draw());
-  }
-
-  let held = null;
-  canvas.addEventListener('pointerdown', event => { held = [event.clientX, event.clientY]; canvas.setPointerCapture(event.pointerId); });
-  canvas.addEventListener('pointerup', () => { held = null; });
-  canvas.addEventListener('pointermove', event => {
-    if (!held) return;
-    view.azimuth -= (event.clientX - held[0]) * 0.008;
-    view.elevation = Math.max(-0.2, Math.min(1.5, view.elevation + (event.clientY - held[1]) * 0.008));
-    held = [event.clientX, event.clientY]; draw();
+  // Housings of the joints, in the colour of the torque that they carry.
+  const use = data.use && unpacked(data.use), joints = data.shape.axis.map((axis, j) => {
+    const near = data.shape.joint.map((joint, c) => joint === j || joint === j - 1 ? data.shape.radius[c] : 0).reduce((a, b) => Math.max(a, b), 0) || 0.03;
+    const material = new THREE.MeshLambertMaterial({ color: tone('arm-dark') });
+    const housing = new THREE.Mesh(new THREE.CylinderGeometry(1.06 * near, 1.06 * near, 0.9 * near, 28), material);
+    housing.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...axis));
+    arm.frames[j].add(housing);
+    return material;
   });
-  canvas.addEventListener('wheel', event => { event.preventDefault(); view.distance *= Math.exp(event.deltaY * 0.001); draw(); }, { passive: false });
-  canvas.addEventListener('dblclick', () => { reset(); draw(); });
-  window.addEventListener('resize', draw);
-  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
+
+  data.boxes.forEach(box => {
+    const at = k => box.corners[k], faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
+    const positions = [], indices = [], edges = [];
+    faces.forEach((face, f) => { face.forEach(k => positions.push(...at(k))); indices.push(4 * f, 4 * f + 1, 4 * f + 2, 4 * f, 4 * f + 2, 4 * f + 3); });
+    for (let k = 0; k < 8; k++) [1, 2, 4].forEach(bit => { if (!(k & bit)) edges.push(...at(k), ...at(k | bit)); });
+    const solid = new THREE.Mesh(geometryOf(new Float32Array(positions), null, new Uint32Array(indices)), shaded('box', { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
+    const outline = new THREE.BufferGeometry(); outline.setAttribute('position', new THREE.BufferAttribute(new Float32Array(edges), 3));
+    world.add(solid, new THREE.LineSegments(outline, lined('box-edge')));
+  });
+
+  // What may be reached is as pale wherever it is seen: however many of its surfaces lie behind each other, a pixel
+  // is painted once for the whole plan and once for the moment, if any of them is before what hides it.
+  const empty = new THREE.BufferGeometry(), layer = (material, order) => { const mesh = new THREE.Mesh(empty, material); mesh.renderOrder = order; mesh.frustumCulled = false; world.add(mesh); return mesh; };
+  const put = (mesh, geometry, visible) => { mesh.geometry = geometry || empty; mesh.visible = !!geometry && visible; };
+  const once = bit => ({ transparent: true, depthWrite: false, stencilWrite: true, stencilRef: bit, stencilFuncMask: bit, stencilWriteMask: bit, stencilFunc: THREE.NotEqualStencilFunc, stencilZPass: THREE.ReplaceStencilOp });
+  const now = layer(flat('reach', { opacity: 0.2, ...once(1) }), 10), plan = layer(shaded('reach', { opacity: 0.2, ...once(2) }), 12);
+  const built = new Map();
+  let current = { step: '', geometry: null };
+  function reachAt(time) {
+    let piece = null;
+    data.occupancy.forEach(each => { if (time >= each.start - 1e-9) piece = each; });
+    if (!piece) { put(now); put(plan); return; }
+    if (!built.has(piece.plan)) {
+      if (built.size > 2) { const [oldest, old] = built.entries().next().value; old.whole.dispose(); built.delete(oldest); }
+      built.set(piece.plan, reachGeometry(data.occupancy.filter(each => each.plan === piece.plan), software ? 0.018 : 0.012));
+    }
+    const entry = built.get(piece.plan);
+    let step = 0;
+    for (const each of entry.starts) {
+      if (each.start === piece.start) { const k = each.ends.findIndex(end => time - piece.start <= end + 1e-9); step += k < 0 ? each.ends.length - 1 : k; break; }
+      step += each.ends.length;
+    }
+    const drawn = `${piece.plan} ${step}`;
+    if (drawn !== current.step) { if (current.geometry) current.geometry.dispose(); current = { step: drawn, geometry: entry.step(step) }; }
+    put(now, current.geometry, shown.now); put(plan, entry.whole, shown.plan);
+  }
+
+  // What is known of the body that the last joint moves.
+  const held = data.held && (() => {
+    const frame = arm.frames[data.held.joint], group = new THREE.Group(), numbers = {};
+    ['com', 'lower', 'upper', 'ellipsoid', 'box'].forEach(key => { numbers[key] = unpacked(data.held[key]); });
+    const cube = new THREE.BoxGeometry(2, 2, 2), edges = new THREE.EdgesGeometry(cube);
+    const ball = new THREE.Mesh(new THREE.SphereGeometry(1, 24, 14), shaded('held'));
+    const center = new THREE.Mesh(cube, flat('com', { transparent: true, opacity: 0.5, depthWrite: false, depthTest: false }));
+    const around = new THREE.LineSegments(edges, lined('com', { depthTest: false, transparent: true })), bound = new THREE.LineSegments(edges, lined('held-edge', { transparent: true, opacity: 0.9 }));
+    center.renderOrder = 16; around.renderOrder = 17; ball.matrixAutoUpdate = false; group.add(ball, center, around, bound); frame.add(group);
+    return time => {
+      group.visible = shown.held;
+      const k = momentOf(data.held.time, time).index, three = (key, i) => numbers[key][3 * k + i], e = [...numbers.ellipsoid.subarray(9 * k, 9 * k + 9)];
+      ball.visible = e.some(x => x !== 0);
+      ball.matrix.set(e[0], e[1], e[2], three('com', 0), e[3], e[4], e[5], three('com', 1), e[6], e[7], e[8], three('com', 2), 0, 0, 0, 1);
+      center.visible = [0, 1, 2].every(i => three('upper', i) - three('lower', i) < CLEAR);
+      for (let i = 0; i < 3; i++) {
+        const middle = (three('lower', i) + three('upper', i)) / 2, half = Math.max((three('upper', i) - three('lower', i)) / 2, 0.002);
+        center.position.setComponent(i, middle); center.scale.setComponent(i, half); around.position.setComponent(i, middle); around.scale.setComponent(i, half);
+        bound.position.setComponent(i, middle); bound.scale.setComponent(i, half + three('box', i));
+      }
+    };
+  })();
+
+  // A second run beside the first one.
+  const other = data.beside && (() => {
+    const second = makeArm(shaded('other'), shaded('other'), 2), place = poser(data.beside.motion, second.frames);
+    second.whole.position.set(...ASIDE);
+    const label = document.createElement('div'); label.className = 'pin other'; overlay.appendChild(label);
+    return time => {
+      second.whole.visible = shown.beside;
+      const own = Math.max(0, time - data.beside.begin); place(own);
+      const stopped = data.beside.stopped !== null && own >= data.beside.stopped;
+      label.textContent = data.beside.name + (stopped ? `: stopped after ${data.beside.stopped.toFixed(2)} s` : '');
+      label.classList.toggle('stopped', stopped);
+      pin(label, [ASIDE[0], ASIDE[1], 1.38], shown.beside);
+    };
+  })();
+
+  // The line to what is nearest.
+  const nearest = data.nearest && (() => {
+    const points = unpacked(data.nearest.points), distance = unpacked(data.nearest.distance), line = new THREE.BufferGeometry(), ends = new Float32Array(6);
+    line.setAttribute('position', new THREE.BufferAttribute(ends, 3));
+    const drawn = new THREE.LineSegments(line, lined('near', { depthTest: false, transparent: true })), dot = new THREE.SphereGeometry(0.011, 12, 8);
+    const dots = [0, 1].map(() => { const d = new THREE.Mesh(dot, flat('near', { depthTest: false, transparent: true })); d.renderOrder = 21; world.add(d); return d; });
+    drawn.renderOrder = 20; drawn.frustumCulled = false; world.add(drawn);
+    const label = document.createElement('div'); label.className = 'pin near'; overlay.appendChild(label);
+    return time => {
+      const { index, weight } = momentOf(data.motion.time, time), k = weight > 0.5 ? Math.min(index + 1, distance.length - 1) : index;
+      ends.set(points.subarray(6 * k, 6 * k + 6)); line.getAttribute('position').needsUpdate = true;
+      [drawn, ...dots].forEach(each => { each.visible = shown.nearest; });
+      dots.forEach((d, i) => d.position.set(ends[3 * i], ends[3 * i + 1], ends[3 * i + 2]));
+      label.textContent = `${(100 * distance[k]).toFixed(1)} cm`; label.title = data.nearest.names[data.nearest.which[k]];
+      pin(label, [0, 1, 2].map(i => (ends[i] + ends[3 + i]) / 2), shown.nearest);
+    };
+  })();
+
+  const v = new THREE.Vector3();
+  function pin(label, point, visible) {
+    v.set(...point).project(camera);
+    const x = (v.x + 1) / 2 * canvas.clientWidth, y = (1 - v.y) / 2 * canvas.clientHeight;
+    label.style.display = visible && v.z < 1 ? '' : 'none';
+    const wide = 4 * label.textContent.length + 8;  // about half its width, which nobody measures every time
+    label.style.transform = `translate(-50%, -50%) translate(${Math.max(wide, Math.min(canvas.clientWidth - wide, x)).toFixed(1)}px, ${y.toFixed(1)}px)`;
+  }
+
+  function floor(size) {
+    const half = Math.ceil(size / 0.5) * 0.25, points = [];
+    for (let s = -half; s <= half + 1e-9; s += 0.25) points.push(s, -half, 0, s, half, 0, -half, s, 0, half, s, 0);
+    const grid = new THREE.BufferGeometry(); grid.setAttribute('position', new THREE.BufferAttribute(new Float32Array(points), 3));
+    world.add(new THREE.LineSegments(grid, lined('floor')));
+  }
+
+  const home = (() => {
+    const low = [1e9, 1e9, 0], high = [-1e9, -1e9, 0.2], take = p => { for (let i = 0; i < 3; i++) { low[i] = Math.min(low[i], p[i]); high[i] = Math.max(high[i], p[i]); } };
+    const origin = unpacked(data.motion.origin);
+    for (let k = 0; k < origin.length; k += 3) take(origin.subarray(k, k + 3));
+    data.boxes.forEach(box => { if (Math.min(...box.corners.map(c => c[2])) >= -0.005) box.corners.forEach(take); });
+    if (data.beside) take(ASIDE);
+    const size = Math.max(0.6, Math.hypot(...low.map((l, i) => high[i] - l)));
+    floor(1.6 * size);
+    return { target: low.map((l, i) => (l + high[i]) / 2), distance: 1.25 * size };
+  })();
+
+  const finest = software ? HIGHEST_RATIO : Math.min(window.devicePixelRatio || 1, HIGHEST_RATIO);
+  let time = data.motion.time[0], asked = 0, moving = software ? 1 : finest, ratio = finest, idle = 0, late = 0, before = 0;
+  const colors = [tone('use-low'), tone('use-half'), tone('use-full')];
+  function draw(wanted) {
+    asked = 0; if (wanted > 0 && wanted <= HIGHEST_RATIO) ratio = wanted;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!width || !height) return;
+    if (renderer.getPixelRatio() !== ratio) renderer.setPixelRatio(ratio);
+    if (canvas.width !== Math.floor(width * ratio) || canvas.height !== Math.floor(height * ratio)) renderer.setSize(width, height, false);
+    camera.aspect = width / height; camera.updateProjectionMatrix(); camera.updateMatrixWorld();
+    pose(time); reachAt(time);
+    arm.capsules.forEach(mesh => { mesh.visible = shown.capsules; }); arm.meshes.forEach(mesh => { mesh.visible = !shown.capsules; });
+    if (use) {
+      const n = joints.length, k = momentOf(data.motion.time, time).index;
+      joints.forEach((material, j) => { const share = Math.min(1, use[k * n + j]), upper = share > 0.5; material.color.copy(colors[upper ? 1 : 0]).lerp(colors[upper ? 2 : 1], upper ? 2 * share - 1 : 2 * share); });
+    }
+    [held, other, nearest].forEach(each => { if (each) each(time); });
+    renderer.render(world, camera);
+  }
+  const ask = () => {
+    ratio = moving;
+    if (!asked) asked = requestAnimationFrame(() => draw());
+    clearTimeout(idle);
+    if (moving !== finest) idle = setTimeout(() => draw(finest), IDLE);
+  };
+  const orbit = makeOrbit(canvas, camera, home, ask);
+  const repaint = () => { painted.forEach(([material, name]) => { material.color = tone(name); }); ['use-low', 'use-half', 'use-full'].forEach((name, i) => colors[i].copy(tone(name))); ask(); };
+  window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+  new ResizeObserver(ask).observe(canvas);
+  camera.aspect = canvas.clientWidth / Math.max(canvas.clientHeight, 1);
+  orbit.preset('1');
   return {
-    show(index) { frame = index; draw(); },
-    showPlan(yes) { showPlan = yes; draw(); },
+    show(at) { time = at; ask(); },
+    draw,
+    preset: orbit.preset,
+    turn: orbit.turn,
+    view: orbit.view,
+    shown,
+    toggle(name, yes) { shown[name] = yes; ask(); },
+    // While it plays: fewer pixels where frames come late.
+    pace(now) {
+      const took = before ? now - before : 0;
+      late = took > SLOW_FRAME ? late + 1 : Math.max(0, late - 0.5); before = now;
+      if (late > 5 && moving > LOWEST_RATIO) { moving = Math.max(LOWEST_RATIO, 0.75 * moving); late = 0; }
+    },
+    rest() { before = late = 0; ask(); },
   };
 }

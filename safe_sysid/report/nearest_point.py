@@ -1,0 +1,81 @@
+"""Where a drawn arm is nearest to an obstacle: a distance and the two points it is between."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.model.collision.capsules import Capsules
+from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obstacle_distance
+from safe_sysid.report.page_scene import Nearest
+from safe_sysid.sets.compiled import jit
+
+CUTS = 40  # of the interval in which the nearest point of a capsule's axis is
+GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
+UNCHANGED = 1e-4  # [m] what turns about its own axis only is always as near
+
+
+def nearest_points(capsules: Capsules, placed: Array, obstacles: Obstacles) -> Nearest | None:
+    """Of capsules placed at (F, m, 2, 3), those left out that come no nearer; none without any."""
+    frames, m, count = len(placed), len(capsules.names), len(obstacles)
+    distance = np.full((frames, m, count), np.inf)
+    points = np.empty((frames, m, count, 2, 3))
+    moving = np.flatnonzero(capsules.joint >= 0)
+    for frame, ends in enumerate(placed):
+        for c in moving:
+            nearest_into(
+                obstacles.packed, ends[c], capsules.radius[c], distance[frame, c], points[frame, c]
+            )
+    flat = distance.reshape(frames, m * count)
+    changing = _changing(flat)
+    if not changing.any():
+        return None
+    least = np.argmin(np.where(changing, flat, np.inf), axis=1)
+    rows = np.arange(frames)
+    return Nearest(
+        flat[rows, least],
+        points.reshape(frames, m * count, 2, 3)[rows, least],
+        tuple(f'{capsules.names[k // count]} and {obstacles.names[k % count]}' for k in least),
+    )
+
+
+def _changing(distance: Array) -> AnyArray:
+    """Whether what moves comes nearer or farther, by column of (F, pairs)."""
+    moves = np.isfinite(distance).all(axis=0)
+    changing: AnyArray = np.zeros(len(moves), dtype=bool)
+    changing[moves] = np.ptp(distance[:, moves], axis=0) > UNCHANGED
+    return changing
+
+
+@jit
+def nearest_into(
+    obstacles: PackedObstacles, ends: Array, radius: float, distance: Array, points: Array
+) -> None:
+    """Distances (O,) of a capsule from all obstacles, and nearest points (O, 2, 3).
+
+    The distance from a convex shape is convex along an axis, so cutting finds where it is least.
+    """
+    point, gradient = np.empty(3), np.empty(3)
+    for o in range(len(obstacles.place)):
+        low, high = 0.0, 1.0
+        for _ in range(CUTS):
+            first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+            _between(ends, first, point)
+            at_first = obstacle_distance(obstacles, o, point, gradient)
+            _between(ends, second, point)
+            if at_first <= obstacle_distance(obstacles, o, point, gradient):
+                high = second
+            else:
+                low = first
+        _between(ends, 0.5 * (low + high), point)
+        away = obstacle_distance(obstacles, o, point, gradient)
+        distance[o] = away - radius
+        for i in range(3):
+            points[o, 0, i] = point[i] - radius * gradient[i]
+            points[o, 1, i] = point[i] - away * gradient[i]
+
+
+@jit
+def _between(ends: Array, weight: float, point: Array) -> None:
+    for i in range(3):
+        point[i] = (1.0 - weight) * ends[0, i] + weight * ends[1, i]

@@ -1,0 +1,199 @@
+"""Scene of a page as plain values, and as data for the script that draws it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+
+FINEST = 1e-4  # [m] radii of reachable sets are rounded up to it
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Where the joint frames of an arm are over time; between two moments they are blended."""
+
+    time: Array  # (F,) [s]
+    turn: Array  # (F, n, 4) quaternions x y z w of the joint frames in the base frame
+    origin: Array  # (F, n, 3) [m]
+
+
+@dataclass(frozen=True, eq=False)
+class ArmShape:
+    """Capsules and meshes in the frames of the joints that carry them; -1 is the base."""
+
+    joint: IntArray  # (m,) of every capsule
+    ends: Array  # (m, 2, 3) [m]
+    radius: Array  # (m,) [m]
+    is_tip: tuple[bool, ...]  # whether a capsule is part of the end effector
+    axis: Array  # (n, 3) of every joint, in its own frame
+    meshes: tuple[LinkMesh, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LinkMesh:
+    """Triangles of one link in the frame of its joint."""
+
+    joint: int
+    vertices: Array  # (V, 3) [m]
+    triangles: IntArray  # (T, 3)
+    is_tip: bool
+
+
+@dataclass(frozen=True, eq=False)
+class PlanOccupancy:
+    """What a piece of a plan may reach: in every time step capsules with radii at both ends."""
+
+    start: float  # [s] of the piece
+    ends: Array  # (T,) [s] since then, of every time step
+    points: Array  # (T, m, 2, 3) [m]
+    radii: Array  # (T, m, 2) [m]
+    plan: int = 0  # pieces of one plan have the same number
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Two points, one of the arm and one of what is nearest to it, at every moment."""
+
+    distance: Array  # (F,) [m]
+    points: Array  # (F, 2, 3) [m]
+    names: tuple[str, ...]  # (F,) what it is between
+
+
+@dataclass(frozen=True, eq=False)
+class HeldBody:
+    """What is known of the body that the last joint moves, in the frame of that joint.
+
+    Semi-axes of the ellipsoid are standard deviations of its mass about its centre.
+    """
+
+    joint: int
+    time: Array  # (M,) [s] from which on
+    com: Array  # (M, 3) nominal [m]
+    com_lower: Array  # (M, 3) [m]
+    com_upper: Array  # (M, 3)
+    ellipsoid: Array  # (M, 3, 3) nominal semi-axes as columns [m]; nan where there is none
+    half_box: Array  # (M, 3) [m] half edges of a box about the centre that contains the ellipsoid
+    truth: Array | None = None  # (3,) centre of mass, where it is known
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Another run of the same arm, drawn beside it."""
+
+    name: str
+    motion: Motion
+    begin: float  # [s] of the first run at which it is drawn as beginning
+    stopped: float  # [s] of its own; nan if nothing stopped it
+
+
+@dataclass(frozen=True, eq=False)
+class PageScene:
+    """The arm over time."""
+
+    motion: Motion
+    shape: ArmShape
+    boxes: Mapping[str, Array] = field(default_factory=dict)  # name: corners (8, 3) [m]
+    occupancy: tuple[PlanOccupancy, ...] = ()
+    nearest: Nearest | None = None
+    use: Array | None = None  # (F, n) |torque| as share of the limit
+    held: HeldBody | None = None
+    beside: Beside | None = None
+    marks: tuple[tuple[float, str], ...] = ()  # [s] and what begins then
+
+
+def scene_data(scene: PageScene) -> dict[str, Any]:
+    """Return the scene as what JSON can hold; arrays as base64 of little-endian numbers."""
+    return {
+        'motion': _motion(scene.motion),
+        'shape': _shape(scene.shape),
+        'boxes': [{'name': n, 'corners': np.round(c, 4).tolist()} for n, c in scene.boxes.items()],
+        'occupancy': [_occupancy(piece) for piece in scene.occupancy],
+        'nearest': None if scene.nearest is None else _nearest(scene.nearest),
+        'use': None if scene.use is None else packed(scene.use),
+        'held': None if scene.held is None else _held(scene.held),
+        'beside': None if scene.beside is None else _beside(scene.beside),
+        'marks': [[float(at), name] for at, name in scene.marks],
+    }
+
+
+def packed(values: AnyArray) -> dict[str, Any]:
+    """Shape and single-precision numbers."""
+    numbers = np.ascontiguousarray(values, dtype='<f4')
+    return {'shape': list(numbers.shape), 'f4': base64.b64encode(numbers.tobytes()).decode()}
+
+
+def _motion(motion: Motion) -> dict[str, Any]:
+    return {
+        'time': np.round(motion.time, 4).tolist(),
+        'turn': packed(motion.turn),
+        'origin': packed(motion.origin),
+    }
+
+
+def _shape(shape: ArmShape) -> dict[str, Any]:
+    return {
+        'joint': shape.joint.tolist(),
+        'ends': packed(shape.ends),
+        'radius': np.round(shape.radius, 4).tolist(),
+        'tip': list(shape.is_tip),
+        'axis': np.round(shape.axis, 6).tolist(),
+        'meshes': [
+            {
+                'joint': mesh.joint,
+                'tip': mesh.is_tip,
+                'vertices': packed(mesh.vertices),
+                'triangles': mesh.triangles.ravel().tolist(),
+            }
+            for mesh in shape.meshes
+        ],
+    }
+
+
+def _occupancy(piece: PlanOccupancy) -> dict[str, Any]:
+    # Points in single precision move by far less than radii grow.
+    radii = np.ceil(piece.radii / FINEST + 1.0) * FINEST
+    return {
+        'start': piece.start,
+        'plan': piece.plan,
+        'ends': np.round(piece.ends, 5).tolist(),
+        'points': packed(piece.points),
+        'radii': packed(radii),
+    }
+
+
+def _nearest(nearest: Nearest) -> dict[str, Any]:
+    kinds = sorted(set(nearest.names))
+    return {
+        'distance': packed(nearest.distance),
+        'points': packed(nearest.points),
+        'names': kinds,
+        'which': [kinds.index(name) for name in nearest.names],
+    }
+
+
+def _held(held: HeldBody) -> dict[str, Any]:
+    return {
+        'joint': held.joint,
+        'time': np.round(held.time, 4).tolist(),
+        'com': packed(held.com),
+        'lower': packed(held.com_lower),
+        'upper': packed(held.com_upper),
+        'ellipsoid': packed(np.nan_to_num(held.ellipsoid)),
+        'box': packed(held.half_box),
+        'truth': None if held.truth is None else np.round(held.truth, 5).tolist(),
+    }
+
+
+def _beside(beside: Beside) -> dict[str, Any]:
+    return {
+        'name': beside.name,
+        'motion': _motion(beside.motion),
+        'begin': beside.begin,
+        'stopped': float(beside.stopped) if np.isfinite(beside.stopped) else None,
+    }
