@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from safe_sysid.arrays import Array
 from safe_sysid.report.html_page import Plot
+from safe_sysid.report.palette import LIGHT
 
 FINE = 120  # [1/inch] of pages with many plots
 
@@ -61,22 +63,32 @@ def panels(paths: Sequence[Path], plots: Sequence[Plot]) -> None:
     for i, plot in enumerate(plots):
         axes = figure.add_subplot(rows, columns, i + 1)
         for band in plot.bands:
-            color = f'C{band.color}'
+            color = LIGHT[band.color]
             axes.fill_between(
                 band.x, band.lower, band.upper, color=color, alpha=0.2, label=band.name
             )
         for line in plot.lines:
-            style = {'limit': '--', 'points': 'o'}.get(line.style, '-')
+            style = {'limit': '--', 'points': 'o', 'truth': ':'}.get(line.style, '-')
             drawstyle = 'steps-post' if line.style == 'step' else 'default'
             axes.plot(
-                line.x, line.y, style, drawstyle=drawstyle, color=f'C{line.color}', lw=1.2, ms=4,
+                line.x, line.y, style, drawstyle=drawstyle, color=LIGHT[line.color], lw=1.2, ms=4,
                 label=line.name,
             )  # fmt: skip
         axes.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label, yscale=plot.y_scale)
         axes.grid(visible=True, alpha=0.3)
         if len(plot.lines) + len(plot.bands) > 1:
-            axes.legend(fontsize='small')
+            _legend_below(axes)
     layout.execute(figure)  # once, and not for every format
     figure.set_layout_engine('none')
     for path in paths:
         figure.savefig(path, dpi=FINE)
+
+
+def _legend_below(axes: Any) -> None:
+    """Name each curve once, where no data is."""
+    handles, labels = axes.get_legend_handles_labels()
+    by_name = dict(zip(labels, handles, strict=True))
+    axes.legend(
+        by_name.values(), by_name.keys(), fontsize='small', frameon=False, ncols=2,
+        loc='upper center', bbox_to_anchor=(0.5, -0.2),
+    )  # fmt: skip

@@ -110,6 +110,7 @@ class Page:
     scene: PageScene | None
     sections: tuple[Section, ...]
     footer: str
+    answer: tuple[str, str] | None = None  # what a reader came for, and how sure it is
 
 
 def write_page(path: Path, page: Page) -> None:
@@ -147,6 +148,7 @@ def _page(page: Page) -> dict[str, Any]:
         'title': page.title,
         'subtitle': page.subtitle,
         'good': page.is_good,
+        'answer': None if page.answer is None else list(page.answer),
         'verdict': list(page.verdict),
         'facts': [list(fact) for fact in page.facts],
         'scene': None if page.scene is None else scene_data(page.scene),

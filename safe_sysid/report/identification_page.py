@@ -17,6 +17,7 @@ from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import Line, Page, Plot, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
 from safe_sysid.report.page_scene import PageScene
+from safe_sysid.report.palette import MEASURED
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,7 @@ def _validation(found: Identification, evidence: Evidence) -> tuple[Section, ...
             name,
             'torque [N m]',
             (
-                Line('measured, filtered', time, part.torque[:, j], color=7),
+                Line('measured, filtered', time, part.torque[:, j], color=MEASURED),
                 Line('identified', time, evidence.predicted[:, j], color=0),
                 Line('all fitted', time, evidence.fitted[:, j], color=1),
             ),

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.audit.ledger import Ledger
 from safe_sysid.audit.loop_record import LoopRecord
-from safe_sysid.report.html_page import Band, Line, Page, Plot, Section, Table
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.html_page import Band, Bars, Line, Page, Plot, Section, Table
 from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
 from safe_sysid.report.page_scene import PageScene
+from safe_sysid.report.palette import LIMIT
 from safe_sysid.sets.interval import Interval
+
+NOT_NEGATIVE = [0, 4, 6, 9]  # of ten parameters: mass and moments of inertia
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +32,10 @@ class LoopStory:
     truth: Array | None = None  # (10,) theta_e, where it is known
     clearance: float | None = None  # [m] smallest measured distance to anything
     settings: Mapping[str, str] | None = None
+    own: Interval | None = None  # (10,) of the arm's last body without what it holds
+    ledger: Ledger | None = None
+    rests_on: tuple[str, ...] = ()  # what bounds and certificates assume
+    beyond: tuple[Section, ...] = ()  # parts that only this run has
 
 
 def loop_page(story: LoopStory) -> Page:
@@ -42,7 +51,10 @@ def loop_page(story: LoopStory) -> Page:
         scene=story.scene,
         sections=(
             _result(story),
-            widths_section(record.estimates, float(record.time[-1])),
+            *_promises(story.ledger),
+            *_rests_on(story.rests_on),
+            *story.beyond,
+            widths_section(record.estimates, float(record.time[-1]), story.truth),
             *_condition(story),
             _torques(record),
             _tracking(record),
@@ -50,7 +62,52 @@ def loop_page(story: LoopStory) -> Page:
             circumstances(story.settings or {}),
         ),
         footer='Made by safe-sysid. This page needs no network; all of its data is inside.',
+        answer=_answer(story),
     )
+
+
+def payload_bounds(story: LoopStory) -> Interval | None:
+    """Bounds (10,) of what is held alone; none where the arm's own part is not known."""
+    last = story.record.estimates
+    if story.own is None:
+        return None
+    alone = Interval(last.lower[-1], last.upper[-1]) - story.own
+    lower = alone.lower.copy()
+    lower[NOT_NEGATIVE] = np.maximum(lower[NOT_NEGATIVE], 0.0)
+    return Interval(lower, alone.upper)
+
+
+def _answer(story: LoopStory) -> tuple[str, str]:
+    last, payload = story.record.estimates, payload_bounds(story)
+    low, high = float(last.lower[-1, 0]), float(last.upper[-1, 0])
+    both = _mass(low, high)
+    if payload is None or story.own is None:
+        return f'Its last joint moves {both}.', 'For certain, if what the bounds rest on is true.'
+    own = _mass(float(story.own.lower[0]), float(story.own.upper[0]))
+    held = _mass(float(payload.lower[0]), float(payload.upper[0]))
+    how = (
+        f'For certain, if what the bounds rest on is true. The last joint moves {both}, of which '
+        f'{own} are its own link and gripper.'
+    )
+    return f'It holds {held}.', how
+
+
+def _mass(lower: float, upper: float) -> str:
+    """Bounds in words, rounded outward."""
+    return f'{np.floor(100.0 * lower) / 100.0:.2f} to {np.ceil(100.0 * upper) / 100.0:.2f} kg'
+
+
+def _promises(ledger: Ledger | None) -> tuple[Section, ...]:
+    if ledger is None:
+        return ()
+    rows = tuple((e.promise, e.finding, 'held' if e.is_kept else 'BROKEN') for e in ledger.entries)
+    lead = 'Read from the recorded bag; every plan was certified once more, from what is in it.'
+    return (Section('What was promised', lead, tables=(Table(('promise', 'finding', ''), rows),)),)
+
+
+def _rests_on(sentences: tuple[str, ...]) -> tuple[Section, ...]:
+    lead = 'Bounds and certificates hold if all of this is true; nobody proves it here.'
+    return (Section('What it rests on', lead, sentences=sentences),) if sentences else ()
 
 
 def _error_share(record: LoopRecord) -> float:
@@ -82,6 +139,9 @@ def _verdict(story: LoopStory) -> tuple[str, str]:
         broken.append('the arm touched something')
     if record.fault:
         broken.append(f'there was a fault: {record.fault}')
+    if story.ledger is not None and not broken:
+        entries = story.ledger.entries
+        broken += [f'{e.promise}: {e.finding}' for e in entries if not e.is_kept]
     if broken:
         return 'Not every promise held:', '; '.join(broken) + '.'
     kept = 'Bounds, tracking errors and torques stayed inside what was promised'
@@ -90,10 +150,8 @@ def _verdict(story: LoopStory) -> tuple[str, str]:
 
 def _facts(story: LoopStory) -> tuple[tuple[str, str], ...]:
     record, last = story.record, story.record.estimates
-    low, high = float(last.lower[-1, 0]), float(last.upper[-1, 0])
     facts = [
-        ('mass of what the last joint moves, certainly', f'{low:.2f} – {high:.2f} kg'),
-        ('nominal mass', f'{float(last.nominal[-1, 0]):.3f} kg'),
+        ('nominal mass of what it moves', f'{float(last.nominal[-1, 0]):.3f} kg'),
         ('largest tracking error, share of its bound', f'{100 * _error_share(record):.0f} %'),
         ('torque left to the limits, at least', f'{_torque_margin(record):.1f} N m'),
         ('plans followed', str(len(record.plan_start))),
@@ -108,13 +166,19 @@ def _torque_margin(record: LoopRecord) -> float:
 
 
 def _result(story: LoopStory) -> Section:
-    last = story.record.estimates
+    last, payload = story.record.estimates, payload_bounds(story)
     bounds = Interval(last.lower[-1], last.upper[-1])
-    return Section(
-        'What the last joint moves',
-        'Ten inertial parameters about the origin of its frame, with guaranteed bounds.',
-        tables=(parameter_table(last.nominal[-1], bounds, story.truth),),
+    tables = [parameter_table(last.nominal[-1], bounds, story.truth)]
+    lead = (
+        'Ten inertial parameters about the origin of the last joint, with guaranteed bounds: what '
+        'was possible before, and what is at the moment that the page shows. '
     )
+    if payload is not None and story.own is not None:
+        nominal = last.nominal[-1] - story.own.center
+        tables.append(parameter_table(nominal, payload, None))
+        lead += "The second table is what is held alone, the arm's own part subtracted."
+    bars = Bars(LABELS, UNITS, last.time, last.lower, last.nominal, last.upper, story.truth)
+    return Section('What the last joint moves', lead, tables=tuple(tables), bars=bars)
 
 
 def _condition(story: LoopStory) -> tuple[Section, ...]:
@@ -143,8 +207,8 @@ def _torques(record: LoopRecord) -> Section:
                 'torque [N m]',
                 (
                     Line('applied', record.time, record.tau[:, j]),
-                    Line('limit', ends, limit, color=8, style='limit'),
-                    Line('limit', ends, -limit, color=8, style='limit'),
+                    Line('limit', ends, limit, color=LIMIT, style='limit'),
+                    Line('limit', ends, -limit, color=LIMIT, style='limit'),
                 ),
                 (Band('reachable', record.time, record.tau_lower[:, j], record.tau_upper[:, j]),),
             )

@@ -13,11 +13,12 @@ from safe_sysid.identify.determined import determined
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.html_page import Band, Line, Plot, Section, Table
+from safe_sysid.report.palette import TRUTH
 from safe_sysid.sets.interval import Interval
 from safe_sysid.versions import versions
 
 
-def widths_section(series: EstimateSeries, end: float) -> Section:
+def widths_section(series: EstimateSeries, end: float, truth: Array | None = None) -> Section:
     """How the bounds on theta_e close over time."""
     time = np.append(series.time, max(end, float(series.time[-1])))
     plots = [
@@ -28,7 +29,7 @@ def widths_section(series: EstimateSeries, end: float) -> Section:
     return Section(
         'Bounds over time',
         'Half widths of the interval of every parameter of the end effector. They only shrink.',
-        (*plots, _mass_plot(series, time)),
+        (*plots, _mass_plot(series, time, truth)),
     )
 
 
@@ -45,13 +46,17 @@ def _group(title: str, label: str, series: EstimateSeries, time: Array, columns:
     return Plot(title, label, lines, y_scale='log')
 
 
-def _mass_plot(series: EstimateSeries, time: Array) -> Plot:
+def _mass_plot(series: EstimateSeries, time: Array, truth: Array | None) -> Plot:
     twice = np.repeat(time, 2)[1:-1]  # every value holds until the next one comes
     lower, upper, nominal = (
         np.repeat(x[:, 0], 2) for x in (series.lower, series.upper, series.nominal)
     )
     band = Band('bounds', twice, lower, upper)
-    return Plot('mass and its bounds', 'mass [kg]', (Line('nominal', twice, nominal),), (band,))
+    lines = [Line('nominal', twice, nominal)]
+    if truth is not None:
+        known = np.full(2, truth[0])
+        lines.append(Line('truth', time[[0, -1]], known, color=TRUTH, style='truth'))
+    return Plot('mass and its bounds', 'mass [kg]', tuple(lines), (band,))
 
 
 def parameter_table(nominal: Array, bounds: Interval, truth: Array | None) -> Table:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from report.made_up_run import TRUTH
 
+from safe_sysid.audit.ledger import Entry, Ledger
 from safe_sysid.cli.main import main
+from safe_sysid.model.collision.contact import ContactClearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
@@ -140,3 +142,24 @@ def test_figures_are_written_in_both_formats(story, tmp_path):
     assert all(path.stat().st_size > 1000 for path in written)
     assert (tmp_path / 'torques.png').exists()
     assert Path(written[0]).read_bytes().startswith(b'\x89PNG')
+
+
+def test_what_is_held_is_said_first_without_the_gripper_and_rounded_outward(story):
+    last = story.record.estimates
+    own = ratio_bounds(0.2 * TRUTH, 0.05)
+    page = loop_page(type(story)(**{**story.__dict__, 'own': own, 'rests_on': ('a rock',)}))
+    said = re.fullmatch(r'It holds ([\d.]+) to ([\d.]+) kg\.', page.answer[0])
+    low, high = float(said.group(1)), float(said.group(2))
+    assert 0.0 <= last.lower[-1, 0] - own.upper[0] - low < 0.01
+    assert 0.0 <= high - (last.upper[-1, 0] - own.lower[0]) < 0.01
+    assert page.sections[0].bars is not None
+    assert page.sections[1].sentences == ('a rock',)
+    assert 'moves' in loop_page(story).answer[0]  # where nobody says what the gripper is
+
+
+def test_an_entry_of_the_ledger_that_is_broken_is_the_verdict(story):
+    entry = Entry('every motion is certified', '3 of 4', is_kept=False)
+    gap = ContactClearance(0.1, 'a', 'b')
+    page = loop_page(type(story)(**{**story.__dict__, 'ledger': Ledger((entry,), gap, gap)}))
+    assert not page.is_good
+    assert 'every motion is certified: 3 of 4' in page.verdict[1]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from safe_sysid.audit.ledger import Ledger
 from safe_sysid.cli.demo.belief import belief_section
 from safe_sysid.cli.demo.outcome import DemoOutcome
-from safe_sysid.cli.demo.runs import ROBOT, WORLD, DemoChoices, mission
+from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT, WORLD, DemoChoices, mission
+from safe_sysid.model.parameters import ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.certificate import ASSUMPTIONS, EXACT
 from safe_sysid.report.arm_scene import beside, loop_scene
-from safe_sysid.report.html_page import Section, Table, write_page
+from safe_sysid.report.html_page import write_page
 from safe_sysid.report.loop_page import LoopStory, loop_page
 from safe_sysid.report.page_figures import write_figures
 from safe_sysid.report.page_scene import PageScene
@@ -18,27 +20,46 @@ from safe_sysid.report.page_scene import PageScene
 
 def write_report(outcome: DemoOutcome, choices: DemoChoices, path: Path) -> None:
     """Write the report, and its figures beside it."""
-    record = outcome.loop.record
     least = min(outcome.ledger.obstacle.distance, outcome.ledger.own.distance)
+    claim = outcome.claim
+    bare = RobotModel.named(ROBOT)
+    own = ratio_bounds(bare.theta[bare.layout.end_effector], LINK_RATIO)
     story = LoopStory(
         'What does this arm hold?',
         'A Kinova Gen3 with an unknown dumbbell learns what it holds and does a task with it, '
         'every motion certified for everything that the dumbbell may be.',
-        record,
+        outcome.loop.record,
         _scene(outcome),
         truth=outcome.truth,
         clearance=least,
         settings=_settings(choices),
+        own=own,
+        ledger=outcome.ledger,
+        rests_on=_rests_on(outcome),
+        beyond=() if claim is None else (belief_section(claim, _what_happened(outcome)),),
     )
     page = loop_page(story)
-    parts = [page.sections[0], _promises(outcome.ledger)]
-    if outcome.claim is not None:
-        parts.append(belief_section(outcome.claim, _what_happened(outcome)))
-    page = replace(page, sections=(*parts, *page.sections[1:]))
-    if page.is_good and not outcome.ledger.is_kept:
-        page = replace(page, is_good=False, verdict=_broken(outcome.ledger))
     write_page(path, page)
     write_figures(path.parent / 'figures', page)
+
+
+def _rests_on(outcome: DemoOutcome) -> tuple[str, ...]:
+    settings = outcome.loop.settings
+    said = settings.nodes['identifier']
+    lower, upper = (said[f'prior.{end}'][0] for end in ('lower', 'upper'))
+    torque, friction = (
+        said[f'{name}'][0]
+        for name in ('identifier.observation.torque_error', 'prior.uncertainty.coulomb.absolute')
+    )
+    return (
+        f'before, the mass of gripper and payload is {lower:g} to {upper:g} kg, and each other '
+        'parameter in its bar above',
+        f'every other link is within {100.0 * float(said["prior.ratio"]):g} % of the URDF, and '
+        f'Coulomb friction within {friction:g} N m of the settings',
+        f'the gripper, which is subtracted, is within {100.0 * LINK_RATIO:g} % of the URDF',
+        f'torques are read to {torque:g} N m, which is true of this simulator and of no real arm',
+        *(ASSUMPTIONS if settings.sampling is not None else (*ASSUMPTIONS, EXACT)),
+    )
 
 
 def _scene(outcome: DemoOutcome) -> PageScene:
@@ -51,18 +72,6 @@ def _scene(outcome: DemoOutcome) -> PageScene:
     name = 'believing that the gripper is empty'
     other = beside(model, name, outcome.believed.record, begin)
     return replace(scene, beside=other, marks=marks)
-
-
-def _promises(ledger: Ledger) -> Section:
-    rows = tuple((e.promise, e.finding, 'held' if e.is_kept else 'BROKEN') for e in ledger.entries)
-    lead = 'Read from the recorded bag; every plan was certified once more, from what is in it.'
-    return Section('What was promised', lead, tables=(Table(('promise', 'finding', ''), rows),))
-
-
-def _broken(ledger: Ledger) -> tuple[str, str]:
-    """Return the verdict on a run in which something else went wrong than what pages look at."""
-    broken = (f'{e.promise}: {e.finding}' for e in ledger.entries if not e.is_kept)
-    return 'Not every promise held:', '; '.join(broken) + '.'
 
 
 def _what_happened(outcome: DemoOutcome) -> str:

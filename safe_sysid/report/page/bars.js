@@ -18,7 +18,7 @@ function drawBars(bars, parent, clock) {
       const known = [low, high, a, b].every(x => x !== null);
       now.style.left = known ? `${share(a)}%` : '0'; now.style.width = known ? `${Math.max(0.4, share(b) - share(a))}%` : '100%';
       dot.style.left = `${known ? share(bars.nominal[k][i]) : 50}%`;
-      words.textContent = `${figure3(a)} … ${figure3(b)} ${bars.units[i]}`;
+      words.textContent = `${figure3(a)} … ${figure3(b)} ${bars.units[i].replace('^2', '²')}`;
     };
   });
   let drawn = -1;

@@ -27,6 +27,7 @@ function build(data) {
   const main = document.querySelector('main'), [first, last] = stretchOfTime(data), clock = makeClock(first, last);
   const header = html('header', '', null, main);
   html('h1', '', data.title, header); html('p', '', data.subtitle, header);
+  if (data.answer) { const answer = html('div', 'answer', null, header); html('strong', '', data.answer[0], answer); html('p', '', data.answer[1], answer); }
   const verdict = html('div', data.good ? 'verdict' : 'verdict bad', null, header);
   html('b', '', data.verdict[0], verdict); verdict.append(' ' + data.verdict[1]);
   if (data.facts.length) {

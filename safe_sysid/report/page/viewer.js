@@ -96,7 +96,7 @@ function makeViewer(canvas, overlay, data) {
   const empty = new THREE.BufferGeometry(), layer = (material, order) => { const mesh = new THREE.Mesh(empty, material); mesh.renderOrder = order; mesh.frustumCulled = false; world.add(mesh); return mesh; };
   const put = (mesh, geometry, visible) => { mesh.geometry = geometry || empty; mesh.visible = !!geometry && visible; };
   const once = bit => ({ transparent: true, depthWrite: false, stencilWrite: true, stencilRef: bit, stencilFuncMask: bit, stencilWriteMask: bit, stencilFunc: THREE.NotEqualStencilFunc, stencilZPass: THREE.ReplaceStencilOp });
-  const now = layer(flat('reach', { opacity: 0.2, ...once(1) }), 10), plan = layer(shaded('reach', { opacity: 0.2, ...once(2) }), 12);
+  const now = layer(flat('reach', { opacity: 0.15, ...once(1) }), 10), plan = layer(shaded('reach', { opacity: 0.17, ...once(2) }), 12);
   const built = new Map();
   let current = { step: '', geometry: null };
   function reachAt(time) {
@@ -179,7 +179,7 @@ function makeViewer(canvas, overlay, data) {
     v.set(...point).project(camera);
     const x = (v.x + 1) / 2 * canvas.clientWidth, y = (1 - v.y) / 2 * canvas.clientHeight;
     label.style.display = visible && v.z < 1 ? '' : 'none';
-    const wide = 4 * label.textContent.length + 8;  // about half its width, which nobody measures every time
+    const wide = Math.min(4 * label.textContent.length + 8, 0.23 * canvas.clientWidth + 8);  // about half its width, which nobody measures every time
     label.style.transform = `translate(-50%, -50%) translate(${Math.max(wide, Math.min(canvas.clientWidth - wide, x)).toFixed(1)}px, ${y.toFixed(1)}px)`;
   }
 
@@ -198,7 +198,7 @@ function makeViewer(canvas, overlay, data) {
     if (data.beside) take(ASIDE);
     const size = Math.max(0.6, Math.hypot(...low.map((l, i) => high[i] - l)));
     floor(1.6 * size);
-    return { target: low.map((l, i) => (l + high[i]) / 2), distance: 1.25 * size };
+    return { target: low.map((l, i) => (l + high[i]) / 2), distance: 1.33 * size };
   })();
 
   const finest = software ? HIGHEST_RATIO : Math.min(window.devicePixelRatio || 1, HIGHEST_RATIO);
