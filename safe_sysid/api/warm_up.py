@@ -110,10 +110,11 @@ def _compile(progress: Progress, expected: int) -> int:
     finally:
         for process in processes:
             process.terminate()
-    if any(process.exitcode for process in processes):
+    ends = [process.exitcode for process in processes]
+    if any(ends):
         raise SafeSysidError(
-            'kernels could not be compiled ahead of time; why is said above, or the process was '
-            'killed for want of memory (a gigabyte each is enough)'
+            'kernels could not be compiled ahead of time: processes ended with status '
+            f'{" and ".join(map(str, ends))}; why is said above, -9 is want of memory'
         )
     return count
 

@@ -143,7 +143,8 @@ def _clear_pose(problem: DesignProblem, rng: np.random.Generator) -> Array:
     """Return a pose at rest that keeps all distances and torques."""
     limits = problem.model.limits
     ends = limits.position_lower, limits.position_upper
-    middle = np.where(np.isfinite(ends).all(axis=0), 0.5 * (ends[0] + ends[1]), 0.0)
+    has_ends = np.isfinite(ends).all(axis=0)
+    middle = np.where(has_ends, 0.5 * np.sum(np.where(has_ends, ends, 0.0), axis=0), 0.0)
     for _ in range(POSE_TRIES):
         x = np.zeros(problem.shape)
         drawn = random_states(limits, rng, 1)[0, 0]

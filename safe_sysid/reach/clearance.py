@@ -105,7 +105,7 @@ def clearances(
     if count >= SHARED_FROM:
         over_steps(_clearances, steps, *arguments)
     else:
-        _clearances((0, count), *arguments)
+        _clearances((0, steps), *arguments)
     return values, jacobian
 
 
