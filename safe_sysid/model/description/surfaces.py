@@ -3,7 +3,8 @@
 Links behind fixed and held joints belong to the body that carries them. Links behind held joints
 beyond the tip, the fingers of a gripper, are taken at all positions of these joints: a vertex is
 at most half a step of a joint times its lever from where it is at one of the positions looked at,
-so the hull of cubes of that half width around the vertices at those contains the link at all times.
+so the hull of cubes of that half width around the vertices at those contains the link at all
+times.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ class _Sweeps:
 
     def _beyond_tip(self, link: str) -> Iterator[DescribedJoint]:
         """Joints from a link down to the last one that moves; none if that is not below it."""
-        path = []
+        path: list[DescribedJoint] = []
         while link in self._above:
             joint = self._above[link]
             if joint.name in self._chain.joints:
