@@ -37,7 +37,11 @@ from safe_sysid.identify.difference.rows import (
     stretch_of,
 )
 from safe_sysid.identify.difference.shared_fit import SharedFit, payload_prior, shared_fit
-from safe_sysid.identify.difference.spectral_blocks import block_seconds, spectral_blocks
+from safe_sysid.identify.difference.spectral_blocks import (
+    SHORTEST,
+    block_seconds,
+    spectral_blocks,
+)
 from safe_sysid.identify.difference.torque_delay import (
     TorqueDelay,
     rate_of_change,
@@ -257,6 +261,9 @@ def _guaranteed(
     """Membership of all blocks, with errors as large as empty blocks show."""
     seconds = block_seconds(float(np.count_nonzero(rows.loaded)) / rows.rate)
     promise = promise_of(spectral_blocks(empty.rows, seconds), empty.rows, empty.fit)
+    while promise.blocks == 0 and seconds >= 2.0 * SHORTEST:  # from pose to pose, joints rest
+        seconds *= 0.5
+        promise = promise_of(spectral_blocks(empty.rows, seconds), empty.rows, empty.fit)
     late = GAIN_RANGE * empty.delay.left
     promise = replace(promise, delta=faster * promise.delta, faster=faster, late=late)
     fit = shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)

@@ -17,6 +17,7 @@ from safe_sysid.identify.difference.rows import DifferenceRows
 
 BAND = 2.0  # [Hz] frequencies above teach next to nothing of a payload
 LONGEST = 8.0  # [s] of a block
+SHORTEST = 1.0  # [s] of a block of motions with rests between them
 FEWEST = 2  # blocks that a loaded recording is cut into
 
 

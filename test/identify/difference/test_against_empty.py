@@ -139,3 +139,17 @@ def test_a_motion_that_calibrate_refuses_gives_the_payload_by_comparison(rng):
     assert given.lower[0] <= PAYLOAD[0] <= given.upper[0]
     assert sure.lower[0] <= PAYLOAD[0] <= sure.upper[0]
     assert given.radius[0] < 0.3
+
+
+def test_moves_from_pose_to_pose_give_both_intervals(rng):
+    """Blocks are as short as the moves are; rests say nothing, as friction is anything there."""
+    arm = TwoLinks(rng, noise=0.01)
+    poses = rng.uniform(-1.2, 1.2, (13, 2))
+    empty = arm.log_from_pose_to_pose(0.0 * PAYLOAD, poses)
+    loaded = arm.log_from_pose_to_pose(PAYLOAD, poses[::-1][:9])
+    found = payload_difference(arm.problem(loaded, [empty]))
+    given, sure = found.statistical_bounds, found.guaranteed_bounds
+    assert given.lower[0] <= PAYLOAD[0] <= given.upper[0]
+    assert found.guaranteed.promise.seconds < 3.0
+    assert sure.lower[0] <= PAYLOAD[0] <= sure.upper[0]
+    assert sure.radius[0] < 0.8

@@ -1,5 +1,7 @@
 """Recordings of an arm that is not as described, empty and with a payload, with a known truth."""
 
+import itertools
+
 import numpy as np
 
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits
@@ -50,6 +52,26 @@ class TwoLinks:
         q, qd = np.array([1.0, 0.3]) @ sines
         qdd = np.array([1.0, 0.3]) @ (-(rates**2) * sines[0])
         return self.log_of(SimulatedMotion(t, *(x[:, None] * way for x in (q, qd, qdd))), payload)
+
+    def log_from_pose_to_pose(self, payload, poses):
+        """What is recorded of moves of 2 s and rests as long, where friction is anything."""
+        share = np.arange(round(2.0 * RATE)) / (2.0 * RATE)
+        moves = (10.0 - 15.0 * share + 6.0 * share**2) * share**3
+        ways = [
+            np.concatenate([a + (b - a) * moves[:, None], np.tile(b, (len(moves), 1))])
+            for a, b in itertools.pairwise(poses)
+        ]
+        q = np.concatenate(ways)
+        qd = np.gradient(q, 1.0 / RATE, axis=0)
+        motion = SimulatedMotion(
+            np.arange(len(q)) / RATE, q, qd, np.gradient(qd, 1.0 / RATE, axis=0)
+        )
+        log = self.log_of(motion, payload)
+        coulomb = self.truth.theta[self.truth.layout.joint_entries('Fc')]
+        for i in range(len(ways)):
+            rest = slice((2 * i + 1) * len(moves), (2 * i + 2) * len(moves))
+            log.tau[rest] += coulomb * self.rng.uniform(-1.0, 1.0, 2)
+        return log
 
     def log_of(self, motion, payload):
         """What is recorded of a motion."""
