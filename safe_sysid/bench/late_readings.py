@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,21 +15,37 @@ from safe_sysid.bench.experiments.late_loops import (
     late_loop,
     random_pair,
     whole,
+    without_ageing,
+    without_errors_of_r,
+    without_pull,
     without_room,
 )
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bench.settings import Progress
-from safe_sysid.errors import SafeSysidError
+from safe_sysid.errors import SafeSysidError, SimulationError
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.interval import Interval
+from safe_sysid.simulate.drake import DrakeBody
+from safe_sysid.simulate.mujoco import MujocoBody
+from safe_sysid.simulate.rigid_body import RigidBody
+from safe_sysid.simulate.simulated_arm import Dynamics
 
 LOOPS_EACH = 20  # for two plans
 TRIES = 5  # to find two that are certified
-LAWS = {'as it is': whole, 'r_hat for r': without_room, 'from two readings': differentiated}
+SLOW = (0.0, 2e-4)  # [s] time constants of drives, in turn
+LAWS = {
+    'as it is': whole,
+    'without errors of r': without_errors_of_r,
+    'without ageing': without_ageing,
+    'without pull': without_pull,
+    'r_hat for r': without_room,
+    'from two readings': differentiated,
+}
 NONE = 1e-12
 STAMP, ZERO, TILT = 2e-5, 1e-3, 1e-3  # [s, rad, rad] in the table of costs
 
@@ -38,24 +55,58 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
     progress('what each error of late readings costs')
     costs = term_costs()
     loops: dict[str, list[LateLoop]] = {name: [] for name in LAWS}
-    pair, found = None, 0
+    simulators, pair, found = _simulators(), None, 0
+    in_simulator = dict.fromkeys(simulators, 0)
     for i in range(runs):
         if i % LOOPS_EACH == 0:
             progress(f'late loop {i} of {runs}')
-            pairs = (random_pair(np.random.default_rng([seed, i, n])) for n in range(TRIES))
+            slow = SLOW[i // LOOPS_EACH % len(SLOW)]
+            pairs = (random_pair(np.random.default_rng([seed, i, n]), slow) for n in range(TRIES))
             pair = next((each for each in pairs if each is not None), None)
             found += pair is not None
         if pair is None:
             continue
+        which = list(simulators)[i % len(simulators)]
         for name, law in LAWS.items():
             if law is whole or i % LOOPS_EACH < LOOPS_EACH // 4:
-                loops[name].append(late_loop(pair, np.random.default_rng([seed, i]), law))
+                rng = np.random.default_rng([seed, i])
+                loops[name].append(late_loop(pair, rng, law, simulators[which]))
+                in_simulator[which] += law is whole
+    kept = loops['as it is']
     return {
+        'real_runs': len(kept),
+        'real_violations': sum(loop.is_broken for loop in kept),
+        'real_terms': _shares(costs),
+        'late_simulators': in_simulator,
         'late_plans': 2 * found,
-        'late_violations': sum(loop.is_broken for loop in loops['as it is']),
+        'late_violations': sum(loop.is_broken for loop in kept),
         'late_loops': [_row(name, each) for name, each in loops.items()],
         'late_costs': costs,
     }
+
+
+def _simulators() -> dict[str, Callable[[RobotModel], Dynamics]]:
+    """Return all that are installed."""
+    every: dict[str, Callable[[RobotModel], Dynamics]] = {
+        'built in': RigidBody,
+        'Drake': DrakeBody,
+        'MuJoCo': MujocoBody,
+    }
+    arm, found = RobotModel.named('two_link'), {}
+    for name, body in every.items():
+        try:
+            body(arm)
+        except SimulationError:
+            continue
+        found[name] = body
+    return found
+
+
+def _shares(costs: list[dict[str, object]]) -> dict[str, float]:
+    """Share of the tube that every error takes, by what is left without it."""
+    used = {str(row['without']): float(str(row['share_of_tube'])) for row in costs}
+    whole = used.pop('nothing')
+    return {name: 1.0 - share / whole for name, share in used.items()}
 
 
 def _row(name: str, loops: list[LateLoop]) -> dict[str, object]:

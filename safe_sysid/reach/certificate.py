@@ -13,6 +13,7 @@ from safe_sysid.reach.plan_error import position_shape
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.track.seen_law import SeenLaw
+from safe_sysid.trajectory.extrema import acceleration_extrema
 
 ASSUMPTIONS = (
     'the parameters of the arm are within the bounds of the certificate',
@@ -26,7 +27,7 @@ ASSUMPTIONS = (
 EXACT = 'positions and velocities are read exactly, and torques act at once'
 LATE = (
     'positions are read, and torques act, within the steps and times that the sampling of the '
-    'problem states; drives follow commands at once'
+    'problem states; drives that follow commands slowly are of first order and all alike'
 )
 
 
@@ -113,6 +114,20 @@ class PlanCertificate:
         certain = float(bounds.bounds.lower[bounds.layout.joint_entries('Ia')][j])
         V_M = self.problem.promised.V_M
         return needed_sentence(smallest.where, V_M, speed, max(certain, 0.0))
+
+    @property
+    def acceleration(self) -> Array | None:
+        """Bounds of the arm's own |acceleration| on the first piece, (n,); None: none is proven.
+
+        It is qdd_d - d2e/dt2, and d2e/dt2 = dr/dt - K_r de/dt, of which the law of an arm that is
+        seen late has a bound. Of one that is seen exactly friction and v may jump as they like.
+        """
+        if self.law is None:
+            return None
+        horizon, K_r = self.problem.horizon, self.problem.gains.K_r
+        desired = acceleration_extrema(horizon.curve, horizon.k_center).range.magnitude
+        bound: Array = desired + K_r * self.error.velocity + self.law.pace.rate
+        return bound * (1.0 + 1e-12)
 
     @property
     def holds(self) -> bool:

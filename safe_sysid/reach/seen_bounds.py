@@ -5,7 +5,9 @@ All of that but the pull goes to W_s theta as a box (`torque_change`). What it c
 the differences and 0 without them, so of differences that are
 half of these it is half at most. The pull goes to the ball, as |H x| in the norm of M^-1 <=
 kappa |x|_M; if the K_r are not all the same it goes to the box, too. To the box come also gravity
-that is tilted and friction at rest above the bounds of Coulomb's.
+that is tilted, friction at rest above the bounds of Coulomb's, and what commands change that are
+older than the lag of a slow drive. Drives of first order average commands with weights that are
+the same for all joints; dV/dt <= 0 under each of these commands is dV/dt <= 0 under their average.
 
 M and what it is against the arm's own mass matrix says `seen_inertia`. With it the part of dr/dt
 that is not the known -M^-1 v,
@@ -204,9 +206,12 @@ class _Plan:
         own = whole = self._pace(push, inertia, coriolis, length)
         if self.before is not None:
             whole = _either(own, self.before.pace, self._length_before(shell.mu))
-        observer = ObserverBounds(K, self.step, whole.unknown, s.window, s.jitter + s.stamp)
+        observer = ObserverBounds(
+            *(K, self.step, whole.unknown, s.window, s.jitter + s.stamp, s.reach, whole.lagged)
+        )
         late = observer._replace(drift=whole.unknown + 2.0 * whole.moved / s.period)
-        rho = observation_bound(late, s.period) + 4.0 * whole.moved
+        edges = 4.0 * (1.0 + s.reach / s.period)
+        rho = observation_bound(late, s.period) + edges * whole.moved
         delta_v = (rho + 0.5 * K * self.step) * ROUNDING
         aged = s.age * (whole.rate + K * self.error.velocity) * ROUNDING
         turning = whole.length + K.max() * np.sqrt(2.0 * shell.V_M / shell.mu)
@@ -228,7 +233,9 @@ class _Plan:
         unknown += inertia.motion(away, (1.0 - inertia.mu) * size)
         rate = (unknown + known).max(axis=0) * ROUNDING
         unknown = np.maximum(unknown.max(axis=0) * ROUNDING, 1e-9)
-        return Pace(unknown, jitter * known.max(axis=0), rate, length, self.jerk)
+        most = known.max(axis=0)
+        lagged = 2.0 * self.sampling.shifted * most * ROUNDING
+        return Pace(unknown, jitter * most, lagged, rate, length, self.jerk)
 
     def _differences(self, delta_v: Array, aged: Array) -> Array:
         return differences(self.sampling, self.motion, self.step, (delta_v, aged))
@@ -292,11 +299,12 @@ class _Plan:
         return np.asarray(total + rigid.spread + Fv * self.error.r_max)
 
     def _extra(self) -> Array:
-        """Torque of tilted gravity, and of friction at rest above Coulomb's, (n,) [N m]."""
+        """Torque of tilted gravity, friction at rest above Coulomb's, old commands, (n,) [N m]."""
         bounds = self.estimate.bounds
         Fc = bounds.upper[self.model.layout.joint_entries('Fc')]
         tilted = tilt_torque(self.model, bounds.magnitude, self.sampling.tilt)
-        return np.asarray((tilted + self.model.friction.above_coulomb(Fc)) * ROUNDING)
+        standing = self.model.friction.above_coulomb(Fc)
+        return np.asarray((tilted + standing + self.sampling.older) * ROUNDING)
 
 
 def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
@@ -309,8 +317,8 @@ def _desired(horizon: Horizon) -> tuple[Array, Array, Array]:
 
 def _either(a: Pace, b: Pace, length: float) -> Pace:
     """Bounds for both, with the length of b in the norm of a."""
-    unknown, moved, rate = (np.maximum(x, y) for x, y in zip(a[:3], b[:3], strict=True))
-    return Pace(unknown, moved, rate, max(a.length, length), np.maximum(a.jerk, b.jerk))
+    unknown, moved, lagged, rate = (np.maximum(x, y) for x, y in zip(a[:4], b[:4], strict=True))
+    return Pace(unknown, moved, lagged, rate, max(a.length, length), np.maximum(a.jerk, b.jerk))
 
 
 def _magnitude(reach: JointReach, rows: Array) -> Array:

@@ -3,15 +3,18 @@
     step      twice the error of a position at rest: of the encoder's step, or as it is stated
     zero      of the joints, tilt of gravity, stamps: as `model/sensing.py` has them
     delay     largest of `command`; half of what it may vary is the jitter
+    slow      time constant of the drives; the same for all of them
+    older     share OLDER of what commands can differ by, twice the torque limit
     window    of readings, 50 ms or as many as the observer keeps
 
 What nobody stated is wide there, and said. What the law does not allow for is refused, stated or
-not: drives that follow with a time constant, slew limits, backlash, a hold other than a period.
+not: time constants that differ from joint to joint, slew limits, backlash, a hold other than a
+period.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,10 +22,11 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import backlash, read_error, stamp_error, tilt_error, zero_error
 from safe_sysid.track.error_observer import LENGTH
-from safe_sysid.track.seen_law import Sampling
+from safe_sysid.track.seen_law import OLDER, Sampling
 
 WINDOW = 0.05  # [s]
 SPARE = 8  # readings that are kept beside those of a window
+ALIKE = 'all joints follow commands with the same time constant, at most that of actuation'
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,27 +46,31 @@ def described_sampling(model: RobotModel, period: float) -> DescribedSampling:
     stamp, tilt = stamp_error(model, sentences), tilt_error(model, sentences)
     zero = zero_error(model, sentences)
     if model.actuation.held(period) == 0.0 and not (
-        largest or stamp or tilt or step.any() or zero.any()
+        largest or stamp or tilt or step.any() or zero.any() or model.actuation.bandwidth.any()
     ):
         return DescribedSampling(None, ())
-    window = max(2.0 * period, min(WINDOW, (LENGTH - SPARE) * period))
+    slow = float(model.actuation.bandwidth.max(initial=0.0))
+    older = 2.0 * OLDER * model.limits.torque if slow else 0.0 * zero
+    if slow:
+        sentences.append(ALIKE)
     jitter = 0.5 * (largest - least)
-    sampling = Sampling(step, period, largest, jitter, window, stamp, zero, tilt)
+    seen = Sampling(step, period, largest, jitter, period, stamp, zero, tilt, slow, older)
+    window = max(2.0 * period, min(WINDOW, (LENGTH - SPARE) * period - seen.age))
+    sampling = replace(seen, window=window)
     return DescribedSampling(sampling, tuple(sentences))
 
 
 def _refuse_what_is_not_covered(model: RobotModel, period: float) -> None:
     """Name what the settings of an arm say, or leave open, that no certificate contains."""
     drives, names = model.actuation, model.layout.joint_names
-    slow = np.flatnonzero(drives.bandwidth > 0.0)
-    if len(slow):
-        said = 'follows a command with a time constant of'
-        open_ = any('bandwidth' in sentence for sentence in drives.sentences)
+    slowest, fastest = int(np.argmax(drives.bandwidth)), int(np.argmin(drives.bandwidth))
+    if drives.bandwidth[slowest] > drives.bandwidth[fastest]:
         _refuse(
             model,
-            f'{names[slow[0]]} {said} {1e3 * drives.bandwidth[slow[0]]:g} ms'
-            + (' (assumed, as nobody stated it)' if open_ else ''),
-            'actuation: bandwidth: 0.0, if drives follow within a sample',
+            f'{names[slowest]} follows a command with a time constant of '
+            f'{1e3 * drives.bandwidth[slowest]:g} ms, {names[fastest]} with '
+            f'{1e3 * drives.bandwidth[fastest]:g} ms',
+            'actuation: the same bandwidth on all joints',
         )
     limited = np.flatnonzero(np.isfinite(drives.slew))
     if len(limited):

@@ -16,6 +16,10 @@ the half width that is found is smaller most of the time. Where the intersection
 assumption is false.
 
 A torque whose beginning is known to `jitter` J only adds J |difference to the one before| W(b).
+If in truth all torques act earlier or later together, by d or by an average over such d, the
+integral is off by at most 2 |d|, or its average, times the largest known part, as W falls from 1
+to 0: that is `lagged`. Torques count as weighty as they are at the nearest instant within `reach`,
+J and the largest |d|.
 Windows go by the stamps of the readings: one that was lost makes none of them wrong.
 """
 
@@ -44,7 +48,9 @@ class ObserverBounds(NamedTuple):
     step: Array  # [rad] of the encoder: readings are within half of it, and ROUNDING
     drift: Array  # [rad/s^2] of dr/dt but for its known part
     window: float  # [s] of the oldest reading that is used
-    jitter: float  # [s] by which a torque may begin earlier or later than said
+    jitter: float  # [s] by which a torque may begin earlier or later than others
+    reach: float  # [s] by which it may begin earlier or later than said
+    lagged: Array  # [rad/s] that all of them together may change by that
 
 
 class History(NamedTuple):
@@ -72,7 +78,7 @@ def observation_bound(bounds: ObserverBounds, period: float) -> Array:
     K, half = bounds.K_r, 0.5 * bounds.step + ROUNDING
     readings = half * K / np.tanh(0.5 * K * D)
     drift = bounds.drift * 0.5 * D  # at least A (g - D e^-KD) / (K g)
-    return np.asarray((readings + drift).min(axis=0) * (1.0 + SLACK))
+    return np.asarray(((readings + drift).min(axis=0) + bounds.lagged) * (1.0 + SLACK))
 
 
 @jit
@@ -159,7 +165,7 @@ def _interval_of(history: History, bounds: ObserverBounds, j: int) -> tuple[floa
         middle = (e - fading * history.error[at, j]) / g
         middle += (decayed - fading * plain) / (K * g)
         radius = (0.5 * bounds.step[j] + ROUNDING) * (1.0 + fading) / g
-        radius += bounds.drift[j] * 0.5 * D + late / (K * g)
+        radius += bounds.drift[j] * 0.5 * D + late / (K * g) + bounds.lagged[j]
         radius += 16.0 * EPS * (abs(middle) + (abs(decayed) + abs(plain)) / (K * g))
         radius *= 1.0 + 64.0 * EPS
         low, high = max(low, middle - radius), min(high, middle + radius)
@@ -180,9 +186,9 @@ def _move(
 ) -> None:
     """Add what the beginning of a known part within the window may be off."""
     begin = now - history.start[which[0] % len(history.start)]
-    if begin > -bounds.jitter:
+    if begin > -bounds.reach:
         size = _change(history, which[0], which[1]) * bounds.jitter
-        moved[0] += size * np.exp(-bounds.K_r[which[1]] * max(0.0, begin - bounds.jitter))
+        moved[0] += size * np.exp(-bounds.K_r[which[1]] * max(0.0, begin - bounds.reach))
         moved[1] += size
 
 
@@ -194,10 +200,10 @@ def _about_to_end(
     part, K, total = which[0], bounds.K_r[which[1]], 0.0
     while part >= max(0, history.counts[1] - len(history.start) + 1):
         start = history.start[part % len(history.start)]
-        if start <= first - bounds.jitter:
+        if start <= first - bounds.reach:
             break
         size = _change(history, part, which[1]) * bounds.jitter
-        weight = np.exp(-K * max(0.0, now - start - bounds.jitter)) - np.exp(-K * (now - first))
+        weight = np.exp(-K * max(0.0, now - start - bounds.reach)) - np.exp(-K * (now - first))
         total += size * max(0.0, weight)
         part -= 1
     return total

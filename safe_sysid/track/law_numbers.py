@@ -10,8 +10,8 @@ from safe_sysid.track.error_observer import ObserverBounds
 from safe_sysid.track.invariance import LawBounds, Shell
 from safe_sysid.track.seen_law import Pace, Sampling, SeenLaw
 
-NUMBERS = 20  # that a law has whatever the arm
-ROWS = 15  # numbers it has for each joint
+NUMBERS = 22  # that a law has whatever the arm
+ROWS = 19  # numbers it has for each joint
 
 
 def numbers_of(law: SeenLaw) -> Array:
@@ -19,19 +19,19 @@ def numbers_of(law: SeenLaw) -> Array:
     s, shell, own, first = law.sampling, law.shell, law.pace, law.first_pace
     n = len(law.room)
     alone = (
-        *(s.period, s.delay, s.jitter, s.window, s.stamp, s.tilt),
+        *(s.period, s.delay, s.jitter, s.window, s.stamp, s.tilt, s.slow),
         *(shell.V_M, shell.mu, shell.kappa),
         *law.bounds,
-        *(law.observer.window, law.observer.jitter),
+        *(law.observer.window, law.observer.jitter, law.observer.reach),
         law.sign_speed,
         law.pace.length,
     )
     rows = (
-        *(s.step, s.zero),
-        *law.observer[:3],
+        *(s.step, s.zero, s.older),
+        *(law.observer.K_r, law.observer.step, law.observer.drift, law.observer.lagged),
         *(law.half_width, law.room),
-        *(own.unknown, own.moved, own.rate, own.jerk),
-        *(first.unknown, first.moved, first.rate, first.jerk),
+        *(own.unknown, own.moved, own.lagged, own.rate, own.jerk),
+        *(first.unknown, first.moved, first.lagged, first.rate, first.jerk),
     )
     each = [np.broadcast_to(row, (n,)) for row in rows]
     return np.concatenate([alone, [first.length], *each])
@@ -46,16 +46,16 @@ def law_of(numbers: Array, n: int) -> SeenLaw:
         )
     alone = [float(x) for x in numbers[:NUMBERS]]
     rows = numbers[NUMBERS:].reshape(ROWS, n).copy()
-    period, delay, jitter, window, stamp, tilt = alone[:6]
-    own, first = rows[7:11], rows[11:15]
+    period, delay, jitter, window, stamp, tilt, slow = alone[:7]
+    own, first = rows[9:14], rows[14:19]
     return SeenLaw(
-        Sampling(rows[0], period, delay, jitter, window, stamp, rows[1], tilt),
-        Shell(*alone[6:9]),
-        LawBounds(*alone[9:15]),
-        ObserverBounds(rows[2], rows[3], rows[4], *alone[15:17]),
-        rows[5],
-        rows[6],
-        alone[17],
-        Pace(own[0], own[1], own[2], alone[18], own[3]),
-        Pace(first[0], first[1], first[2], alone[19], first[3]),
+        Sampling(rows[0], period, delay, jitter, window, stamp, rows[1], tilt, slow, rows[2]),
+        Shell(*alone[7:10]),
+        LawBounds(*alone[10:16]),
+        ObserverBounds(rows[3], rows[4], rows[5], alone[16], alone[17], alone[18], rows[6]),
+        rows[7],
+        rows[8],
+        alone[19],
+        Pace(own[0], own[1], own[2], own[3], alone[20], own[4]),
+        Pace(first[0], first[1], first[2], first[3], alone[21], first[4]),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.track.error_observer import ObserverBounds
 from safe_sysid.track.invariance import LawBounds, Shell
 
+OLDER = 0.002  # share of a torque that comes from commands older than the lag
+HALF = math.log(2.0)  # time constants after which half of a command has come
+
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
@@ -20,6 +24,11 @@ class Sampling:
     The torque of a sample begins to act at most `delay` after the instant at which the sample is
     true, at least `delay - 2 jitter` after it, and goes on until that of the next one does. Stamps
     are within `stamp` of these instants.
+
+    Drives that follow commands slowly are of first order, with one time constant for all joints,
+    which is `slow` at most. What acts then is an average of torques that come later than that, of
+    all joints with the same weights. Its share OLDER is of those that come more than `lag` later,
+    and changes it by `older` at most.
     """
 
     step: Array  # (n,) [rad] of the encoders; readings at rest are within half of it
@@ -30,9 +39,19 @@ class Sampling:
     stamp: float = 0.0  # [s]
     zero: Array | float = 0.0  # (n,) [rad] of joints that read 0, a constant of the arm
     tilt: float = 0.0  # [rad] of gravity
+    slow: float = 0.0  # [s]
+    older: Array | float = 0.0  # (n,) [N m]
 
     def __post_init__(self) -> None:
-        times = (self.period, self.delay, self.jitter, self.window, self.stamp, self.tilt)
+        times = (
+            self.period,
+            self.delay,
+            self.jitter,
+            self.window,
+            self.stamp,
+            self.tilt,
+            self.slow,
+        )
         if not (np.all(np.isfinite(times)) and min(times) >= 0.0 and self.period > 0.0):
             raise ConfigError(f'times {times} of a sampling have to be finite and not negative')
         if 2.0 * self.jitter > self.delay or self.window < self.period:
@@ -40,7 +59,7 @@ class Sampling:
                 f'a delay of {self.delay} s cannot jitter by {self.jitter} s either way, and a '
                 f'window of {self.window} s has to hold a period of {self.period} s'
             )
-        for name in ('step', 'zero'):
+        for name in ('step', 'zero', 'older'):
             value = np.asarray(getattr(self, name))
             if not np.all((value >= 0.0) & np.isfinite(value)):
                 raise ConfigError(f'{name} of a sampling, {value}, has to be finite, not negative')
@@ -53,19 +72,43 @@ class Sampling:
         )
 
     @property
+    def lag(self) -> float:
+        """Time after which a command has all but the share OLDER of what acts [s]."""
+        return self.slow * math.log(1.0 / OLDER)
+
+    @property
     def age(self) -> float:
         """S, largest age of the state behind a torque that acts, by its stamp [s]."""
-        return self.delay + self.period + self.stamp
+        return self.delay + self.lag + self.period + self.stamp
 
     @property
     def middle(self) -> float:
         """From a stamp to the middle of the time in which its torque acts [s]."""
-        return self.delay - self.jitter + 0.5 * self.period
+        return self.delay - self.jitter + 0.5 * (self.lag + self.period)
 
     @property
     def half(self) -> float:
         """From that middle to either end [s]."""
-        return self.jitter + self.stamp + 0.5 * self.period
+        return self.jitter + 0.5 * self.lag + self.stamp + 0.5 * self.period
+
+    @property
+    def begins(self) -> float:
+        """From a stamp to the instant from which its torque is taken to act [s]."""
+        return self.delay - self.jitter + HALF * self.slow
+
+    @property
+    def shifted(self) -> float:
+        """How much earlier or later torques act than that, on average, at most [s].
+
+        For c = T ln 2 the mean of |a - c| over lags a of first order with a time constant T' up to
+        T is c at most: it is c - T' + 2 T' exp(-c / T'), which falls and then rises with T' to c.
+        """
+        return HALF * self.slow
+
+    @property
+    def reach(self) -> float:
+        """From that instant to any at which it may begin [s]."""
+        return self.jitter + self.stamp + self.lag - self.shifted
 
 
 class Pace(NamedTuple):
@@ -73,6 +116,7 @@ class Pace(NamedTuple):
 
     unknown: Array  # (n,) [rad/s^2] of dr/dt but for its known part
     moved: Array  # (n,) [rad/s] that torques which begin early or late change
+    lagged: Array  # (n,) [rad/s] that the lag of all torques changes
     rate: Array  # (n,) [rad/s^2] of dr/dt
     length: float  # [J^1/2 / s] of dr/dt in the norm of M
     jerk: Array  # (n,) [rad/s^3] of the desired motion

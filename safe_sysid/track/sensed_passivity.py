@@ -14,7 +14,8 @@ has to be the same for all plans of a run. What was seen of the arm before stays
 
 A plan that begins anew stands still where the arm is. Then V <= V_M has to be seen, errors of the
 state included, and a history of the arm has to be there: `look` takes samples of an arm that is
-held by something else. What held it has to be as gentle as this law.
+held by something else. What held it has to be as gentle as this law, also for as long as it goes
+on where drives follow slowly.
 
 What is seen and cannot be is a `BrokenPromiseError`: V above V_M whatever is unknown, or readings
 that no motion within its bounds fits. Who gets one brakes the arm (`brake`), which takes what is
@@ -358,8 +359,8 @@ class SensedPassivityController:
             raise MeasurementError('positions measured are not finite')
 
     def _acting(self, t: float) -> Array:
-        """Torque of a sample, noted as acting from the first instant at which it may."""
-        start, self._held = t + self._sampling.delay - self._sampling.jitter, None
+        """Torque of a sample, noted as acting from the middle of the instants at which it may."""
+        start, self._held = t + self._sampling.begins, None
         damped_rate(self._work.energy[GAIN], self._work.state[R, 0], self._rate)
         record_rate(self._history, start, self._rate)
         torque: Array = self._work.result[TORQUE].copy()

@@ -20,8 +20,10 @@ def uncertified(model: RobotModel, gains: Gains, sampling: Sampling) -> SeenLaw:
         model.limits.acceleration.copy(),
         sampling.window,
         sampling.jitter + sampling.stamp,
+        sampling.reach,
+        np.zeros(n),
     )
-    pace = Pace(unbounded, unbounded, unbounded, np.inf, unbounded)
+    pace = Pace(unbounded, unbounded, unbounded, unbounded, np.inf, unbounded)
     bounds = LawBounds(gains.V_M, gains.alpha)
     return SeenLaw(
         sampling,

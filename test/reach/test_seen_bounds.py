@@ -18,6 +18,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
 from safe_sysid.reach.plan_error import plan_error
 from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.seen_bounds import seen_bounds
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track import sensed_passivity
@@ -34,12 +35,15 @@ LOAD = 0.5  # [N m] offset at the end of its bounds
 EXACT = Gains(np.full(2, 10.0), 0.02, 1000.0, sign_speed=0.5)
 GAINS = replace(EXACT, torque_error=0.02, torque_ratio=0.01)
 SAMPLING = Sampling(np.full(2, 2e-5), 1e-3, 1e-3)
+SLOW = 5e-5  # [s] time constant of drives that follow slowly
+SLOWLY = replace(SAMPLING, slow=SLOW, older=np.full(2, 0.04))
 
 
 class Loop(NamedTuple):
     """What happened at every instant of the simulation."""
 
     energy: np.ndarray  # as a share of V_M
+    acceleration: np.ndarray  # (n,) largest |qdd|
     seen: np.ndarray  # |r - r_hat| at samples, as a share of the half width
     robust: np.ndarray  # |v|
     in_range: bool  # V, in what the controller says of it
@@ -177,8 +181,11 @@ def plan_of(law, estimate, k, horizon, start=START):
     return Plan(start, end, horizon.curve, k, estimate.bounds, None, theta_0, laws=(law,))
 
 
-def looped(seed, law, setting=ALL, late=0.0, after=None):
-    """Run a plan, and one after it; `late` [s] is how much later torques act than said."""
+def looped(seed, law, setting=ALL, late=0.0, after=None, slow=0.0):
+    """Run a plan, and one after it; `late` [s] is how much later torques act than said.
+
+    Drives follow with a time constant `slow` [s].
+    """
     rng, sampling, gains = np.random.default_rng([11, seed]), law.sampling, setting.gains
     truth, estimate, k = truth_of(rng, setting), known(setting), np.array([0.4, -0.3])
     plan = plan_of(law, estimate, k, horizon_of(k))
@@ -202,9 +209,9 @@ def looped(seed, law, setting=ALL, late=0.0, after=None):
             estimate,
             i == -1,
         )
-    queue = [torque] * lead
+    queue, reached = [torque] * lead, torque
     q, qd = q_d - e, plan.desired(START)[1] - (r - 10.0 * e)
-    energies, seen, robust, ranges = [], [], [], []
+    energies, seen, robust, ranges, most = [], [], [], [], np.zeros(2)
     for i in range(count):
         t = START + i * period
         is_over = after is not None and t + sampling.age >= after.start_time
@@ -215,12 +222,19 @@ def looped(seed, law, setting=ALL, late=0.0, after=None):
         ranges.append((controller.energy.lower <= V) & (controller.energy.upper >= V))
         seen.append(np.abs(controller.r[0] - true_r) / controller.r[1])
         robust.append(np.abs(controller.robust))
-        acting = queue.pop(0)
-        for part in range(PARTS):
-            energies.append(arm.energy(t + part * period / PARTS, q, qd)[0])
-            q, qd = arm.advance(t + part * period / PARTS, q, qd, acting, period / PARTS)
+        wanted = queue.pop(0)
+        parts = 8 * PARTS if slow else PARTS
+        dt = period / parts
+        for part in range(parts):
+            energies.append(arm.energy(t + part * dt, q, qd)[0])
+            x = dt / slow if slow else np.inf
+            mean = wanted + (reached - wanted) * (-np.expm1(-x) / x)
+            reached = wanted + (reached - wanted) * np.exp(-x)
+            now = arm.acceleration(t + part * dt, q, qd, mean)
+            most = np.maximum(most, np.abs(now))
+            q, qd = arm.advance(t + part * dt, q, qd, mean, dt)
     V = np.array(energies) / GAINS.V_M
-    return Loop(V, np.array(seen), np.array(robust), bool(np.all(ranges)))
+    return Loop(V, most, np.array(seen), np.array(robust), bool(np.all(ranges)))
 
 
 def sample(rng, controller, stamp, q, plan, estimate, acts):
@@ -248,6 +262,31 @@ def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, sett
     assert loop.seen.max() <= 1.0
     assert loop.in_range
     assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
+
+
+@pytest.mark.usefixtures('from_the_bound')
+@pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
+@pytest.mark.parametrize('seed', slow_after(1, range(3)))
+def test_energy_keeps_its_limit_with_drives_that_follow_slowly(seed, setting):
+    bounds = bounded(setting, SLOWLY)
+    assert bounds.invariance.x > bounded(setting).invariance.x
+    loop = looped(seed, bounds.law, setting, slow=SLOW)
+    assert loop.energy.max() <= 1.0
+    assert loop.seen.max() <= 1.0
+    assert loop.in_range
+    assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
+
+
+@pytest.mark.usefixtures('from_the_bound')
+@pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
+def test_the_acceleration_of_the_arm_keeps_its_bound(setting):
+    """It is far above that of the plan, and at most twenty times what is seen."""
+    certificate = ReachableSet.certify_center(problem_of(setting))
+    assert certificate.law is not None
+    loop = looped(0, certificate.law, setting)
+    bound = certificate.acceleration
+    assert np.all(loop.acceleration <= bound)
+    assert np.all(loop.acceleration > 0.05 * bound)
 
 
 def blind(law):

@@ -55,7 +55,11 @@ def test_windows_hold_two_readings_and_no_more_than_are_kept(period):
 @pytest.mark.parametrize(
     ('drives', 'facts', 'words'),
     [
-        ({'bandwidth': np.full(7, 0.002)}, {}, 'joint_1 follows .* time constant of 2 ms'),
+        (
+            {'bandwidth': np.arange(7) * 1e-3},
+            {},
+            'joint_7 follows .* time constant of 6 ms, joint_1 with 0 ms',
+        ),
         ({'slew': np.full(7, 500.0)}, {}, r'changes its torque by 500 N m/s at most'),
         ({'hold': 0.004}, {}, 'held for 4 ms and samples come every 2 ms'),
         ({}, {'backlash': (1e-3,)}, 'has a play of 0.001 rad'),
@@ -66,9 +70,23 @@ def test_what_no_certificate_contains_is_refused(drives, facts, words):
         described_sampling(stated(drives, **facts), PERIOD)
 
 
-def test_a_time_constant_that_is_assumed_is_refused_as_such():
-    with pytest.raises(ConfigError, match=r'assumed, as nobody stated it.*bandwidth: 0\.0'):
-        described_sampling(RobotModel.named('kinova_gen3'), PERIOD)
+def test_a_time_constant_makes_torques_older_and_is_said():
+    """All but 0.2 % of a command after 6.2 time constants; of that, twice the torque limit."""
+    plain = described_sampling(stated(), PERIOD).sampling
+    found = described_sampling(stated({'bandwidth': np.full(7, 0.002)}), PERIOD)
+    s, limit = found.sampling, RobotModel.named('kinova_gen3').limits.torque
+    assert s.lag == pytest.approx(0.0124, rel=0.01)
+    np.testing.assert_allclose(s.older, 0.004 * limit)
+    assert s.age == pytest.approx(plain.age + s.lag)
+    assert s.middle == pytest.approx(plain.middle + 0.5 * s.lag)
+    assert any('same time constant' in sentence for sentence in found.sentences)
+    assert (plain.lag, np.max(plain.older)) == (0.0, 0.0)
+
+
+def test_a_time_constant_that_is_assumed_counts_and_is_said():
+    found = described_sampling(RobotModel.named('kinova_gen3'), PERIOD)
+    assert found.sampling.lag > 0.01
+    assert any('nobody stated it' in s and 'bandwidth' in s for s in found.sentences)
 
 
 def test_an_arm_that_is_exact_in_everything_is_not_seen_late():

@@ -102,7 +102,9 @@ def random_case(rng, known=0.0, jitter=0.0):
     step, h = 10.0 ** rng.uniform(-5.0, -3.4), 10.0 ** rng.uniform(-3.0, -2.0)
     late = jitter * h
     motion = random_motion(rng, K, A, h, 60, known, late)
-    bounds = ObserverBounds(np.array([K]), np.array([step]), np.array([A]), 40 * h, late)
+    bounds = ObserverBounds(
+        np.array([K]), np.array([step]), np.array([A]), 40 * h, late, late, np.zeros(1)
+    )
     return motion, bounds, read(rng, motion.e, step), h
 
 
@@ -118,6 +120,32 @@ def test_r_is_in_the_interval_for_bang_bang_motions(rng, jitter):
             shares.append(half[45:] / observation_bound(bounds, h)[0])
     if shares:
         assert 0.3 < np.median(np.concatenate(shares)) < 0.95  # intersecting is worth it
+
+
+def shifted(rng, jitter, d):
+    """Readings of a motion whose torques all act d later than said, or earlier, and bounds."""
+    K, A, h = rng.uniform(2.0, 20.0), 10.0 ** rng.uniform(-1.0, 1.3), 10.0 ** rng.uniform(-3.0, -2)
+    late, known = jitter * h, 5.0
+    motion = random_motion(rng, K, A, h, 60, known, late)
+    told = motion._replace(starts=motion.starts - d * h)
+    lagged = np.array([2.0 * abs(d) * h * known * A])
+    bounds = ObserverBounds(
+        np.array([K]), np.zeros(1), np.array([A]), 40 * h, late, late + abs(d) * h, lagged
+    )
+    return told, bounds
+
+
+@pytest.mark.parametrize('d', [-2.5, -0.7, 0.8, 3.0])
+@pytest.mark.parametrize('jitter', [0.0, 0.4])
+def test_torques_that_all_act_later_or_earlier_are_allowed_for(rng, jitter, d):
+    """Without `lagged` r would leave the interval."""
+    missed = 0
+    for _ in range(RUNS // 2):
+        told, bounds = shifted(rng, jitter, d)
+        r, half, truth = observed(told, told.e, bounds)
+        assert np.all(np.abs(r - truth) <= half)
+        missed += np.any(np.abs(r - truth) > half - 0.9 * bounds.lagged[0])
+    assert missed > 3
 
 
 def test_lost_readings_make_no_interval_wrong(rng):
@@ -142,7 +170,9 @@ def test_the_bound_is_attained_and_nothing_smaller_would_do(rng):
     for _ in range(300):
         K, D = rng.uniform(2.0, 20.0), 10.0 ** rng.uniform(-3.0, -1.3)
         A, s = 10.0 ** rng.uniform(-1.0, 1.3), 10.0 ** rng.uniform(-5.0, -3.4)
-        bounds = ObserverBounds(np.array([K]), np.array([s]), np.array([A]), D, 0.0)
+        bounds = ObserverBounds(
+            np.array([K]), np.array([s]), np.array([A]), D, 0.0, 0.0, np.zeros(1)
+        )
         off, bound = abs(worst_pair(K, A, s, D)), observation_bound(bounds, D)[0]
         assert off <= bound
         closest = max(closest, off / bound)
@@ -163,7 +193,9 @@ def test_known_parts_count_by_their_age(rng):
         breaks = np.concatenate([[-1.0], motion.t])
         e, r = moved(K, breaks, np.concatenate([[0.0], rates]), motion.t)
         motion = Motion(motion.t, e, r, motion.t, rates)
-        bounds = ObserverBounds(np.array([K]), np.zeros(1), np.array([A]), 20 * h, 0.0)
+        bounds = ObserverBounds(
+            np.array([K]), np.zeros(1), np.array([A]), 20 * h, 0.0, 0.0, np.zeros(1)
+        )
         found, half, truth = observed(motion, e, bounds)
         assert np.all(np.abs(found - truth) <= half)
         assert np.all(np.abs(found - truth)[25:] <= 1e-9)  # nothing is unknown but A
@@ -176,7 +208,9 @@ def test_known_parts_count_by_their_age(rng):
 
 def test_an_empty_intersection_names_the_joint():
     """More acceleration than was promised, and readings that hide nothing."""
-    bounds = ObserverBounds(np.full(2, 5.0), np.full(2, 1e-6), np.full(2, 0.1), 0.05, 0.0)
+    bounds = ObserverBounds(
+        np.full(2, 5.0), np.full(2, 1e-6), np.full(2, 0.1), 0.05, 0.0, 0.0, np.zeros(2)
+    )
     history, r, half = history_for(2), np.zeros(2), np.zeros(2)
     found = SEEN
     for i in range(40):
@@ -187,7 +221,9 @@ def test_an_empty_intersection_names_the_joint():
 
 
 def test_one_reading_says_nothing_and_a_new_beginning_forgets():
-    bounds = ObserverBounds(np.array([5.0]), np.array([1e-4]), np.array([1.0]), 0.05, 0.0)
+    bounds = ObserverBounds(
+        np.array([5.0]), np.array([1e-4]), np.array([1.0]), 0.05, 0.0, 0.0, np.zeros(1)
+    )
     history, r, half = history_for(1), np.zeros(1), np.zeros(1)
     record_error(history, 0.0, np.array([0.1]))
     assert observe_into(history, bounds, r, half) == UNSEEN
@@ -201,7 +237,9 @@ def test_one_reading_says_nothing_and_a_new_beginning_forgets():
 
 def test_rings_that_are_full_go_on(rng):
     K, step = 5.0, 1e-4
-    bounds = ObserverBounds(np.array([K]), np.array([step]), np.array([2.0]), 0.04, 0.0)
+    bounds = ObserverBounds(
+        np.array([K]), np.array([step]), np.array([2.0]), 0.04, 0.0, 0.0, np.zeros(1)
+    )
     motion = random_motion(rng, K, 2.0, 0.001, 600, 3.0)
     r, half, truth = observed(motion, read(rng, motion.e, step), bounds)
     assert len(r) > 500
@@ -210,7 +248,9 @@ def test_rings_that_are_full_go_on(rng):
 
 def test_windows_as_of_the_table_of_the_theory():
     """Encoder of 3.5e-4 rad, A = 1 rad/s^2: 26.5 mrad/s at 1 kHz, 26.7 at 100 Hz."""
-    bounds = ObserverBounds(np.array([0.01]), np.array([3.5e-4]), np.array([1.0]), 0.1, 0.0)
+    bounds = ObserverBounds(
+        np.array([0.01]), np.array([3.5e-4]), np.array([1.0]), 0.1, 0.0, 0.0, np.zeros(1)
+    )
     assert observation_bound(bounds, 0.001)[0] == pytest.approx(0.0265, rel=0.01)
     assert observation_bound(bounds, 0.01)[0] == pytest.approx(0.0267, rel=0.01)
     plain = bounds._replace(window=0.001)

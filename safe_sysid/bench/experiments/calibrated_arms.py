@@ -51,11 +51,9 @@ class CalibratedArm:
         theta = model.theta.copy()
         theta[model.layout.joint_entries('Ia')] = np.where(figure > 0.0, figure, ARMATURE)
         if not model.actuation.is_stated:
-            drives = {
-                'ratio': np.full(model.n, DRIVES),
-                'absolute': DRIVES_AT_REST * model.limits.torque,
-            }
-            model = replace(model, actuation=replace(model.actuation, **drives))
+            ratio, absolute = np.full(model.n, DRIVES), DRIVES_AT_REST * model.limits.torque
+            drives = replace(model.actuation, ratio=ratio, absolute=absolute)
+            model = replace(model, actuation=drives)
         return _arm(
             name,
             model.with_parameters(theta),
@@ -104,10 +102,10 @@ def _of_figure(model: RobotModel) -> Array:
 
 
 def _gains(name: str, model: RobotModel) -> Gains:
-    drives = {'torque_error': model.actuation.absolute, 'torque_ratio': model.actuation.ratio}
-    if name == 'kinova_gen3':
-        return replace(GAINS, **drives)
-    return Gains(np.full(model.n, RATE), V_M, 25.0, **drives)
+    published = name == 'kinova_gen3'
+    plain = GAINS if published else Gains(np.full(model.n, RATE), V_M, 25.0)
+    drives = model.actuation
+    return replace(plain, torque_error=drives.absolute, torque_ratio=drives.ratio)
 
 
 def assumptions() -> list[str]:

@@ -27,11 +27,14 @@ V_M = 0.035  # [J]
 RATIO = 0.01  # of torques, by which drives are off
 
 
-def late_kinova() -> RobotModel:
-    """Return the arm with what it states of sensors and drives."""
+def late_kinova(slow: float = 0.0) -> RobotModel:
+    """Return the arm with what it states of sensors and drives, which follow in `slow` seconds."""
     model = RobotModel.named('kinova_gen3')
     drives = replace(
-        Actuation.exact(model.n), ratio=np.full(model.n, RATIO), delay_periods=(1.0, 1.0)
+        Actuation.exact(model.n),
+        ratio=np.full(model.n, RATIO),
+        bandwidth=np.full(model.n, slow),
+        delay_periods=(1.0, 1.0),
     )
     sensing = SensingFacts(stamp_error=0.0, zero_error=(0.0,))
     sensors = replace(model.sensors, sensing=sensing)

@@ -2,8 +2,8 @@
 
 Two certified plans follow each other in motion. All that is unknown of the arm is at an end of its
 bounds, drives err against r by all that is allowed at every instant, readings are rounded or as
-far off as half a step lets them, and a torque acts when the delay is over. The same loops with a
-law that takes its readings for exact show that the terms for late and coarse readings are needed.
+far off as half a step lets them, and a torque acts when the delay is over, at once or as slowly as
+the drive follows. The same loops with laws that lack a term show which of them are needed.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.simulate.rigid_body import RigidBody
+from safe_sysid.simulate.simulated_arm import Dynamics
 from safe_sysid.track.invariance import LawBounds
 from safe_sysid.track.seen_law import SeenLaw
 from safe_sysid.track.sensed_passivity import SensedPassivityController
@@ -81,9 +82,9 @@ class FromTheBound(SensedPassivityController):
         pass
 
 
-def random_pair(rng: np.random.Generator) -> LatePair | None:
-    """Plans that are certified; None where these are not."""
-    model = late_kinova()
+def random_pair(rng: np.random.Generator, slow: float = 0.0) -> LatePair | None:
+    """Plans that are certified, for drives that follow in `slow` seconds; None: these are not."""
+    model = late_kinova(slow)
     problem = replace(
         at_rest(model, known(model), START, NO_OBSTACLES),
         gains=gains_of(model),
@@ -137,6 +138,23 @@ def without_room(law: SeenLaw) -> SeenLaw:
     return replace(law, bounds=bounds, room=np.zeros_like(law.room))
 
 
+def without_ageing(law: SeenLaw) -> SeenLaw:
+    """Return a law that allows for no change of what its torque is made of."""
+    return replace(law, room=np.zeros_like(law.room))
+
+
+def without_errors_of_r(law: SeenLaw) -> SeenLaw:
+    """Return a law that takes r_hat for r, and nothing else."""
+    return replace(
+        law, bounds=LawBounds(law.bounds.V_M, law.bounds.alpha, 1e-9, ball=law.bounds.ball)
+    )
+
+
+def without_pull(law: SeenLaw) -> SeenLaw:
+    """Return a law that does not allow for errors of de/dt in its desired acceleration."""
+    return replace(law, bounds=law.bounds._replace(ball=0.0))
+
+
 def differentiated(law: SeenLaw) -> SeenLaw:
     """Return a law that does so, with r from the last two readings."""
     drift = 1e3 * law.observer.drift + 1e3
@@ -152,9 +170,10 @@ def _changed(plan: Plan, change: Change) -> Plan:
 class _Arm:
     """The arm as it is, and what pushes it."""
 
-    def __init__(self, pair: LatePair, truth: RobotModel) -> None:
-        self._pair, self.truth, self._body = pair, truth, RigidBody(truth)
+    def __init__(self, pair: LatePair, truth: RobotModel, body: Dynamics) -> None:
+        self._pair, self.truth, self._body = pair, truth, body
         self.K_r = pair.certificates[0].problem.gains.K_r
+        self._followed: Array | None = None  # torque that a slow drive has reached
 
     def which(self, t: float) -> int:
         return int(t >= SWITCH - 1e-9)
@@ -169,19 +188,37 @@ class _Arm:
 
     def advance(self, t: float, q: Array, qd: Array, torque: Array) -> tuple[Array, Array]:
         """One period, with drives that err against r."""
-        off = self.truth.actuation.error(torque)
         for part in range(PARTS):
             e, ed = self.errors(t + part * PERIOD / PARTS, q, qd)
-            acting = torque - off * np.sign(ed + self.K_r * e)
+            reached = self._reached(torque, PERIOD / PARTS)
+            off = self.truth.actuation.error(reached)
+            acting = reached - off * np.sign(ed + self.K_r * e)
             q, qd = self._body.advance(q, qd, acting, PERIOD / PARTS)
         return q, qd
 
+    def _reached(self, command: Array, seconds: float) -> Array:
+        """Mean torque of a drive of first order over some time."""
+        slow = float(self.truth.actuation.bandwidth.max())
+        if slow == 0.0 or self._followed is None:
+            self._followed = command
+        if slow == 0.0:
+            return command
+        behind, x = self._followed - command, seconds / slow
+        self._followed = command + behind * np.exp(-x)
+        return np.asarray(command + behind * (-np.expm1(-x) / x))
 
-def late_loop(pair: LatePair, rng: np.random.Generator, change: Change = whole) -> LateLoop:
+
+def late_loop(
+    pair: LatePair,
+    rng: np.random.Generator,
+    change: Change = whole,
+    simulator: Callable[[RobotModel], Dynamics] = RigidBody,
+) -> LateLoop:
     """Follow both plans from V = 0.999 V_M, with their laws or changed ones."""
     clock, gains = Clock(0), pair.certificates[0].problem.gains
     sampling, estimate = sampling_of(pair.model), pair.certificates[0].problem.bounds
-    arm = _Arm(pair, truth_of(pair.model, rng))
+    truth = truth_of(pair.model, rng)
+    arm = _Arm(pair, truth, simulator(truth))
     plans = tuple(_changed(plan, change) for plan in pair.plans)
     controller = FromTheBound(pair.model, gains, clock, sampling)
     e, r = _worst_start(arm, pair, rng)

@@ -187,7 +187,8 @@ def test_a_plan_that_does_not_end_at_rest_or_is_for_others_is_refused(rng):
 
 def law_numbers(rng, n):
     """Numbers of a law of n joints; what they mean does not matter here."""
-    alone = [0.001, 0.002, 0.0005, 0.05, 1e-4, 0.01, 0.02, 0.9, 1.1, *rng.random(11)]
+    alone = [0.001, 0.002, 0.0005, 0.05, 1e-4, 0.01, 0.003, 0.02, 0.9, 1.1]
+    alone += rng.random(12).tolist()
     return np.concatenate([alone, rng.random(ROWS * n)])
 
 
