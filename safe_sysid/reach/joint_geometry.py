@@ -21,17 +21,17 @@ INTO, LEVER, BACK, TURN, AXIS = range(len(GEOMETRY))
 
 
 KNOWN = 32  # trees whose geometry is kept
-_known: dict[tuple[int, ...], tuple[Tree, Array]] = {}  # by their arrays, which are kept too
+_known: dict[tuple[bytes, ...], Array] = {}  # by all numbers of their arrays
 
 
 def joint_geometry(tree: Tree) -> Array:
-    """Return `_joint_geometry`, computed once for the arrays of a tree."""
-    key = tuple(id(x) for x in tree[:-1])  # gravity has no part in it
+    """Return `_joint_geometry`, computed once for the numbers of a tree."""
+    key = tuple(np.asarray(x).tobytes() for x in tree[:-1])  # gravity has no part in it
     if key not in _known:
         if len(_known) >= KNOWN:
             _known.clear()
-        _known[key] = tree, _joint_geometry(tree)
-    return _known[key][1]
+        _known[key] = _joint_geometry(tree)
+    return _known[key]
 
 
 def _joint_geometry(tree: Tree) -> Array:
