@@ -19,7 +19,7 @@ from safe_sysid.calibrate.settings import CalibrationSettings, calibration_setti
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
 from safe_sysid.model.arm import Arm
-from safe_sysid.report.calibrate_page import as_mapping, as_page
+from safe_sysid.report.calibrate_page import as_mapping, as_page, html_page
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +73,16 @@ class CalibrationResult(ShownAsText):
         return None
 
     def report(self, folder: str | PathLike[str]) -> None:
-        """Write the report (Markdown) and a plot of held-out torques."""
-        from safe_sysid.report.torque_plots import draw_torques
+        """Write the report (Markdown and HTML) and plots of held-out torques."""
+        from safe_sysid.report.html_page import write_page
+        from safe_sysid.report.torque_plots import draw_torques, torque_plots
 
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         (place / 'report.md').write_text(str(self), encoding='utf-8')
-        draw_torques(place, self.arm.model, self.found, self.judged)
+        plots = torque_plots(self.arm.model, self.found, self.judged)
+        write_page(place / 'report.html', html_page(str(self), self.found, plots))
+        draw_torques(place, plots)
 
     def __str__(self) -> str:
         return as_page(self.arm.model, self.found, self.remarks)

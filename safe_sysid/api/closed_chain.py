@@ -17,7 +17,7 @@ from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
-from safe_sysid.report.closed_chain_page import as_mapping, as_page
+from safe_sysid.report.closed_chain_page import as_mapping, as_page, html_page
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,13 @@ class ClosedChainResult(ShownAsText):
         write_closed_chain_arm(Path(folder), self.arm, self.found.fit)
 
     def report(self, folder: str | PathLike[str]) -> None:
-        """Write the report (Markdown)."""
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        (Path(folder) / 'report.md').write_text(str(self), encoding='utf-8')
+        """Write the report (Markdown and HTML)."""
+        from safe_sysid.report.html_page import write_page
+
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / 'report.md').write_text(str(self), encoding='utf-8')
+        write_page(place / 'report.html', html_page(str(self), self.found))
 
     def __str__(self) -> str:
         return as_page(self.chain, self.found)

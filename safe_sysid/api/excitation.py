@@ -88,6 +88,13 @@ class ExcitationResult(ShownAsText):
         sampled = MotionSamples(motion.joint_names, motion.t, motion.states, doubts)
         return write_motion(Path(folder), sampled, motion.about, unproven_contact=True)
 
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page (HTML) with the moving arm, its limits, and what is proven."""
+        from safe_sysid.report.excitation_page import excitation_page
+        from safe_sysid.report.html_page import write_page
+
+        write_page(Path(path), excitation_page(self.motion))
+
     def __str__(self) -> str:
         return as_table({**self.motion.figures, 'warnings': self.motion.warnings})
 

@@ -48,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write excitation.csv, excitation.yaml (JointTrajectory) and excitation.svg there',
     )  # fmt: skip
     parser.add_argument(
+        '--html', metavar='FILE', type=Path, help='write a page with the moving arm and its limits'
+    )
+    parser.add_argument(
         '--unproven-contact', action='store_true',
         help='write these files also when nothing proves that the arm touches neither itself nor '
         'the floor; they begin with that warning',
@@ -95,6 +98,8 @@ def command(options: argparse.Namespace) -> int:
             arm, options.payload, aim=aim, settings=settings, effort=effort, watch=watch
         )
     figures, warnings = found.as_dict(), list(found.warnings)
+    if options.html is not None:
+        found.report(options.html)
     if options.out is not None:
         try:
             write = found.export_unproven if allowed else found.export

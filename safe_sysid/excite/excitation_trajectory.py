@@ -17,6 +17,7 @@ from safe_sysid.excite.settings import Effort, ExcitationAim, ExcitationSettings
 from safe_sysid.model.arm import STOPS_WITHIN, Arm
 from safe_sysid.model.motion_objective import MotionObjective, objective_of
 from safe_sysid.model.payload import Payload
+from safe_sysid.model.robot_model import RobotModel
 
 WORST = 5  # base parameters that are named as determined worst
 
@@ -34,6 +35,7 @@ class ExcitationTrajectory:
     about: tuple[str, ...]  # sentences for the head of a file
     warnings: tuple[str, ...]
     contact_doubts: tuple[str, ...]  # why it is not proven free of contact; empty if it is
+    model: RobotModel  # of the arm with what it holds meanwhile
 
 
 def design_trajectory(
@@ -69,6 +71,7 @@ def design_trajectory(
             *description_warnings(arm),
         ),
         doubts,
+        model,
     )
 
 

@@ -14,7 +14,10 @@ from safe_sysid.calibrate.torque_rows import KEPT
 from safe_sysid.measure.filters import ORDER
 from safe_sysid.model import friction
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.report.html_page import Page, Plot
+from safe_sysid.report.markdown_page import explained, page_of_markdown
 
+HELD_OUT = 'Torque on what was held out'  # heading
 WORST = 3  # combinations of parameters that are named
 PARTS = 4  # parameters named of each
 LIKELY = 0.01  # residuals that noise produces less often are not noise
@@ -116,6 +119,11 @@ def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> 
     return '\n'.join([*lines, *_recordings(remarks)])
 
 
+def html_page(report: str, found: Calibration, plots: tuple[Plot, ...]) -> Page:
+    """Return the report as a page with the torques that judge the fit."""
+    return page_of_markdown(report, explained(found.validation.relative), {HELD_OUT: plots})
+
+
 def refusal_page(model: RobotModel, error: EffortError) -> str:
     """Report in Markdown on torques that nothing was fitted to."""
     lines = [f'# Calibration of {model.name}', '', f'**Refused.** {error}.', '']
@@ -129,7 +137,7 @@ def _recordings(remarks: tuple[str, ...]) -> list[str]:
 def _held_out(model: RobotModel, found: Calibration) -> Iterator[str]:
     held = found.validation
     cutoff = found.settings.cutoff
-    yield '## Torque on what was held out'
+    yield f'## {HELD_OUT}'
     yield ''
     yield (
         f'Relative error {100 * held.relative:.2f} % of the torque filtered at {cutoff:g} Hz, '

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from safe_sysid.calibrate.closed_chain_calibration import ClosedChainCalibration
 from safe_sysid.calibrate.closed_chain_fit import ClosedChainFit
 from safe_sysid.model.closed_chain.chain import ClosedChain
+from safe_sysid.report.html_page import Page
+from safe_sysid.report.markdown_page import explained, page_of_markdown
 
 
 def as_mapping(chain: ClosedChain, judged: ClosedChainCalibration) -> dict[str, object]:
@@ -84,6 +86,11 @@ def as_page(chain: ClosedChain, judged: ClosedChainCalibration) -> str:
         '',
     ]
     return '\n'.join(lines)
+
+
+def html_page(report: str, judged: ClosedChainCalibration) -> Page:
+    """Return the report as a page."""
+    return page_of_markdown(report, explained(judged.identified.relative), {})
 
 
 def _figures(fit: ClosedChainFit) -> list[tuple[float, bool]]:

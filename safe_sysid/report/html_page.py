@@ -128,10 +128,15 @@ def html_of(page: Page) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(page.title)}</title>\n'
-        f'<style>\n{palette.style()}{_resource("report.css")}</style>\n</head>\n<body>\n<main></main>\n'
+        f'<style>\n{page_style()}</style>\n</head>\n<body>\n<main></main>\n'
         f'<script type="application/json" id="data">{_inside_script(data)}</script>\n'
         f'{scripts}\n</body>\n</html>\n'
     )
+
+
+def page_style() -> str:
+    """Return the style that all pages have."""
+    return palette.style() + _resource('report.css')
 
 
 def _resource(name: str) -> str:

@@ -8,19 +8,18 @@ from html import escape
 from safe_sysid.identifiability.links import Identifiability, written
 from safe_sysid.identifiability.parameter_classes import MEANINGS, SYMBOLS
 from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
+from safe_sysid.report.html_page import page_style
 from safe_sysid.report.identifiability_text import kind_of, row_labels, summary
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 62rem; margin: 2rem auto;
-       padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 svg { width: 100%; max-width: 44rem; display: block; margin: auto; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; } th, td { padding: .15rem .55rem; text-align: center; }
+.wide table { min-width: 0; } .wide th, .wide td { padding: .15rem .55rem; text-align: center; }
 th[scope=row] { text-align: right; font-weight: normal; }
-td.class { border: 1px solid #fff; font-weight: bold; }
+td.class { border: 1px solid var(--card); font-weight: bold; }
 .key span { display: inline-block; margin: .1rem 1rem .1rem 0; }
 .key b { padding: 0 .5rem; margin-right: .4rem; }
+h2 { font-size: 18px; font-weight: 620; margin: 38px 0 2px; }
 code { white-space: pre-wrap; }
 """
 
@@ -29,10 +28,9 @@ def page(answer: Identifiability) -> str:
     """Return the whole page."""
     title = escape(f'What can be known of {answer.name}')
     parts = [
-        f'<h1>{title}</h1>',
-        f'<p>{escape(summary(answer))}</p>',
-        drawing(answer),
-        _key(answer),
+        f'<header><h1>{title}</h1>',
+        f'<p class="verdict">{escape(summary(answer))}</p></header>',
+        f'<div class="picture card">{drawing(answer)}{_key(answer)}</div>',
         '<h2>Every parameter</h2>',
         _table(answer),
         *_links(answer),
@@ -45,7 +43,8 @@ def page(answer: Identifiability) -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<style>{STYLE}</style></head>\n<body>\n{chr(10).join(parts)}\n</body></html>'
+        f'<style>{page_style()}{STYLE}</style></head>\n<body><main>\n{chr(10).join(parts)}\n'
+        '</main></body></html>'
     )
 
 

@@ -13,9 +13,10 @@ from safe_sysid.identify.identification import PREDICTIONS, Identification, caut
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.arm_scene import arm_scene
-from safe_sysid.report.html_page import Line, Page, Plot, Section, Table
-from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
+from safe_sysid.report.html_page import Bars, Line, Page, Plot, Section, Table
+from safe_sysid.report.page_parts import circumstances, mass_words, parameter_table, widths_section
 from safe_sysid.report.page_scene import PageScene
 from safe_sysid.report.palette import MEASURED
 
@@ -53,14 +54,28 @@ def identification_page(found: Identification, evidence: Evidence) -> Page:
         scene=evidence.scene,
         sections=(
             _result(found),
-            *(() if refused else (widths_section(found.series, end - begin),)),
-            *_validation(found, evidence),
             Section('The bounds rest on', _defaults(found), sentences=found.assumptions),
+            *_validation(found, evidence),
+            *(() if refused else (widths_section(found.series, end - begin),)),
             Section('The recording', sentences=found.recording),
             circumstances({'seconds that this took': f'{found.seconds:.1f}'}),
         ),
         footer='Made by safe-sysid. This page needs no network; all of its data is inside.',
+        answer=_answer(found),
     )
+
+
+def _answer(found: Identification) -> tuple[str, str] | None:
+    if found.refused is not None:
+        return None
+    low, high = float(found.bounds.lower[0]), float(found.bounds.upper[0])
+    how = 'For certain, if what the bounds rest on is true.'
+    if found.payload is None:
+        return f'Its last joint moves {mass_words(low, high)}.', how
+    alone = found.payload.bounds
+    held = mass_words(float(alone.lower[0]), float(alone.upper[0]))
+    all_of_it = f"The last joint moves {mass_words(low, high)}, the arm's own link included."
+    return f'It holds {held}.', f'{how} {all_of_it}'
 
 
 def _summary(found: Identification) -> str:
@@ -102,7 +117,9 @@ def _result(found: Identification) -> Section:
     if found.payload is not None:
         tables.append(parameter_table(found.payload.nominal, found.payload.bounds, None))
         lead += f" Below: without the arm's own last link, in the frame {found.payload.frame}."
-    return Section('Inertial parameters', lead, tables=tuple(tables))
+    series = found.series
+    bars = Bars(LABELS, UNITS, series.time, series.lower, series.nominal, series.upper)
+    return Section('Inertial parameters', lead, tables=tuple(tables), bars=bars)
 
 
 def _validation(found: Identification, evidence: Evidence) -> tuple[Section, ...]:

@@ -12,7 +12,7 @@ from safe_sysid.audit.ledger import Ledger
 from safe_sysid.audit.loop_record import LoopRecord
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.html_page import Band, Bars, Line, Page, Plot, Section, Table
-from safe_sysid.report.page_parts import circumstances, parameter_table, widths_section
+from safe_sysid.report.page_parts import circumstances, mass_words, parameter_table, widths_section
 from safe_sysid.report.page_scene import PageScene
 from safe_sysid.report.palette import LIMIT
 from safe_sysid.sets.interval import Interval
@@ -80,21 +80,16 @@ def payload_bounds(story: LoopStory) -> Interval | None:
 def _answer(story: LoopStory) -> tuple[str, str]:
     last, payload = story.record.estimates, payload_bounds(story)
     low, high = float(last.lower[-1, 0]), float(last.upper[-1, 0])
-    both = _mass(low, high)
+    both = mass_words(low, high)
     if payload is None or story.own is None:
         return f'Its last joint moves {both}.', 'For certain, if what the bounds rest on is true.'
-    own = _mass(float(story.own.lower[0]), float(story.own.upper[0]))
-    held = _mass(float(payload.lower[0]), float(payload.upper[0]))
+    own = mass_words(float(story.own.lower[0]), float(story.own.upper[0]))
+    held = mass_words(float(payload.lower[0]), float(payload.upper[0]))
     how = (
         f'For certain, if what the bounds rest on is true. The last joint moves {both}, of which '
         f'{own} are its own link and gripper.'
     )
     return f'It holds {held}.', how
-
-
-def _mass(lower: float, upper: float) -> str:
-    """Bounds in words, rounded outward."""
-    return f'{np.floor(100.0 * lower) / 100.0:.2f} to {np.ceil(100.0 * upper) / 100.0:.2f} kg'
 
 
 def _promises(ledger: Ledger | None) -> tuple[Section, ...]:

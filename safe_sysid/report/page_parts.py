@@ -77,6 +77,12 @@ def parameter_table(nominal: Array, bounds: Interval, truth: Array | None) -> Ta
     )
 
 
+def mass_words(lower: float, upper: float) -> str:
+    """Bounds of a mass in words, rounded outward; there is no mass below 0."""
+    low, high = np.floor(100.0 * max(lower, 0.0)) / 100.0, np.ceil(100.0 * upper) / 100.0
+    return f'{low:.2f} to {high:.2f} kg'
+
+
 def circumstances(settings: Mapping[str, str]) -> Section:
     """Return settings of the run and versions of what it ran with."""
     machine = {'cores': str(len(os.sched_getaffinity(0))), 'system': platform.platform(terse=True)}

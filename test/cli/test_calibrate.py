@@ -64,7 +64,7 @@ def test_calibrate_writes_an_arm_that_predicts(recording, truth, tmp_path, capsy
     assert found['validation']['relative_error_filtered'] < 0.02
     assert found['validation']['filter_hz'] == 10.0
     assert {path.name for path in out.iterdir()} == {
-        'report.md', 'two_link.yaml', 'two_link.urdf', 'two_link.xml',
+        'report.md', 'report.html', 'two_link.yaml', 'two_link.urdf', 'two_link.xml',
         'torque_1.png', 'torque_2.png', 'two_link.promise.npz', 'two_link.promise.yaml',
     }  # fmt: skip
     read = RobotModel.from_config(out / 'two_link.yaml')
@@ -82,6 +82,16 @@ def test_the_report_says_what_a_person_needs(recording, tmp_path, capsys):
     )
     printed = capsys.readouterr().out
     assert printed.strip() == (out / 'report.md').read_text(encoding='utf-8').strip()
+    page = (out / 'report.html').read_text(encoding='utf-8')
+    data = json.loads(page.partition('id="data">')[2].partition('</script>')[0])
+    assert data['answer'][0].endswith('% of the torque is explained.')
+    assert [section['heading'] for section in data['sections']] == [
+        line.removeprefix('## ') for line in printed.splitlines() if line.startswith('## ')
+    ]
+    assert len(data['sections'][0]['plots']) == 2
+    assert [len(row) for t in data['sections'] for x in t['tables'] for row in x['rows']] == [
+        len(x['columns']) for t in data['sections'] for x in t['tables'] for row in x['rows']
+    ]
     for words in (
         'of the torque filtered at 5 Hz',
         'of the torque as recorded',

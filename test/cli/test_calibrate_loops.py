@@ -41,7 +41,9 @@ def test_motors_of_a_linkage_are_identified(linkage, table, tmp_path, capsys):
     assert errors.max() < 4.0
     validation = found['validation']
     assert validation['relative_error_filtered'] < validation['relative_error_nominal']
-    assert {path.name for path in out.iterdir()} == {'report.md', 'four_bar.yaml', 'four_bar.urdf'}
+    assert {path.name for path in out.iterdir()} == {
+        'report.md', 'report.html', 'four_bar.yaml', 'four_bar.urdf',
+    }  # fmt: skip
     again = RobotModel.from_config(out / 'four_bar.yaml')
     assert again.theta[layout.labels.index('crank.Fv')] == pytest.approx(found['x'][1])
 

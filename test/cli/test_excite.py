@@ -32,7 +32,7 @@ def written(tmp_path_factory):
     arguments = ['excite', 'two_link', '--settings', str(settings), *EFFORT, '--json']
     answer = io.StringIO()
     with contextlib.redirect_stdout(answer):
-        status = main([*arguments, '--out', str(out)])
+        status = main([*arguments, '--out', str(out), '--html', str(out / 'page.html')])
     return status, json.loads(answer.getvalue()), out
 
 
@@ -57,6 +57,8 @@ def test_files_hold_the_motion_that_was_proven(written):
     slope = np.gradient(table['position_joint_1'], table['time'])
     np.testing.assert_allclose(slope[1:-1], table['velocity_joint_1'][1:-1], atol=2e-3)
     assert (out / 'excitation.svg').stat().st_size > 1000
+    page = (out / 'page.html').read_text(encoding='utf-8')
+    assert 'Condition number' in page and 'Accelerations' in page
     head = (out / 'excitation.yaml').read_text(encoding='utf-8').split('joint_names')[0]
     distance = 1e3 * figures['proven']['distance_m']
     assert f'come nearer than {distance:.1f} mm' in head and 'WARNING' not in head
