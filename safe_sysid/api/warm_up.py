@@ -124,6 +124,9 @@ def _do(work: tuple[Callable[[], None], ...], done: Queue[str]) -> None:
     from numba.core import event
 
     die_with_parent()
+    parent = multiprocessing.parent_process()
+    if parent is None or not parent.is_alive():  # it was killed before that
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, who ends us
 
     class Listener(event.Listener):
