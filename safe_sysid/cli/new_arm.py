@@ -98,7 +98,7 @@ def _add_choices_of_shape(parser: argparse.ArgumentParser) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid new-arm`."""
-    from safe_sysid.api.new_arm import new_arm
+    from safe_sysid.api.new_arm import Existing, new_arm
     from safe_sysid.export.new_arm_files import as_mapping
     from safe_sysid.model.description.described_arm import NewArmSettings
 
@@ -118,8 +118,8 @@ def command(options: argparse.Namespace) -> int:
         srdf=options.srdf,
         xacro_arguments=dict(options.xacro_arg),
     )
-    existing_files = 'replaced' if options.force else 'kept'
-    made = new_arm(options.description, settings, options.out, existing_files)
+    there: Existing = 'replaced' if options.force else 'kept'
+    made = new_arm(options.description, settings, options.out, there)
     if options.json:
         standing = '' if made.standing is None else str(made.standing)
         files = {key: str(path) for key, path in made.files.items()}

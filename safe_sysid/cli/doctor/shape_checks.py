@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.errors import ModelError
 from safe_sysid.model.arm import Arm
@@ -129,5 +128,5 @@ def _bodies(model: RobotModel, pair: Sequence[int]) -> tuple[int, int]:
 
 def _capsules_of(model: RobotModel, joint: int) -> list[Capsule]:
     capsules = model.capsules
-    rows: Array = np.flatnonzero(capsules.joint == joint)
+    rows = np.flatnonzero(capsules.joint == joint)
     return [Capsule(capsules.a[i], capsules.b[i], float(capsules.radius[i])) for i in rows]

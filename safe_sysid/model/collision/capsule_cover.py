@@ -4,8 +4,8 @@ For more than one capsule the surface is cut: triangles are clipped at a plane, 
 get the points of the cut. A capsule that contains the points of a piece contains the piece. The
 part of a solid on one side of the plane is bounded by its piece of surface and by the section,
 whose outline is in both pieces; so it lies in the hull of the piece, and in its capsule. Of a
-surface that is not closed only the surface is contained. (Dividing the vertices instead would leave
-out triangles whose corners are in different capsules.)
+surface that is not closed only the surface is contained. (Dividing the vertices instead would
+leave out triangles whose corners are in different capsules.)
 """
 
 from __future__ import annotations

@@ -1,0 +1,100 @@
+"""Rules find the figures that were made for simulators, and leave measured ones alone."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from safe_sysid.model.description.doubtful_figures import (
+    JointFigures,
+    friction_doubts,
+    inertia_doubts,
+    joint_figures,
+    limit_doubts,
+)
+
+NAN = float('nan')
+MEASURED = ((0.137, 0.42), (0.091, 0.33), (0.214, 0.61), (0.03, 0.12))  # damping, friction
+
+
+def arm(friction=MEASURED, effort=(87.0, 60.0, 30.0, 12.0), velocity=(2.1, 2.2, 2.4, 2.9)):
+    rows = zip(friction, effort, velocity, strict=True)
+    return [JointFigures(f'j{i}', *f, e, v) for i, (f, e, v) in enumerate(rows)]
+
+
+def rules(doubts):
+    return {(doubt.name, doubt.rule) for doubt in doubts}
+
+
+def test_measured_figures_are_not_doubted():
+    static = np.array([0.0, 40.0, 20.0, 1.0])
+    assert rules(friction_doubts(arm())) == set()
+    assert rules(limit_doubts(arm(), static)) == set()
+
+
+@pytest.mark.parametrize(
+    ('friction', 'found'),
+    [
+        (((0.7, 0.0),) * 4, {(f'j{i}', 'friction-alike') for i in range(4)}),
+        ((*MEASURED[:3], (10.0, 1.0)), {('j3', 'friction-round')}),
+        ((*MEASURED[:3], (0.31, 0.31)), {('j3', 'friction-is-damping')}),
+        ((*MEASURED[:3], (5.0, NAN)), {('j3', 'friction-round')}),
+        (((0.0, 0.0),) * 4, set()),  # says nothing, and counts as unknown anyway
+        (((NAN, NAN),) * 4, set()),
+    ],
+)
+def test_friction_of_simulators(friction, found):
+    assert rules(friction_doubts(arm(friction))) == found
+
+
+@pytest.mark.parametrize(
+    ('change', 'found'),
+    [
+        ({'effort': (87.0, 60.0, 30.0, 0.0)}, {('j3', 'effort-zero')}),
+        ({'effort': (87.0, 60.0, 30.0, NAN)}, {('j3', 'effort-zero')}),
+        ({'effort': (87.0, 60.0, 30.0, 2000.0)}, {('j3', 'effort-large')}),
+        ({'effort': (87.0, 47.0, 30.0, 12.0)}, {('j1', 'effort-weak')}),
+        ({'effort': (90.0,) * 4}, {(f'j{i}', 'effort-alike') for i in range(4)}),
+        ({'velocity': (2.1, 2.2, 2.4, 0.0)}, {('j3', 'velocity-zero')}),
+        ({'velocity': (2.1, 2.2, 2.4, 100.0)}, {('j3', 'velocity-large')}),
+        ({'velocity': (2.1, 2.2, 2.4, 3.1415)}, {('j3', 'velocity-half-turn')}),
+        ({'velocity': (2.1, 2.2, 2.4, 3.14)}, {('j3', 'velocity-half-turn')}),
+        ({'velocity': (10.0,) * 4}, {(f'j{i}', 'velocity-alike') for i in range(4)}),
+    ],
+)
+def test_limits_of_simulators(change, found):
+    assert rules(limit_doubts(arm(**change), np.array([0.0, 40.0, 20.0, 1.0]))) == found
+
+
+def test_efforts_may_be_alike_where_loads_are():
+    assert rules(limit_doubts(arm(effort=(90.0,) * 4), np.array([0.0, 40.0, 20.0, 8.0]))) == set()
+
+
+def test_bodies_that_nobody_weighed():
+    link = (
+        '<link name="{}"><inertial><mass value="{}"/>'
+        '<inertia ixx="{}" iyy="{}" izz="{}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+    bodies = {
+        'good': (2.0, 0.02, 0.021, 0.01), 'round': (2.0, 0.01, 0.01, 0.01),
+        'no body': (2.0, 0.1, 0.01, 0.01), 'light': (1e-5, 1e-8, 1.1e-8, 1e-8),
+        'lead': (30.0, 0.2, 0.21, 0.1),
+    }  # fmt: skip
+    root = ElementTree.fromstring(
+        '<robot>' + ''.join(link.format(n, *v) for n, v in bodies.items()) + '</robot>'
+    )
+    sizes = dict.fromkeys(bodies, (0.2, 0.001))
+    assert rules(inertia_doubts(root, bodies, sizes)) == {
+        ('round', 'inertia-isotropic'), ('no body', 'inertia-impossible'),
+        ('light', 'inertia-light'), ('lead', 'inertia-density'),
+    }  # fmt: skip
+
+
+def test_figures_are_read_where_they_are():
+    root = ElementTree.fromstring(
+        '<robot><joint name="a"><limit effort="9" velocity="x"/><dynamics damping="0.1"/></joint>'
+        '<joint name="b"/></robot>'
+    )
+    a, b = joint_figures(root, ['a', 'b'])
+    np.testing.assert_array_equal(a[1:], [0.1, NAN, 9.0, NAN])
+    np.testing.assert_array_equal(b[1:], [NAN] * 4)
