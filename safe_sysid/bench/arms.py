@@ -63,7 +63,9 @@ ARMS = {
         {'tip': 'arm_left_7_link', 'trust': ('effort-weak',)},
     ),
     'Baxter arm': PublicArm(
-        'baxter_description/urdf/baxter.urdf', 'current', {'tip': 'right_wrist'}
+        'baxter_description/urdf/baxter.urdf',
+        'current',
+        {'tip': 'right_wrist', 'trust': ('effort-weak',)},
     ),
 }
 QUICK = ('Jaco 2',)
@@ -102,8 +104,8 @@ def _row(source: Path, public: PublicArm, count: int, seed: int) -> dict[str, ob
     figures = _figures(arm)
     spent = {'seconds': time.monotonic() - begin, 'cpu_seconds': time.process_time() - cpu}
     poses = random_poses(arm.model.limits, count, np.random.default_rng(seed))
-    hulls = {cover.surface.joint: cover.hull for cover in arm.found.covers}
-    wrong = contacts_called_apart(arm.model, hulls, poses)
+    surfaces = {cover.surface.joint: cover.surface.triangles for cover in arm.found.covers}
+    wrong = contacts_called_apart(arm.model, surfaces, poses)
     return {**figures, **spent, 'contacts_called_apart': sum(wrong.values())}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.errors import ModelError
 from safe_sysid.model.arm import Arm
-from safe_sysid.model.collision.capsule_fit import Capsule, hull_points
+from safe_sysid.model.collision.capsule_fit import Capsule
 from safe_sysid.model.description.chain import ChosenChain, described_joints
 from safe_sysid.model.description.refined_covers import contacts_called_apart, random_poses
 from safe_sysid.model.description.surfaces import BodySurface, SurfaceChoice, body_surfaces
@@ -92,11 +92,10 @@ def _sizes(model: RobotModel, surfaces: Sequence[BodySurface], settings: Path) -
 def _pairs(
     model: RobotModel, surfaces: Sequence[BodySurface], settings: Path
 ) -> Iterator[DoctorFinding]:
-    """Whether hulls meet at random poses although their pair is not looked at."""
+    """Whether meshes meet at random poses although their pair is not looked at."""
     item = 'pairs that are not looked at'
-    hulls = {s.joint: hull_points(s.triangles.reshape(-1, 3)) for s in surfaces}
     poses = random_poses(model.limits, POSES, np.random.default_rng(3))
-    wrong = contacts_called_apart(model, hulls, poses)
+    wrong = contacts_called_apart(model, {s.joint: s.triangles for s in surfaces}, poses)
     left_out = {_bodies(model, pair) for pair in model.capsules.left_out.tolist()}
     names = {surface.joint: surface.link for surface in surfaces}
     apart = {bodies: n for bodies, n in wrong.items() if bodies not in left_out}
@@ -104,18 +103,18 @@ def _pairs(
     if apart:
         yield failed(
             item,
-            f'hulls meet although proven apart: {_listed(apart, names)} of {POSES} poses',
+            f'meshes meet although proven apart: {_listed(apart, names)} of {POSES} poses',
             f'the capsules do not contain the bodies: make them anew, {settings}',
         )
     if said:
         yield warning(
             item,
-            'convex hulls meet of housings that are said to stay apart: '
+            'meshes meet of housings that are said to stay apart: '
             f'{_listed(said, names)} of {POSES} poses',
             f'make sure of it, or take the pair out of collision.housings_apart in {settings}',
         )
     if not wrong:
-        yield passed(item, f'no two hulls meet at {POSES} poses')
+        yield passed(item, f'no two meshes meet at {POSES} poses')
 
 
 def _listed(found: Mapping[tuple[int, int], int], names: Mapping[int, str]) -> str:

@@ -35,6 +35,11 @@ class BodyCover:
         return hull_points(self.surface.triangles.reshape(-1, 3))
 
     @cached_property
+    def hulls(self) -> list[Array]:
+        """Corners of the convex hulls of the pieces, which together contain the body."""
+        return [hull_points(piece.triangles.reshape(-1, 3)) for piece in self.pieces]
+
+    @cached_property
     def gap(self) -> CoverGap:
         """How much larger the cover is than the hull."""
         return cover_gap(self.capsules, self.hull, hull_volume(self.hull))

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.collision.hull_separation import HullPair
+from safe_sysid.model.collision.capsule_fit import hull_points
+from safe_sysid.model.collision.hull_separation import HullPair, surface_contacts
 from safe_sysid.model.collision.pair_separation import Chain, Verdict, chain_between, gaps
 from safe_sysid.model.description.body_covers import BodyCover, covered, shapes_of
 from safe_sysid.model.description.surfaces import BodySurface
@@ -133,7 +134,7 @@ def _hulls(
     bodies: tuple[int, int],
 ) -> Verdict:
     chain = chain_between(model.tree, model.limits, model.capsules, pair)
-    first, second = (by_joint[joint].hull for joint in bodies)
+    first, second = (by_joint[joint].hulls for joint in bodies)
     return HullPair(chain, first, second).separation().verdict
 
 
@@ -170,29 +171,35 @@ def overlaps_by_body(found: RefinedCovers, poses: Array) -> dict[tuple[int, int]
     shares = {}
     for bodies, at in overlap.items():
         contact = np.zeros(len(poses), dtype=bool)
-        hulls = HullPair(chains[bodies], *(by_joint[joint].hull for joint in bodies))
+        hulls = HullPair(chains[bodies], *(by_joint[joint].hulls for joint in bodies))
         contact[at] = hulls.gaps(poses[at][:, chains[bodies].joints]) < 0.0
         shares[bodies] = OverlapShares(float(at.mean()), float(contact.mean()), at, contact)
     return shares
 
 
 def contacts_called_apart(
-    model: RobotModel, hulls: Mapping[int, Array], poses: Array
+    model: RobotModel, surfaces: Mapping[int, Array], poses: Array
 ) -> dict[tuple[int, int], int]:
-    """Count poses (N, n) at which hulls meet of bodies no pair of which is listed.
+    """Count poses (N, n) at which surfaces meet of bodies no pair of which is listed.
 
-    Keys are the joints that carry the bodies; `hulls` are points in the frames of these joints.
+    Keys are the joints that carry the bodies; surfaces are triangles in the frames of these. Where
+    convex hulls meet, the triangles themselves are looked at.
     """
-    wrong = {}
+    hulls = {joint: hull_points(each.reshape(-1, 3)) for joint, each in surfaces.items()}
+    wrong: dict[tuple[int, int], int] = {}
     for bodies, pair in _bodies_apart(model).items():
         if not all(joint in hulls for joint in bodies):
             continue
         chain = chain_between(model.tree, model.limits, model.capsules, pair)
         shapes = [hulls[joint] for joint in bodies]
         near = gaps(_around(chain, shapes), poses[:, chain.joints]) < 0.0
-        meeting = HullPair(chain, *shapes).gaps(poses[near][:, chain.joints]) + DOUBTED < 0.0
+        pair_of_hulls = HullPair(chain, shapes[:1], shapes[1:])
+        meeting = pair_of_hulls.gaps(poses[near][:, chain.joints]) + DOUBTED < 0.0
         if meeting.any():
-            wrong[bodies] = int(meeting.sum())
+            first, second = (surfaces[joint] for joint in bodies)
+            at = poses[near][meeting][:, chain.joints]
+            count = int(surface_contacts(chain, first, second, at).sum())
+            wrong.update({bodies: count} if count else {})
     return wrong
 
 

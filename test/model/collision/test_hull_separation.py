@@ -1,10 +1,11 @@
 """Hulls called apart never meet, also where a hundred thousand samples would miss it."""
 
 import coal
+from model.collision.hull_distance import box
 import numpy as np
 import pytest
 
-from safe_sysid.model.collision.hull_separation import HullPair
+from safe_sysid.model.collision.hull_separation import HullPair, surface_contacts
 from safe_sysid.model.collision.meshes import convex_hull
 from safe_sysid.model.collision.pair_separation import Chain, Verdict, placed
 
@@ -59,9 +60,10 @@ def test_gaps_are_distances_in_place_and_verdicts_hold(carried, rng):
     for trial in range(12):
         chain = chain_of(rng, list(rng.random(2) < 0.3), carried, 0.05 + 0.15 * (trial % 3))
         first, second = (rng.normal(scale=0.08, size=(12, 3)) for _ in range(2))
-        pair = HullPair(chain, first, second)
+        pair = HullPair(chain, [first[:6], first[6:]], [second])
         q = chain.lower + (chain.upper - chain.lower) * rng.random((40, 2))
-        least = oracle(chain, first, second, q)
+        parts = (first[:6], first[6:])
+        least = min(oracle(chain, part, second, q) for part in parts)
         assert pair.gaps(q).min() == pytest.approx(least, abs=3e-5) or least <= 0.0
         verdict = pair.separation().verdict
         seen.add(verdict)
@@ -86,7 +88,7 @@ def test_a_contact_in_a_thousandth_of_the_poses_is_not_called_apart(rng):
     ):
         tip = needle[:, 0].max() + 0.5
         block = 0.01 * np.array([[x, y, z] for x in (0, 2) for y in (-1, 1) for z in (-1, 1)])
-        pair = HullPair(chain, needle, block + np.array([tip + gap, 0.013, -0.017]))
+        pair = HullPair(chain, [needle], [block + np.array([tip + gap, 0.013, -0.017])])
         assert pair.separation().verdict in expected
 
 
@@ -98,3 +100,17 @@ def test_frames_are_where_points_go(rng):
         np.testing.assert_allclose(
             R @ R.transpose(0, 2, 1), np.tile(np.eye(3), (5, 1, 1)), atol=1e-12
         )
+
+
+def test_surfaces_meet_where_triangles_do_and_not_where_only_hulls_do(rng):
+    """A rod in the mouth of a U is inside its hull, and touches nothing."""
+    chain = chain_of(rng, [True], spread=0.0)._replace(
+        R=np.eye(3)[None], p=np.zeros((1, 3)), axis=np.array([[1.0, 0.0, 0.0]])
+    )
+    u = np.concatenate([box((0, 0, 0), (0.3, 0.1, 0.05)), box((-0.25, 0, 0.2), (0.05, 0.1, 0.2)),
+                        box((0.25, 0, 0.2), (0.05, 0.1, 0.2))])  # fmt: skip
+    rod = box((0, 0, 0.2), (0.02, 0.3, 0.02))
+    positions = np.array([[0.0], [0.1], [0.185], [0.25], [0.4]])
+    hulls = HullPair(chain, [u.reshape(-1, 3)], [rod.reshape(-1, 3)]).gaps(positions)
+    assert (hulls < 0.0).tolist() == [True, True, True, True, False]
+    assert surface_contacts(chain, u, rod, positions).tolist() == [False, False, True, True, False]
