@@ -17,18 +17,20 @@ from scipy.spatial import ConvexHull
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.model.collision.collada import collada_triangles, obj_triangles
 from safe_sysid.model.collision.mesh_points import unit_of
 
 HEADER = 84  # bytes of a binary STL before its triangles
 RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
 CORNER = re.compile(rb'vertex\s+(\S+)\s+(\S+)\s+(\S+)')
 SIDES = 64  # of the prism around a cylinder
+ALIKE = 1e-3  # share of a size by which boxes of two readers may differ
 RINGS = 12  # of the polyhedron around a sphere
 
 
 def mesh_triangles(path: Path) -> Array:
     """Triangles (T, 3, 3) [m] of a mesh file."""
-    triangles = _stl(path) if path.suffix.lower() == '.stl' else _by_coal(path)
+    triangles = _stl(path) if path.suffix.lower() == '.stl' else _of_scene(path)
     finite = triangles[np.isfinite(triangles).all(axis=(1, 2))]
     if not len(finite):
         raise ModelError(f'mesh {path} has no triangles, or none that is finite')
@@ -47,15 +49,33 @@ def _stl(path: Path) -> Array:
     return np.asarray(corners)
 
 
-def _by_coal(path: Path) -> Array:
+def _of_scene(path: Path) -> Array:
+    """Triangles of a file that coal reads as well, whose box has to be the same."""
+    kind = path.suffix.lower()
     try:
-        mesh = coal.MeshLoader().load(str(path), np.ones(3))
-        vertices = np.asarray(mesh.vertices(), dtype=np.float64) * unit_of(path)
-        found = (mesh.tri_indices(i) for i in range(mesh.num_tris))
-        corners = [(each[0], each[1], each[2]) for each in found]
-    except (ValueError, RuntimeError) as error:
-        raise ModelError(f'mesh {path} cannot be read: {error}') from error
-    return np.asarray(vertices[np.array(corners, dtype=np.int64).reshape(-1, 3)])
+        vertices = np.asarray(coal.MeshLoader().load(str(path), np.ones(3)).vertices())
+        if kind == '.dae':
+            triangles = collada_triangles(path)
+        elif kind == '.obj':
+            triangles = obj_triangles(path)
+        else:  # the hull of the vertices contains what is between them
+            triangles = hull_triangles(vertices)
+    except (ValueError, RuntimeError, IndexError, KeyError, StopIteration) as error:
+        raise ModelError(f'mesh {path} cannot be read: {error!r}') from error
+    _compare(path, vertices, triangles.reshape(-1, 3))
+    return np.asarray(triangles * unit_of(path))
+
+
+def _compare(path: Path, others: Array, points: Array) -> None:
+    """Refuse a file that two readers read differently."""
+    if not (len(points) and np.isfinite(points).all() and np.isfinite(others).all()):
+        raise ModelError(f'mesh {path} has no triangles, or corners that are not finite')
+    boxes = [np.stack([x.min(axis=0), x.max(axis=0)]) for x in (points, others)]
+    if np.abs(boxes[0] - boxes[1]).max() > ALIKE * np.ptp(boxes[0], axis=0).max():
+        raise ModelError(
+            f'mesh {path} is read in two ways: from {boxes[0].tolist()} and from '
+            f'{boxes[1].tolist()}; export it anew, or as STL in metres'
+        )
 
 
 def shape_triangles(geometry: ElementTree.Element, source: str) -> Array:
