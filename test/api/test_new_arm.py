@@ -4,6 +4,7 @@ from model.collision.hull_distance import box, l_shape, write_stl
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.spatial import ConvexHull
 import yaml
 
 import safe_sysid as ss
@@ -231,3 +232,24 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
     assert main([*words, '--out', str(out)]) == 2
     assert '--force' in capsys.readouterr().err
     assert read(out)['sensing']['torque']['ratio'] == [0.1]
+
+
+def test_the_surface_of_a_hand_contains_its_fingers_between_the_positions_looked_at(
+    description, tmp_path
+):
+    """An arc is outside of the chords between the positions; only the room around them has it."""
+    made = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    (hand,) = [c for c in made.described.found.covers if c.surface.link == 'hand']
+    faces = ConvexHull(hand.surface.triangles.reshape(-1, 3)).equations
+    model = pin.buildModelFromUrdf(str(description))
+    data, q = model.createData(), np.zeros(model.nq)
+    for f1 in np.linspace(0.01, 0.06, 65):
+        for name, value in (('f1', f1), ('f2', 0.1 - 15 * f1)):
+            q[model.joints[model.getJointId(name)].idx_q] = value
+        pin.framesForwardKinematics(model, data, q)
+        palm = data.oMf[model.getFrameId('hand')]
+        for link in ('left', 'right'):
+            place = palm.actInv(data.oMf[model.getFrameId(link)])
+            points = in_link(corners()['finger.stl'].astype(float))
+            points = np.array([place.act(point) for point in points])
+            assert (points @ faces[:, :3].T + faces[:, 3]).max() <= 1e-6
