@@ -74,7 +74,8 @@ class SelfTest:
     def without_unit(self) -> Array:
         """Statistical half-widths if the unit of the effort were exact [kg]."""
         units = [r.unit for r in self.results if r.statistical is not None]
-        return self.half_widths('statistical') - np.array(units)
+        halves: Array = self.half_widths('statistical') - np.array(units)
+        return halves
 
     @property
     def warning(self) -> str | None:
@@ -206,15 +207,15 @@ def result_of(problem: DifferenceProblem, place: tuple[int, float], truth: float
         answer = payload_difference(problem)
     except MeasurementError as error:
         return PieceResult(*place, truth, np.nan, None, None, str(error))
-    pairs = [
+    given, sure = (
         None if x is None else (float(x.lower[0]), float(x.upper[0]))
         for x in (answer.statistical_bounds, answer.guaranteed_bounds)
-    ]
+    )
     reasons = [x for x in (answer.withheld, answer.not_guaranteed) if x is not None]
     refused = '; '.join(reasons) or None
-    given = answer.statistical
-    unit = 0.0 if given is None else float(given.bounds.radius[0] - given.from_residuals[0])
-    return PieceResult(*place, truth, float(answer.nominal[0]), *pairs, refused, unit)
+    half = answer.statistical
+    unit = 0.0 if half is None else float(half.bounds.radius[0] - half.from_residuals[0])
+    return PieceResult(*place, truth, float(answer.nominal[0]), given, sure, refused, unit)
 
 
 def _covered(pairs: list[tuple[tuple[float, float] | None, float]]) -> tuple[int, int]:
