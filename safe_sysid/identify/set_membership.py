@@ -45,6 +45,7 @@ CUT_ROUNDS = 6  # of adding cuts where an optimum is no body, and solving again
 CUTS_PER_ROUND = 40
 _FIRST_CUT = -100  # numbers of cuts are negative, rows have the others
 _COSTS = np.concatenate([np.eye(10), -np.eye(10)], axis=1)  # largest, then smallest values
+_ORDER = (0, 10, *range(1, 10), *range(11, 20))  # both ends of the mass first, if work runs out
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +116,8 @@ class SetMembership:
         """Best point and dual of every direction, None where no budget was left; None if empty."""
         optima: list[Optimum | None] = [None] * _COSTS.shape[1]
         for round_number in range(CUT_ROUNDS + 1):
-            for direction, cost in enumerate(_COSTS.T):
-                optimum = programs.maximum(cost, self._bases[direction])
+            for direction in _ORDER:
+                optimum = programs.maximum(_COSTS[:, direction], self._bases[direction])
                 if optimum is None:
                     return optima
                 if not optimum.feasible:

@@ -34,7 +34,7 @@ FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
 ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
 LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
 LARGEST_OF_FEW = 4.0  # the same with few blocks
-PIVOTS = (6_000.0, 12_000.0)  # of the simplex method, in a round of bounds with the error that a
+PIVOTS = (6_000.0, 15_000.0)  # of the simplex method, in a round of bounds with the error that a
 # delay makes of any payload, and in one for those within these: twenty programs and some cuts
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
 START = 0.1  # of the errors, from which they grow until there is no contradiction
