@@ -8,7 +8,9 @@ from safe_sysid.bench.experiments.late_loops import (
     late_loop,
     random_pair,
 )
-from safe_sysid.bench.late_readings import term_costs
+from safe_sysid.bench.late_readings import late_figures, term_costs
+
+CAMPAIGN = 1000  # loops
 
 
 @pytest.mark.slow
@@ -31,3 +33,25 @@ def test_every_error_that_is_left_out_leaves_more_of_the_tube():
     assert all(row['share_of_tube'] < whole['share_of_tube'] for row in others)
     assert others[0]['without'] == 'encoder steps'
     assert others[0]['share_of_tube'] < 0.2 * whole['share_of_tube']
+
+
+@pytest.mark.slow
+def test_slow_drives_keep_the_promises_too():
+    pair = random_pair(np.random.default_rng(1), slow=2e-4)
+    assert pair is not None
+    assert pair.certificates[0].law.sampling.slow == 2e-4
+    for seed in range(2):
+        loop = late_loop(pair, np.random.default_rng([3, seed]))
+        assert not loop.is_broken
+
+
+@pytest.mark.nightly
+def test_a_campaign_in_three_simulators_breaks_no_promise():
+    """Laws without what they need do; which of their terms is needed is a figure, not a claim."""
+    figures = late_figures(5, CAMPAIGN, lambda _: None)
+    assert figures['real_runs'] > 0.5 * CAMPAIGN
+    assert figures['real_violations'] == 0
+    assert set(figures['late_simulators']) == {'built in', 'Drake', 'MuJoCo'}
+    broken = {row['law']: row['broken'] for row in figures['late_loops']}
+    assert broken['from two readings'] > 0
+    assert broken['r_hat for r'] > 0
