@@ -35,7 +35,7 @@ from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
 
 SEEN = -1  # what `observe_into` returns when there is an interval for every joint
-UNSEEN = -2  # when there are not two readings yet
+UNSEEN = -2  # when there are not two readings in a window
 LENGTH = 128  # readings that are kept
 SLACK = 1e-9  # of a bound on half widths, more than the rounding of each
 ROUNDING = 1e-14  # [rad] of what readings and desired positions are computed to
@@ -126,6 +126,10 @@ def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array
         low, high = _interval_of(history, bounds, j)
         if not low <= high:
             return j
+        if high == np.inf:  # all readings but the newest are older than the window
+            r[:] = 0.0
+            half[:] = np.inf
+            return UNSEEN
         r[j], half[j] = 0.5 * (low + high), 0.5 * (high - low) * (1.0 + 8.0 * EPS)
     return SEEN
 

@@ -333,7 +333,9 @@ class SensedPassivityController:
         seen = observe_into(self._history, law.observer, self._r, self._half)
         names = self._model.layout.joint_names
         if seen == UNSEEN:
-            raise MeasurementError('two samples are needed before a torque can be given')
+            raise MeasurementError(
+                'two samples are needed within a window before a torque is given'
+            )
         if seen != SEEN:
             raise BrokenPromiseError(
                 f'no motion within its bounds fits the positions measured of {names[seen]}: '

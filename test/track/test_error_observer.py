@@ -220,6 +220,38 @@ def test_an_empty_intersection_names_the_joint():
     assert found == 1
 
 
+def test_a_sample_that_is_taken_twice_counts_once():
+    """A node looks at a sample, and acts on the same one when its plan has come."""
+    bounds = ObserverBounds(
+        np.array([5.0]), np.array([1e-4]), np.array([1.0]), 0.05, 0.0, 0.0, np.zeros(1)
+    )
+    once, twice = history_for(1), history_for(1)
+    found = []
+    for history, times in ((once, (1,) * 4), (twice, (1, 2, 1, 3))):
+        for i, count in enumerate(times):
+            for _ in range(count):
+                record_error(history, 0.001 * i, np.array([0.1 + 1e-4 * i]))
+        r, half = np.zeros(1), np.zeros(1)
+        assert observe_into(history, bounds, r, half) == SEEN
+        found.append((r[0], half[0]))
+    assert np.all(np.isfinite(found))
+    assert found[0] == found[1]
+
+
+def test_readings_farther_apart_than_the_window_say_nothing():
+    """As after a pause, when a plan may begin at once or the arm has to be braked."""
+    bounds = ObserverBounds(
+        np.full(2, 5.0), np.full(2, 1e-4), np.ones(2), 0.05, 0.0, 0.0, np.zeros(2)
+    )
+    history, r, half = history_for(2), np.ones(2), np.zeros(2)
+    for t in (0.0, 0.001, 0.2):
+        record_error(history, t, np.array([0.1, 0.2]))
+        found = observe_into(history, bounds, r, half)
+    assert found == UNSEEN
+    assert np.all(r == 0.0)
+    assert np.all(half == np.inf)
+
+
 def test_one_reading_says_nothing_and_a_new_beginning_forgets():
     bounds = ObserverBounds(
         np.array([5.0]), np.array([1e-4]), np.array([1.0]), 0.05, 0.0, 0.0, np.zeros(1)
