@@ -22,6 +22,7 @@ import numpy as np
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.track.seen_start import UNSEEN
 from safe_sysid.track.takeover import Takeover
 from safe_sysid.trajectory.plan import Plan
 
@@ -65,6 +66,9 @@ class PlanSuccession:
             if self.in_force is not None and plan.start_time <= self.in_force.start_time:
                 continue  # the one in force, told again
             self.refusal = self._refusal_of(plan, t, measurement, estimate)
+            if self.refusal == UNSEEN:  # it stands still, and begins once the arm was seen
+                self._waiting.insert(0, plan)
+                break
             if not self.refusal:
                 self.in_force = plan
         return self.in_force

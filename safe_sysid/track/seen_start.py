@@ -15,6 +15,8 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.seen_law import SeenLaw
 
+UNSEEN = 'the arm was not seen long enough to begin'  # which time will change
+
 
 def refusal_to_begin(
     model: RobotModel,

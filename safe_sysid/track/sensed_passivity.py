@@ -62,6 +62,7 @@ from safe_sysid.track.robust_law import (
 )
 from safe_sysid.track.seen_law import Sampling, SeenLaw
 from safe_sysid.track.seen_readings import SeenReadings
+from safe_sysid.track.seen_start import UNSEEN as UNSEEN_YET
 from safe_sysid.track.seen_start import refusal_to_begin
 from safe_sysid.track.seen_state import damped_rate, differ, estimate_into
 from safe_sysid.track.tracking import shortest_turn
@@ -169,8 +170,9 @@ class SensedPassivityController:
         except BoundError as error:
             return str(error)
         r, half = np.zeros((2, self._model.n))
-        if observe_into(self._history, law.observer, r, half) != SEEN:
-            return 'the arm was not seen long enough to begin'
+        found = observe_into(self._history, law.observer, r, half)
+        if found != SEEN or np.any(half > law.half_width):
+            return UNSEEN_YET
         q_d = plan.desired(max(t, plan.start_time))[0]
         e = shortest_turn(q_d - measurement.position, self._turns)
         assert plan.theta_0 is not None

@@ -11,6 +11,7 @@ from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings
+from safe_sysid.track.seen_start import UNSEEN
 from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
@@ -166,3 +167,32 @@ def test_a_plan_of_joints_that_turn_without_end_may_be_whole_turns_away():
 def test_settings_out_of_range_are_refused():
     with pytest.raises(ConfigError, match='late is 0.0, it has to be above 0'):
         replace(SuccessionSettings(), late=0.0)
+
+
+class SeenAfter:
+    """An arm that is not seen long enough before its third sample."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def refusal_to_begin(self, *_):
+        self.asked += 1
+        return UNSEEN if self.asked < 3 else ''
+
+    def refusal_to_go_on(self, *_):
+        return ''
+
+
+def test_a_plan_that_stands_still_waits_until_the_arm_was_seen():
+    """And the one after it does not come first."""
+    succession = PlanSuccession(SeenAfter(), SuccessionSettings())
+    first = standing(0.0)
+    second = moving(1.0, first)
+    succession.offer(first)
+    succession.offer(second)
+    assert followed(succession, 0.0) is None
+    assert succession.refusal == UNSEEN
+    assert followed(succession, 0.05) is None
+    assert followed(succession, 0.1) is first
+    assert succession.refusal == ''
+    assert followed(succession, 1.0) is second
