@@ -41,7 +41,7 @@ def nearest_points(capsules: Capsules, placed: Array, obstacles: Obstacles) -> N
 
 def _changing(distance: Array) -> AnyArray:
     """Whether what moves comes nearer or farther, by column of (F, pairs)."""
-    moves: AnyArray = np.isfinite(distance).all(axis=0)
+    moves = np.isfinite(distance).all(axis=0)
     changing: AnyArray = np.zeros(distance.shape[1], dtype=bool)
     changing[moves] = np.ptp(distance[:, moves], axis=0) > UNCHANGED
     return changing

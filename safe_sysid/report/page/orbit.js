@@ -16,7 +16,7 @@ function makeOrbit(canvas, camera, home, changed) {
   const preset = key => {
     [, view.azimuth, view.elevation] = PRESETS[key];
     view.target = home.target.slice();
-    const narrow = Math.max(1, 1.25 / Math.max(camera.aspect, 0.3));  // a phone is upright: step back
+    const narrow = Math.max(1, 1.05 / Math.max(camera.aspect, 0.3));  // a phone is upright: step back
     view.distance = home.distance * narrow;
     place();
   };
