@@ -1,7 +1,7 @@
-"""Make the moving picture of the README, and a still one, from the report of a demo.
+"""Make the moving picture of the README from the report of a demo.
 
     safe-sysid demo --out demo
-    python tools/animation.py demo/report.html docs/demo.webp docs/demo.png
+    python tools/animation.py demo/report.html docs/demo.webp
 
 Needs Chromium on the path. The picture is that of the page, moment after moment, with what was
 known of the mass written below.
@@ -25,16 +25,17 @@ from report.browser import Browser
 SIZE = 760, 470  # [px] of the scene
 MOMENTS = 90
 PAUSE, LAST = 110, 2500  # [ms] a picture is shown, and the last one
-STILL = 0.6  # of the run, for the picture that does not move
 MOST = 3_000_000  # bytes
 
 STAGE = """(() => {
   const stage = document.querySelector('.stage'), style = document.createElement('style');
   document.body.append(stage);
   document.querySelector('main').style.display = 'none';
-  style.textContent = `.stage canvas { height: HEIGHTpx !important; } .save-scene { display: none; }
-    body { overflow: hidden; } .told { position: absolute; left: 14px; bottom: 12px; font-size: 17px;
-    font-weight: 600; font-variant-numeric: tabular-nums; background: var(--card);
+  style.textContent = `.stage canvas { height: HEIGHTpx !important; }
+    .save-scene { display: none; }
+    body { overflow: hidden; }
+    .told { position: absolute; left: 14px; bottom: 12px; font-size: 17px; font-weight: 600;
+    font-variant-numeric: tabular-nums; background: var(--card);
     border: 1px solid var(--line); border-radius: 6px; padding: 4px 12px; }`;
   document.head.append(style);
   stage.append(Object.assign(document.createElement('div'), { className: 'told' }));
@@ -44,16 +45,14 @@ SHOWN = """new Promise(done => requestAnimationFrame(() => {
 
 
 def main() -> None:
-    """Write both pictures."""
+    """Write the picture."""
     parser = argparse.ArgumentParser(description=__doc__.partition('\n')[0])
     parser.add_argument('report', type=Path)
     parser.add_argument('moving', type=Path)
-    parser.add_argument('still', type=Path)
     options = parser.parse_args()
     page = options.report.read_text(encoding='utf-8')
     data = json.loads(page.partition('id="data">')[2].partition('</script>')[0])
     pictures = _pictures(options.report, data)
-    pictures[round(STILL * len(pictures))].save(options.still, optimize=True)
     pauses = [PAUSE] * (len(pictures) - 1) + [LAST]
     pictures[0].save(
         options.moving, save_all=True, append_images=pictures[1:], duration=pauses, loop=0,
