@@ -16,6 +16,7 @@ from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import Bars, Line, Page, Plot, Section, Table
+from safe_sysid.report.link_meshes import link_meshes
 from safe_sysid.report.page_parts import circumstances, mass_words, parameter_table, widths_section
 from safe_sysid.report.page_scene import PageScene
 from safe_sysid.report.palette import MEASURED
@@ -37,7 +38,8 @@ def evidence_of(result: IdentifiedRecording) -> Evidence:
     model, part = problem.arm.model, thinned(problem.smoothed)
     W = standard_regressor(model, part.q, part.qd, part.qdd)
     fitted = model.theta if validation is None else validation.fitted
-    scene = arm_scene(model, part.seconds, part.q, NO_OBSTACLES)
+    meshes = link_meshes(problem.arm)
+    scene = arm_scene(model, part.seconds, part.q, NO_OBSTACLES, meshes=meshes)
     return Evidence(part, W @ result.replay.at_split.theta, W @ fitted, scene)
 
 

@@ -9,6 +9,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import write_page
+from safe_sysid.report.link_meshes import coarse_hull
 from safe_sysid.report.loop_page import loop_page
 from safe_sysid.report.page_scene import PageScene, PlanOccupancy
 from safe_sysid.sets.box import Box
@@ -313,3 +314,17 @@ def test_the_surface_that_is_drawn_contains_the_capsules(browser, run, cell):
     depth = browser.value(DEEPEST.replace('CELL', str(cell)))
     assert depth >= 0.0
     assert depth < cell**2 / 0.03
+
+
+@pytest.mark.slow
+def test_meshes_are_drawn_and_capsules_on_demand(browser, story, tmp_path):
+    hull = coarse_hull(np.random.default_rng(3).normal(size=(200, 3)) * 0.05, 0, is_tip=False)
+    scene, path = story.scene, tmp_path / 'meshes.html'
+    shape = type(scene.shape)(**{**scene.shape.__dict__, 'meshes': (hull,)})
+    scene = PageScene(**{**scene.__dict__, 'shape': shape})
+    write_page(path, loop_page(type(story)(**{**story.__dict__, 'scene': scene})))
+    browser.open(path)
+    meshes = picture(browser).astype(int)
+    browser.value('document.getElementById("show-capsules").click()')
+    assert np.abs(picture(browser) - meshes).max() > 50
+    assert browser.complaints() == []
