@@ -32,7 +32,7 @@ STAGE = """(() => {
   document.body.append(stage);
   document.querySelector('main').style.display = 'none';
   style.textContent = `.stage canvas { height: HEIGHTpx !important; }
-    .save-scene { display: none; }
+    .save-scene, .keys { display: none; }
     body { overflow: hidden; }
     .told { position: absolute; left: 14px; bottom: 12px; font-size: 17px; font-weight: 600;
     font-variant-numeric: tabular-nums; background: var(--card);

@@ -1,7 +1,7 @@
 'use strict';
 // The scene: arm, what it holds, obstacles, what plans may reach, and what is nearest, at a moment of the run.
 
-const ASIDE = [-0.2, 1.3, 0];  // [m] where a second run stands
+const ASIDE = [0.55, 1.25, 0];  // [m] where a second run stands
 const CLEAR = 0.15;  // [m] edge of a box that is drawn with faces; of a larger one they would hide the rest
 const HIGHEST_RATIO = 2, LOWEST_RATIO = 0.5;  // pixels per CSS pixel
 const SLOW_FRAME = 30, IDLE = 250;  // [ms]
@@ -198,7 +198,7 @@ function makeViewer(canvas, overlay, data) {
     if (data.beside) take(ASIDE);
     const size = Math.max(0.6, Math.hypot(...low.map((l, i) => high[i] - l)));
     floor(1.6 * size);
-    return { target: low.map((l, i) => (l + high[i]) / 2), distance: 1.33 * size };
+    return { target: low.map((l, i) => (l + high[i]) / 2), distance: 1.24 * size };
   })();
 
   const finest = software ? HIGHEST_RATIO : Math.min(window.devicePixelRatio || 1, HIGHEST_RATIO);
