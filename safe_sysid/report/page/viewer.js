@@ -16,7 +16,7 @@ function isSoftware() {
 
 function makeViewer(canvas, overlay, data) {
   const software = isSoftware();
-  const renderer = new THREE.WebGLRenderer({ canvas, antialias: !software, stencil: true, preserveDrawingBuffer: true, alpha: true });
+  const renderer = new THREE.WebGLRenderer({ canvas, antialias: !software, stencil: true, alpha: true });
   const world = new THREE.Scene(), camera = new THREE.PerspectiveCamera(42, 1, 0.02, 60);
   const tone = name => new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   const painted = [];  // [material, name of its colour]
