@@ -117,6 +117,15 @@ class RestartingPlanner:
         self.result = result
         return result
 
+    @property
+    def is_obeyed(self) -> bool:
+        """Whether the arm is known to follow the plan of the last result, if it has one."""
+        plan = None if self.result is None else self.result.plan
+        if plan is None:
+            return True
+        followed = self._followed
+        return followed is not None and followed.start == self.clock.stamp(plan.start_time)
+
     def _is_followed(self, now: float) -> bool:
         """Whether the arm follows what this takes for the plan in force."""
         plan = None if self.result is None else self.result.plan

@@ -67,7 +67,8 @@ class PlanningSession:
     def figures(self) -> dict[str, object]:
         """How planning goes, for the operator."""
         result = self._planner.result
-        is_done = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
+        is_over = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
+        is_done = is_over and self._planner.is_obeyed  # a plan that nobody follows does nothing
         return {
             'is warm': self._planner.is_warm,
             **self._search_figures(),

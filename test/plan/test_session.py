@@ -6,6 +6,7 @@ import pytest
 
 from safe_sysid.errors import BoundError
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome, failed_in_a_row
@@ -99,10 +100,15 @@ def test_failures_are_remembered_when_the_last_result_is_not(session, planner, p
     assert (session.has_failed, session.complaint()) == (True, '')
 
 
-def test_the_mode_in_which_nothing_is_left_is_named(session, problem):
+def test_the_mode_in_which_nothing_is_left_is_named(session, planner, problem):
     session.turn_to('calm')
     assert session.figures()['nothing left to do in'] == ''
-    step(session, problem, 0.0)
+    plan = step(session, problem, 0.0).plan
+    start, end = (ORIGIN + round(t * 1e9) for t in (plan.start_time, plan.end_time))
+    for followed in (None, Followed(start - 1, end)):  # a plan that nobody follows does nothing
+        planner.note_followed(followed)
+        assert session.figures()['nothing left to do in'] == ''
+    planner.note_followed(Followed(start, end))
     assert session.figures()['nothing left to do in'] == 'calm'
     session.turn_to('far')
     assert session.figures()['nothing left to do in'] == ''
