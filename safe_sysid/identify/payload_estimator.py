@@ -33,10 +33,8 @@ class SolveSettings(Settings):
     pivots: Count = 4000  # of the simplex method per solve; what is left stays as wide as it was
     seconds: Positive = 10.0  # [s] the same, as the last resort: with it bounds depend on the load
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
-    remembered_payloads: Natural = (
-        0  # payloads before, an empty gripper among them, whose rows bind
-    )
-    # the arm still: its links, friction and offsets have to be the same as then
+    remembered_payloads: Natural = 0  # payloads before, an empty gripper too, whose rows bind the
+    # arm still: its links, friction and offsets have to be the same as then
 
 
 @dataclass(frozen=True, eq=False)
