@@ -265,7 +265,10 @@ def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, sett
 
 
 @pytest.mark.usefixtures('from_the_bound')
-@pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
+@pytest.mark.parametrize(
+    'setting',
+    [pytest.param(ALL, id='all'), pytest.param(LOADED, id='loaded', marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize('seed', slow_after(1, range(3)))
 def test_energy_keeps_its_limit_with_drives_that_follow_slowly(seed, setting):
     bounds = bounded(setting, SLOWLY)
