@@ -151,7 +151,8 @@ def standing_share(files: dict[str, Path], poses: int) -> StandingShare:
             problem = resting_problem(loop, pose, obstacles_of({}))
             certificate = ReachableSet.certify_center(problem)
         except BoundError as error:
-            return StandingShare(poses, 0, str(error))
+            reasons[str(error)] += 1
+            continue
         if not certificate.holds:
             reasons[str(certificate.smallest)] += 1
     certified = poses - sum(reasons.values())

@@ -9,7 +9,7 @@ from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import add_package_path, existing, robot
 from safe_sysid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
@@ -55,11 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='write these files also when nothing proves that the arm touches neither itself nor '
         'the floor; they begin with that warning',
     )  # fmt: skip
-    parser.add_argument(
-        '--package-path', metavar='DIR', type=Path, action='append', default=[],
-        help='a folder with the ROS packages that meshes of the URDF are in; repeatable. Then '
-        'AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the URDF are searched',
-    )  # fmt: skip
+    add_package_path(parser)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
 
 

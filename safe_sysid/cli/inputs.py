@@ -23,6 +23,19 @@ def robot(text: str) -> str:
     return text
 
 
+def add_package_path(parser: argparse.ArgumentParser) -> None:
+    """Folders in which meshes are looked for."""
+    parser.add_argument(
+        '--package-path',
+        metavar='DIR',
+        action='append',
+        default=[],
+        type=existing,
+        help='folder with the ROS packages that meshes of the URDF are in; repeatable. Then '
+        'AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the URDF are searched',
+    )
+
+
 def _nearest(path: Path) -> Path:
     """Folder of a path as far as it exists."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import json
 from pathlib import Path
 
-from safe_sysid.cli.inputs import existing
+from safe_sysid.cli.inputs import add_package_path, existing
 from safe_sysid.cli.values import count, number, positive
 
 HELP = 'make an arm of a URDF or xacro: capsules, pairs, held joints, unknown figures'
@@ -67,14 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_choices_of_shape(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        '--package-path',
-        metavar='DIR',
-        action='append',
-        default=[],
-        type=existing,
-        help='folder with the packages of meshes; repeatable',
-    )
+    add_package_path(parser)
     parser.add_argument(
         '--from',
         dest='shapes',

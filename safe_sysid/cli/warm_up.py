@@ -2,7 +2,7 @@
 
 import argparse
 
-HELP = 'compile all kernels now, a minute after an installation, so that nothing waits for them'
+HELP = 'compile all kernels now, in a minute or two, so that no command has to wait for them'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -118,7 +118,7 @@ class RestartingPlanner:
         return result
 
     @property
-    def is_obeyed(self) -> bool:
+    def follows_result(self) -> bool:
         """Whether the arm is known to follow the plan of the last result, if it has one."""
         plan = None if self.result is None else self.result.plan
         if plan is None:

@@ -68,7 +68,7 @@ class PlanningSession:
         """How planning goes, for the operator."""
         result = self._planner.result
         is_over = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
-        is_done = is_over and self._planner.is_obeyed  # a plan that nobody follows does nothing
+        is_done = is_over and self._planner.follows_result  # else it did not happen
         return {
             'is warm': self._planner.is_warm,
             **self._search_figures(),

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import add_package_path, existing, robot
 
 if TYPE_CHECKING:
     from safe_sysid.cli.doctor.findings import DoctorFinding
@@ -33,14 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--payload', metavar='NAME|YAML', help='what the arm holds, for the torque it needs'
     )
-    parser.add_argument(
-        '--package-path',
-        metavar='DIR',
-        action='append',
-        default=[],
-        type=existing,
-        help='folder with the packages of the meshes; repeatable',
-    )
+    add_package_path(parser)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a list')
 
 
