@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 
+from rclpy.duration import Duration
+
 GIVE_UP = 60.0  # [s]
 
 
@@ -21,6 +23,10 @@ def running_node(module: str, *arguments: str) -> Iterator[subprocess.Popen]:
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
                 process.wait(GIVE_UP)
+        except BaseException:
+            process.kill()
+            print(f'{module} said:\n{process.stderr.read()}')  # shown beside what failed
+            raise
         finally:
             process.kill()
 
@@ -31,3 +37,14 @@ def wait_until(condition, what: str, step=lambda: time.sleep(0.01)) -> None:
     while not condition():
         assert time.monotonic() < end, f'waited {GIVE_UP} s for {what}'
         step()
+
+
+def greet(publisher, msg) -> None:
+    """Publish something, and wait until the nodes that listen have found the publisher.
+
+    Each side of DDS finds the other in its own time: who publishes may know of a listener that
+    does not yet know of him, and then the first message is lost.
+    """
+    wait_until(lambda: publisher.get_subscription_count() > 0, publisher.topic_name)
+    publisher.publish(msg)
+    assert publisher.wait_for_all_acked(Duration(seconds=GIVE_UP)), publisher.topic_name

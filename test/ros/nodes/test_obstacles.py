@@ -7,6 +7,7 @@ import pytest
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from ros.faulty_loop import ROOMY, faulty_loop, seconds
+from ros.running_node import greet
 from scipy.interpolate import BPoly
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -45,7 +46,7 @@ def with_publisher(loop, qos, use):
     """Somebody who shows obstacles, and is gone afterwards."""
     somebody = Node('somebody')  # of whom the executor of the loop knows nothing
     publisher = somebody.create_publisher(MarkerArray, 'obstacles', qos)
-    loop.wait(lambda: publisher.get_subscription_count() > 0, 'the planner listens')
+    greet(publisher, MarkerArray())
     try:
         use(lambda *markers: publisher.publish(MarkerArray(markers=list(markers))))
         loop.spin_for(5)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import rclpy
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from ros.running_node import running_node, wait_until
+from ros.running_node import greet, running_node, wait_until
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
@@ -74,6 +74,17 @@ class Arm:
     def is_heard(self):
         return all(p.get_subscription_count() for p in (*self._states, self._torques, self._once))
 
+    def greet(self):
+        """Publish the first message of each stream, which alone may be lost."""
+        for publisher, msg in self._messages():
+            greet(publisher, msg)
+        self.sent += 1
+
+    def _messages(self):
+        for publisher in self._states:
+            yield publisher, state_of(float(self.sent))
+        yield self._torques, Float64MultiArray(data=[float(self.sent)])
+
     def publish(self, count):
         """Publish so many messages in each stream, in no less than `PERIOD` each."""
         begin, first = time.monotonic(), self.sent
@@ -81,10 +92,9 @@ class Arm:
             if time.monotonic() - begin < (i - first) * PERIOD:
                 time.sleep(PERIOD / 4)
                 continue
+            for publisher, msg in self._messages():
+                publisher.publish(msg)
             self.sent += 1
-            for publisher in self._states:
-                publisher.publish(state_of(float(i)))
-            self._torques.publish(Float64MultiArray(data=[float(i)]))
 
     def is_received(self):
         """Whether the recorder's middleware has all of it."""
@@ -103,6 +113,11 @@ def numbers_of(found, topic):
     return [int(getattr(msg, 'position', getattr(msg, 'data', None))[0]) for msg in values]
 
 
+def whole(last):
+    """Numbers of a stream without a gap; a greeting may be missing."""
+    return (list(range(last)), list(range(1, last)))
+
+
 STREAMS = ('/left/joint_states_0', '/left/joint_states_1', '/left/torque_command')
 
 
@@ -116,14 +131,14 @@ def arguments(folder, storage='mcap', **more):
 def test_a_run_is_in_the_bag_without_a_gap(tmp_path, node, storage):
     arm = Arm(node)
     with running_node('recorder_node', *arguments(tmp_path / 'bag', storage)) as process:
-        wait_until(arm.is_heard, 'the recorder')
+        arm.greet()
         arm.publish(700)
         assert arm.is_received()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
     found = messages_in(tmp_path / 'bag')
     for topic in STREAMS:
-        assert numbers_of(found, topic) == list(range(arm.sent))
+        assert numbers_of(found, topic) in whole(arm.sent)
     assert [m.data for t, m, _ in found if t == '/left/once'] == ['said before anybody listened']
     stamps = np.array([stamp for _, _, stamp in found])
     assert np.all(np.diff(stamps) >= 0)
@@ -142,7 +157,7 @@ def test_a_killed_recorder_leaves_everything_it_said_it_kept(tmp_path, node):
         rclpy.spin_once(node, timeout_sec=0.0)
 
     with running_node('recorder_node', *arguments(tmp_path / 'bag', file_size=0.2)) as process:
-        wait_until(arm.is_heard, 'the recorder')
+        arm.greet()
         wait_until(lambda: kept() > 5000, 'messages in the bag', go_on)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
@@ -150,12 +165,11 @@ def test_a_killed_recorder_leaves_everything_it_said_it_kept(tmp_path, node):
     assert len(found) >= kept()
     for topic in STREAMS:
         numbers = numbers_of(found, topic)
-        assert numbers == list(range(len(numbers)))
+        assert numbers in whole(numbers[-1] + 1)
         assert len(numbers) > 1000
     assert len(list((tmp_path / 'bag').glob('*.mcap'))) > 2
     recording = read_rosbag(tmp_path / 'bag', ('b', 'a'), STREAMS[0])
-    assert len(recording) == len(numbers_of(found, STREAMS[0]))
-    np.testing.assert_array_equal(recording.position[:, 1], np.arange(len(recording)))
+    np.testing.assert_array_equal(recording.position[:, 1], numbers_of(found, STREAMS[0]))
 
 
 @pytest.fixture
