@@ -25,7 +25,7 @@ def running_node(module: str, *arguments: str) -> Iterator[subprocess.Popen]:
                 process.wait(GIVE_UP)
         except BaseException:
             process.kill()
-            print(f'{module} said:\n{process.stderr.read()}')  # shown beside what failed
+            sys.stderr.write(f'{module} said:\n{process.stderr.read()}')
             raise
         finally:
             process.kill()
