@@ -19,11 +19,19 @@ def read_poses(path: Path, joints: tuple[str, ...]) -> TipPoses:
     try:
         with path.open(encoding='utf-8-sig') as file:
             names = [name.strip().strip('"') for name in file.readline().split(',')]
-            values = np.loadtxt(file, delimiter=',', ndmin=2)
+            rows = file.readlines()
+        if not rows:
+            raise MeasurementError(f'{path}: has no rows')
+        values = np.loadtxt(rows, delimiter=',', ndmin=2)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise MeasurementError(f'{path}: is not a table of numbers ({error})') from error
     if values.size == 0 or values.shape[1] != len(names):
         raise MeasurementError(f'{path}: {len(names)} columns are named, rows have {values.shape}')
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise MeasurementError(
+            f'{path}: {names[column]} of row {row + 1} is {values[row, column]}; it has to be finite'
+        )
     q = _columns(path, names, values, joints) if joints[0] in names else None
     if q is None:
         q = _columns(path, names, values, tuple(f'q_{i}' for i in range(len(joints))))

@@ -103,6 +103,14 @@ def write_promise(
 
 def read_promise(path: Path, arm: Arm) -> ArmPromise:
     """Read empty recordings of this arm, or say why the file is not about it."""
+    try:
+        return _read(path, arm)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        about = path.with_suffix('.yaml')
+        raise ConfigError(f'{about} is not what calibrate has written ({error!r})') from error
+
+
+def _read(path: Path, arm: Arm) -> ArmPromise:
     content = _checked(path, arm)
     given = content['arm']
     sensors = arm.model.sensors

@@ -27,12 +27,14 @@ PLACE = '<instance_geometry url="#g"/>'
 
 
 def read(folder, primitives, nodes=f'<node>{PLACE}</node>', unit=1.0, up='Z_UP'):
-    numbers = ' '.join(f'{x:g}' for x in CORNERS.ravel())
     path = folder / 'part.dae'
-    path.write_text(
-        HEAD.format(unit=unit, up=up, numbers=numbers, primitives=primitives, nodes=nodes)
-    )
+    path.write_text(collada_text(primitives, nodes, unit, up))
     return mesh_triangles(path)
+
+
+def collada_text(primitives, nodes=f'<node>{PLACE}</node>', unit=1.0, up='Z_UP'):
+    numbers = ' '.join(f'{x:g}' for x in CORNERS.ravel())
+    return HEAD.format(unit=unit, up=up, numbers=numbers, primitives=primitives, nodes=nodes)
 
 
 def same(found, expected):

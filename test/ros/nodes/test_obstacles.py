@@ -75,8 +75,8 @@ def starts(loop):
 def test_messages_add_to_each_other_and_do_not_starve_the_planner(loop):
     def use(show):
         before = starts(loop)
-        for number in range(400):
-            show(box(0, (5.0 + 0.01 * number, 0.0, 0.0)), box(1 + number % 3))
+        for number in range(1800):  # for so long a planner that nobody starves has three
+            show(box(0, (5.0 + 0.002 * number, 0.0, 0.0)), box(1 + number % 3))
             loop.spin_for(5)  # 20 Hz
             if len(starts(loop) - before) >= 3:
                 break

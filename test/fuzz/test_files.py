@@ -1,0 +1,116 @@
+"""Files from outside, damaged: each is read or refused in a sentence, soon, in little memory."""
+
+import contextlib
+import os
+import resource
+import signal
+
+from fuzz.edits import EDITS, edited
+from fuzz.file_kinds import file_kinds
+from hypothesis import HealthCheck, given, settings
+import pytest
+
+from safe_sysid.errors import SafeSysidError
+
+LONGEST = 10.0  # [s] of CPU for one file
+MOST_MEMORY = 2**21  # [kB] that reading may add to what the tests hold
+KINDS = (
+    *('URDF', 'URDF of a loop', 'xacro', 'SRDF', 'arm', 'arm with loops', 'loop', 'payload'),
+    *('world', 'excitation', 'calibration', 'gains', 'promise', 'table', 'poses', 'mcap'),
+    *('sqlite3', 'metadata', 'STL', 'OBJ', 'COLLADA'),
+)
+FEW, MANY = 40, 4500
+
+
+class TooLong(BaseException):
+    """Nothing that reads a file catches this."""
+
+
+def _give_up(*_):
+    raise TooLong
+
+
+def read_or_refused(kind, folder, data):
+    """Read a file as a command does; a sentence is as good as a result."""
+    path = folder / kind.name
+    path.write_bytes(data)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    usual = signal.signal(signal.SIGPROF, _give_up)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    try:
+        kind.read(path)
+    except SafeSysidError as error:
+        assert str(error).strip(), type(error)
+        assert len(str(error)) < 5000
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, usual)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < MOST_MEMORY
+
+
+@pytest.fixture(params=KINDS)
+def kind(request, tmp_path):
+    """A kind of file, in a folder with what is usually beside it."""
+    kind = file_kinds()[request.param]
+    for name, data in (kind.beside or {}).items():
+        (tmp_path / name).write_bytes(data)
+    return kind
+
+
+def test_every_kind_is_looked_at():
+    assert set(KINDS) == set(file_kinds())
+
+
+def test_the_file_itself_is_read(kind, tmp_path):
+    path = tmp_path / kind.name
+    path.write_bytes(kind.data)
+    kind.read(path)
+
+
+@pytest.mark.parametrize(
+    'examples', [FEW, pytest.param(MANY, marks=pytest.mark.nightly)], ids=['few', 'many']
+)
+def test_a_damaged_file_is_read_or_refused_in_a_sentence(kind, tmp_path, examples):
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(EDITS)
+    def damage(edits):
+        read_or_refused(kind, tmp_path, edited(kind.data, edits))
+
+    damage()
+
+
+@pytest.mark.parametrize('name', [k for k in KINDS if k in ('mcap', 'sqlite3', 'metadata')])
+@pytest.mark.parametrize(
+    'count', [30, pytest.param(2000, marks=pytest.mark.nightly)], ids=['few', 'many']
+)
+def test_bags_that_end_anywhere_or_have_a_wrong_bit_anywhere(name, count, tmp_path, rng):
+    kind = file_kinds()[name]
+    for beside, data in (kind.beside or {}).items():
+        (tmp_path / beside).write_bytes(data)
+    for at in rng.integers(0, len(kind.data), count).tolist():
+        flipped = bytearray(kind.data)
+        flipped[at] ^= 1 << at % 8
+        for data in (kind.data[:at], bytes(flipped)):
+            read_or_refused(kind, tmp_path, data)
+
+
+@pytest.mark.parametrize('what', ['empty', 'folder', 'nothing', 'pipe of zeros', 'no reading'])
+def test_what_is_no_file_of_the_kind_is_refused_in_a_sentence(kind, tmp_path, what):
+    path = tmp_path / kind.name
+    if what == 'empty':
+        path.write_bytes(b'')
+    elif what == 'folder':
+        path.mkdir()
+    elif what == 'pipe of zeros':
+        path.write_bytes(bytes(100_000))
+    elif what == 'no reading':
+        path.symlink_to(path)  # a circle, which nobody can follow, whoever they are
+    with contextlib.suppress(SafeSysidError, OSError):  # which the command says in a sentence
+        kind.read(path)
+    assert os.path.lexists(path) or what == 'nothing'

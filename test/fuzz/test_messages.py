@@ -1,0 +1,174 @@
+"""Messages from outside with any content: each is understood, or refused in a sentence."""
+
+from geometry_msgs.msg import Point, TransformStamped
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from visualization_msgs.msg import Marker, MarkerArray
+
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.codec import (
+    JointStateReader,
+    TorqueReader,
+    TorqueWriter,
+    estimate_message,
+    estimate_of,
+)
+from safe_sysid.ros.messages.marker_changes import changes_of
+from safe_sysid.ros.messages.transforms import transform_of
+from safe_sysid.sets.interval import Interval
+from safe_sysid.track.guarded_torque import Command
+
+MODEL = RobotModel.named('two_link')
+NAMES = list(MODEL.layout.joint_names)
+FEW, MANY = 60, 6000
+HARSH = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 1e-12, 2.0**53]
+NUMBERS = st.one_of(st.sampled_from(HARSH), st.floats(-10.0, 10.0))
+WHOLE = st.one_of(st.sampled_from([0, 1, 2, 3, 12, 2**31 - 1, -(2**31)]), st.integers(-5, 15))
+TEXTS = st.sampled_from(['', 'base_link', 'camera', '/', 'ß', 'a' * 300, 'x\x01y'])
+JOINT_NAMES = st.lists(st.sampled_from([*NAMES, 'gripper', '']), max_size=5)
+EXAMPLES = pytest.mark.parametrize(
+    'examples', [FEW, pytest.param(MANY, marks=pytest.mark.nightly)], ids=['few', 'many']
+)
+
+
+def look_at(examples, strategy, check):
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def one(content):
+        try:
+            check(content)
+        except SafeSysidError as error:
+            assert str(error).strip(), type(error)
+
+    one()
+
+
+@st.composite
+def joint_states(draw):
+    names = draw(st.one_of(st.just(NAMES), JOINT_NAMES))
+    msg = JointState(name=names)
+    for field in ('position', 'velocity', 'effort'):
+        size = draw(st.one_of(st.just(len(names)), st.integers(0, 4)))
+        setattr(msg, field, draw(st.lists(NUMBERS, min_size=size, max_size=size)))
+    msg.header.stamp.sec = draw(WHOLE)
+    msg.header.stamp.nanosec = draw(st.sampled_from([0, 1, 999_999_999, 2**32 - 1]))
+    return msg
+
+
+@EXAMPLES
+def test_joint_states_are_finite_or_refused(examples):
+    reader = JointStateReader(NAMES)
+
+    def check(msg):
+        sample = reader.measurement(msg)
+        assert np.isfinite(sample.position).all() and np.isfinite(sample.velocity).all()
+        assert np.isfinite(sample.torque).all() or np.isnan(sample.torque).all()
+        order = [msg.name.index(name) for name in NAMES]
+        np.testing.assert_array_equal(sample.position, np.array(msg.position)[order])
+
+    look_at(examples, joint_states(), check)
+
+
+@st.composite
+def markers(draw):
+    marker = Marker(ns=draw(TEXTS), id=draw(WHOLE), type=draw(WHOLE))
+    marker.action = draw(st.one_of(st.just(Marker.ADD), WHOLE))
+    marker.header.frame_id = draw(TEXTS)
+    marker.lifetime.sec, marker.frame_locked = draw(WHOLE), draw(st.booleans())
+    for vector in (marker.pose.position, marker.scale):
+        vector.x, vector.y, vector.z = (draw(NUMBERS) for _ in range(3))
+    turn = marker.pose.orientation
+    if draw(st.booleans()):
+        turn.x, turn.y, turn.z, turn.w = (draw(NUMBERS) for _ in range(4))
+    marker.points = [
+        Point(x=x, y=y, z=z) for x, y, z in draw(st.lists(st.tuples(*[NUMBERS] * 3), max_size=5))
+    ]
+    marker.text = draw(TEXTS)
+    marker.mesh_resource = draw(
+        st.sampled_from(['', 'package://nowhere/a.stl', 'file:///dev/null', 'http://x/y.dae', 'a'])
+    )
+    return marker
+
+
+@EXAMPLES
+def test_markers_are_finite_boxes_or_unclear(examples):
+    def check(found):
+        changes = changes_of(MarkerArray(markers=found))
+        assert len(changes) == len(found)
+        for change in changes:
+            for box in change.shown.boxes if change.shown else ():
+                assert np.isfinite(box.center).all() and np.isfinite(box.half_sizes).all()
+                assert np.isfinite(box.radius)
+
+    look_at(examples, st.lists(markers(), max_size=3), check)
+
+
+@st.composite
+def arrays(draw, valid):
+    """A message that was valid until some of its numbers, labels or sizes changed."""
+    msg = Float64MultiArray(layout=valid.layout, data=list(valid.data))
+    for _ in range(draw(st.integers(0, 4))):
+        if len(msg.data):
+            msg.data[draw(st.integers(0, len(msg.data) - 1))] = draw(NUMBERS)
+    if draw(st.booleans()):
+        msg.data = msg.data[: draw(st.integers(0, len(msg.data)))]
+    if draw(st.integers(0, 4)) == 0:
+        msg.layout.data_offset = draw(st.integers(0, 5))
+    return msg
+
+
+@EXAMPLES
+def test_an_estimate_is_inside_its_bounds_or_refused(examples):
+    theta = np.linspace(-1.0, 1.0, MODEL.layout.size)
+    estimate = ParameterEstimate(MODEL.layout, theta, Interval(theta - 0.1, theta + 0.1))
+
+    def check(msg):
+        found = estimate_of(msg, MODEL.layout).estimate
+        assert np.isfinite(found.theta).all()
+        assert (found.bounds.lower <= found.theta).all()
+
+    look_at(examples, arrays(estimate_message(estimate, 10**9)), check)
+
+
+@EXAMPLES
+def test_a_command_has_a_stamp_and_its_size_or_is_refused(examples):
+    reader = TorqueReader(NAMES)
+    valid = TorqueWriter(NAMES).message(Command(np.array([1.0, 2.0]), 10**9))
+
+    def check(msg):
+        command = reader.command(msg)
+        assert command.torque.size in (0, 2) and 0 <= command.stamp < 2**63
+
+    look_at(examples, arrays(valid), check)
+
+
+@st.composite
+def transforms(draw):
+    msg = TransformStamped(child_frame_id=draw(TEXTS))
+    msg.header.frame_id, msg.header.stamp.sec = draw(TEXTS), draw(WHOLE)
+    shift, turn = msg.transform.translation, msg.transform.rotation
+    shift.x, shift.y, shift.z = (draw(NUMBERS) for _ in range(3))
+    turn.x, turn.y, turn.z, turn.w = (draw(NUMBERS) for _ in range(4))
+    return msg
+
+
+@EXAMPLES
+def test_a_transform_is_a_placement_or_refused(examples):
+    def check(msg):
+        place = transform_of(msg).placement
+        turn = place.R
+        np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-9)
+
+    look_at(examples, transforms(), check)

@@ -1,0 +1,91 @@
+"""Command lines and launch arguments with any words end in a choice, or in a sentence."""
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+import pytest
+
+from safe_sysid.bringup.processes import BACKENDS, Choices, processes_of
+from safe_sysid.cli import main as command
+from safe_sysid.errors import SafeSysidError
+
+FEW, MANY = 100, 9000
+VALUES = st.sampled_from(
+    [
+        *('', '-', '--', '-1', '0', '1e999', 'nan', 'inf', '٣', 'true', 'null', '[]', '{}', '[1'),
+        *('a=b', '=', 'a:=b', ':=', ':=1', 'planner:=1', 'planner:x:=', 'x:y:=2', '@nowhere'),
+        *('two_link', 'kinova_gen3', '/dev/null', '/', '..', '~', 'no.csv', 'ß\u202e', 'x' * 5000),
+        *('\n', '%s', '{joint}', '{0.__class__}', '$HOME', '`id`', 'mass=1', 'csv=/dev/full'),
+    ]
+)
+EXAMPLES = pytest.mark.parametrize(
+    'examples', [FEW, pytest.param(MANY, marks=pytest.mark.nightly)], ids=['few', 'many']
+)
+
+
+def many(examples):
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def options_of(name):
+    """Every option of a command as its help has it."""
+    named = command.parser([name])
+    (choices,) = (action for action in named._actions if action.dest == 'subcommand')
+    return [word for action in choices.choices[name]._actions for word in action.option_strings]
+
+
+@EXAMPLES
+@pytest.mark.parametrize('name', sorted(command.COMMANDS))
+def test_a_command_line_is_understood_or_refused_in_two_lines(name, examples, capsys):
+    words = st.one_of(st.sampled_from(options_of(name)), VALUES)
+
+    @many(max(examples // len(command.COMMANDS), 5))
+    @given(st.lists(words, max_size=7))
+    def one(given_words):
+        capsys.readouterr()
+        try:
+            command._options([name, *given_words])
+        except SystemExit as ending:
+            said = capsys.readouterr()
+            if ending.code == 0:  # --help or --version
+                assert said.out
+                return
+            assert ending.code == 2
+            assert said.err.startswith('safe-sysid'), said.err
+            assert 'Traceback' not in said.err
+            assert len(said.err) < 20_000
+
+    one()
+
+
+@EXAMPLES
+def test_what_is_to_be_started_is_known_or_refused(examples, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fields = {
+        **dict.fromkeys(('robot', 'config', 'world', 'payload', 'record', 'bag'), VALUES),
+        'lockstep': st.booleans(),
+        'once': st.booleans(),
+        'extra': st.lists(VALUES, max_size=3).map(tuple),
+    }
+    chosen = st.dictionaries(st.sampled_from(sorted(fields)), st.none(), max_size=4).flatmap(
+        lambda names: st.fixed_dictionaries({name: fields[name] for name in names})
+    )
+
+    @many(examples)
+    @given(st.sampled_from([*sorted(BACKENDS), 'nothing', '']), chosen)
+    def one(name, given_choices):
+        try:
+            processes = processes_of(name, replace(Choices(), **given_choices))
+        except SafeSysidError as error:
+            assert str(error).strip()
+        else:
+            assert processes
+
+    one()
