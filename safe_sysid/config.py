@@ -186,6 +186,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding='utf-8')
     except OSError as error:
         raise ConfigError(f'{path}: cannot be read ({error.strerror})') from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f'{path}: is not text in UTF-8 ({error.reason})') from error
     return parsed_yaml(text, str(path))
 
 
@@ -203,7 +205,7 @@ def yaml_value(text: str, source: str) -> Any:
 
     try:
         return yaml.load(text, Loader=_loader())
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # 1_: is an int of no digits
         raise ConfigError(f'{source}: is not YAML: {error}') from error
 
 

@@ -34,7 +34,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'identifiability': {'sets', 'model'},
     'calibrate': {'sets', 'model', 'measure', 'identifiability'},
     'excite': {'sets', 'model', 'trajectory', 'identifiability'},
-    'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop'},
+    'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop', 'loop_settings'},
     'export': {'sets', 'model', 'identify', 'calibrate', 'report'},
     'bringup': set(),
     'bench': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bringup'},

@@ -78,7 +78,7 @@ def read_loop(
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
             'may hold, gains), see docs/robots.md'
         )
-    sections = {key: _parameters(value) for key, value in read_yaml(path).items()}
+    sections = {key: _parameters(path, key, value) for key, value in read_yaml(path).items()}
     every = {'robot': name, **sections.get(ALL_NODES, {})}
     common = from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}')
     held = read_payload(payload) if isinstance(payload, str) else payload
@@ -97,9 +97,11 @@ def read_loop(
     )
 
 
-def _parameters(section: Any) -> dict[str, Any]:
+def _parameters(path: Path, node: object, section: Any) -> dict[str, Any]:
     values = section.get('ros__parameters', {}) if isinstance(section, dict) else {}
-    return dict(values)
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: ros__parameters of '{node}' is {values!r}, not a mapping")
+    return values
 
 
 def _prior(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,12 @@ import numpy as np
 
 from safe_sysid.config import parsed_yaml
 from safe_sysid.errors import MeasurementError
+from safe_sysid.loop_settings import GainSettings, LoopSettings
 from safe_sysid.model.collision.obstacles import Obstacles
-from safe_sysid.model.collision.world import read_world
+from safe_sysid.model.collision.world import EMPTY, read_world
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.sets.box import Box
 from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
@@ -76,7 +79,27 @@ def _by_node(texts: list[str]) -> dict[str, dict[str, Any]]:
     for text in texts:
         for node, block in parsed_yaml(text, PARAMETERS).items():
             found[str(node).rpartition('/')[2]] = dict(block['ros__parameters'])
-    return found
+    return {node: {**_DEFAULTS.get(node, {}), **values} for node, values in found.items()}
+
+
+def _defaults(cls: Any, prefix: str = '') -> Iterator[tuple[str, Any]]:
+    """Parameters that have a default, with their names in ROS."""
+    for field in dataclasses.fields(cls):
+        if field.default is not dataclasses.MISSING:
+            yield f'{prefix}{field.name}', field.default
+
+
+# What was handed to a node that did not live to be asked says nothing of what was left at its
+# default.
+_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    'planner': {
+        **dict(_defaults(LoopSettings)),
+        **dict(_defaults(GainSettings, 'gains.')),
+        **dict(_defaults(PlannerSettings, 'planner.')),
+        'world': EMPTY,
+        'goal': (),
+    }
+}
 
 
 def _model(robot: str, payload: str) -> RobotModel:

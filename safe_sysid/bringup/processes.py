@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import json
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,13 +14,8 @@ from safe_sysid.share import share_directory
 
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
-BRIDGES = (
-    'builtin_sim_bridge',
-    'drake_bridge',
-    'mujoco_bridge',
-    'ros2_control_bridge',
-    'lbr_fri_bridge',
-)
+SIMULATORS = ('builtin_sim_bridge', 'drake_bridge', 'mujoco_bridge')
+BRIDGES = (*SIMULATORS, 'ros2_control_bridge', 'lbr_fri_bridge')
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
@@ -146,9 +141,17 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     if choices.record:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
-    return [
+    processes = [
         Process(node, settings, _parameters(way, node, choices), way.namespace) for node in started
     ]
+    return [_with_names(process, started) for process in processes]
+
+
+def _with_names(process: Process, started: list[str]) -> Process:
+    """Hand the parameters of all to the recorder, which finds them by their names."""
+    if process.node != 'recorder':
+        return process
+    return replace(process, parameters={**process.parameters, 'started': started})
 
 
 def settings_file(way: BringupProfile, choices: Choices) -> Path:
@@ -212,10 +215,12 @@ def _options(node: str, choices: Choices) -> dict[str, object]:
     """Parameters of a node that have an option of their own, where it was given."""
     given: dict[str, object] = {'robot': choices.robot, 'payload': choices.payload}
     given['timing'] = 'lockstep' if choices.lockstep else ''
+    recorded: Parameters = {'recorded': bool(choices.record)}
     own: Mapping[str, Parameters] = {
         'planner': {'world': choices.world},
         'recorder': {'folder': choices.record},
-        'replay_bridge': {'bag': choices.bag, 'speed': choices.speed},
+        'replay_bridge': {'bag': choices.bag, 'speed': choices.speed, **recorded},
+        **dict.fromkeys(SIMULATORS, recorded),
         'monitor': {'once': choices.once},
     }
     return {name: value for name, value in {**given, **own.get(node, {})}.items() if value}

@@ -30,7 +30,8 @@ def read_poses(path: Path, joints: tuple[str, ...]) -> TipPoses:
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise MeasurementError(
-            f'{path}: {names[column]} of row {row + 1} is {values[row, column]}; it has to be finite'
+            f'{path}: {names[column]} of row {row + 1} is {values[row, column]}; '
+            'it has to be finite'
         )
     q = _columns(path, names, values, joints) if joints[0] in names else None
     if q is None:

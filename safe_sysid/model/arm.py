@@ -93,15 +93,20 @@ def facts_of_urdf(urdf: Path) -> RobotFacts:
 
 def _joint_facts(urdf: Path, joint: ElementTree.Element) -> JointFacts:
     limit, dynamics = joint.find('limit'), joint.find('dynamics')
-    effort, velocity = _number(limit, 'effort'), _number(limit, 'velocity')
+    effort, velocity, friction, damping = (
+        _number(urdf, joint, element, key)
+        for element, key in (
+            (limit, 'effort'), (limit, 'velocity'), (dynamics, 'friction'), (dynamics, 'damping'),
+        )
+    )  # fmt: skip
     if not (effort > 0.0 and velocity > 0.0):
         raise ConfigError(
             f"{urdf}: joint '{joint.get('name')}' has effort {effort:g} and velocity "
             f'{velocity:g} as limits, which have to be above 0; mend them, or give --config YAML'
         )
     return JointFacts(
-        coulomb=_number(dynamics, 'friction'),
-        viscous=_number(dynamics, 'damping'),
+        coulomb=friction,
+        viscous=damping,
         armature=0.0,
         offset=0.0,
         torque_limit=effort,
@@ -112,8 +117,16 @@ def _joint_facts(urdf: Path, joint: ElementTree.Element) -> JointFacts:
     )
 
 
-def _number(element: ElementTree.Element | None, name: str) -> float:
-    return 0.0 if element is None else float(element.get(name, '0'))
+def _number(
+    urdf: Path, joint: ElementTree.Element, element: ElementTree.Element | None, key: str
+) -> float:
+    text = '0' if element is None else element.get(key, '0')
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ModelError(
+            f"{urdf}: {key} of joint '{joint.get('name')}' is '{text}', which is no number"
+        ) from error
 
 
 def _last_link(root: ElementTree.Element, moving: dict[str, str]) -> str:

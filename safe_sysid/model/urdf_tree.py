@@ -63,7 +63,25 @@ def read_urdf(path: Path) -> ElementTree.Element:
                 f"{path}: joint '{name}' is {kind}; only {', '.join(MOVING)} and fixed joints "
                 'can be modelled: replace it by a chain of these, or make it fixed'
             )
+    _check_tree(path, root)
     return root
+
+
+def _check_tree(path: Path, root: ElementTree.Element) -> None:
+    """Refuse a link below itself, which who walks up from it would never leave."""
+    above = {}
+    for joint in root.findall('joint'):
+        parent, child = joint.find('parent'), joint.find('child')
+        if parent is None or child is None:
+            raise ModelError(f"{path}: joint '{joint.get('name')}' has no parent or no child")
+        above[child.get('link')] = parent.get('link')
+    for start in above:
+        link, passed = start, {start}
+        while link in above:
+            link = above[link]
+            if link in passed:
+                raise ModelError(f"{path}: the links around '{link}' form a circle")
+            passed.add(link)
 
 
 def moving_joints(root: ElementTree.Element) -> dict[str, str]:

@@ -13,6 +13,7 @@ from safe_sysid.sets.box import Box
 from safe_sysid.share import share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
+EMPTY = 'empty'  # world without obstacles
 Edges = tuple[Positive, Positive, Positive]
 
 

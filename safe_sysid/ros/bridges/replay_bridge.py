@@ -28,6 +28,7 @@ from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition, Health, heard_from
+from safe_sysid.ros.watch.recorder_listens import RecorderListens
 from safe_sysid.track.supervisor import Cause
 
 LOOK = 0.002  # [s] between looks for samples that are due
@@ -44,6 +45,7 @@ class ReplaySettings(LoopSettings):
     bag: str = ''  # folder or file
     topic: str = ''  # of joint states; empty: the only one that reports all joints
     is_torque: bool = False  # whether effort is torque already, as in bags of our own loop
+    recorded: bool = False  # whether in lockstep nothing is told before a recorder listens
     speed: Positive = 1.0  # times as fast as it was recorded
 
     def __post_init__(self) -> None:
@@ -83,6 +85,7 @@ class ReplayBridge(Node):
         self.exit_status: int | None = None
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
         step, period = self._keep_pace, LOOK
+        self._recorder_listens = RecorderListens(self, settings.recorded)
         if settings.is_lockstep:
             step, period = self._ask_again, AGAIN
             self.create_subscription(
@@ -113,6 +116,8 @@ class ReplayBridge(Node):
 
     def _ask_again(self) -> None:
         """Tell the first sample until it was heard; no later one gets lost."""
+        if not self._recorder_listens:
+            return
         if self._answered == 0:
             self._told = 0
             self._tell_until(1)

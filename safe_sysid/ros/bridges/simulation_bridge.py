@@ -29,6 +29,7 @@ from safe_sysid.ros.process.leaving import EndRequest
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.ros.watch.recorder_listens import RecorderListens
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import (
@@ -54,6 +55,7 @@ class SimulationSettings(LoopSettings):
 
     start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
     seed: Natural = 1  # of the true parameters and of the errors of sensors
+    recorded: bool = False  # whether in lockstep the arm waits until a recorder listens
     seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
@@ -137,6 +139,7 @@ class SimulationBridge(Node):
         self._elapsed = 0  # [ns] of the stamps told
         self._behind = 0  # periods that were given up, as the machine is too slow
         step, period = self._keep_pace, settings.period
+        self._recorder_listens = RecorderListens(self, settings.recorded)
         if settings.is_lockstep:
             step, period = self._ask_again, AGAIN
             self._edge.when_answered = self._take_answer
@@ -158,7 +161,8 @@ class SimulationBridge(Node):
 
     def _take_answer(self) -> None:
         """Simulate one period, once the sample was answered."""
-        if self._edge.gives_torque and self._edge.answered == self._stamped().stamp:
+        is_answered = self._edge.answered == self._stamped().stamp
+        if self._edge.gives_torque and is_answered and self._recorder_listens:
             self._advance()
 
     def _ask_again(self) -> None:

@@ -32,8 +32,9 @@ from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
 from safe_sysid.ros.process.leaving import LeaveAsMonitor
 from safe_sysid.ros.process.main import main_of
-from safe_sysid.ros.process.parameter_survey import ParameterSurvey
+from safe_sysid.ros.process.parameter_survey import ParameterSurvey, parameter_file
 from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.told_parameters import told_parameters
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.track.supervisor import Cause
 
@@ -57,6 +58,7 @@ class RecorderSettings(LoopSettings):
     file_size: FileSize = 128.0  # [MB], after which the next file of the bag begins
     commit_interval: Interval = 0.5  # [s]; what a killed recorder loses is not older
     required: bool = False  # whether the arm brakes when nothing can be recorded any more
+    started: tuple[str, ...] = ()  # nodes whose parameters are in the arguments of this process
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,6 +87,7 @@ class RecorderNode(Node):
         self._survey = ParameterSurvey(self, self._write_parameters)
         self._texts = {name: self._text_topic(name) for name in (URDF, SETTINGS, PARAMETERS)}
         self._write_robot(settings.robot)
+        self._write_handed_over(settings.started)
         self._committed = time.monotonic()
         self._written = self._kept = 0  # messages; those kept are committed
         self._stopped = ''  # why nothing is recorded any more
@@ -171,6 +174,12 @@ class RecorderNode(Node):
         config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)
         self._write_text(URDF, urdf_path(config, read_facts(config)).read_text(encoding='utf-8'))
         self._write_text(SETTINGS, config.read_text(encoding='utf-8'))
+
+    def _write_handed_over(self, started: tuple[str, ...]) -> None:
+        """Parameters that others were started with; what they answer themselves comes later."""
+        folder = self.get_namespace().rstrip('/')
+        for name in (f'{folder}/{node}' for node in started):
+            self._write_parameters(parameter_file(name, told_parameters(sys.argv, name)))
 
     def _write_parameters(self, text: str) -> None:
         self._write_text(PARAMETERS, text)

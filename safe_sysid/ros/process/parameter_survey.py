@@ -97,8 +97,15 @@ class _Inquiry:
 
 def parameter_file(node: str, values: dict[str, Any]) -> str:
     """Text of a file that gives a node these parameters (ros2 run ... --params-file)."""
-    lines = [f'  {name}: {_yaml(value)}' for name, value in values.items() if value is not None]
+    lines = [f'  {name}: {_yaml(value)}' for name, value in values.items() if _has_type(value)]
     return '\n'.join([f'{node}:', ' ros__parameters:', *lines, ''])
+
+
+def _has_type(value: Any) -> bool:
+    """Whether ROS can tell of which type a value is; of an empty list it cannot."""
+    return value is not None and (
+        isinstance(value, str) or not hasattr(value, '__len__') or len(value) > 0
+    )
 
 
 def _yaml(value: Any) -> str:

@@ -12,6 +12,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopArm, LoopSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.world import EMPTY
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
@@ -37,7 +38,7 @@ class PlannerNodeSettings(LoopSettings):
     planner: PlannerSettings = field(default_factory=PlannerSettings)
     mission: MissionSettings = field(default_factory=MissionSettings)
     goal: tuple[Finite, ...] = ()  # [rad] where the task leads to; empty: there is no task
-    world: str = 'empty'  # obstacles: of config/worlds, or a YAML file
+    world: str = EMPTY  # obstacles: of config/worlds, or a YAML file
     scene: SceneSettings = field(default_factory=SceneSettings)
     stop: StopSettings = field(default_factory=StopSettings)
     failures: Count = 5  # searches in a row without a plan before that is a fault

@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sqlite3
+import subprocess
 import time
 
 from builtin_interfaces.msg import Time
@@ -18,16 +19,25 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from tiers import slow_after
+import yaml
 
+from safe_sysid.audit.bag_settings import _DEFAULTS, recorded_settings
+from safe_sysid.bringup.processes import Choices, processes_of, write_choices
+from safe_sysid.bringup.run import command_line
+from safe_sysid.config import from_mapping
+from safe_sysid.loop_settings import LoopPriorSettings
 from safe_sysid.measure.bag import mcap_writer
 from safe_sysid.measure.bag.reader import read_rosbag
 from safe_sysid.measure.bag.sqlite_writer import SqliteWriter
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
+from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.ros.messages.definitions import definition
 from safe_sysid.ros.nodes import recorder_node
 from safe_sysid.ros.nodes.recorder_node import FETCH, RecorderNode
 from safe_sysid.ros.process.main import single_threaded_executor
 from safe_sysid.ros.process.parameter_survey import parameter_file
+from safe_sysid.ros.process.parameters import leaves
+from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.share import share_directory
 from safe_sysid.track.supervisor import Cause
@@ -276,6 +286,46 @@ def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
         'recorder_node', '--params-file', str(file), '-p', f'folder:={tmp_path / "second"}'
     ):
         wait_until(lambda: texts(tmp_path / 'second', 'robot_settings'), 'the second bag')
+
+
+@pytest.mark.slow
+def test_parameters_are_handed_over_before_any_node_could_be_asked(tmp_path):
+    """A run whose other nodes never came up, with a recorder that was killed."""
+    folder = tmp_path / 'bag'
+    chosen = Choices(
+        robot='two_link', record=str(folder), lockstep=True, extra=('planner:gains.alpha:=31.0',)
+    )
+    processes = processes_of('builtin_sim', chosen)
+    choices = write_choices(processes, tmp_path / 'choices.yaml')
+    (line,) = (command_line(p, choices) for p in processes if p.node == 'recorder')
+    with subprocess.Popen(line, stderr=subprocess.DEVNULL) as process:
+        try:
+            wait_until(lambda: len(texts(folder, 'parameters')) >= len(processes), 'the bag')
+        finally:
+            process.kill()
+    found = recorded_settings(texts(folder, 'parameters'))
+    assert found.nodes.keys() >= {process.node for process in processes}
+    assert found.gains.alpha == 31.0
+    assert found.model.name == 'two_link'
+    assert found.intervals == PlannerSettings().intervals
+    assert found.nodes['builtin_sim_bridge']['recorded'] is True
+    assert found.nodes['identifier']['timing'] == 'lockstep'
+
+
+def test_defaults_of_the_audit_are_those_of_the_planner():
+    """Who was never asked had these where its arguments say nothing."""
+    loop = yaml.safe_load(LOOP.read_text())['/**']['ros__parameters']
+    settings = PlannerNodeSettings(
+        robot='two_link', prior=from_mapping(LoopPriorSettings, loop['prior'], 'prior')
+    )
+    said = {leaf.name: leaf.value for leaf in leaves(settings)}
+    known = _DEFAULTS['planner']
+    assert {name: said[name] for name in known if name != 'robot'} == {
+        name: value for name, value in known.items() if name != 'robot'
+    }
+    needed = {f'gains.{name}' for name in ('K_r', 'V_M', 'alpha', 'coulomb_speed', 'sign_speed')}
+    needed |= {'payload', 'world', 'goal', 'period', 'sampling', 'timing', 'planner.intervals'}
+    assert needed <= known.keys()
 
 
 def texts(folder, name):
