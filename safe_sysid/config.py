@@ -22,6 +22,8 @@ from safe_sysid.errors import ConfigError
 
 T = TypeVar('T')
 
+MOST_VALUES = 1_000_000  # of a YAML file, its aliases written out
+
 COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*(?:\n    # .*)*)$', re.MULTILINE)
 
 
@@ -204,9 +206,28 @@ def yaml_value(text: str, source: str) -> Any:
     import yaml
 
     try:
-        return yaml.load(text, Loader=_loader())
+        loader = _loader()(text)
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        if not _size(node, {}) <= MOST_VALUES:
+            raise ConfigError(
+                f'{source}: its aliases (*name) stand for more than {MOST_VALUES} values, or for '
+                'themselves'
+            )
+        return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # 1_: is an int of no digits
         raise ConfigError(f'{source}: is not YAML: {error}') from error
+
+
+def _size(node: Any, known: dict[int, float]) -> float:
+    """Values below a node of YAML, each alias written out; infinite where it holds itself."""
+    if id(node) not in known:
+        known[id(node)] = math.inf
+        parts = node.value if isinstance(node.value, list) else ()
+        inner = [x for part in parts for x in (part if isinstance(part, tuple) else (part,))]
+        known[id(node)] = 1.0 + sum(_size(x, known) for x in inner)
+    return known[id(node)]
 
 
 @cache
