@@ -23,7 +23,7 @@ from safe_sysid.excite.settings import (
     Effort,
     ExcitationAim,
     ExcitationSettings,
-    read_settings,
+    settings_of,
 )
 from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.payload import Payload, read_payload
@@ -116,7 +116,8 @@ def design_excitation(
         payload: what it holds meanwhile: a name such as `rod_tool`, a YAML file, or nothing.
         seconds: of search [s]; the motion's own length is in `settings`.
         aim: criterion (default: condition number), and whether only the last body counts.
-        settings: duration, harmonics, clearance and so on; default: `config/excitation.yaml`.
+        settings: duration, harmonics, clearance and so on; default: `ARM_excitation.yaml` beside
+            the URDF, as `new-arm` writes it, else `config/excitation.yaml`.
         effort: starts, processes and seed of the search, in place of `seconds`.
         watch: called with what is known of the shape of the arm before the search, which it may
             refuse, and with the progress of the search.
@@ -129,13 +130,13 @@ def design_excitation(
         NoMotionError: no start led to a motion that keeps every limit.
 
     """
-    held = read_payload(payload) if isinstance(payload, str) else payload
+    held, loaded = read_payload(payload) if isinstance(payload, str) else payload, load_arm(arm)
     found = design_trajectory(
-        load_arm(arm),
+        loaded,
         held,
         aim or ExcitationAim(),
         effort or Effort(seconds),
-        settings or read_settings(),
+        settings or settings_of(loaded),
         watch or _silent,
         watch or _silent,
         cost,

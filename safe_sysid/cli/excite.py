@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, ExcitationAim, 'payload_only', '--payload-only')
     parser.add_argument(
         '--settings', metavar='YAML', type=Path,
-        help='duration, harmonics, floor, clearance and so on; default: config/excitation.yaml',
+        help='duration, harmonics, floor, clearance and so on; default: ROBOT_excitation.yaml '
+        'beside the URDF (new-arm writes it), else config/excitation.yaml',
     )  # fmt: skip
     add_setting(parser, Effort, 'seconds', '--seconds')
     add_setting(parser, Effort, 'starts', '--starts', metavar='N')
@@ -67,16 +68,14 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.cli.setting_options import chosen
     from safe_sysid.errors import BoundError
     from safe_sysid.excite.contact_model import ContactModel
-    from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings
+    from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings, settings_of
     from safe_sysid.export.motion import refuse_unproven
     from safe_sysid.report.figures_text import as_json, as_table
 
     effort = Effort(**chosen(options, Effort))
     arm = load_arm(options.robot, options.config, options.package_path)
-    aim, settings = (
-        ExcitationAim(**chosen(options, ExcitationAim)),
-        read_settings(options.settings),
-    )
+    aim = ExcitationAim(**chosen(options, ExcitationAim))
+    settings = settings_of(arm) if options.settings is None else read_settings(options.settings)
     allowed = options.unproven_contact
 
     with print_to_error(), _searching(effort) as show:

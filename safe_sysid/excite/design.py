@@ -145,16 +145,36 @@ def _clear_pose(problem: DesignProblem, rng: np.random.Generator) -> Array:
     ends = limits.position_lower, limits.position_upper
     has_ends = np.isfinite(ends).all(axis=0)
     middle = np.where(has_ends, 0.5 * np.sum(np.where(has_ends, ends, 0.0), axis=0), 0.0)
+    tried = []
     for _ in range(POSE_TRIES):
         x = np.zeros(problem.shape)
         drawn = random_states(limits, rng, 1)[0, 0]
         x[:, 0] = middle + POSE_SHARE * (drawn - middle)
-        if problem.rows(x).values.min(initial=1.0) > 0.0:
+        rows = problem.rows(x).values
+        if rows.min(initial=1.0) > 0.0:
             return x[:, 0]
-    raise BoundError(
-        f'no pose of {problem.model.name} in {POSE_TRIES} random ones keeps '
+        tried.append(rows)
+    raise BoundError(_without_pose(problem, np.array(tried)))
+
+
+def _without_pose(problem: DesignProblem, rows: Array) -> str:
+    """Say what stands in the way at poses whose rows (poses, rows) are not all above 0."""
+    model, names = problem.model, problem.contacts.names
+    gaps, torques = np.split(rows, [len(problem.checks) * len(names)], axis=1)
+    by_name = gaps.reshape(len(rows), -1, len(names)).min(axis=1)
+    by_joint = torques.reshape(len(rows), -1, model.n).min(axis=1)
+    worst = int(np.argmin(np.mean(np.hstack([by_name, by_joint]) > 0.0, axis=0)))
+    if worst < len(names):
+        at_best = 1e3 * (by_name[:, worst].max() + problem.room.distance)
+        reason = f'{names[worst]} are {at_best:.3g} mm apart at most'
+        if worst >= len(problem.contacts.bodies.pairs):
+            reason += f' (floor: {problem.contacts.bodies.floor:g} m in the base frame)'
+    else:
+        reason = f'{model.layout.joint_names[worst - len(names)]} holds the arm least often'
+    return (
+        f'no pose of {model.name} in {len(rows)} random ones keeps '
         f'{1e3 * problem.room.distance:.3g} mm between its capsules and above the floor, and '
-        'its torque limits; check floor, clearance, and what it holds'
+        f'its torque limits: {reason}; check floor, clearance, and what it holds'
     )
 
 

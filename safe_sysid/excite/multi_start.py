@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import math
 from multiprocessing.connection import Connection, wait
 import os
+from pathlib import Path
 import pickle
 import socket
+import tempfile
 import time
 
 from safe_sysid.errors import SafeSysidError
@@ -82,9 +84,17 @@ def design(problem: DesignProblem, criterion: str, effort: Effort, watch: Watch)
         reasons += certificate.failures
     raise NoMotionError(
         f'no motion that keeps every limit after {progress.finished} starts in '
-        f'{progress.elapsed:.1f} s: '
-        + (reasons[0] if reasons else 'none came free of contact; give it more time')
+        f'{progress.elapsed:.1f} s: ' + (reasons[0] if reasons else _without_motion(progress))
     )
+
+
+def _without_motion(progress: Progress) -> str:
+    """Say why a search has not even a candidate."""
+    if not progress.cpu:
+        return 'no process had begun to search, so the machine is busy; give it more time'
+    if not progress.finished:
+        return 'no start was through, and none free of contact yet; give it more time'
+    return 'none came free of contact; give it more time'
 
 
 def _progress(
@@ -134,9 +144,12 @@ def _processes(
         for _ in range(effort.processes):
             workers.append(Worker(serve))
             connections.append(Connection(os.dup(workers[-1].socket.fileno())))
-        for number, connection in enumerate(connections):
-            connection.send_bytes(pickle.dumps((problem, criterion, effort, number)))
-        yield connections
+        with tempfile.TemporaryDirectory() as folder:
+            task = Path(folder) / 'task'  # too long for a socket whose reader is still starting
+            task.write_bytes(pickle.dumps((problem, criterion, effort)))
+            for number, connection in enumerate(connections):
+                connection.send((task, number))
+            yield connections
     finally:
         for connection in connections:
             connection.close()
@@ -152,7 +165,9 @@ def serve(stream: socket.socket) -> None:
     Sends (candidate, error or None, CPU seconds of this process so far, starts that have ended).
     """
     connection = Connection(stream.detach())
-    problem, criterion, effort, number = pickle.loads(connection.recv_bytes())
+    task, number = connection.recv()
+    problem, criterion, effort = pickle.loads(task.read_bytes())
+    connection.send((None, time.process_time(), 0))
     start = number
     while effort.starts is None or start < effort.starts:
         goal, told = math.inf, time.monotonic()

@@ -19,6 +19,7 @@ from safe_sysid.config import (
     from_mapping,
     read_yaml,
 )
+from safe_sysid.model.arm import Arm
 from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.share import share_directory
 from safe_sysid.versions import cpu_count
@@ -70,6 +71,12 @@ class ExcitationSettings(Settings):
     extra_torque: Share
     poor_condition: Positive
     own_cost: OwnCostSettings = field(default_factory=OwnCostSettings)
+
+
+def settings_of(arm: Arm) -> ExcitationSettings:
+    """Return what stands in ARM_excitation.yaml beside the URDF, or comes with the package."""
+    beside = arm.urdf.with_name(f'{arm.model.name}_excitation.yaml')
+    return read_settings(beside if beside.is_file() else None)
 
 
 def read_settings(path: Path | None = None) -> ExcitationSettings:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import json
 import math
 from pathlib import Path
+import re
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,6 +16,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import STOPS_WITHIN
 from safe_sysid.model.description.described_arm import COMMAND, TORQUE, DescribedArm
+from safe_sysid.share import share_directory
 
 PAYLOAD = 2.0  # [kg] that the loop is prepared for
 HALF_BOX = 0.05  # [m] of the payload
@@ -36,6 +38,7 @@ def write_new_arm(folder: Path, arm: DescribedArm, is_forced: bool) -> dict[str,
         'loop': folder / f'{arm.name}_loop.yaml',
         'payload': folder / f'{arm.name}_payload.yaml',
         'world': folder / f'{arm.name}_world.yaml',
+        'excitation': folder / f'{arm.name}_excitation.yaml',
         'report': folder / f'{arm.name}_report.json',
     }
     there = [str(path) for path in files.values() if path.exists()]
@@ -49,6 +52,7 @@ def write_new_arm(folder: Path, arm: DescribedArm, is_forced: bool) -> dict[str,
         'loop': _loop_text(arm, files, center),
         'payload': _payload_text(arm, center),
         'world': _world_text(arm),
+        'excitation': _excitation_text(arm),
         'report': json.dumps(as_mapping(arm), indent=2, ensure_ascii=False) + '\n',
     }
     for key, text in texts.items():
@@ -218,15 +222,31 @@ def _payload_text(arm: DescribedArm, center: Array) -> str:
 
 
 def _world_text(arm: DescribedArm) -> str:
-    base = next((c for c in arm.found.covers if c.surface.joint < 0), None)
-    low = float(base.hull[:, 2].min()) if base is not None else math.inf
-    if low >= NEAR_FLOOR:
+    floor = _floor(arm)
+    if floor is None:
         return '# Nothing is in the way.\nobstacles: {}\n'
-    height = round(low - 0.06, 4)
+    height = round(floor - 0.05, 4)
     return (
         '# The floor that the arm stands on, 1 cm below its base.\nobstacles:\n'
         f'  floor: {{center: [0.0, 0.0, {height!r}], size: [4.0, 4.0, 0.1]}}\n'
     )
+
+
+def _floor(arm: DescribedArm) -> float | None:
+    """Height that the arm stands on [m]; none where its base ends above z = 0, or has no shape."""
+    base = next((c for c in arm.found.covers if c.surface.joint < 0), None)
+    low = float(base.hull[:, 2].min()) if base is not None else math.inf
+    return round(low - 0.01, 4) + 0.0 if low < NEAR_FLOOR else None
+
+
+def _excitation_text(arm: DescribedArm) -> str:
+    """Choices of the package for motions, over the floor that this arm stands on."""
+    floor = _floor(arm)
+    text = (share_directory() / 'config' / 'excitation.yaml').read_text(encoding='utf-8')
+    if floor is None:
+        return text
+    line = f'floor: {floor!r} # [m] in the base frame, 1 cm below the base of {arm.name}'
+    return re.sub('^floor:.*$', lambda _: line, text, flags=re.MULTILINE)
 
 
 def _loop_text(arm: DescribedArm, files: Mapping[str, Path], center: Array) -> str:

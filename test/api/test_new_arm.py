@@ -1,5 +1,7 @@
 """An arm made of a description: its files, its capsules as written, its unknown figures."""
 
+from dataclasses import replace
+
 from model.collision.hull_distance import box, l_shape, write_stl
 import numpy as np
 import pinocchio as pin
@@ -12,7 +14,10 @@ from safe_sysid.cli.doctor import robot_checks
 from safe_sysid.cli.doctor.findings import Verdict
 from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.excite.design import design_problem, random_start
+from safe_sysid.excite.settings import settings_of
 from safe_sysid.model.collision.pair_separation import segment_distances
+from safe_sysid.share import share_directory
 
 BODY = """<link name="{name}"><inertial><mass value="{mass}"/><origin xyz="0 0 0.1"/>
   <inertia ixx="0.02" iyy="0.021" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -220,6 +225,19 @@ def test_the_doctor_passes_it_and_sees_a_vertex_that_sticks_out(description, tmp
     bad = findings(out)['capsules against meshes']
     assert bad.verdict is Verdict.FAIL
     assert 'vertices of' in bad.detail
+
+
+def test_motions_of_an_arm_have_a_start_above_the_floor_it_stands_on(tmp_path):
+    urdf = tmp_path / 'my_arm.urdf'
+    urdf.write_text((share_directory() / 'urdf' / 'two_link.urdf').read_text(encoding='utf-8'))
+    made = ss.new_arm(urdf, ss.NewArmSettings('torque-sensor'), tmp_path / 'out', poses=0)
+    arm = made.load()
+    settings = settings_of(arm)
+    assert settings.floor == pytest.approx(-0.06, abs=2e-4)  # the base is a cylinder of 5 cm
+    few = replace(settings, order=2, sample_rate=5.0, check_rate=5.0)
+    problem = design_problem(arm.model, arm.model, few)
+    start = random_start(problem, np.random.default_rng(0))
+    assert problem.rows(start).values.min() >= 0.0
 
 
 def test_the_command_writes_and_prints(description, tmp_path, capsys):

@@ -1,10 +1,14 @@
 """Many starts in other processes: the same result as here, errors that arrive, nothing left."""
 
+import socket
+from types import SimpleNamespace
+
 from excite.excite_problem import small_problem
 import numpy as np
 import pytest
 
 from safe_sysid.errors import BoundError, ConfigError
+from safe_sysid.excite import multi_start
 from safe_sysid.excite.design import design_problem, search, warm_up
 from safe_sysid.excite.multi_start import NoMotionError, design
 from safe_sysid.excite.settings import Effort, read_settings
@@ -32,6 +36,27 @@ def test_two_processes_find_what_one_finds_here():
 def test_time_that_is_too_short_is_an_error_that_says_so():
     with pytest.raises(NoMotionError, match='after 0 starts in .*give it more time'):
         design(small_problem(), 'kappa', Effort(0.01, None, 1, seed=0), lambda _: None)
+
+
+class StillStarting:
+    """A process of a busy machine, which has not read anything yet."""
+
+    def __init__(self, _):
+        self.socket, self._theirs = socket.socketpair()
+        self._theirs.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        self.socket.settimeout(5.0)  # ends the test where somebody waits for a reader
+        self.process = SimpleNamespace(terminate=lambda: None)
+
+    def close(self):
+        self.socket.close()
+        self._theirs.close()
+
+
+def test_nobody_waits_beyond_the_time_for_processes_that_still_start(monkeypatch):
+    monkeypatch.setattr(multi_start, 'Worker', StillStarting)
+    with pytest.raises(NoMotionError, match='no process had begun to search.*busy'):
+        design(small_problem(), 'kappa', Effort(0.3, None, 2, seed=0), lambda _: None)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from safe_sysid.sets.compiled import jit
 
 POSES = 300  # random poses that show which capsules always overlap
 APART = 2  # joints between two bodies that can touch at all
+UPRIGHT = 1e-5  # [rad] that an axis may lean in a URDF whose angles are rounded
 
 
 class CapsuleBodies(NamedTuple):
@@ -81,7 +82,8 @@ def contacts_of(
 
 def _contacts(model: RobotModel, pairs: list[tuple[int, int]], floor: float | None) -> Contacts:
     capsules, names = model.capsules, model.capsules.names
-    moving = np.flatnonzero(capsules.joint >= 0) if floor is not None else np.zeros(0, int)
+    rising = [floor is not None and _rises(model.tree, int(j)) for j in capsules.joint]
+    moving = np.flatnonzero(rising)
     either = [*pairs, *((-1, int(i)) for i in moving)]  # the floor is fixed to the base
     between = np.zeros((len(either), model.n), dtype=np.int64)
     reach = np.zeros((len(either), model.n))
@@ -103,6 +105,17 @@ def _contacts(model: RobotModel, pairs: list[tuple[int, int]], floor: float | No
     )
     words = [f'{names[i]} and {names[j]}' for i, j in pairs]
     return Contacts(bodies, (*words, *(f'{names[i]} and the floor' for i in moving)), ())
+
+
+def _rises(tree: Tree, joint: int) -> bool:
+    """Whether a body can change its height; one that turns about the vertical keeps it."""
+    path, R = sorted(_above_base(tree, joint)), np.eye(3)
+    for on in path:  # parents come before children
+        R = R @ tree.R_parent_joint[on]
+        x, y, z = R @ tree.axis[on]
+        if (abs(z) if tree.is_prismatic[on] else np.hypot(x, y)) > UPRIGHT:
+            return True
+    return False
 
 
 def _above_base(tree: Tree, joint: int) -> set[int]:

@@ -62,6 +62,22 @@ def test_height_over_the_floor_is_that_of_the_lowest_point(rng):
             assert row[len(contacts.bodies.pairs) + f] == pytest.approx(lowest, abs=1e-12)
 
 
+def test_only_bodies_that_keep_their_height_are_not_compared_with_the_floor(rng):
+    for _ in range(20):
+        model, contacts = random_contacts(rng, 4)
+        upright = model.tree.axis.copy()
+        upright[rng.integers(4)] = [0.0, 0.0, 1.0]
+        turns = np.broadcast_to(np.eye(3), model.tree.R_parent_joint.shape).copy()
+        model = replace(model, tree=model.tree._replace(axis=upright, R_parent_joint=turns))
+        contacts = contacts_of(model, model, -0.3, np.zeros((1, 4)))
+        q = poses(model, rng, 50)
+        frames = [joint_frames(model, pose) for pose in q]
+        for i in range(1, 5):
+            ends = model.capsules.a[i], model.capsules.b[i]
+            low = [min((R[i - 1] @ end + p[i - 1])[2] for end in ends) for R, p in frames]
+            assert (np.ptp(low) > 1e-9) == (i in contacts.bodies.over_floor)
+
+
 def test_slopes_agree_with_differences_also_on_trees_with_prismatic_joints(rng):
     cases = [(rod_problem().contacts, poses(rod_arm()[1], rng, 60))]
     for n in (3, 6):
