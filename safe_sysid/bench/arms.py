@@ -44,12 +44,19 @@ ARMS = {
     'Panda': PublicArm(
         'panda_description/urdf/panda.urdf', 'torque-sensor', {'tip': 'panda_hand'}
     ),
-    'xArm7': PublicArm('xarm_description/urdf/xarm7.urdf'),
-    'Z1': PublicArm('z1_description/urdf/z1.urdf', 'direct', {'tip': 'gripperStator'}),
+    # The data sheets of xArm7 and Z1 say 180 degrees a second, as their URDFs do.
+    'xArm7': PublicArm(
+        'xarm_description/urdf/xarm7.urdf', 'current', {'trust': ('velocity-half-turn',)}
+    ),
+    'Z1': PublicArm(
+        'z1_description/urdf/z1.urdf',
+        'direct',
+        {'tip': 'gripperStator', 'trust': ('velocity-half-turn',)},
+    ),
     'SO-101': PublicArm(
         'so_arm_description/urdf/so101.urdf',
         'direct',
-        {'tip': 'gripper_link', 'trust': ('effort-alike',)},
+        {'tip': 'gripper_link', 'trust': ('effort-alike', 'velocity-alike')},
     ),
     'Jaco 2': PublicArm('kinova_description/robots/kinova.urdf'),
     'TIAGo arm': PublicArm(

@@ -112,11 +112,13 @@ def _signal_lines(arm: DescribedArm) -> list[str]:
             '  torque:',
             f'    ratio: {_list(torque.ratio)} # assumed (kind: {arm.kind})',
             f'    absolute: {_list(torque.absolute)} # [N m] assumed (kind: {arm.kind})',
+            f'  assumed: [{", ".join(facts.sensing.assumed)}] # take out what you have put right',
         ]
     if arm.kind in COMMAND and facts.actuation is not None:
         lines.append(f'actuation: # assumed (kind: {arm.kind})')
         lines += [
-            f'  {_key(name)}: {{ratio: {each.ratio!r}, absolute: {each.absolute!r}}}'
+            f'  {_key(name)}: {{ratio: {each.ratio!r}, absolute: {each.absolute!r}, '
+            'assumed: true}'
             for name, each in facts.actuation.items()
         ]
     return lines

@@ -80,7 +80,7 @@ class Actuation:
         return np.where(self.bandwidth > 0.0, share * np.abs(span), 0.0)
 
     def __str__(self) -> str:
-        source = 'stated' if self.is_stated else 'assumed, as the settings of the arm say nothing'
+        source = 'stated' if self.is_stated else 'assumed for its kind of arm'
         ratio, absolute = (_range(values) for values in (100.0 * self.ratio, self.absolute))
         return f'within {ratio} % and {absolute} N m of the command ({source})'
 
@@ -107,7 +107,7 @@ def actuation_of(facts: RobotFacts, names: Sequence[str]) -> Actuation:
     return Actuation(
         ratio,
         absolute,
-        facts.actuation is not None,
+        facts.actuation is not None and not any(x.assumed for x in facts.actuation.values()),
         _bandwidth(facts, names, sentences),
         _slew(facts, names),
         facts.command.hold,

@@ -154,6 +154,11 @@ def read_error(model: RobotModel, sentences: list[str]) -> Array:
     stated, step = model.sensors.sensing.position_error, model.sensors.encoder_resolution
     if stated is not None:
         return _per_joint(model, 'position_error', stated)
+    if 'encoder_resolution' in model.sensors.sensing.assumed:
+        sentences.append(
+            f'assumed for its kind of arm: encoders have steps of at most {step.max():g} rad '
+            f'({_remedy(model)}: encoder_resolution, sensing.assumed)'
+        )
     names = model.layout.joint_names
     unknown = [x for x, s in zip(names, step, strict=True) if s == 0.0]
     if unknown:
@@ -222,6 +227,11 @@ def _velocity_error(
 def _ratio_and_absolute(model: RobotModel, sentences: list[str]) -> tuple[Array, Array]:
     facts = model.sensors.sensing.torque
     if facts.ratio is not None and facts.absolute is not None:
+        if 'torque' in model.sensors.sensing.assumed:
+            sentences.append(
+                'assumed for its kind of arm: a measured torque is within ratio and absolute of '
+                f'its value ({_remedy(model)}: sensing.torque, sensing.assumed)'
+            )
         ratio = _per_joint(model, 'torque.ratio', facts.ratio)
         return ratio, _per_joint(model, 'torque.absolute', facts.absolute)
     if facts.sensor == 'command':

@@ -18,6 +18,7 @@ FromTo = tuple[NotNegative, NotNegative]  # least and largest
 VelocitySource = Annotated[str, OneOf(('difference', 'driver'))]
 T = TypeVar('T')
 EffortKind = Annotated[str, OneOf(('torque', 'current'))]
+Assumable = Annotated[str, OneOf(('torque', 'encoder_resolution'))]
 TorqueSensor = Annotated[str, OneOf(('motor', 'link', 'command'))]
 
 
@@ -71,6 +72,7 @@ class SensingFacts(Settings):
     velocity: VelocityFacts | None = None  # where velocities come from
     torque: TorqueReadingFacts = field(default_factory=TorqueReadingFacts)
     stamp_error: NotNegative | None = None  # [s] from sample to sample; not a constant lateness
+    assumed: tuple[Assumable, ...] = ()  # figures that are those of a kind of arm, not of this one
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,6 +98,7 @@ class ActuationFacts(Settings):
     absolute: NotNegative  # [N m] on top
     bandwidth: NotNegative | None = None  # [s] time constant by which it follows, of first order
     slew: Positive | None = None  # [N m/s] at most by which the driver lets commands change
+    assumed: bool = False  # ratio and absolute are those of a kind of arm, not of this one
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,8 @@ def test_a_mesh_that_is_nowhere_is_named(description, tmp_path):
     [('effort="30"', 'effort="0"', 'effort-zero'),
      ('effort="30"', 'effort="1000"', 'effort-large'),
      ('effort="30"', 'effort="0.3"', 'effort-weak'),
-     ('velocity="2"', 'velocity="100"', 'velocity-large')],
+     ('velocity="2"', 'velocity="100"', 'velocity-large'),
+     ('velocity="2"', 'velocity="3.14"', 'velocity-half-turn')],
 )  # fmt: skip
 def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp_path):
     text = description.read_text(encoding='utf-8')
@@ -219,6 +220,7 @@ def test_the_doctor_passes_it_and_sees_a_vertex_that_sticks_out(description, tmp
     found = findings(out)
     assert not [each for each in found.values() if each.verdict is Verdict.FAIL]
     assert found['capsules against meshes'].verdict is Verdict.PASS
+    assert 'sensing.torque, sensing.assumed' in found['measured torque'].detail
     longer = box((0, 0, 0.1), (0.03, 0.02, 0.12))
     longer[longer[..., 2] > 0.2] += [0.0, 0.0, 0.02]
     write_stl(description.parent / 'bar.STL', longer)
@@ -227,6 +229,7 @@ def test_the_doctor_passes_it_and_sees_a_vertex_that_sticks_out(description, tmp
     assert 'vertices of' in bad.detail
 
 
+@pytest.mark.slow
 def test_motions_of_an_arm_have_a_start_above_the_floor_it_stands_on(tmp_path):
     urdf = tmp_path / 'my_arm.urdf'
     urdf.write_text((share_directory() / 'urdf' / 'two_link.urdf').read_text(encoding='utf-8'))
@@ -250,6 +253,14 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
     assert main([*words, '--out', str(out)]) == 2
     assert '--force' in capsys.readouterr().err
     assert read(out)['sensing']['torque']['ratio'] == [0.1]
+    found = findings(out)
+    for item, words in (
+        ('measured torque', 'assumed for its kind of arm'),
+        ('readings', 'assumed for its kind of arm: encoders have steps of at most 0.00153 rad'),
+        ('commanded torque', '(assumed for its kind of arm)'),
+    ):
+        assert found[item].verdict is Verdict.WARN
+        assert words in found[item].detail
 
 
 def test_the_surface_of_a_hand_contains_its_fingers_between_the_positions_looked_at(

@@ -165,8 +165,12 @@ def _described(
     figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
     bare = RobotModel.from_files(urdf, _facts(chain, figures, (), settings, name), name)
     doubts = [*friction_doubts(figures), *limit_doubts(figures, static_torques(bare))]
-    doubts = [doubt for doubt in doubts if doubt.rule not in settings.trust]
-    _refuse_unknown_limits(doubts, settings, source)
+    doubts = [
+        doubt
+        for doubt in doubts
+        if not (doubt.rule in settings.trust or _is_given(doubt, settings))
+    ]
+    _refuse_unknown_limits(doubts, source)
     choice = SurfaceChoice(
         TAGS[settings.shapes], settings.package_paths, settings.grip == 'both', source
     )
@@ -218,16 +222,14 @@ def _with_given(figures: JointFigures, settings: NewArmSettings) -> JointFigures
     )
 
 
-def _refuse_unknown_limits(
-    doubts: list[FigureDoubt], settings: NewArmSettings, source: Path
-) -> None:
-    """Refuse figures a guess at which would be a claim about safety."""
+def _is_given(doubt: FigureDoubt, settings: NewArmSettings) -> bool:
     given = {'effort': settings.effort, 'velocity': settings.velocity}
-    missing = [
-        doubt
-        for doubt in doubts
-        if doubt.rule in BARRING and doubt.name not in given[doubt.rule.partition('-')[0]]
-    ]
+    return doubt.name in given.get(doubt.rule.partition('-')[0], {})
+
+
+def _refuse_unknown_limits(doubts: list[FigureDoubt], source: Path) -> None:
+    """Refuse figures a guess at which would be a claim about safety."""
+    missing = [doubt for doubt in doubts if doubt.rule in BARRING]
     if missing:
         lines = ''.join(f'\n      {doubt}' for doubt in missing)
         rules = ' '.join(f'--trust {rule}' for rule in dict.fromkeys(d.rule for d in missing))
@@ -279,7 +281,9 @@ def _sensing(joints: Mapping[str, JointFacts], kind: str) -> SensingFacts:
         return SensingFacts()
     ratio, share = TORQUE[kind]
     absolute = tuple(round(share * joint.torque_limit, 6) for joint in joints.values())
-    return SensingFacts(torque=TorqueReadingFacts(ratio=(ratio,), absolute=absolute))
+    assumed = ('torque', 'encoder_resolution') if kind == 'direct' else ('torque',)
+    torque = TorqueReadingFacts(ratio=(ratio,), absolute=absolute)
+    return SensingFacts(torque=torque, assumed=assumed)
 
 
 def _actuation(joints: Mapping[str, JointFacts], kind: str) -> dict[str, ActuationFacts] | None:
@@ -287,7 +291,7 @@ def _actuation(joints: Mapping[str, JointFacts], kind: str) -> dict[str, Actuati
         return None
     ratio, share = COMMAND[kind]
     return {
-        name: ActuationFacts(ratio, round(share * joint.torque_limit, 6))
+        name: ActuationFacts(ratio, round(share * joint.torque_limit, 6), assumed=True)
         for name, joint in joints.items()
     }
 

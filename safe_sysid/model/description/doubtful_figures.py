@@ -44,7 +44,7 @@ RULES = {
     'inertia-density': 'a mass that does not fit the volume',
 }
 BARRING = ('effort-zero', 'effort-large', 'effort-alike', 'effort-weak',
-           'velocity-zero', 'velocity-large')  # fmt: skip
+           'velocity-zero', 'velocity-large', 'velocity-half-turn', 'velocity-alike')  # fmt: skip
 
 
 class FigureDoubt(NamedTuple):
