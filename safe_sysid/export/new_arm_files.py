@@ -16,6 +16,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import STOPS_WITHIN
 from safe_sysid.model.description.described_arm import COMMAND, TORQUE, DescribedArm
+from safe_sysid.report.html_page import html_of
+from safe_sysid.report.new_arm_page import new_arm_page
 from safe_sysid.share import share_directory
 
 PAYLOAD = 2.0  # [kg] that the loop is prepared for
@@ -40,6 +42,7 @@ def write_new_arm(folder: Path, arm: DescribedArm, is_forced: bool) -> dict[str,
         'world': folder / f'{arm.name}_world.yaml',
         'excitation': folder / f'{arm.name}_excitation.yaml',
         'report': folder / f'{arm.name}_report.json',
+        'page': folder / f'{arm.name}.html',
     }
     there = [str(path) for path in files.values() if path.exists()]
     if there and not is_forced:
@@ -54,6 +57,7 @@ def write_new_arm(folder: Path, arm: DescribedArm, is_forced: bool) -> dict[str,
         'world': _world_text(arm),
         'excitation': _excitation_text(arm),
         'report': json.dumps(as_mapping(arm), indent=2, ensure_ascii=False) + '\n',
+        'page': html_of(new_arm_page(arm)),
     }
     for key, text in texts.items():
         files[key].write_text(text, encoding='utf-8')

@@ -98,7 +98,7 @@ def motion_of(model: RobotModel, time: Array, q: Array) -> Motion:
     """Return the joint frames at moments spread evenly over those given."""
     chosen = drawn_moments(time)
     frames = [joint_frames(model, q[i]) for i in chosen]
-    turn = np.array([[_quaternion(R) for R in rotations] for rotations, _ in frames])
+    turn = np.array([[quaternion(R) for R in rotations] for rotations, _ in frames])
     return Motion(time[chosen], turn, np.array([origins for _, origins in frames]))
 
 
@@ -170,7 +170,7 @@ def plan_occupancy(plan: Plan) -> list[PlanOccupancy]:
     return found
 
 
-def _quaternion(R: Array) -> Array:
+def quaternion(R: Array) -> Array:
     """Return the unit quaternion x y z w: the largest eigenvector of Bar-Itzhack's matrix."""
     K = np.empty((4, 4))
     K[:3, :3] = R + R.T - np.trace(R) * np.eye(3)

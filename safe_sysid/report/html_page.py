@@ -25,6 +25,7 @@ DRAWING_SCENE = (
     'union.js',
     'orbit.js',
     'viewer.js',
+    'joints.js',
 )  # only where there is a scene
 SCRIPTS = ('plots.js', 'bars.js', 'player.js', 'report.js')
 DIGITS = 6

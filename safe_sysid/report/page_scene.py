@@ -93,6 +93,41 @@ class Beside:
 
 
 @dataclass(frozen=True, eq=False)
+class ShownPair:
+    """Two capsules, by number, and what is known of them."""
+
+    capsules: tuple[int, int]
+    verdict: str  # looked at | apart | left out
+    reason: str = ''
+
+
+@dataclass(frozen=True, eq=False)
+class ShownGap:
+    """Where a cover reaches farthest beyond what it covers."""
+
+    joint: int
+    place: Array  # (3,) [m] in the frame of the joint
+    words: str
+
+
+@dataclass(frozen=True, eq=False)
+class ShownJoints:
+    """Joints that whoever looks at the page may turn, and what is near at the pose they give."""
+
+    names: tuple[str, ...]
+    lower: Array  # (n,) [rad or m]
+    upper: Array  # (n,)
+    parent: IntArray  # (n,) joint below, -1: the base
+    turn: Array  # (n, 4) quaternion x y z w of the joint frame at 0 in the one below
+    origin: Array  # (n, 3) [m] likewise
+    is_prismatic: tuple[bool, ...]
+    q: Array  # (F, n) positions of the motion
+    capsules: tuple[str, ...]
+    pairs: tuple[ShownPair, ...]
+    gaps: tuple[ShownGap, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class PageScene:
     """The arm over time."""
 
@@ -105,6 +140,7 @@ class PageScene:
     held: HeldBody | None = None
     beside: Beside | None = None
     marks: tuple[tuple[float, str], ...] = ()  # [s] and what begins then
+    joints: ShownJoints | None = None
 
 
 def scene_data(scene: PageScene) -> dict[str, Any]:
@@ -119,6 +155,7 @@ def scene_data(scene: PageScene) -> dict[str, Any]:
         'held': None if scene.held is None else _held(scene.held),
         'beside': None if scene.beside is None else _beside(scene.beside),
         'marks': [[float(at), name] for at, name in scene.marks],
+        'joints': None if scene.joints is None else _joints(scene.joints),
     }
 
 
@@ -196,4 +233,20 @@ def _beside(beside: Beside) -> dict[str, Any]:
         'motion': _motion(beside.motion),
         'begin': beside.begin,
         'stopped': float(beside.stopped) if np.isfinite(beside.stopped) else None,
+    }
+
+
+def _joints(joints: ShownJoints) -> dict[str, Any]:
+    return {
+        'names': list(joints.names),
+        'lower': np.round(joints.lower, 6).tolist(),
+        'upper': np.round(joints.upper, 6).tolist(),
+        'parent': joints.parent.tolist(),
+        'turn': packed(joints.turn),
+        'origin': packed(joints.origin),
+        'slides': [bool(each) for each in joints.is_prismatic],
+        'q': packed(joints.q),
+        'capsules': list(joints.capsules),
+        'pairs': [[*pair.capsules, pair.verdict, pair.reason] for pair in joints.pairs],
+        'gaps': [[gap.joint, np.round(gap.place, 4).tolist(), gap.words] for gap in joints.gaps],
     }

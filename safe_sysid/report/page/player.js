@@ -25,6 +25,7 @@ function buildScene(scene, main, clock) {
   const speed = html('select', '', null, bar); speed.setAttribute('aria-label', 'speed'); speed.id = 'speed';
   SPEEDS.forEach(([name, factor]) => { const option = html('option', '', name, speed); option.value = factor; if (factor === 1) option.selected = true; });
   if (viewer) choices(scene, viewer, card, stage);
+  if (viewer && scene.joints) makeJoints(viewer, scene, card, clock);
 
   let playing = null;
   const stop = () => { if (playing) cancelAnimationFrame(playing.id); playing = null; button.textContent = 'Play'; if (viewer) viewer.rest(); };
@@ -63,7 +64,8 @@ function choices(scene, viewer, card, stage) {
   const offered = [
     ['plan', 'reachable on the whole plan', 'reach', scene.occupancy.length], ['now', 'reachable now, whatever it holds', 'reach', scene.occupancy.length],
     ['held', 'what is known of what it holds', 'held', scene.held], ['nearest', 'smallest distance', 'near', scene.nearest], ['beside', scene.beside && scene.beside.name, 'other', scene.beside],
-    ['capsules', 'capsules instead of meshes', 'arm', scene.shape.meshes.length],
+    ['capsules', scene.joints ? 'capsules' : 'capsules instead of meshes', scene.joints ? 'reach' : 'arm', scene.shape.meshes.length],
+    ['meshes', 'meshes', 'arm', scene.joints && scene.shape.meshes.length], ['gaps', 'where a capsule reaches farthest beyond its hull', 'near', scene.joints],
   ];
   offered.filter(each => each[3]).forEach(([key, words, tone]) => {
     const label = html('label', '', null, row), box = html('input', '', null, label), mark = html('i', key === 'plan' ? 'pale' : '', null, label);
@@ -74,6 +76,7 @@ function choices(scene, viewer, card, stage) {
   entry('arm', 'arm'); entry('end effector', 'tip');
   if (scene.boxes.length) entry('obstacles', 'box');
   if (scene.use) entry('torque of a joint, 0 to 100 % of its limit', 'scale');
+  if (scene.joints) { entry('capsules of a listed pair that overlap', 'bad'); entry('nearer than 3 cm', 'use-half'); entry('other capsules', 'reach'); }
   if (scene.held) { entry('mass, and a box that it is in', 'held'); entry('box that its centre is in', 'com'); }
   const picture = html('button', 'save-scene', 'PNG', stage); picture.type = 'button'; picture.title = 'save the picture as PNG';
   picture.addEventListener('click', () => { viewer.draw(2); document.getElementById('arm').toBlob(blob => save('scene.png', blob)); });

@@ -29,7 +29,7 @@ function makeViewer(canvas, overlay, data) {
 
   // A little behind what is drawn over it, as two programs need not compute the same depth.
   const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 2 });
-  const shown = { plan: true, now: true, held: true, nearest: true, beside: true, capsules: !data.shape.meshes.length };
+  const shown = { plan: true, now: true, held: true, nearest: true, beside: true, gaps: true, meshes: true, capsules: !data.shape.meshes.length || !!data.joints };
 
   // An arm: a group for every joint and one for the base, with what is fixed to it.
   function makeArm(link, tip, order) {
@@ -44,6 +44,11 @@ function makeViewer(canvas, overlay, data) {
     };
     data.shape.joint.forEach((joint, c) => {
       const a = ends.subarray(6 * c, 6 * c + 3), b = ends.subarray(6 * c + 3, 6 * c + 6), r = data.shape.radius[c];
+      if (data.joints) {  // over the meshes, each in a colour of its own
+        const shell = new THREE.Mesh(capsulesGeometry([[a, b, r, r]]), new THREE.MeshLambertMaterial({ transparent: true, opacity: 0.3, depthWrite: false }));
+        shell.renderOrder = 8; capsules.push(shell); frames[joint < 0 ? n : joint].add(shell);
+        return;
+      }
       const mesh = new THREE.Mesh(capsulesGeometry([[a, b, r, r]]), data.shape.tip[c] ? tip : link);
       attach(mesh, joint, data.shape.tip[c], capsules);
     });
@@ -69,10 +74,10 @@ function makeViewer(canvas, overlay, data) {
 
   const glass = !!data.held;
   const arm = makeArm(shaded('arm'), shaded('tip', glass ? { transparent: true, opacity: 0.45 } : {}), 5);
-  const pose = poser(data.motion, arm.frames);
+  let pose = poser(data.motion, arm.frames), after = null;
 
   // Housings of the joints, in the colour of the torque that they carry.
-  const use = data.use && unpacked(data.use), joints = data.shape.axis.map((axis, j) => {
+  const use = data.use && unpacked(data.use), joints = (data.joints ? [] : data.shape.axis).map((axis, j) => {
     const near = data.shape.joint.map((joint, c) => joint === j || joint === j - 1 ? data.shape.radius[c] : 0).reduce((a, b) => Math.max(a, b), 0) || 0.03;
     const material = new THREE.MeshLambertMaterial({ color: tone('arm-dark') });
     const housing = new THREE.Mesh(new THREE.CylinderGeometry(1.06 * near, 1.06 * near, 0.9 * near, 28), material);
@@ -212,12 +217,12 @@ function makeViewer(canvas, overlay, data) {
     if (canvas.width !== Math.floor(width * ratio) || canvas.height !== Math.floor(height * ratio)) renderer.setSize(width, height, false);
     camera.aspect = width / height; camera.updateProjectionMatrix(); camera.updateMatrixWorld();
     pose(time); reachAt(time);
-    arm.capsules.forEach(mesh => { mesh.visible = shown.capsules; }); arm.meshes.forEach(mesh => { mesh.visible = !shown.capsules; });
+    arm.capsules.forEach(mesh => { mesh.visible = shown.capsules; }); arm.meshes.forEach(mesh => { mesh.visible = data.joints ? shown.meshes : !shown.capsules; });
     if (use) {
       const n = joints.length, k = momentOf(data.motion.time, time).index;
       joints.forEach((material, j) => { const share = Math.min(1, use[k * n + j]), upper = share > 0.5; material.color.copy(colors[upper ? 1 : 0]).lerp(colors[upper ? 2 : 1], upper ? 2 * share - 1 : 2 * share); });
     }
-    [held, other, nearest].forEach(each => { if (each) each(time); });
+    [held, other, nearest, after].forEach(each => { if (each) each(time); });
     renderer.render(world, camera);
   }
   const ask = () => {
@@ -233,6 +238,8 @@ function makeViewer(canvas, overlay, data) {
   camera.aspect = canvas.clientWidth / Math.max(canvas.clientHeight, 1);
   orbit.preset('1');
   return {
+    arm, world, overlay, tone, pin, ask,
+    poseWith(place, then) { pose = place; after = then; ask(); },
     show(at) { time = at; ask(); },
     draw,
     preset: orbit.preset,
