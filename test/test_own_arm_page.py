@@ -35,10 +35,12 @@ def test_every_command_of_the_page_runs(tmp_path, monkeypatch):
     shutil.copy(ROOT / 'urdf' / 'two_link.urdf', tmp_path / 'my_arm.urdf')
     monkeypatch.chdir(tmp_path)
     page = (ROOT / 'docs' / 'own_arm.md').read_text('utf-8')
-    made, examined, planned, identified = (
+    made, examined, moved, planned, identified = (
         said_by(text, kind) for kind, text in BLOCK.findall(page)
     )
     assert 'planning: not yet' in made
+    assert 'condition' in moved
+    assert (tmp_path / 'motion' / 'excitation.csv').is_file()
     assert 'PASS  capsules against meshes' in examined
     assert 'FAIL  pairs' not in examined
     assert 'the goal is reached' in planned

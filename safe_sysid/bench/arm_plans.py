@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 import time
 
@@ -60,6 +61,40 @@ def plans_of_arms(
         rng = np.random.default_rng([seed, 7, number])
         arms[name] = _figures(name, rng, starts, samples)
     return {'arms': arms, 'arms_assumed': assumptions()}
+
+
+def plans_from(
+    arm: CalibratedArm, poses: Iterable[Array], starts: int, samples: int
+) -> dict[str, object]:
+    """Return how many first plans are certified from poses of an arm, and why others are not."""
+    reasons: Counter[str] = Counter()
+    tried, certified, falsified = 0, 0, 0
+    rng = np.random.default_rng(0)
+    for tried, q in enumerate(poses, start=1):
+        found = _standing(arm, q)
+        if _is_found(found):
+            found = _search(arm, q, tried)
+        if not _is_found(found) or found.certificate is None:
+            reasons[_limit_of(found)] += 1
+            continue
+        certified += 1
+        falsified += violations(rng, found.certificate, samples) > 0
+        if certified == starts:
+            break
+    return {
+        'starts': tried,
+        'certified': certified,
+        'falsified': falsified,
+        'refused_by': reasons.most_common(1)[0][0] if reasons else '',
+    }
+
+
+def _limit_of(found: SearchFinding) -> str:
+    """Return what stands in the way, without the figures of one pose."""
+    refused = found.refused
+    if refused is None:
+        return str(found)
+    return f'{refused.smallest.kind} of {refused.smallest.where}'
 
 
 def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> dict[str, object]:

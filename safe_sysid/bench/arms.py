@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from safe_sysid.bench.arm_plans import plans_from
+from safe_sysid.bench.experiments.calibrated_arms import CalibratedArm, assumptions
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.model.description.described_arm import (
@@ -25,6 +27,8 @@ from safe_sysid.model.description.refined_covers import (
 
 POSES, QUICK_POSES = 100_000, 2_000  # at which pairs called apart are looked at
 USED = 1000  # poses for the share in contact
+STARTS, PLANS = 9, 3  # poses at which plans may begin, and plans that are enough
+SAMPLES = 2000  # of each plan, that look for a broken limit
 SHIPPED = Path('share') / 'example-robot-data' / 'robots'
 
 
@@ -87,7 +91,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     for name in names:
         rows[name] = _row(folder / ARMS[name].file, ARMS[name], count, settings.seed)
         progress(f'{name}: {rows[name]}')
-    return {'poses': count, 'arms': rows}
+    return {'poses': count, 'plans_assume': assumptions(), 'arms': rows}
 
 
 def _installed() -> Path:
@@ -113,7 +117,12 @@ def _row(source: Path, public: PublicArm, count: int, seed: int) -> dict[str, ob
     poses = random_poses(arm.model.limits, count, np.random.default_rng(seed))
     surfaces = {cover.surface.joint: cover.surface.triangles for cover in arm.found.covers}
     wrong = contacts_called_apart(arm.model, surfaces, poses)
-    return {**figures, **spent, 'contacts_called_apart': sum(wrong.values())}
+    return {
+        **figures,
+        **spent,
+        'contacts_called_apart': sum(wrong.values()),
+        'first_plans': plans_from(CalibratedArm.known(arm.model), poses[1 : 1 + STARTS], PLANS, SAMPLES),
+    }
 
 
 def _figures(arm: DescribedArm) -> dict[str, object]:

@@ -47,6 +47,11 @@ class CalibratedArm:
         """Return an arm and what it holds."""
         described = RobotModel.named(name)
         model = described.with_payload(read_payload(payload)) if payload else described
+        return CalibratedArm.known(model)
+
+    @staticmethod
+    def known(model: RobotModel) -> CalibratedArm:
+        """Return an arm that was calibrated."""
         figure = model.theta[model.layout.joint_entries('Ia')]
         theta = model.theta.copy()
         theta[model.layout.joint_entries('Ia')] = np.where(figure > 0.0, figure, ARMATURE)
@@ -55,7 +60,7 @@ class CalibratedArm:
             drives = replace(model.actuation, ratio=ratio, absolute=absolute)
             model = replace(model, actuation=drives)
         return _arm(
-            name,
+            model.name,
             model.with_parameters(theta),
             np.where(figure > 0.0, _of_figure(model), ARMATURE_WIDTH),
         )

@@ -29,6 +29,7 @@ from safe_sysid.model.tree import JointLimits
 COSTLY = 0.2  # of the poses, by which capsules overlap more often than hulls
 DOUBTED = 1e-4  # [m] that hulls overlap at least where they are said to meet
 POSES = 1000  # at which capsules are looked at
+MET = 300  # at which surfaces are looked at, where capsules always overlap
 FINER = {1: 2, 2: 3}  # capsules of a body that needs more
 FINER_BASE = 8
 
@@ -88,7 +89,7 @@ def _with_pairs(
     bare = replace(facts, collision=CollisionFacts(shapes))
     model = RobotModel.from_files(urdf, bare, name)
     by_joint = {cover.surface.joint: cover for cover in covers}
-    left_out, remarks = {}, []
+    left_out, stuck = {}, dict[tuple[int, int], tuple[int, int]]()
     for pair, bodies in _always_overlapping(model):
         names = model.capsules.names[pair[0]], model.capsules.names[pair[1]]
         if bodies not in hulls:
@@ -96,21 +97,40 @@ def _with_pairs(
         if hulls[bodies] is Verdict.APART:
             left_out[names] = 'capsules overlap at every pose, hulls are proven apart'
         else:
-            remarks.append(
-                f'capsules of {names[0]} and {names[1]} overlap at every pose looked at, and '
-                f'their hulls are {_WORDS[hulls[bodies]]}: no plan can be certified; give more '
-                '--capsules, or shapes of your own'
-            )
+            stuck.setdefault(bodies, pair)
+    remarks = [_stuck(model, by_joint, bodies, pair) for bodies, pair in stuck.items()]
     out = CollisionFacts(shapes, tuple(left_out))
     with_pairs = replace(facts, collision=out)
     arm = RobotModel.from_files(urdf, with_pairs, name) if left_out else model
     return RefinedCovers(tuple(covers), left_out, tuple(remarks), arm, with_pairs)
 
 
-_WORDS = {
-    Verdict.TOUCHING: 'in contact at some',
-    Verdict.UNDECIDED: 'not proven apart',
-}
+def _stuck(
+    model: RobotModel,
+    by_joint: Mapping[int, BodyCover],
+    bodies: tuple[int, int],
+    pair: tuple[int, int],
+) -> str:
+    """Say how hulls and surfaces of bodies are whose capsules overlap at every pose."""
+    first, second = (by_joint[joint] for joint in bodies)
+    chain = chain_between(model.tree, model.limits, model.capsules, pair)
+    poses = random_poses(model.limits, MET, np.random.default_rng(0))[:, chain.joints]
+    hulls = int((HullPair(chain, first.hulls, second.hulls).gaps(poses) + DOUBTED < 0.0).sum())
+    surfaces = first.surface.triangles, second.surface.triangles
+    met = int(surface_contacts(chain, *surfaces, poses).sum())
+    words = (
+        f'capsules of {first.surface.link} and {second.surface.link} overlap at every pose looked '
+        f'at, so no plan can be certified; their convex hulls meet at {hulls} of {MET} poses, '
+        f'their surfaces at {met}'
+    )
+    if met == MET:
+        return f'{words}: they are in contact as described; mend the description'
+    if met:
+        return f'{words}: they can touch; give more --capsules, or shapes of your own'
+    return (
+        f'{words}, which is no proof: give more --capsules, or name their capsules under '
+        'collision.housings_apart if whoever built the arm says that they cannot touch'
+    )
 
 
 def _always_overlapping(
