@@ -13,11 +13,7 @@ from scipy.sparse import csc_matrix
 from safe_sysid.arrays import Array, IntArray
 
 ITERATIONS = 5  # of the simplex method per row and column; one is usual, more is going in circles
-ITERATIONS_OF_SOME = 2  # the same, where what came before is nearly as good
 DUAL, PRIMAL = 1, 4  # simplex methods
-FIRST = 3  # rows per column to begin with, where rows enter as they are needed
-ENTER = 60  # rows that enter at a time
-BROKEN = 1e-7  # of an error, by which an optimum has to break a row for it to enter
 _BASIC = highspy.HighsBasisStatus.kBasic
 _Status = highspy.HighsModelStatus
 
@@ -76,8 +72,6 @@ class Basis:
 class LinearPrograms:
     """One polytope and many directions; each starts where its last run ended."""
 
-    _iterations = ITERATIONS
-
     def __init__(self, polytope: Polytope, row_numbers: IntArray, budget: Budget) -> None:
         self._highs = highspy.Highs()
         self._budget = budget
@@ -116,7 +110,7 @@ class LinearPrograms:
             return _Status.kIterationLimit
         left = min(self._budget.deadline - time.monotonic(), highspy.kHighsInf)
         self._highs.setOptionValue('time_limit', self._highs.getRunTime() + left)
-        limit = self._iterations * (self._columns + len(self._numbers))
+        limit = ITERATIONS * (self._columns + len(self._numbers))
         limit = int(max(1, min(limit, self._budget.pivots)))
         self._highs.setOptionValue('simplex_iteration_limit', limit)
         self._highs.run()
@@ -155,61 +149,6 @@ class LinearPrograms:
             for number, status in zip(self._numbers, now.row_status, strict=True)
             if status != _BASIC
         }
-
-
-class GrowingPrograms(LinearPrograms):
-    """The same optima for many rows: few matter, others enter where an optimum breaks them.
-
-    A dual of some rows is one of all, 0 elsewhere, so proofs need no other rows either.
-    """
-
-    _iterations = ITERATIONS_OF_SOME
-
-    def __init__(self, polytope: Polytope, row_numbers: IntArray, budget: Budget) -> None:
-        self._whole, self._every = polytope, np.asarray(row_numbers)
-        width = polytope.upper - polytope.lower
-        size = np.abs(polytope.A).sum(axis=1)
-        strength = np.where(np.isfinite(width), size / np.maximum(width, 1e-300), np.inf)
-        first = np.sort(np.argsort(-strength, kind='stable')[: FIRST * polytope.A.shape[1]])
-        self._waits = np.ones(len(width), dtype=bool)
-        self._waits[first] = False
-        self._places = [int(i) for i in first]  # of rows that have entered, among all
-        self._count = len(width)
-        some = Polytope(
-            polytope.A[first], polytope.lower[first], polytope.upper[first],
-            polytope.box_lower, polytope.box_upper,
-        )  # fmt: skip
-        super().__init__(some, self._every[first], budget)
-
-    def maximum(self, cost: Array, basis: Basis) -> Optimum | None:
-        """Largest cost . x for the first entries of x; None if out of budget or given up."""
-        whole, before = self._whole, None
-        while True:
-            optimum = super().maximum(cost, basis)
-            if optimum is None:
-                return before  # of fewer rows: a bound that is as true, and wider
-            value = whole.A @ optimum.x
-            off = np.maximum(whole.lower - value, value - whole.upper) * self._waits
-            worst = np.argsort(-off, kind='stable')[:ENTER]
-            worst = worst[off[worst] > BROKEN]
-            dual = np.zeros(self._count)
-            dual[self._places] = optimum.dual
-            before = Optimum(optimum.feasible, optimum.x, dual)
-            if not optimum.feasible or not len(worst):
-                return before
-            self._waits[worst] = False
-            self._places += [int(i) for i in worst]
-            super().add_rows(
-                whole.A[worst], whole.lower[worst], self._every[worst], whole.upper[worst]
-            )
-
-    def add_rows(
-        self, A: Array, lower: Array, numbers: IntArray, upper: Array | float = np.inf
-    ) -> None:
-        """Rows more, which enter at once."""
-        self._places += range(self._count, self._count + len(A))
-        self._count += len(A)
-        super().add_rows(A, lower, numbers, upper)
 
 
 def _program(polytope: Polytope) -> highspy.HighsLp:

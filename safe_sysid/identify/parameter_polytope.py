@@ -108,12 +108,14 @@ class ParameterPolytope:
         m = len(self.observation)
         one, cuts = np.ones((m, 1)), np.zeros((self.cut_count, 1))
         rows = plain.A[:m]
+        off = np.maximum(np.abs(plain.lower[:m]), np.abs(plain.upper[:m]))
+        largest = float((np.abs(rows).sum(axis=1) + off).max())  # needed anywhere in the box
         return Polytope(
             np.block([[rows, -one], [rows, one], [plain.A[m:], cuts]]),
             np.concatenate([np.full(m, -np.inf), plain.lower[:m], plain.lower[m:]]),
             np.concatenate([plain.upper[:m], np.full(m, np.inf), plain.upper[m:]]),
             np.append(plain.box_lower, 0.0),
-            np.append(plain.box_upper, 1e6),
+            np.append(plain.box_upper, 1.0 + largest),
         )
 
     def relaxed(self, columns: Array, errors: float) -> Polytope:

@@ -17,8 +17,9 @@ the solver's tolerances nor a run that stopped early can make a bound wrong, onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -36,6 +37,7 @@ from safe_sysid.identify.linear_programs import (
     Ending,
     LinearPrograms,
     Optimum,
+    Polytope,
 )
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
@@ -46,6 +48,21 @@ CUTS_PER_ROUND = 40
 _FIRST_CUT = -100  # numbers of cuts are negative, rows have the others
 _COSTS = np.concatenate([np.eye(10), -np.eye(10)], axis=1)  # largest, then smallest values
 _ORDER = (0, 10, *range(1, 10), *range(11, 20))  # both ends of the mass first, if work runs out
+
+
+class Programs(Protocol):
+    """Optima over one polytope, which rows may be added to."""
+
+    def maximum(self, cost: Array, basis: Basis) -> Optimum | None:
+        """Largest cost . x for the first entries of x; None if out of budget or given up."""
+
+    def add_rows(
+        self, A: Array, lower: Array, numbers: IntArray, upper: Array | float = np.inf
+    ) -> None:
+        """Rows lower <= A x <= upper more."""
+
+
+Solver = Callable[[Polytope, IntArray, Budget], Programs]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +94,7 @@ class SetMembership:
         joint_names: Sequence[str],
         reach: float | None,
         labels: Sequence[str] = (),
-        solver: type[LinearPrograms] = LinearPrograms,
+        solver: Solver = LinearPrograms,
     ) -> None:
         """`labels` are those of theta_r, for who wants to know which promise is broken."""
         self._solver = solver
@@ -111,7 +128,7 @@ class SetMembership:
         return self._proven(polytope, optima, budget)
 
     def _optima(
-        self, programs: LinearPrograms, polytope: ParameterPolytope
+        self, programs: Programs, polytope: ParameterPolytope
     ) -> list[Optimum | None] | None:
         """Best point and dual of every direction, None where no budget was left; None if empty."""
         optima: list[Optimum | None] = [None] * _COSTS.shape[1]

@@ -13,7 +13,12 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
-from safe_sysid.identify.difference.rows import DifferenceRows, Stretch, rows_of
+from safe_sysid.identify.difference.rows import (
+    DifferenceRows,
+    Stretch,
+    rows_of,
+    with_load_of,
+)
 from safe_sysid.identify.difference.shared_fit import joint_fit, joint_grams, payload_prior
 from safe_sysid.model.robot_model import RobotModel
 
@@ -76,7 +81,7 @@ def rows_at_estimate(
     if terms.load:
         for _ in range(ROUNDS):
             fit = joint_fit(joint_grams(rows), rows.counts.sum(axis=0), PRIOR)
-            rows = rows_of(model, stretches, terms, fit.x, fit.z[-10:])
+            rows = with_load_of(model, rows, stretches, terms, (fit.x, fit.z[-10:]))
     return rows
 
 

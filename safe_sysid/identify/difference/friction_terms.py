@@ -47,12 +47,17 @@ class FrictionTerms:
         smooth: Array = np.tanh(qd / self.creep)
         return smooth
 
+    def loaded(self, qd: Array, load: Array) -> Array:
+        """Column of friction that grows with the load, first of the terms, (N, n)."""
+        column: Array = np.abs(load) * self.direction(qd)
+        return column
+
     def signals(self, qd: Array, load: Array) -> list[Array]:
         """Columns of the terms, each (N, n): entry j acts on joint j alone."""
         sign = self.direction(qd)
         found = []
         if self.load:
-            found.append(np.abs(load) * sign)
+            found.append(self.loaded(qd, load))
         if self.quadratic:
             found.append(qd**2 * sign)
         if self.directed:

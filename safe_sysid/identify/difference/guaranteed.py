@@ -12,6 +12,7 @@ f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contra
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +21,8 @@ from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
 from safe_sysid.identify.difference.torque_delay import rate_of_change
-from safe_sysid.identify.linear_programs import Basis, Budget, GrowingPrograms
+from safe_sysid.identify.interior_programs import InteriorPrograms
+from safe_sysid.identify.linear_programs import Basis, Budget
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership
@@ -34,8 +36,9 @@ FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
 ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
 LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
 LARGEST_OF_FEW = 4.0  # the same with few blocks
-PIVOTS = (6_000.0, 15_000.0)  # of the simplex method, in a round of bounds with the error that a
-# delay makes of any payload, and in one for those within these: twenty programs and some cuts
+ROUNDS = ((300.0, 0.05), (330.0, 3e-3))  # steps of programs and how near optima are told, for
+# bounds with the error that a delay makes of any payload, then for those within these: twenty
+# programs of 12 steps, and some with cuts
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
 START = 0.1  # of the errors, from which they grow until there is no contradiction
 
@@ -85,8 +88,8 @@ def guarantee(
         seconds = promise.seconds
         return Guarantee(None, f'no empty block of {seconds:.3g} s', np.nan, np.nan, promise)
     box, reach = prior
-    given = blocks, rows, fit, promise, gain_error
-    observation, rest = _observation(*given, Interval(fit.phi, fit.phi))
+    common = _common_rows(blocks, rows, fit, promise, gain_error)
+    observation, rest = common.observation(1.0, Interval(fit.phi, fit.phi)), common.rest
     least = _least_factor(observation, rest, box, reach)
     few = promise.blocks < FEW_BLOCKS
     factor = max(FACTOR_OF_FEW if few else FACTOR, ABOVE_LEAST * least)
@@ -97,29 +100,42 @@ def guarantee(
         )
         return Guarantee(None, sentence, factor, least, promise)
     names = [f'joint {j}' for j in range(rows.tau.shape[1])]
-    programs = SetMembership(names, reach, solver=GrowingPrograms)
-    larger = replace(promise, delta=factor * promise.delta)
-    for pivots in PIVOTS if promise.late > 0.0 else PIVOTS[1:]:
-        observation, rest = _observation(blocks, rows, fit, larger, gain_error, box)
-        found = programs.solve(observation, rest, box, budget=Budget(pivots))
+    given = ROUNDS if promise.late > 0.0 else ROUNDS[1:]
+    for steps, gap in given:
+        programs = SetMembership(names, reach, solver=partial(InteriorPrograms, gap=gap))
+        observation = common.observation(factor, box)
+        found = programs.solve(observation, rest, box, budget=Budget(steps))
         if found.bounds is None:
             return Guarantee(None, str(found.contradiction), factor, least, promise)
         box = found.bounds
     return Guarantee(box, None, factor, least, promise)
 
 
-def _observation(
+@dataclass(frozen=True, eq=False)
+class _CommonRows:
+    """Rows of all blocks, of joints that move; their errors are those of a factor and a delay."""
+
+    rows: Observation  # without errors
+    rest: Interval  # range of what they share: the arm in s, and gains
+    seen: Array  # (m,) [N m] errors of the promise, with the range of gains
+    rounding: Array  # (m,) [N m]
+    slope: Array  # (m, 10) [N m/s] rates of the payload's columns
+    late: float  # [s]
+
+    def observation(self, factor: float, held: Interval) -> Observation:
+        """Rows with errors `factor` times those seen, late with any payload that is `held`."""
+        late = self.late * (np.abs(self.slope @ held.center) + np.abs(self.slope) @ held.radius)
+        return replace(self.rows, delta=factor * self.seen + late + self.rounding)
+
+
+def _common_rows(
     blocks: SpectralBlocks,
     rows: DifferenceRows,
     fit: SharedFit,
     promise: Promise,
     gain_error: Array,
-    held: Interval,
-) -> tuple[Observation, Interval]:
-    """Rows of all blocks, and the range of what they share: the arm in s, and gains.
-
-    What a delay makes of the payload is that of the largest one that is `held`.
-    """
+) -> _CommonRows:
+    """Rows in coordinates s of the arm, in deviations of the fit."""
     n, k = rows.tau.shape[1], len(fit.u)
     values, vectors = np.linalg.eigh(fit.covariance[:k, :k])
     scale = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
@@ -131,37 +147,44 @@ def _observation(
     varied = gain_error > 0.0
     gains = (-tau[..., None] * np.eye(n))[..., varied]
     times = rows.t[blocks.rows]
-    late = np.zeros(tau.shape)
+    slope = np.zeros(payload.shape)
     if promise.late > 0.0:
-        rates = [
-            rate_of_change(rows, x * rows.loaded[:, None]) for x in np.moveaxis(rows.Y_L, 2, 0)
-        ]
+        columns = rows.Y_L * rows.loaded[:, None, None]
+        rates = [rate_of_change(rows, x) for x in np.moveaxis(columns, 2, 0)]
         slope = blocks.of(np.stack(rates, axis=-1))
-        late = promise.late * (np.abs(slope @ held.center) + np.abs(slope) @ held.radius)
-    every = promise.delta * (1.0 + gain_error) + late + _rounding(blocks, rows, fit)
+    by_joint = fit.by_joint(rows)[:, :k]
     start, end = (np.broadcast_to(times[:, i, None, None], tau.shape).ravel() for i in (0, -1))
     observation = Observation(
         payload.reshape(-1, 10),
         np.concatenate([arm, gains], axis=-1).reshape(tau.size, -1),
         (tau - center).ravel(),
-        every.ravel(),
+        np.ones(tau.size),
         np.broadcast_to(np.arange(n), tau.shape).ravel(),
         start,
         end,
     )
-    by_gain = np.abs(fit.by_joint(rows)[:, :k] @ (vectors / scale))
-    width = np.concatenate([ARM_BOX + OF_GAINS * gain_error @ by_gain, gain_error[varied]])
+    width = ARM_BOX + OF_GAINS * gain_error @ np.abs(by_joint @ (vectors / scale))
+    width = np.concatenate([width, gain_error[varied]])
     moves = np.broadcast_to(blocks.moves[:, None, :], tau.shape).ravel()
-    observation = observation.rows(moves)
-    return observation, Interval(-width, width)
+    seen = np.broadcast_to(promise.delta * (1.0 + gain_error), tau.shape).ravel()
+    return _CommonRows(
+        observation.rows(moves),
+        Interval(-width, width),
+        seen[moves],
+        _rounding(blocks, rows, fit, by_joint).ravel()[moves],
+        slope.reshape(-1, 10)[moves],
+        promise.late,
+    )
 
 
-def _rounding(blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit) -> Array:
+def _rounding(
+    blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit, by_joint: Array
+) -> Array:
     """Bound on what rounding makes of the rows, (blocks, K, n) [N m]."""
     terms = rows.Y.shape[2] + blocks.rows.shape[1]
     size = np.abs(rows.tau) + np.abs(rows.Y) @ (np.abs(fit.basis) @ np.abs(fit.u))
     width = ARM_BOX * np.sqrt(np.diag(fit.covariance)[: len(fit.u)])
-    width = width + OF_GAINS * np.abs(fit.by_joint(rows)[:, : len(fit.u)]).sum(axis=0)
+    width = width + OF_GAINS * np.abs(by_joint).sum(axis=0)
     size = size + np.abs(rows.Y) @ (np.abs(fit.basis) @ width)
     rounding: Array = 4.0 * terms * 2.0**-52 * blocks.largest(size)
     return rounding
@@ -171,8 +194,10 @@ def _least_factor(observation: Observation, rest: Interval, box: Interval, reach
     """Return the factor of all errors at which the rows stop to contradict each other."""
     shrunk = replace(observation, delta=START * observation.delta)
     elastic = ParameterPolytope(shrunk, rest, box, reach).elastic()
-    programs = GrowingPrograms(elastic, np.arange(len(elastic.A)), Budget(np.inf))
+    programs = InteriorPrograms(elastic, np.arange(len(elastic.A)), Budget(np.inf))
     least = np.zeros(elastic.A.shape[1])
     least[-1] = -1.0
     optimum = programs.maximum(least, Basis())
-    return np.inf if optimum is None else START * (1.0 + float(optimum.x[-1]))
+    if optimum is None or not optimum.feasible:
+        return np.inf
+    return START * (1.0 + float(optimum.x[-1]))

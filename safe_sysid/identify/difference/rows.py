@@ -154,10 +154,7 @@ def _rows(
     phi: Array | None,
 ) -> DifferenceRows:
     N, n = s.tau.shape
-    theta = np.zeros(10 * n) if x is None else x[: 10 * n].copy()
-    if s.loaded and phi is not None:
-        theta[model.layout.end_effector] += s.into_joint @ phi
-    signals = terms.signals(s.qd, s.bodies @ theta)
+    signals = terms.signals(s.qd, s.bodies @ _bodies(model, s, x, phi))
     Y = np.zeros((N, n, 14 * n + n * len(signals)))
     Y[:, :, : 14 * n] = s.filtered
     joints, coulomb = np.arange(n), model.layout.joint_entries('Fc').start
@@ -178,6 +175,30 @@ def _rows(
         t,
         s.row_rate,
     )
+
+
+def with_load_of(
+    model: RobotModel,
+    rows: DifferenceRows,
+    stretches: Sequence[Stretch],
+    terms: FrictionTerms,
+    estimate: tuple[Array, Array],
+) -> DifferenceRows:
+    """Rows of these stretches with load-dependent friction of other bodies x and payload phi."""
+    n, Y = model.n, rows.Y.copy()
+    joints = np.arange(n)
+    for number, s in enumerate(stretches):
+        load = s.low_passed(terms.loaded(s.qd, s.bodies @ _bodies(model, s, *estimate)))
+        Y[np.flatnonzero(rows.stretch == number)[:, None], joints, 14 * n + joints] = load
+    return replace(rows, Y=Y)
+
+
+def _bodies(model: RobotModel, s: Stretch, x: Array | None, phi: Array | None) -> Array:
+    """Inertial parameters of what moves, (10 n,)."""
+    theta = np.zeros(10 * model.n) if x is None else x[: 10 * model.n].copy()
+    if s.loaded and phi is not None:
+        theta[model.layout.end_effector] += s.into_joint @ phi
+    return theta
 
 
 def moving(rows: DifferenceRows) -> DifferenceRows:

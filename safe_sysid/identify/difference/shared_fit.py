@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.rows import DifferenceRows
 
@@ -56,9 +57,10 @@ class SharedFit:
 
     def weighted(self, rows: DifferenceRows) -> Array:
         """F: columns of u and phi in rows of unit variance, (N, n, k + 10)."""
-        F = np.concatenate([rows.Y @ self.basis, rows.Y_L * rows.loaded[:, None, None]], axis=2)
-        weighted: Array = whiteners(rows.counts, self.spread) @ F
-        return weighted
+        N, n, p = rows.Y.shape
+        arm = (rows.Y.reshape(N * n, p) @ self.basis).reshape(N, n, -1)
+        F = np.concatenate([arm, rows.Y_L * rows.loaded[:, None, None]], axis=2)
+        return whitened(F, rows.counts, self.spread)
 
     def by_joint(self, rows: DifferenceRows) -> Array:
         """Parts of u and phi that are due to the torque of each joint, (n, k + 10)."""
@@ -105,7 +107,7 @@ def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD)
     residual = columns @ np.concatenate([-first.x, -first.z[-10:], [1.0]])
     for _ in range(JOINED_PASSES):
         spread = _spread(residual, rows.counts, len(first.z), spread)
-        weighted = (whiteners(rows.counts, spread) @ columns).reshape(-1, p + 11)
+        weighted = whitened(columns, rows.counts, spread).reshape(-1, p + 11)
         G = weighted.T @ weighted
         basis = _basis(G[:p, :p], threshold)
         z, covariance = _solved(G, basis, prior)
@@ -119,7 +121,7 @@ def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD)
 def information(rows: DifferenceRows, spread: Array) -> Array:
     """Weighted products of the columns of x and phi, (p + 10, p + 10)."""
     columns = _columns(rows)[:, :, :-1]
-    weighted = (whiteners(rows.counts, spread) @ columns).reshape(-1, columns.shape[2])
+    weighted = whitened(columns, rows.counts, spread).reshape(-1, columns.shape[2])
     products: Array = weighted.T @ weighted
     return products
 
@@ -151,26 +153,44 @@ def joint_fit(
     if near is not None:
         sigma = near.sigma
     for _ in range(PASSES if near is None else PASSES_MORE):
-        G = np.einsum('jab,j->ab', grams, 1.0 / sigma**2)
+        G = np.tensordot(sigma**-2.0, grams, axes=1)
         basis = _basis(G[:p, :p], threshold)
-        z, _ = _solved(G, basis, prior)
+        z = _estimate(G, basis, prior)
         k = basis.shape[1]
         full = np.concatenate([basis @ z[:k], z[k:], [-1.0]])
-        squares = np.einsum('a,jab,b->j', full, grams, full)
+        squares = (grams @ full) @ full
         left = np.maximum(freedom - (k + 10) / n, 1.0)
         sigma = np.maximum(np.sqrt(np.maximum(squares, 0.0) / left), least)
     return JointFit(basis, z, sigma)
 
 
+def whitened(columns: Array, counts: AnyArray, spread: Array) -> Array:
+    """Rows of one time made uncorrelated, of the joints that count, (N, n, k)."""
+    weighted = np.empty_like(columns)
+    n, k = columns.shape[1:]
+    matrices, which = _whiteners(counts, spread)
+    for i, matrix in enumerate(matrices):
+        here = which == i
+        joints = np.ascontiguousarray(np.swapaxes(columns[here], 0, 1)).reshape(n, -1)
+        weighted[here] = np.swapaxes((matrix @ joints).reshape(n, -1, k), 0, 1)
+    return weighted
+
+
 def whiteners(counts: AnyArray, spread: Array) -> Array:
     """Matrices that make residuals of one time uncorrelated, of those that count, (N, n, n)."""
+    matrices, which = _whiteners(counts, spread)
+    return matrices[which]
+
+
+def _whiteners(counts: AnyArray, spread: Array) -> tuple[Array, IntArray]:
+    """Such a matrix for each pattern of joints that count, and the pattern of each time."""
     number = counts @ (1 << np.arange(counts.shape[1]))  # of the joints that count
     _, first, which = np.unique(number, return_index=True, return_inverse=True)
     found = np.zeros((len(first), *spread.shape))
     for matrix, pattern in zip(found, counts[first], strict=True):
         some = np.ix_(pattern, pattern)
         matrix[some] = np.linalg.inv(np.linalg.cholesky(spread[some]))
-    return found[which.ravel()]
+    return found, which.ravel()
 
 
 def _columns(rows: DifferenceRows) -> Array:
@@ -203,13 +223,31 @@ def _of_unit_size(covariance: Array, alone: Array) -> Array:
 
 def _solved(G: Array, basis: Array, prior: Array) -> tuple[Array, Array]:
     """Estimates of u and phi from weighted products, and their covariance."""
+    information, right = _reduced(G, basis, prior)
+    covariance = _inverse(information)
+    return covariance @ right, covariance
+
+
+def _estimate(G: Array, basis: Array, prior: Array) -> Array:
+    """Estimates alone."""
+    information, right = _reduced(G, basis, prior)
+    size = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    try:
+        factor = cho_factor(information / size / size[:, None], check_finite=False)
+    except LinAlgError:
+        return np.asarray(_inverse(information) @ right)
+    estimate: Array = cho_solve(factor, right / size, check_finite=False) / size
+    return estimate
+
+
+def _reduced(G: Array, basis: Array, prior: Array) -> tuple[Array, Array]:
+    """Weighted products of the columns of u and phi, with what is known before, and torque."""
     p, k = basis.shape
     into = np.zeros((p + 11, k + 11))
     into[:p, :k], into[p:, k:] = basis, np.eye(11)
     reduced = into.T @ G @ into
     known = np.concatenate([np.zeros(k), prior**-2.0])
-    covariance = _inverse(reduced[:-1, :-1] + np.diag(known))
-    return covariance @ reduced[:-1, -1], covariance
+    return reduced[:-1, :-1] + np.diag(known), reduced[:-1, -1]
 
 
 def _basis(G: Array, threshold: float) -> Array:

@@ -121,7 +121,7 @@ def test_a_delay_counts_for_any_payload_in_the_bounds_and_not_only_the_estimate(
     problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)])
     found = payload_difference(problem).guaranteed
     assert found.promise.late > 0.0
-    monkeypatch.setattr(guaranteed, 'PIVOTS', guaranteed.PIVOTS[1:])
+    monkeypatch.setattr(guaranteed, 'ROUNDS', guaranteed.ROUNDS[1:])
     once = payload_difference(problem).guaranteed_bounds
     assert np.all(once.lower <= PAYLOAD) & np.all(once.upper >= PAYLOAD)
     assert np.all(once.lower <= found.bounds.lower + 1e-9)
