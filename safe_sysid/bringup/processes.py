@@ -21,15 +21,15 @@ Parameters = Mapping[str, object]
 
 # A sample of a simulated arm carries the torque that was held until it was taken. It is exact
 # where nothing else was asked of its sensors.
-HELD: Parameters = {
-    'identifier.observation.torque_signal': 'held_until',
+HELD: Parameters = {'identifier.observation.torque_signal': 'held_until'}
+EXACT: Parameters = {
     'identifier.observation.position_error': [0.0],
     'identifier.observation.velocity_error': [0.0],
     'identifier.observation.torque_error': [0.0],  # but for the share that the arm states
 }
 SIMULATED: Mapping[str, Parameters] = {
     'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin
-    'identifier': HELD,
+    'identifier': {**HELD, **EXACT},
 }
 
 
@@ -53,13 +53,19 @@ BACKENDS = {
         'Drake',
         (*LOOP, 'drake_bridge'),
         # dry friction there is smooth: below 5 times its creep it is not what the model says
-        {**SIMULATED, 'identifier': {**HELD, 'identifier.observation.velocity_error': [0.0005]}},
+        {
+            **SIMULATED,
+            'identifier': {**HELD, **EXACT, 'identifier.observation.velocity_error': [0.0005]},
+        },
     ),
     'mujoco_sim': BringupProfile(
         'MuJoCo',
         (*LOOP, 'mujoco_bridge'),
         # dry friction there is a soft constraint, and a joint that stands creeps by less than this
-        {**SIMULATED, 'identifier': {**HELD, 'identifier.observation.velocity_error': [1e-5]}},
+        {
+            **SIMULATED,
+            'identifier': {**HELD, **EXACT, 'identifier.observation.velocity_error': [1e-5]},
+        },
     ),
     'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',
@@ -142,7 +148,8 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
     processes = [
-        Process(node, settings, _parameters(way, node, choices), way.namespace) for node in started
+        Process(node, settings, _parameters(way, node, choices, settings), way.namespace)
+        for node in started
     ]
     return [_with_names(process, started) for process in processes]
 
@@ -194,21 +201,58 @@ def _check_names(settings: Path) -> None:
             raise ConfigError(f"{settings}: '{block}' means no node, there are {nodes()}")
 
 
-def _parameters(way: BringupProfile, node: str, choices: Choices) -> dict[str, object]:
+def _parameters(
+    way: BringupProfile, node: str, choices: Choices, settings: Path
+) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
-    said: dict[str, object] = {}
-    for text in choices.extra:
-        whom, name, value = _parsed(text)
-        if whom in ('', node):
-            said[name] = value
-    options = _options(node, choices)
+    said, options = _said(node, choices), _options(node, choices)
     for name in said.keys() & options.keys():
         if said[name] != options[name]:
             raise ConfigError(
                 f"'{name}' of node '{node}' is {options[name]!r} by an option of its own and "
                 f'{said[name]!r} by -p; give one of them'
             )
-    return {**way.parameters.get(node, {}), **said, **options}
+    own = dict(way.parameters.get(node, {}))
+    if node == 'identifier':
+        for name in _not_of_described(way, choices, settings):
+            own.pop(name, None)
+    return {**own, **said, **options}
+
+
+def _said(node: str, choices: Choices) -> dict[str, object]:
+    """Parameters of a node that were chosen one by one."""
+    said: dict[str, object] = {}
+    for text in choices.extra:
+        whom, name, value = _parsed(text)
+        if whom in ('', node):
+            said[name] = value
+    return said
+
+
+def _not_of_described(way: BringupProfile, choices: Choices, settings: Path) -> list[str]:
+    """Parameters of the identifier that are false of an arm that is simulated as its file has it.
+
+    Torques that drives take late, or that were read through a low-pass, change between samples;
+    readings with errors are as wrong as the arm's file says, not exact.
+    """
+    left_out: list[str] = []
+    for bridge in set(way.nodes) & set(BRIDGES):
+        asked = {**_in_file(settings, bridge), **_said(bridge, choices)}
+        is_read, is_driven = (asked.get(key) == 'described' for key in ('readings', 'actuators'))
+        left_out += [*HELD] if is_read or is_driven else []
+        left_out += [*EXACT] if is_read else []
+    return left_out
+
+
+def _in_file(settings: Path, node: str) -> dict[str, object]:
+    """Parameters that a settings file has for a node, by name; its own win over those of all."""
+    found: dict[str, object] = {}
+    blocks = {str(block).rpartition('/')[2]: held for block, held in read_yaml(settings).items()}
+    for whom in ('**', '*', node):
+        held = blocks.get(whom)
+        values = held.get('ros__parameters') if isinstance(held, Mapping) else None
+        found |= values if isinstance(values, Mapping) else {}
+    return found
 
 
 def _options(node: str, choices: Choices) -> dict[str, object]:
