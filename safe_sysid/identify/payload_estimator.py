@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import time
+from typing import Annotated
 
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.config import Count, Natural, Positive, Settings
+from safe_sysid.config import Count, Natural, OneOf, Positive, Settings
 from safe_sysid.identify.contradiction import Contradiction
 from safe_sysid.identify.earlier_payloads import SAME_ARM, EarlierPayloads
 from safe_sysid.identify.linear_programs import Budget, Ending
@@ -24,6 +25,8 @@ from safe_sysid.sets.interval import Interval
 
 EARLIER_SHARE = 4  # part of the rows kept that every payload before may have of its own
 
+Nominal = Annotated[str, OneOf(('fit', 'middle'))]
+
 
 @dataclass(frozen=True)
 class SolveSettings(Settings):
@@ -33,6 +36,7 @@ class SolveSettings(Settings):
     pivots: Count = 4000  # of the simplex method per solve; what is left stays as wide as it was
     seconds: Positive = 10.0  # [s] the same, as the last resort: with it bounds depend on the load
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
+    nominal: Nominal = 'fit'  # to rows; middle: of the bounds, where no parameter is far from it
     remembered_payloads: Natural = 0  # payloads before, an empty gripper too, whose rows bind the
     # arm still: its links, friction and offsets have to be the same as then
 
@@ -127,8 +131,14 @@ class PayloadEstimator:
         return contradiction, found.ending
 
     def _nominal(self, rows: Observation, found: Membership) -> Array:
-        """Return the fit moved into the bounds; rows that depend much on theta_r count less."""
+        """Return the fit moved into the bounds; rows that depend much on theta_r count less.
+
+        Or the middle of the bounds. Rows that say next to nothing leave the fit at an edge of them,
+        and what is twice as far from it costs a certificate twice as much.
+        """
         assert found.bounds is not None
+        if self._settings.nominal == 'middle' and is_consistent(found.bounds.center):
+            return np.asarray(found.bounds.center)
         spread = np.abs(rows.Y_r) @ self._rest.radius
         start = self._prior.end_effector if found.center is None else found.center
         best = fit(replace(rows, delta=rows.delta + spread), self._theta_r, start)

@@ -53,7 +53,9 @@ def test_such_an_identifier_believes_a_described_arm_that_moves(rng):
     identifier, arm = beside('builtin_sim', rng)
     moved = [step(identifier, arm, k) for k in range(STEPS)]
     assert np.ptp(moved, axis=0).min() > 0.05
-    bounds, layout = identifier.finish().end_effector_bounds, arm.model.layout
+    estimate, layout = identifier.finish(), arm.model.layout
+    bounds = estimate.end_effector_bounds
+    np.testing.assert_array_equal(estimate.end_effector, bounds.center)  # as that file asks for
     theta = arm.model.theta[layout.end_effector]
     assert np.all((bounds.lower <= theta) & (theta <= bounds.upper))
 
