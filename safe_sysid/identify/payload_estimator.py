@@ -133,7 +133,7 @@ class PayloadEstimator:
     def _nominal(self, rows: Observation, found: Membership) -> Array:
         """Return the fit moved into the bounds; rows that depend much on theta_r count less.
 
-        Or the middle of the bounds. Rows that say next to nothing leave the fit at an edge of them,
+        Or the middle of the bounds. Rows that say next to nothing leave the fit at an edge,
         and what is twice as far from it costs a certificate twice as much.
         """
         assert found.bounds is not None
