@@ -20,6 +20,7 @@ from safe_sysid.bench.experiments.late_loops import (
     without_pull,
     without_room,
 )
+from safe_sysid.bench.experiments.needed_terms import NEEDED
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bench.settings import Progress
 from safe_sysid.errors import SafeSysidError, SimulationError
@@ -46,6 +47,7 @@ LAWS = {
     'r_hat for r': without_room,
     'from two readings': differentiated,
 }
+TERMS = {'pull': without_pull, 'ageing': without_ageing}  # of `needed_terms`
 NONE = 1e-12
 STAMP, ZERO, TILT = 2e-5, 1e-3, 1e-3  # [s, rad, rad] in the table of costs
 
@@ -81,8 +83,22 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
         'late_plans': 2 * found,
         'late_violations': sum(loop.is_broken for loop in kept),
         'late_loops': [_row(name, each) for name, each in loops.items()],
+        'late_needed': _needed(),
         'late_costs': costs,
     }
+
+
+def _needed() -> list[dict[str, object]]:
+    """Largest V / V_M of loops that need one term, with it and without it."""
+    found: list[dict[str, object]] = []
+    for term, case in NEEDED.items():
+        loop = case()
+        energies = {
+            'with': loop.largest_energy(whole),
+            'without': loop.largest_energy(TERMS[term]),
+        }
+        found.append({'term': term, **energies})
+    return found
 
 
 def _simulators() -> dict[str, Callable[[RobotModel], Dynamics]]:

@@ -93,7 +93,7 @@ def random_pair(rng: np.random.Generator, slow: float = 0.0) -> LatePair | None:
     first = _certified(problem, rng)
     if first is None:
         return None
-    before = _plan(first, BEGIN)
+    before = plan_of(first, BEGIN)
     curve, since = before.curve_from(SWITCH, 3.0), SWITCH - BEGIN
     horizon = replace(problem.horizon, curve=curve)
     going_on = replace(
@@ -105,7 +105,7 @@ def random_pair(rng: np.random.Generator, slow: float = 0.0) -> LatePair | None:
     second = _certified(going_on, rng)
     if second is None:
         return None
-    return LatePair(model, (before, _plan(second, SWITCH)), (first, second))
+    return LatePair(model, (before, plan_of(second, SWITCH)), (first, second))
 
 
 def _certified(problem: Problem, rng: np.random.Generator) -> PlanCertificate | None:
@@ -118,7 +118,8 @@ def _certified(problem: Problem, rng: np.random.Generator) -> PlanCertificate | 
     return certificate if certificate.holds else None
 
 
-def _plan(certificate: PlanCertificate, start: float) -> Plan:
+def plan_of(certificate: PlanCertificate, start: float) -> Plan:
+    """Return the plan of a certificate from a time on."""
     estimate, curve = certificate.problem.bounds, certificate.problem.horizon.curve
     theta = estimate.bounds, certificate, estimate.theta
     return Plan(start, start + 1.0, curve, certificate.k, *theta, laws=certificate.laws)
@@ -163,7 +164,8 @@ def differentiated(law: SeenLaw) -> SeenLaw:
     return replace(without_room(law), observer=observer, half_width=wide)
 
 
-def _changed(plan: Plan, change: Change) -> Plan:
+def changed(plan: Plan, change: Change) -> Plan:
+    """Return a plan with changed laws."""
     return replace(plan, laws=tuple(change(law) for law in plan.laws if isinstance(law, SeenLaw)))
 
 
@@ -219,14 +221,14 @@ def late_loop(
     sampling, estimate = sampling_of(pair.model), pair.certificates[0].problem.bounds
     truth = truth_of(pair.model, rng)
     arm = _Arm(pair, truth, simulator(truth))
-    plans = tuple(_changed(plan, change) for plan in pair.plans)
+    plans = tuple(changed(plan, change) for plan in pair.plans)
     controller = FromTheBound(pair.model, gains, clock, sampling)
     e, r = _worst_start(arm, pair, rng)
     q, qd = pair.plans[0].desired(BEGIN)[0] - e, gains.K_r * e - r
     step, q_0 = sampling.step, pair.plans[0].desired(BEGIN)[0]
     for i in range(LOOK, 0, -1):  # before, r stays as it is
         back = (e - r / gains.K_r) * np.exp(gains.K_r * i * PERIOD) + r / gains.K_r
-        controller.look(_sample(clock, BEGIN - i * PERIOD, _read(rng, step, q_0 - back)))
+        controller.look(sample_at(clock, BEGIN - i * PERIOD, _read(rng, step, q_0 - back)))
     waiting: list[Array] = []
     refusal = ''
     seen, clearances, gauge = [], [], ContactGauge(arm.truth)
@@ -234,7 +236,7 @@ def late_loop(
         t = BEGIN + i * PERIOD
         plan = plans[arm.which(t + sampling.age)]
         try:
-            torque = controller.step(_sample(clock, t, _read(rng, step, q)), plan, estimate)
+            torque = controller.step(sample_at(clock, t, _read(rng, step, q)), plan, estimate)
         except SafeSysidError as error:
             refusal = str(error)
             break
@@ -267,7 +269,8 @@ def _read(rng: np.random.Generator, step: Array, q: Array) -> Array:
     return np.asarray(step * np.rint(q / step))
 
 
-def _sample(clock: Clock, t: float, q: Array) -> JointMeasurement:
+def sample_at(clock: Clock, t: float, q: Array) -> JointMeasurement:
+    """Return a sample of positions."""
     return JointMeasurement(clock.stamp(t), q, np.zeros_like(q), np.zeros_like(q))
 
 

@@ -7,8 +7,10 @@ from safe_sysid.bench.experiments.late_loops import (
     differentiated,
     late_loop,
     random_pair,
+    whole,
 )
-from safe_sysid.bench.late_readings import late_figures, term_costs
+from safe_sysid.bench.experiments.needed_terms import NEEDED
+from safe_sysid.bench.late_readings import TERMS, late_figures, term_costs
 
 CAMPAIGN = 1000  # loops
 
@@ -43,6 +45,18 @@ def test_slow_drives_keep_the_promises_too():
     for seed in range(2):
         loop = late_loop(pair, np.random.default_rng([3, seed]))
         assert not loop.is_broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('term', NEEDED)
+def test_a_term_that_no_other_has_room_for_is_needed(term):
+    case = NEEDED[term]()
+    assert case.certificate.holds
+    begins = case.largest_energy(whole)
+    assert 0.99998 < begins < 1.0
+    assert case.largest_energy(TERMS[term]) > 1.0
+    for other in NEEDED.keys() - {term}:
+        assert case.largest_energy(TERMS[other]) <= begins
 
 
 @pytest.mark.nightly
