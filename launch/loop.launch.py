@@ -9,9 +9,9 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from safe_sysid.bringup.processes import (
-    BRIDGES,
-    ONLOOKERS,
     BACKENDS,
+    BRIDGES,
+    OBSERVERS,
     Choices,
     processes_of,
     write_choices,
@@ -61,7 +61,7 @@ def start(context):
             respawn_max_retries=CRASHES,
             sigterm_timeout=ASKED_AGAIN,
             sigkill_timeout=LEFT_ALONE if process.node in BRIDGES else KILLED,
-            on_exit=go_on if process.node in ONLOOKERS else end_all,
+            on_exit=go_on if process.node in OBSERVERS else end_all,
         )
         for process in processes
     ]

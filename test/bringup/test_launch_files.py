@@ -1,6 +1,7 @@
 """Launch files: they compile, and the packages they start are dependencies of ours."""
 
 import ast
+import importlib
 from pathlib import Path
 import sys
 from xml.etree import ElementTree
@@ -38,3 +39,11 @@ def test_there_are_launch_files_and_each_describes_something():
             node.name for node in ast.parse(path.read_text()).body if hasattr(node, 'name')
         }
         assert 'generate_launch_description' in functions
+
+
+@pytest.mark.parametrize('path', LAUNCH_FILES, ids=lambda path: path.name)
+def test_what_a_launch_file_takes_from_the_package_exists(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith('safe_sysid'):
+            module = importlib.import_module(node.module)
+            assert [each.name for each in node.names if not hasattr(module, each.name)] == []
