@@ -42,6 +42,8 @@ MUJOCO = ['mujoco>=3.17']
 CASADI = ['casadi>=3.6.5']
 # Descriptions that are xacro files, where there is no ROS to expand them.
 XACRO = ['xacro>=2.1']
+# Campaigns of experiments on many cores.
+CAMPAIGN = ['distributed>=2024.1', 'pyarrow>=14']
 # The documentation site, `make docs`.
 DOCS = ['mkdocs-material>=9.5', 'mkdocstrings[python]>=0.27']
 TEST = ['pytest>=7', 'pytest-xdist', 'hypothesis>=6', 'catkin-pkg', 'colcon-common-extensions']
@@ -112,6 +114,7 @@ setup(
         'mujoco': MUJOCO,
         'casadi': CASADI,
         'xacro': XACRO,
+        'campaign': CAMPAIGN,
         'docs': DOCS,
         'test': TEST,
     },

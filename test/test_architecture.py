@@ -20,7 +20,10 @@ EVERYONE = {
 OFFLINE = {'identifiability', 'calibrate', 'excite'}
 STAGES = {'identify', 'track', 'reach', 'plan', 'simulate'} | OFFLINE
 VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
-ABOVE = {'closed_loop', 'loop_settings', 'audit', 'report', 'export', 'bringup', 'bench', 'api'}
+ABOVE = {
+    *('closed_loop', 'loop_settings', 'audit', 'report', 'export'),
+    *('bringup', 'bench', 'experiment', 'api'),
+}
 MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'sets': set(),
     'trajectory': {'sets'},
@@ -38,6 +41,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'export': {'sets', 'model', 'identify', 'calibrate', 'report'},
     'bringup': set(),
     'bench': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bringup'},
+    'experiment': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bench'},
     'api': VOCABULARY | STAGES | ABOVE - {'bringup', 'bench', 'api'},
     'cli': VOCABULARY | STAGES | ABOVE,
     'report': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'audit'},
@@ -68,6 +72,9 @@ ONLY_IN = {  # library: the folders or files that may know it
     ),
     'clarabel': ('calibrate/sdp_fit.py',),
     'matplotlib': ('report/figures.py',),
+    'dask': ('experiment/campaign.py',),
+    'distributed': ('experiment/campaign.py',),
+    'pyarrow': ('experiment/store.py',),
     'argparse': ('cli/',),
     'yaml': ('config.py',),
 }

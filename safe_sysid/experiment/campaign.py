@@ -1,0 +1,167 @@
+"""Campaign: many trials on Dask, each carried out once, whatever is killed on the way.
+
+The client is the only one that writes. It keeps a few trials under way for each worker and stores
+every row as it comes. Trials of a worker that ends run again on another one; one that has ended
+several workers is a row with that reason. At the end all keys that were planned have to be there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+import hashlib
+from itertools import islice
+import time
+from typing import Any
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.experiment.store import CampaignError, Store
+from safe_sysid.experiment.trial import (
+    Row,
+    Trial,
+    TrialFunction,
+    killed_row,
+    package_version,
+    row_of,
+)
+from safe_sysid.versions import cpu_count
+
+AHEAD = 4  # trials under way per worker
+WORKERS_LOST = 2  # by one trial, then it is given up
+MEMORY = '3GiB'  # of a worker, which is started anew beyond
+SAID = 5.0  # [s] between two sentences about the progress
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where trials run: processes of this machine, or a scheduler that somebody has started."""
+
+    address: str = ''  # of a scheduler, tcp://host:port; empty: a cluster of our own
+    count: int = field(default_factory=cpu_count)  # processes of our own
+
+
+def carry_out(
+    store: Store,
+    function: TrialFunction,
+    trials: Sequence[Trial],
+    workers: Workers,
+    progress: Progress,
+) -> list[Row]:
+    """Carry out all trials that the store does not have yet; its rows of all of them."""
+    planned = {trial.key: trial for trial in trials}
+    if len(planned) != len(trials):
+        raise CampaignError(f'{len(trials)} trials have only {len(planned)} keys')
+    left = [trial for key, trial in planned.items() if key not in store]
+    if left:
+        said = _Said(len(planned), len(planned) - len(left), progress)
+        for row, text in _done(function, left, workers, progress):
+            store.add(row, text)
+            said.one_more(row)
+    store.close_part()
+    missing = [key for key in planned if key not in store]
+    if missing:
+        raise CampaignError(f'{len(missing)} trials have no row, the first is {missing[0]}')
+    return [row for row in store.rows if row['key'] in planned]
+
+
+def plan_of(name: str, trials: Sequence[Trial]) -> dict[str, Any]:
+    """Return what a campaign is known by."""
+    keys = '\n'.join(sorted(trial.key for trial in trials))
+    return {
+        'experiment': name,
+        'package': package_version(),
+        'trials': len(trials),
+        'plan': hashlib.sha256(keys.encode()).hexdigest()[:16],
+    }
+
+
+def _done(
+    function: TrialFunction, trials: Sequence[Trial], workers: Workers, progress: Progress
+) -> Iterator[tuple[Row, str]]:
+    """Yield rows with tracebacks as trials end."""
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    with _client(workers, progress) as client:
+        _refuse_other_versions(client)
+        count = max(1, len(client.scheduler_info(n_workers=-1)['workers']))
+        waiting = iter(trials)
+        of_future: dict[str, Trial] = {}
+
+        def submitted(trial: Trial) -> Any:
+            of_future[trial.key] = trial
+            return client.submit(row_of, function, trial, key=trial.key, pure=False)
+
+        running = as_completed([submitted(each) for each in islice(waiting, AHEAD * count)])
+        for future in running:
+            trial = of_future.pop(future.key)
+            try:
+                done = future.result()
+            except KilledWorker as error:
+                done = killed_row(trial, error), ''
+            future.release()
+            yield done
+            running.update([submitted(each) for each in islice(waiting, 1)])
+
+
+@contextmanager
+def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ConfigError(
+            f"campaigns need Dask ({error}); pip install 'safe_sysid[campaign]'"
+        ) from error
+    with dask.config.set({'distributed.scheduler.allowed-failures': WORKERS_LOST}):
+        if workers.address:
+            with Client(workers.address, timeout=30) as client:
+                yield client
+            return
+        cluster = LocalCluster(
+            n_workers=workers.count,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=MEMORY,
+            dashboard_address=None,
+        )
+        with cluster, Client(cluster) as client:
+            progress(f'{workers.count} workers at {cluster.scheduler_address}')
+            yield client
+
+
+def _refuse_other_versions(client: Any) -> None:
+    """Refuse workers with another version of this package: their rows would get our keys."""
+    ours = package_version()
+    for address, theirs in client.run(package_version).items():
+        if theirs != ours:
+            raise CampaignError(
+                f'the worker {address} has safe_sysid {theirs}, this process {ours}; '
+                'trials have to be carried out by one version'
+            )
+
+
+class _Said:
+    """Sentences about the progress, now and then."""
+
+    def __init__(self, planned: int, done: int, progress: Progress) -> None:
+        self._planned, self._before, self._progress = planned, done, progress
+        self._statuses: Counter[str] = Counter()
+        self._begin = self._last = time.monotonic()
+        if done:
+            progress(f'{done} of {planned} trials were done before')
+
+    def one_more(self, row: Row) -> None:
+        self._statuses[str(row['status'])] += 1
+        now, new = time.monotonic(), self._statuses.total()
+        done = self._before + new
+        if now - self._last < SAID and done < self._planned:
+            return
+        self._last = now
+        rate = new / max(now - self._begin, 1e-9)
+        left = (self._planned - done) / rate
+        counts = ', '.join(f'{count} {status}' for status, count in self._statuses.items())
+        self._progress(f'{done} of {self._planned} trials ({counts}), {left:.0f} s left')

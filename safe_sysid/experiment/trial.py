@@ -1,0 +1,130 @@
+"""Trial: a pure function of settings and a seed, and the key by which it is known.
+
+A key is made of everything a result may depend on, the versions of rows and package too: a trial
+that is planned again has the same key, and one of another version another. Times, hosts and
+process numbers are in columns that no key and no comparison looks at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+import hashlib
+import json
+import os
+import socket
+import time
+import traceback
+import zlib
+
+import numpy as np
+
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.versions import version
+
+Scalar = str | int | float | bool | None
+Row = dict[str, Scalar]
+
+SCHEMA = 1  # of rows: another one means other keys
+OK, REFUSED, ERROR, KILLED = 'ok', 'refused', 'error', 'killed'
+LONGEST_REASON = 300  # characters
+WHEREABOUTS = ('host', 'pid')
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Settings and seed of one trial of an experiment."""
+
+    experiment: str
+    settings: Mapping[str, Scalar]
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """First 16 hexadecimal digits of the hash of all that the result may depend on."""
+        content = {
+            'experiment': self.experiment,
+            'package': package_version(),
+            'schema': SCHEMA,
+            'seed': self.seed,
+            'settings': dict(self.settings),
+        }
+        return hashlib.sha256(_canonical(content).encode()).hexdigest()[:16]
+
+    @property
+    def columns(self) -> Row:
+        """What a row says of the trial, whatever becomes of it."""
+        return {
+            'key': self.key,
+            'experiment': self.experiment,
+            'package': package_version(),
+            'schema': SCHEMA,
+            'seed': self.seed,
+            **self.settings,
+        }
+
+
+TrialFunction = Callable[[Trial], Row]
+
+
+def package_version() -> str:
+    """Version of this package; of a folder that is not installed there is none."""
+    return version('safe_sysid') or 'folder'
+
+
+def seed_of(root: int, cell: Sequence[Scalar], number: int) -> int:
+    """Seed of a trial in a cell; methods that are compared leave themselves out of the cell."""
+    place = zlib.crc32(_canonical(list(cell)).encode())
+    sequence = np.random.SeedSequence(root, spawn_key=(place, number))
+    return int(sequence.generate_state(1, np.uint32)[0])
+
+
+def row_of(function: TrialFunction, trial: Trial) -> tuple[Row, str]:
+    """Carry out a trial: its row, and the traceback where it failed."""
+    begin, cpu = time.monotonic(), time.process_time()
+    text = ''
+    try:
+        result: Row = {'status': OK, 'reason': '', **function(trial)}
+    except SafeSysidError as error:
+        result, text = failure(REFUSED, error), traceback.format_exc()
+    except Exception as error:  # noqa: BLE001 - whatever fails is a row with its reason
+        result, text = failure(ERROR, error), traceback.format_exc()
+    spent: Row = {
+        'wall_s': time.monotonic() - begin,
+        'cpu_s': time.process_time() - cpu,
+        'host': socket.gethostname(),
+        'pid': os.getpid(),
+    }
+    if text:
+        spent['traceback'] = traceback_name(text)
+    return {**trial.columns, **result, **spent}, text
+
+
+def killed_row(trial: Trial, error: BaseException) -> Row:
+    """Row of a trial whose workers ended while they were at it."""
+    return {**trial.columns, **failure(KILLED, error)}
+
+
+def failure(status: str, error: BaseException) -> Row:
+    """Return the columns of a trial that came to nothing."""
+    sentence = f'{type(error).__name__}: {error}'
+    return {'status': status, 'reason': sentence[:LONGEST_REASON]}
+
+
+def traceback_name(text: str) -> str:
+    """Name under which a traceback is kept once."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def result_of(row: Row) -> str:
+    """All of a row that has to be the same when its trial is carried out again."""
+    lasting = {
+        name: value
+        for name, value in row.items()
+        if not name.endswith('_s') and name not in (*WHEREABOUTS, 'traceback')
+    }
+    return _canonical(lasting)
+
+
+def _canonical(content: object) -> str:
+    return json.dumps(content, sort_keys=True, separators=(',', ':'))
