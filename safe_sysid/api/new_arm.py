@@ -24,6 +24,7 @@ from safe_sysid.model.description.described_arm import (
 )
 from safe_sysid.model.description.doubtful_figures import RULES
 from safe_sysid.model.description.refined_covers import overlaps_by_body, random_poses
+from safe_sysid.model.payload import read_tool
 from safe_sysid.reach.reachable_set import ReachableSet
 
 __all__ = ['Existing', 'NewArm', 'NewArmSettings', 'StandingShare', 'new_arm', 'standing_share']
@@ -137,7 +138,8 @@ def new_arm(
 
     """
     arm = described_arm(Path(description), settings)
-    files = write_new_arm(Path(out), arm, existing == 'replaced')
+    tool = None if settings.tool is None else read_tool(settings.tool)
+    files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
     return NewArm(arm, files, standing_share(files, poses) if poses else None)
 
 

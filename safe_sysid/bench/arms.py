@@ -121,7 +121,9 @@ def _row(source: Path, public: PublicArm, count: int, seed: int) -> dict[str, ob
         **figures,
         **spent,
         'contacts_called_apart': sum(wrong.values()),
-        'first_plans': plans_from(CalibratedArm.known(arm.model), poses[1 : 1 + STARTS], PLANS, SAMPLES),
+        'first_plans': plans_from(
+            CalibratedArm.known(arm.model), poses[1 : 1 + STARTS], PLANS, SAMPLES
+        ),
     }
 
 

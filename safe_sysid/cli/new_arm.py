@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     _add_choices_of_shape(parser)
     parser.add_argument(
+        '--tool',
+        metavar='NAME|YAML',
+        help='gripper at the tip that the URDF lacks, such as robotiq_2f85 or franka_hand',
+    )
+    parser.add_argument(
         '--trust',
         metavar='RULE',
         action='append',
@@ -110,6 +115,7 @@ def command(options: argparse.Namespace) -> int:
         trust=tuple(options.trust),
         srdf=options.srdf,
         xacro_arguments=dict(options.xacro_arg),
+        tool=options.tool,
     )
     there: Existing = 'replaced' if options.force else 'kept'
     made = new_arm(options.description, settings, options.out, there)

@@ -120,6 +120,19 @@ def read_payload(path_or_name: str | Path) -> Payload:
         raise ConfigError(f'{path}: {error}') from error
 
 
+def read_tool(path_or_name: str) -> Payload:
+    """Gripper or tool from a YAML file, or by name one that comes with the package."""
+    if Path(path_or_name).suffix in ('.yaml', '.yml'):
+        return read_payload(path_or_name)
+    tools = {path.stem: path for path in (share_directory() / 'config' / 'tools').glob('*.yaml')}
+    if path_or_name not in tools:
+        raise ConfigError(
+            f"no tool '{path_or_name}', the package has {sorted(tools)}; "
+            'the path of a file has to end in .yaml'
+        )
+    return read_payload(tools[path_or_name])
+
+
 def payload_names() -> list[str]:
     """Payloads that come with the package, by name."""
     return sorted(path.stem for path in _folder().glob('*.yaml'))

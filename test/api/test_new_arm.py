@@ -7,6 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.spatial import ConvexHull
+from tiers import slow_after
 import yaml
 
 import safe_sysid as ss
@@ -17,6 +18,7 @@ from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.excite.design import design_problem, random_start
 from safe_sysid.excite.settings import settings_of
 from safe_sysid.model.collision.pair_separation import segment_distances
+from safe_sysid.model.payload import read_payload, read_tool
 from safe_sysid.share import share_directory
 
 BODY = """<link name="{name}"><inertial><mass value="{mass}"/><origin xyz="0 0 0.1"/>
@@ -261,6 +263,30 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
     ):
         assert found[item].verdict is Verdict.WARN
         assert words in found[item].detail
+
+
+@pytest.mark.parametrize('name', slow_after(1, ['robotiq_2f85', 'franka_hand']))
+def test_a_gripper_at_the_tip_is_what_the_loop_expects(name, tmp_path):
+    urdf = tmp_path / 'my_arm.urdf'
+    urdf.write_text((share_directory() / 'urdf' / 'two_link.urdf').read_text(encoding='utf-8'))
+    made = ss.new_arm(
+        urdf, ss.NewArmSettings('torque-sensor', tool=name), tmp_path / 'out', poses=0
+    )
+    arm, tool = made.load(), read_tool(name)
+    held = read_payload(made.files['payload'])
+    assert held.placed_on('my_arm')[0] == 'link_2'
+    np.testing.assert_array_equal(held.inertia, tool.inertia)
+    np.testing.assert_array_equal(held.com, tool.com)
+    loop = yaml.safe_load(made.files['loop'].read_text(encoding='utf-8'))
+    prior = loop['/**']['ros__parameters']['prior']
+    layout = arm.model.layout
+    for load in (arm.model, arm.model.with_payload(held)):
+        theta = load.theta[layout.end_effector]
+        assert (prior['lower'] <= theta).all()
+        assert (theta <= prior['upper']).all()
+    assert prior['upper'][0] >= arm.model.theta[layout.end_effector][0] + tool.mass + 2.0
+    with pytest.raises(ConfigError, match=r"no tool 'hook', .*'franka_hand', 'robotiq_2f85'"):
+        ss.new_arm(urdf, ss.NewArmSettings('direct', tool='hook'), tmp_path / 'two', poses=0)
 
 
 def test_the_surface_of_a_hand_contains_its_fingers_between_the_positions_looked_at(

@@ -80,6 +80,7 @@ class NewArmSettings(Settings):
     trust: tuple[str, ...] = ()  # rules whose doubts do not count
     srdf: Path | None = None  # whose disabled pairs are compared; none: <name>.srdf beside
     xacro_arguments: dict[str, str] = field(default_factory=dict)
+    tool: str | None = None  # gripper at the tip, a name or a YAML file; none: the bare tip
 
     def __post_init__(self) -> None:
         super().__post_init__()

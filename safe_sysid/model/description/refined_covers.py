@@ -124,7 +124,10 @@ def _stuck(
         f'their surfaces at {met}'
     )
     if met == MET:
-        return f'{words}: they are in contact as described; mend the description'
+        return (
+            f'{words}: they are in contact as described: mend the description, or name their '
+            'capsules under collision.housings_apart if the arm is built that way'
+        )
     if met:
         return f'{words}: they can touch; give more --capsules, or shapes of your own'
     return (
