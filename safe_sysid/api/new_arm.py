@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+import tempfile
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from safe_sysid.api.arms import load_arm
 from safe_sysid.api.loop_file import read_loop
 from safe_sysid.api.motion import obstacles_of, resting_problem
+from safe_sysid.api.robot_description import described_on, is_topic
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.errors import BoundError
 from safe_sysid.export.new_arm_files import write_new_arm
@@ -123,7 +125,7 @@ def new_arm(
     """Make the settings of an arm from its URDF.
 
     Args:
-        description: a URDF, or a xacro file.
+        description: a URDF, a xacro file, or the topic of a running robot (`/robot_description`).
         settings: which joints move, where meshes are, how torques are measured.
         out: folder for the arm's settings, URDF, loop, payload, world and report.
         existing: files that are there are an error (`kept`), or `replaced`.
@@ -137,7 +139,10 @@ def new_arm(
         ConfigError: a limit is missing or a placeholder, or files are there already.
 
     """
-    arm = described_arm(Path(description), settings)
+    with tempfile.TemporaryDirectory() as folder:
+        topic = str(description)
+        source = described_on(topic, Path(folder)) if is_topic(topic) else Path(description)
+        arm = described_arm(source, settings)
     tool = None if settings.tool is None else read_tool(settings.tool)
     files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
     return NewArm(arm, files, standing_share(files, poses) if poses else None)

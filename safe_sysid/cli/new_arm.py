@@ -16,7 +16,10 @@ HELP = 'make an arm of a URDF or xacro: capsules, pairs, held joints, unknown fi
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which description, which joints of it, how torques are measured, and where to."""
     parser.add_argument(
-        'description', metavar='URDF|XACRO', type=existing, help='description of the robot'
+        'description',
+        metavar='URDF|XACRO|TOPIC',
+        type=_description,
+        help='description of the robot; a topic such as /robot_description is read for 5 s',
     )
     parser.add_argument(
         '--kind',
@@ -127,6 +130,13 @@ def command(options: argparse.Namespace) -> int:
     else:
         print(made)
     return 0
+
+
+def _description(text: str) -> str:
+    """Return the name of a file that is there, or of a topic."""
+    from safe_sysid.api.robot_description import is_topic
+
+    return text if is_topic(text) else str(existing(text))
 
 
 def _assignment(value: Callable[[str], float]) -> Callable[[str], tuple[str, float]]:

@@ -61,7 +61,7 @@ def _scene(arm: DescribedArm) -> PageScene:
         for cover in arm.found.covers
     )
     q = every_joint_in_turn(model)
-    time = np.arange(len(q)) * (SECONDS / FRAMES)
+    time: Array = np.arange(len(q), dtype=np.float64) * (SECONDS / FRAMES)
     scene = arm_scene(model, time, q, NO_OBSTACLES, meshes=meshes)
     marks = tuple((SECONDS * j, name) for j, name in enumerate(model.layout.joint_names))
     gaps = tuple(
