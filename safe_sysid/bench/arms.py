@@ -48,7 +48,7 @@ ARMS = {
     'Panda': PublicArm(
         'panda_description/urdf/panda.urdf', 'torque-sensor', {'tip': 'panda_hand'}
     ),
-    # The data sheets of xArm7 and Z1 say 180 degrees a second, as their URDFs do.
+    # 180 degrees a second is what the makers of xArm7 and Z1 name, as their URDFs do.
     'xArm7': PublicArm(
         'xarm_description/urdf/xarm7.urdf', 'current', {'trust': ('velocity-half-turn',)}
     ),
