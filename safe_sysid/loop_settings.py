@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,9 +19,11 @@ from safe_sysid.config import (
     Share,
 )
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
+from safe_sysid.model.promised_friction import PromisedFriction, promised_friction
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.sets.interval import Interval
@@ -31,6 +33,7 @@ from safe_sysid.track.seen_law import Sampling
 
 Timing = Annotated[str, OneOf(('real_time', 'lockstep'))]
 Seen = Annotated[str, OneOf(('ideal', 'described'))]
+Promised = Annotated[str, OneOf(('none', 'statistical'))]
 Body = Annotated[tuple[Finite, ...], Entries(10, 10)]  # numbers that describe a body
 Period = Annotated[
     float, Range(at_least=1e-9, less_than=10.0)
@@ -123,6 +126,9 @@ class LoopSettings(Settings):
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
+    promise: Promised = (
+        'none'  # statistical: friction that the prior leaves open, as calibrate saw it
+    )
 
     @property
     def is_lockstep(self) -> bool:
@@ -136,14 +142,22 @@ class LoopSettings(Settings):
         """
         model = self.described()
         known = model, self.prior.estimate(model), self.gains.gains(model)
+        promised = self._promised()
+        more = () if promised is None else (promised.sentence,)
         if self.sampling == 'ideal':
-            return LoopArm(*known, None, (*model.actuation.sentences, IDEAL))
+            return LoopArm(*known, None, (*model.actuation.sentences, IDEAL, *more))
         seen = described_sampling(model, self.period)
-        return LoopArm(*known, seen.sampling, seen.sentences)
+        return LoopArm(*known, seen.sampling, (*seen.sentences, *more))
 
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""
         path = Path(self.robot)
         is_file = path.suffix in ('.yaml', '.yml')
         model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
+        promised = self._promised()
+        if promised is not None:
+            model = replace(model, uncertainty=promised.widths.over(model.uncertainty))
         return model.with_payload(read_payload(self.payload)) if self.payload else model
+
+    def _promised(self) -> PromisedFriction | None:
+        return promised_friction(arm_of(self.robot, None)) if self.promise != 'none' else None

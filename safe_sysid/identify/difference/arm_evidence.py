@@ -7,19 +7,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.against_empty import DifferenceProblem, EmptyArm, empty_arm
-from safe_sysid.identify.difference.block_errors import correlation_time
+from safe_sysid.identify.difference.block_errors import block_errors, correlation_time
 from safe_sysid.identify.difference.friction_choice import PRIOR, held_out_residuals
 from safe_sysid.identify.difference.guaranteed import ARM_BOX, Promise, promise_of
 from safe_sysid.identify.difference.motion_band import MotionBand, cutoff_of, motion_band
-from safe_sysid.identify.difference.shared_fit import THRESHOLD, shared_fit
+from safe_sysid.identify.difference.rows import DifferenceRows
+from safe_sysid.identify.difference.shared_fit import (
+    THRESHOLD,
+    SharedFit,
+    information,
+    shared_fit,
+)
 from safe_sysid.identify.difference.spectral_blocks import BAND, LONGEST, spectral_blocks
 from safe_sysid.model.robot_model import RobotModel
 
-COVERED = 2.0  # deviations of a friction parameter that its interval spans either way
+CONFIDENCE = 0.999  # of intervals of friction, under repetitions of the recordings
+TOLD = 1.0 - 1e-6  # length of a parameter's part in the directions that rows tell apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +56,7 @@ class ArmEvidence:
                 'terms': list(friction.terms.names),
                 'held_out_error': float(friction.error),
                 'tried': dict(friction.table),
+                'confidence': CONFIDENCE,
                 'intervals': self._friction_intervals(),
             },
             'base': {
@@ -92,22 +101,30 @@ class ArmEvidence:
             'residual_spectrum': self.promise.delta,
         }
 
-    def _friction_intervals(self) -> dict[str, dict[str, list[float]]]:
-        """Coulomb and viscous friction of every joint, as the rows tell them."""
-        fit, n = self.empty.fit, len(self.joints)
-        k = len(fit.u)
-        deviation = np.sqrt(np.einsum('pi,ij,pj->p', fit.basis, fit.covariance[:k, :k], fit.basis))
-        found = {}
-        for j, name in enumerate(self.joints):
-            places = {'Fc': 10 * n + j, 'Fv': 11 * n + j}
-            found[name] = {
-                what: [
-                    float(fit.x[i] - COVERED * deviation[i]),
-                    float(fit.x[i] + COVERED * deviation[i]),
-                ]
-                for what, i in places.items()
-            }
-        return found
+    def _friction_intervals(self) -> dict[str, dict[str, list[float] | None]]:
+        """Intervals of Coulomb and viscous friction; None where the rows don't tell it."""
+        fit, rows, n = self.empty.fit, self.empty.rows, len(self.joints)
+        places = np.arange(10 * n, 12 * n)  # Fc of all joints, then Fv
+        directions = np.concatenate([fit.basis[places], np.zeros((2 * n, 10))], axis=1).T
+        errors = block_errors(rows, fit, directions)
+        half = student.ppf(0.5 * (1.0 + CONFIDENCE), errors.freedom) * errors.deviation
+        told = determined(rows, fit, places)
+        found = np.stack([fit.x[places] - half, fit.x[places] + half], axis=1)
+        ends = [
+            row.tolist() if is_told else None for row, is_told in zip(found, told, strict=True)
+        ]
+        return {name: {'Fc': ends[j], 'Fv': ends[n + j]} for j, name in enumerate(self.joints)}
+
+
+def determined(rows: DifferenceRows, fit: SharedFit, places: IntArray) -> AnyArray:
+    """Whether the rows tell parameters of the arm apart from all others, (c,) bool.
+
+    In columns of length 1 a parameter is told where no direction that was left out contains it.
+    """
+    size = np.sqrt(np.diag(information(rows, fit.spread))[places])
+    share = size * np.linalg.norm(fit.basis[places], axis=1)
+    told: AnyArray = (size > 0.0) & (share > TOLD)
+    return told
 
 
 def arm_evidence(model: RobotModel, recordings: Sequence[list[EvenLog]]) -> ArmEvidence:

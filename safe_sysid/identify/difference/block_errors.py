@@ -1,4 +1,4 @@
-"""Deviations of a payload from residuals that are correlated over time: blocks, and long-run sums.
+"""Deviations of parameters from residuals correlated over time: blocks, and long-run sums.
 
 What a model of an arm leaves out is a function of its motion, not noise: it is correlated over the
 time of a motion and over joints. Blocks of all joints, twice that time long, count as independent.
@@ -19,28 +19,35 @@ from safe_sysid.identify.difference.shared_fit import SharedFit
 
 UNCORRELATED = 0.2  # mean autocorrelation of joints that counts as none
 SHORTEST_BLOCK = 1.0  # [s]
-BLOCKS = 5.0  # of the loaded time at least
+BLOCKS = 5.0  # of the loaded time at least, or of all where there is none
 LARGEST_LEVERAGE = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class BlockErrors:
-    """How far each of ten parameters may be off by what the model leaves out."""
+    """How far each of c parameters may be off by what the model leaves out."""
 
-    deviation: Array  # (10,)
-    freedom: Array  # (10,) degrees of freedom
+    deviation: Array  # (c,)
+    freedom: Array  # (c,) degrees of freedom
     correlation_s: float  # [s] after which residuals are uncorrelated
     blocks: list[IntArray]  # rows that count as one error
 
 
-def block_errors(rows: DifferenceRows, fit: SharedFit) -> BlockErrors:
-    """Deviations of phi by CR2 or the long-run sum, whichever is larger."""
+def block_errors(
+    rows: DifferenceRows, fit: SharedFit, directions: Array | None = None
+) -> BlockErrors:
+    """Deviations by CR2 or the long-run sum, whichever is larger.
+
+    They are those of phi, or of other combinations of u and phi: `directions`, (k + 10, c).
+    """
     errors, F = fit.errors(rows), fit.weighted(rows)
     G_inverse = fit.covariance
-    influence: Array = F @ G_inverse[:, -10:]
+    if directions is None:
+        directions = np.eye(len(G_inverse))[:, -10:]
+    influence: Array = F @ (G_inverse @ directions)
     time = correlation_time(rows, errors)
-    loaded = float(np.count_nonzero(rows.loaded)) / rows.rate
-    length = min(max(SHORTEST_BLOCK, 2.0 * time), max(loaded / BLOCKS, 2.0 / rows.rate))
+    judged = float(np.count_nonzero(rows.loaded) or len(rows)) / rows.rate
+    length = min(max(SHORTEST_BLOCK, 2.0 * time), max(judged / BLOCKS, 2.0 / rows.rate))
     values, vectors = np.linalg.eigh(0.5 * (G_inverse + G_inverse.T))
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
     blocks = _blocks(rows, length)
@@ -80,12 +87,13 @@ def _blocks(rows: DifferenceRows, length: float) -> list[IntArray]:
 def _cr2(
     blocks: list[IntArray], F: Array, root: Array, influence: Array, errors: Array
 ) -> tuple[Array, Array]:
-    """Variances and degrees of freedom, (10,) each."""
-    squares, own = np.zeros(10), []
+    """Variances and degrees of freedom, (c,) each."""
+    number = influence.shape[2]
+    squares, own = np.zeros(number), []
     shared = []
     for block in blocks:
         Q = F[block].reshape(-1, F.shape[2]) @ root
-        a = influence[block].reshape(-1, 10)
+        a = influence[block].reshape(-1, number)
         leverage, V = np.linalg.eigh(Q.T @ Q)
         leverage = np.clip(leverage, 0.0, LARGEST_LEVERAGE)
         raised = (1.0 / np.sqrt(1.0 - leverage) - 1.0) / np.maximum(leverage, 1e-12)
@@ -93,8 +101,8 @@ def _cr2(
         squares += (v.T @ errors[block].ravel()) ** 2
         own.append(np.sum(v * v, axis=0))
         shared.append(Q.T @ v)
-    freedom = np.empty(10)
-    for c in range(10):
+    freedom = np.empty(number)
+    for c in range(number):
         P = np.array([s[:, c] for s in shared])
         M = np.diag([o[c] for o in own]) - P @ P.T
         freedom[c] = np.trace(M) ** 2 / max(np.sum(M * M), 1e-300)
@@ -105,7 +113,7 @@ def _long_run(rows: DifferenceRows, influence: Array, errors: Array, time: float
     """Variances from autocovariances of all recordings, with weights that fall with the lag."""
     numbers = np.unique(rows.stretch)
     lags = max(round(2.0 * time * rows.rate), 1)
-    total = np.zeros(10)
+    total = np.zeros(influence.shape[2])
     pieces = [np.flatnonzero(rows.stretch == i) for i in numbers]
     for lag in range(lags + 1):
         pairs = [(x[: len(x) - lag], x[lag:]) for x in pieces if len(x) > lag]
