@@ -17,6 +17,7 @@ from safe_sysid.bench.experiments.calibrated_arms import (
     assumptions,
 )
 from safe_sysid.bench.experiments.excitation_episodes import MOVES
+from safe_sysid.bench.experiments.late_shipped_arms import late_assumptions, late_figures_of
 from safe_sysid.bench.experiments.planning import at_rest, violations
 from safe_sysid.bench.search_cases import BUDGET
 from safe_sysid.bench.settings import Progress
@@ -30,6 +31,7 @@ DRAWS = 4  # times as many starts as are asked for are tried at most
 PATIENCE = 60.0  # [s] to find out whether standing still can be certified
 WAY = 0.5  # [rad] to a goal at most, in every joint
 INSIDE = 0.1  # [rad] of its limits
+LATE_STARTS = 3  # from which late certificates are tried, too
 COMPILING = 600.0  # [s] of the first search, which is not counted
 
 
@@ -60,7 +62,8 @@ def plans_of_arms(
         progress(f'first plans of {name}')
         rng = np.random.default_rng([seed, 7, number])
         arms[name] = _figures(name, rng, starts, samples)
-    return {'arms': arms, 'arms_assumed': assumptions()}
+    assumed = {'arms_assumed': assumptions(), 'late_assumed': late_assumptions()}
+    return {'arms': arms, **assumed}
 
 
 def plans_from(
@@ -120,6 +123,7 @@ def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> 
         'falsified': sum(plan.violations > 0 for plan in every),
         'refused': [str(plan.found) for plan in every if not _is_found(plan.found)] + refused[:3],
         'without_assumed_armature': _as_described(name, drawn),
+        'late': late_figures_of(name, drawn[:LATE_STARTS]),
     }
     return figures
 

@@ -36,3 +36,7 @@ def test_an_lbr_has_certified_plans_bare_and_loaded():
     assert arm['falsified'] == 0
     assert 'armature of A7' in arm['without_assumed_armature']
     assert figures['arms_assumed']
+    assert arm['late']['starts'] == 1  # V_M that bounds it is not one that the law can keep
+    assert arm['late']['moves'] == 0
+    assert arm['late']['refused'][0].startswith('V_M = 0.0005 J')
+    assert figures['late_assumed']
