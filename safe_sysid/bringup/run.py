@@ -9,6 +9,7 @@ without which nothing holds the arm until then, is never killed.
 from __future__ import annotations
 
 from contextlib import suppress
+import os
 from pathlib import Path
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import time
 from types import FrameType
 from typing import Any
 
+from safe_sysid.bringup.isolation import isolated, where
 from safe_sysid.bringup.processes import (
     BRIDGES,
     OBSERVERS,
@@ -42,6 +44,9 @@ def run(name: str, choices: Choices) -> int:
     processes = processes_of(name, choices)
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
+        added = isolated(name, os.environ)
+        _say(where(added, os.environ))
+        os.environ.update(added)  # for all nodes
         return Supervised({p.node: command_line(p, chosen) for p in processes}).run()
 
 

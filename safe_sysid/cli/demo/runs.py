@@ -10,12 +10,12 @@ import os
 from pathlib import Path
 import select
 import signal
-import socket
 import subprocess
 import sys
 from types import FrameType
 from typing import Any
 
+from safe_sysid.bringup.isolation import free_domain
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
@@ -31,8 +31,6 @@ NEVER = 1000.0  # [s] until the identifier solves
 QUIET = 400.0  # [s] without a word; compiling everything for the first time takes most of it
 LOOK = 0.2  # [s] between two looks for words
 ENDING = 30.0  # [s] for processes to end
-DOMAINS = 100  # of ROS; ports of higher ones may be those that Linux hands out by itself
-PORTS, FIRST_PORT = 250, 7410  # per domain, and of the first participant in domain 0
 
 
 class DemoError(SafeSysidError):
@@ -163,22 +161,9 @@ def _running(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
 
 def ros_environment() -> dict[str, str]:
     """Return a domain of our own on this machine only: no robot may hear what a demo commands."""
-    ours = {'ROS_DOMAIN_ID': str(_free_domain())}
+    ours = {'ROS_DOMAIN_ID': str(free_domain())}
     threads = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}  # matrices are small
     return {**ours, **threads, **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
-
-
-def _free_domain() -> int:
-    """Return a domain in which nobody on this machine has taken the first place yet."""
-    for step in range(DOMAINS):
-        domain = 1 + (os.getpid() + step) % DOMAINS
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first_place:
-            try:
-                first_place.bind(('', FIRST_PORT + PORTS * domain))
-            except OSError:
-                continue
-        return domain
-    raise DemoError(f'somebody runs ROS in each of the domains 1 to {DOMAINS}; end one of them')
 
 
 def _words(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:

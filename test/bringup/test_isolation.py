@@ -1,0 +1,45 @@
+"""A run keeps to itself where it brings its own robot, unless somebody has said where it is."""
+
+import socket
+
+import pytest
+
+from safe_sysid.bringup.isolation import (
+    ALONE,
+    FIRST_PORT,
+    PORTS,
+    free_domain,
+    isolated,
+    where,
+)
+from safe_sysid.bringup.processes import BACKENDS
+
+
+@pytest.mark.parametrize('way', ALONE)
+def test_a_simulated_arm_has_a_domain_of_its_own_on_this_computer(way):
+    added = isolated(way, {})
+    assert 1 <= int(added['ROS_DOMAIN_ID']) <= 100
+    assert added['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
+    assert f'export ROS_DOMAIN_ID={added["ROS_DOMAIN_ID"]} ' in where(added, {})
+
+
+@pytest.mark.parametrize('way', sorted(set(BACKENDS) - set(ALONE)))
+def test_a_loop_in_front_of_a_driver_is_where_the_driver_is(way):
+    assert isolated(way, {}) == {}
+    assert where({}, {}) == 'on ROS domain 0'
+
+
+@pytest.mark.parametrize(
+    'told', [{'ROS_DOMAIN_ID': '7'}, {'ROS_LOCALHOST_ONLY': '0'}, {'ROS_STATIC_PEERS': 'cell'}]
+)
+def test_what_somebody_has_said_counts(told):
+    assert isolated('builtin_sim', told) == {}
+    said = where({}, told)
+    assert said.startswith(f'on ROS domain {told.get("ROS_DOMAIN_ID", "0")}, as told by ')
+
+
+def test_a_domain_in_which_somebody_is_already_is_left_alone():
+    first = free_domain()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as somebody:
+        somebody.bind(('', FIRST_PORT + PORTS * first))
+        assert free_domain() != first
