@@ -16,6 +16,8 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import time_of
 from safe_sysid.sets.box import Box
 
+THINNEST = 1e-4  # [m]
+MASS, INERTIA = ColorRGBA(r=0.9, g=0.2, b=0.7, a=0.6), ColorRGBA(r=0.2, g=0.7, b=0.4, a=0.35)
 PATH, REACH, OBSTACLE = (
     ColorRGBA(r=0.1, g=0.5, b=0.9, a=1.0),
     ColorRGBA(r=0.9, g=0.6, b=0.1, a=0.25),
@@ -42,6 +44,39 @@ def payload_message(model: RobotModel, estimate: ParameterEstimate, stamp: int) 
             izz=float(about_com[2, 2]),
         ),
     )
+
+
+def payload_markers(model: RobotModel, estimate: ParameterEstimate, stamp: int) -> MarkerArray:
+    """Draw the box of the centre of mass of [theta_e] and the ellipsoid of its nominal inertia."""
+    frame, markers = frame_of_tip(model), [Marker(action=Marker.DELETEALL)]
+    bounds, told = estimate.end_effector_bounds, payload_message(model, estimate, stamp).inertia
+    if bounds.lower[0] > 0.0:
+        mass = bounds[:1]
+        com = bounds[1:4] / mass
+        box = _marker(frame, stamp, 'centre of mass', 0, MASS)
+        box.type = Marker.CUBE
+        box.pose.position = _point(com.center)
+        box.scale = _sizes(2.0 * com.radius)
+        markers.append(box)
+    if told.m > 0.0:
+        about = np.array(
+            [
+                [told.ixx, told.ixy, told.ixz],
+                [told.ixy, told.iyy, told.iyz],
+                [told.ixz, told.iyz, told.izz],
+            ]
+        )
+        moments, axes = np.linalg.eigh(about)
+        axes[:, 0] *= np.sign(np.linalg.det(axes))
+        # of a solid ellipsoid of this mass: I1 = m/5 (b^2 + c^2), and so on
+        squares = 2.5 * (moments.sum() - 2.0 * moments) / told.m
+        solid = _marker(frame, stamp, 'inertia', 0, INERTIA)
+        solid.type = Marker.SPHERE
+        solid.pose.position = _point([told.com.x, told.com.y, told.com.z])
+        solid.pose.orientation = quaternion_of(axes)
+        solid.scale = _sizes(2.0 * np.sqrt(np.maximum(squares, 0.0)))
+        markers.append(solid)
+    return MarkerArray(markers=markers)
 
 
 def frame_of_tip(model: RobotModel) -> str:
@@ -131,6 +166,12 @@ def _marker(frame: str, stamp: int, ns: str, number: int, color: ColorRGBA) -> M
     )
     marker.pose.orientation.w = 1.0
     return marker
+
+
+def _sizes(lengths: Array) -> Vector3:
+    """Return lengths that RViz draws: not quite nothing."""
+    x, y, z = np.maximum(lengths, THINNEST).tolist()
+    return Vector3(x=x, y=y, z=z)
 
 
 def _point(p: Sequence[float] | Array) -> Point:

@@ -10,6 +10,7 @@ from geometry_msgs.msg import InertiaStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
+from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.online_identifier import (
@@ -23,7 +24,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, stamp_of
-from safe_sysid.ros.messages.drawings import payload_message
+from safe_sysid.ros.messages.drawings import payload_markers, payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
@@ -76,6 +77,7 @@ class IdentifierNode(Node):
         self._stamp = 0
         self._estimates = self.create_publisher(Float64MultiArray, 'parameter_estimate', STATE)
         self._payloads = self.create_publisher(InertiaStamped, 'payload', STATE)
+        self._drawings = self.create_publisher(MarkerArray, 'payload_markers', STATE)
         self._health = Health(self, self._condition)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
@@ -132,6 +134,8 @@ class IdentifierNode(Node):
     def _publish(self, estimate: ParameterEstimate) -> None:
         self._estimates.publish(estimate_message(estimate, self._stamp))
         self._payloads.publish(payload_message(self._model, estimate, self._stamp))
+        if self._drawings.get_subscription_count():
+            self._drawings.publish(payload_markers(self._model, estimate, self._stamp))
 
     def _on_payload_since(self, msg: Header) -> None:
         """Forget everything about the payload, tell everybody, and answer."""

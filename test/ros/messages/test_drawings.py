@@ -1,5 +1,7 @@
 """What RViz shows is what is avoided and reached."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,15 @@ from safe_sysid.model.collision.world import read_world, world_names
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import rotation_of
+from safe_sysid.model.shown_arm import shown_arm
 from safe_sysid.ros.messages.drawings import (
     frame_of_base,
     frame_of_tip,
+    payload_markers,
     payload_message,
     quaternion_of,
 )
+from safe_sysid.share import share_directory
 from safe_sysid.simulate.random_arm import random_rotation
 
 
@@ -57,3 +62,47 @@ def test_a_box_of_a_world_is_turned_as_a_urdf_would(tmp_path):
     )
     (door,) = read_world(str(path)).values()
     assert np.allclose(door.rotation @ [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], atol=1e-15)
+
+
+def test_the_drawn_payload_is_the_box_of_its_centre_of_mass_and_the_ellipsoid_of_its_inertia():
+    model = RobotModel.named('two_link')
+    estimate = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.1))
+    _, box, solid = payload_markers(model, estimate, 0).markers
+    m, mc = np.array([0.9, 1.1]), 0.25 * np.array([0.9, 1.1])
+    assert box.pose.position.x + 0.5 * box.scale.x == pytest.approx(mc[1] / m[0])
+    assert box.pose.position.x - 0.5 * box.scale.x == pytest.approx(mc[0] / m[1])
+    told = payload_message(model, estimate, 0).inertia
+    q = solid.pose.orientation
+    R = rotation_of(np.array([q.w, q.x, q.y, q.z]))
+    a, b, c = 0.25 * np.array([solid.scale.x, solid.scale.y, solid.scale.z]) ** 2
+    about = R @ np.diag([b + c, a + c, a + b]) @ R.T * told.m / 5.0
+    assert about[1, 1] == pytest.approx(told.iyy, rel=1e-6)
+    assert about[2, 2] == pytest.approx(told.izz, rel=1e-6)
+
+
+def test_nothing_is_drawn_of_a_mass_that_may_be_none():
+    model = RobotModel.named('two_link')
+    wide = ratio_bounds(model.theta, 2.0)
+    kinds = [
+        m.ns
+        for m in payload_markers(
+            model, ParameterEstimate(model.layout, model.theta, wide), 0
+        ).markers
+    ]
+    assert 'centre of mass' not in kinds
+
+
+def test_rviz_looks_at_relative_topics_that_somebody_publishes():
+    text = (share_directory() / 'config' / 'loop.rviz').read_text()
+    topics = re.findall(r'Topic: \{Value: ([^,}]+)', text)
+    assert {'avoided', 'plan_markers', 'reachable_set', 'payload_markers', 'goal_pose'} <= set(
+        topics
+    )
+    assert not [topic for topic in topics if topic.startswith('/')]
+
+
+@pytest.mark.parametrize('robot', ['kinova_gen3', 'lbr_med7', 'two_link'])
+def test_any_arm_is_shown_in_the_frame_of_its_base(robot):
+    arm = shown_arm(robot)
+    assert arm.base == frame_of_base(RobotModel.named(robot))
+    assert arm == shown_arm(str(share_directory() / 'config' / 'robots' / f'{robot}.yaml'))
