@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment kernels demo test test-slow test-nightly lint docs bench lock clean
+.PHONY: help environment kernels demo test test-slow test-nightly interfaces lint docs bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -20,6 +20,7 @@ help:
 	@echo 'make test    run the tests            (ARGS="-k interval" chooses)'
 	@echo 'make test-slow     run what else has to pass: loops of processes, more cases of each test'
 	@echo 'make test-nightly  run the longest tests: whole loops in real time, many more seeds'
+	@echo 'make interfaces    actions for a ROS from wheels; prints what to put on PYTHONPATH'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make bench   print figures            (BENCH=model, ARGS=--quick)'
@@ -48,6 +49,9 @@ test-slow: environment kernels
 test-nightly: environment kernels
 	@echo 'test: pytest -m nightly'
 	@$(run) -m pytest -q -m nightly $(ARGS)
+
+interfaces: environment
+	@$(run) tools/interfaces.py
 
 lint: environment
 	@echo 'lint: ruff format --check'

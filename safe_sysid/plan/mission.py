@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -28,6 +28,9 @@ CHECKS = 2  # times of a plan, of which there is none yet
 PROGRESS = 0.01  # [rad] along the route that count as getting on
 ASTRAY = 0.5  # [rad] from the route at which it is given up
 REHEARSED = 0.1  # [rad]
+TRIES = (
+    2  # of each configuration of a goal that came meanwhile: with more clearance, and with less
+)
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,21 @@ class Mission:
 
     The goal is reached along a route among the obstacles, a new one whenever plans do not get on.
     Bounds that are wider than before belong to another payload: then all begins again.
+
+    What is wanted may change meanwhile: another goal, which may be one of several configurations,
+    and bounds as narrow as somebody asks for. A goal that came so is given up where no way leads
+    to any of its configurations: whoever asked for it is told, and nothing is left to do.
     """
 
     def __init__(
         self, model: RobotModel, goal: Array | None, settings: MissionSettings | None = None
     ) -> None:
         self._model = model
-        self._goal = goal
+        self._goals: tuple[Array, ...] = () if goal is None else (np.asarray(goal),)
+        self._choice = self._tries = 0  # of the goals, and how often one was given up
+        self._is_asked_for = False  # by somebody who is told when it is given up
+        self.given_up = ''  # why; empty: it is not
+        self._wanted: Array | None = None  # (10,) radius of [theta_e] to learn to; 0: any
         self._settings = settings or MissionSettings()
         self._rows = np.zeros((0, model.layout.size))  # for theta, of plans that teach
         self._log_widths: list[float] = []  # mean of log(radius of [theta_e]) at every plan
@@ -70,7 +81,24 @@ class Mission:
         self._routes = 0  # searched for
         self._farthest = 0.0  # [rad] along the route
         self._without_progress = 0  # questions since
-        self._given_up = 0  # routes in a row along which nothing got on, and refusals after them
+        self._idle_routes = 0  # in a row along which nothing got on, and refusals after them
+
+    def lead_to(self, goals: Sequence[Array]) -> None:
+        """Lead to one of some configurations to which there is a way; to none of none."""
+        self._goals, self._choice, self._tries = tuple(goals), 0, 0
+        self._is_asked_for, self.given_up = True, ''
+        self._begin_another_route()
+
+    def learn_to(self, half_widths: Array | None) -> None:
+        """Learn until [theta_e] is as narrow as wanted, from now on; None: as the settings say."""
+        self._wanted, self._has_learned = half_widths, half_widths is None
+
+    def distance(self, q: Array) -> float | None:
+        """How far some joint is from the goal [rad]; None where there is none."""
+        if self._goal is None:
+            return None
+        way = shortest_way(q, self._goal, self._model.limits.is_continuous)
+        return float(np.abs(way).max())
 
     def due(self, ahead: Ahead) -> Aim | Follow | None:
         """Return what to plan for next; None when all is done."""
@@ -78,9 +106,19 @@ class Mission:
         self._notice_another_payload(estimate.bounds)
         if self._learns(estimate):
             return Excite(self._model, estimate, ahead.until, self._rows)
-        if self._goal is None or self._is_near(ahead.end):
+        if self._goal is None or self.given_up or self._is_near(ahead.end):
             return None
-        return self._follow(ahead)
+        while True:
+            try:
+                return self._follow(ahead)
+            except NoRouteError as error:
+                if not self._is_asked_for:
+                    raise
+                self._try_another(str(error))
+                if self.given_up:
+                    return None
+                if ahead.budget.left <= 0.0:
+                    raise
 
     def planned(self, aim: Aim | Follow, plan: Plan, estimate: ParameterEstimate) -> None:
         """Take note of a plan that is going to be followed."""
@@ -95,7 +133,7 @@ class Mission:
         """One aim of every kind."""
         if self._settings.exciting > 0:
             yield Excite(self._model, ahead.problem.bounds, ahead.until)
-        if self._goal is not None:
+        if self._goal is not None or self._settings.exciting == 0:
             query = self._query(ahead, ahead.end)
             find_path(query, self._settings.route_seconds, self._settings.path)
             beside = np.stack([ahead.end, ahead.end + REHEARSED])
@@ -108,11 +146,29 @@ class Mission:
             self._excited, self._has_learned = 0, False
         self._known = bounds
 
+    @property
+    def _goal(self) -> Array | None:
+        return self._goals[self._choice] if self._goals else None
+
+    def _try_another(self, reason: str) -> None:
+        """Turn to the next configuration of the goal, unless all were tried."""
+        self._tries += 1
+        if self._tries >= TRIES * len(self._goals):
+            self.given_up = reason
+        self._choice = (self._choice + 1) % len(self._goals)
+        self._begin_another_route()
+
+    def _begin_another_route(self) -> None:
+        self._route, self._idle_routes = None, 0
+
     def _learns(self, estimate: ParameterEstimate) -> bool:
         """Whether exciting plans are left, and the last one that was driven narrowed [theta].
 
         Once it is over it stays so: plans that lead to the goal teach something, too.
         """
+        if self._wanted is not None:
+            radius = estimate.end_effector_bounds.radius
+            return bool(np.any((self._wanted > 0.0) & (radius > self._wanted)))
         count, most = len(self._log_widths), self._settings.exciting
         if count >= most or self._excited >= IDLE * most:
             self._has_learned = True
@@ -125,8 +181,8 @@ class Mission:
         goal = np.asarray(self._goal)
         if goal.shape != end.shape:
             return False
-        way = shortest_way(end, goal, self._model.limits.is_continuous)
-        return bool(np.all(np.abs(way) <= self._settings.near))
+        distance = self.distance(end)
+        return distance is not None and distance <= self._settings.near
 
     def _follow(self, ahead: Ahead) -> Follow:
         """On along the route, or along a new one."""
@@ -135,7 +191,7 @@ class Mission:
             gets_on = begin > self._farthest + PROGRESS
             self._farthest = max(begin, self._farthest)
             self._without_progress = 0 if gets_on else self._without_progress + 1
-            self._given_up = 0 if gets_on else self._given_up
+            self._idle_routes = 0 if gets_on else self._idle_routes
             if away <= ASTRAY and self._without_progress < self._settings.patience:
                 return Follow(self._route, begin)
             self._give_up()
@@ -146,14 +202,14 @@ class Mission:
 
     def _give_up(self) -> None:
         """Count a route; after too many without getting on there is nothing to plan for."""
-        self._given_up += 1
+        self._idle_routes += 1
         most = self._settings.routes
-        if most < self._given_up <= 2 * most:
+        if most < self._idle_routes <= 2 * most:
             raise NoRouteError(
                 f'the task does not get on: {most} routes to the goal were followed by plans that '
                 'stood still or led back'
             )
-        self._given_up %= 2 * most
+        self._idle_routes %= 2 * most
 
     def _query(self, ahead: Ahead, goal: Array) -> PathQuery:
         """Return a way from where the plan in force ends."""

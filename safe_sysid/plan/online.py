@@ -114,6 +114,21 @@ class Planning:
             self.response.forget_obstruction()
             self.search.after(lambda: self.session.turn_to(mode))
 
+    def turn_missions(
+        self, ask: Callable[[], Callable[[], None]], then: Callable[[], None]
+    ) -> None:
+        """Have missions want something else: `ask` takes its time and returns what does it.
+
+        Asked beside whoever listens, between two searches; `then` is for when all is done.
+        """
+
+        def use(turn: Callable[[], None]) -> None:
+            turn()
+            self.session.want_more()
+            then()
+
+        self.search.after(lambda: self.search.begin(ask, use))
+
     def note_followed(self, followed: Followed | None) -> None:
         """Take what the arm follows, as whoever follows plans says; None where that is no plan."""
         self.response.note_followed(followed)

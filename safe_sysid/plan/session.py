@@ -48,6 +48,12 @@ class PlanningSession:
             self._standing = self._standing + 1 if result.finding.stands_still else 0
         return result
 
+    def want_more(self) -> None:
+        """Missions want something else: that nothing was left to do counts no more."""
+        result = self._planner.result
+        if result is not None and result.outcome is SearchOutcome.NOTHING_DUE:
+            self._planner.forget()
+
     def withdraw(self) -> None:
         """Withdraw what the last search found, before anybody was told of it."""
         result = self._planner.withdraw()

@@ -223,3 +223,41 @@ def test_a_route_that_takes_too_long_is_refused_and_tried_again(model):
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ConfigError):
         MissionSettings(**wrong)
+
+
+def test_a_goal_that_comes_meanwhile_takes_the_place_of_the_one_before(model):
+    mission = Mission(model, None, MissionSettings(exciting=0, **UNHURRIED))
+    ahead = ahead_of(estimate_of(model, 0.1))
+    assert mission.due(ahead) is None
+    assert mission.distance(START) is None
+    mission.lead_to([START + 0.3])
+    assert isinstance(mission.due(ahead), Follow)
+    assert mission.distance(START) == pytest.approx(0.3)
+    mission.lead_to([START - 0.2])
+    aim = mission.due(ahead)
+    np.testing.assert_allclose(aim.route.waypoints[-1], START - 0.2)
+    mission.lead_to([])
+    assert mission.due(ahead) is None
+
+
+def test_of_several_configurations_one_is_taken_to_which_there_is_a_way(model):
+    mission = Mission(model, None, MissionSettings(exciting=0, **UNHURRIED))
+    ahead = ahead_of(estimate_of(model, 0.1))
+    outside = START + 1e3 * ~model.limits.is_continuous
+    mission.lead_to([outside, START + 0.3])
+    aim = mission.due(ahead)
+    np.testing.assert_allclose(aim.route.waypoints[-1], START + 0.3)
+    mission.lead_to([outside])
+    assert mission.due(ahead) is None
+    assert 'the goal is outside the joint limits' in mission.given_up
+
+
+def test_plans_teach_until_bounds_are_as_narrow_as_wanted(model):
+    mission = Mission(model, None, MissionSettings(exciting=2))
+    estimates = [estimate_of(model, ratio) for ratio in (0.5, 0.4, 0.3, 0.2)]
+    wanted = np.zeros(10)
+    wanted[0] = 1.01 * estimates[-1].end_effector_bounds.radius[0]
+    mission.learn_to(wanted)
+    assert teach(mission, (0.5, 0.4, 0.3, 0.2), model) == [Excite] * 3 + [type(None)]
+    mission.learn_to(None)
+    assert teach(mission, (0.2,), model) == [type(None)]

@@ -1,4 +1,4 @@
-"""Python modules of a message package, generated from .msg files and compiled, without ROS.
+"""Python modules of an interface package, generated from its files and compiled, without ROS.
 
 The wheels of ROS have the generators and the headers, and a C++ compiler does the rest in about
 ten seconds. The result is kept in a cache folder, under a name that changes with the messages, the
@@ -22,7 +22,9 @@ import numpy as np
 import pytest
 
 GENERATORS = ('generator-c', 'generator-py', 'typesupport-c', 'typesupport-fastrtps-c')
-DATA = Path(__file__).parents[1] / 'data'
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / 'test' / 'data'
+KINDS = ('msg', 'srv', 'action')
 PREFIX = Path(sys.prefix)
 LIBRARIES = (
     'fastcdr',
@@ -35,6 +37,14 @@ LIBRARIES = (
 )
 # Packages whose messages stand inside those that are made.
 INSIDE = ('builtin_interfaces', 'service_msgs')
+INSIDE_ACTIONS = (
+    'action_msgs',
+    'unique_identifier_msgs',
+    'std_msgs',
+    'geometry_msgs',
+    'sensor_msgs',
+    'trajectory_msgs',
+)
 PARTS = (
     'rosidl_generator_c',
     'rosidl_generator_py',
@@ -71,11 +81,11 @@ def missing_tool() -> str:
 
 
 @contextmanager
-def importable(package: str) -> Iterator[None]:
-    """A package of test/data can be imported, here and in processes that are started from here."""
+def importable(package: str, home: Path = DATA) -> Iterator[None]:
+    """A package can be imported, here and in processes that are started from here."""
     if missing_tool():
         pytest.skip(missing_tool())
-    modules = str(modules_of(package, DATA / package))
+    modules = str(modules_of(package, home / package))
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(modules)
         patch.setenv('PYTHONPATH', modules, prepend=os.pathsep)
@@ -83,8 +93,8 @@ def importable(package: str) -> Iterator[None]:
 
 
 def modules_of(package: str, folder: Path) -> Path:
-    """Folder for `sys.path` that has a package with what is in `folder`/msg and `folder`/srv."""
-    files = sorted([*folder.glob('msg/*.msg'), *folder.glob('srv/*.srv')])
+    """Folder for `sys.path` that has a package with the interfaces in `folder`."""
+    files = sorted(path for kind in KINDS for path in folder.glob(f'{kind}/*.{kind}'))
     home = os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'
     done = Path(home) / 'safe_sysid' / 'messages' / f'{package}-{_key(files)}'
     if done.exists():
@@ -124,7 +134,7 @@ def _compile(package: str, code: Path) -> None:
     folders = [include, *include.iterdir(), code.parent, np.get_include()]
     folders.append(sysconfig.get_path('include'))
     flags = [
-        '-O1',
+        '-O0',
         '-fPIC',
         '-w',
         f'-DPyInit_{package}_s__rosidl_typesupport_fastrtps_c=PyInit_{module}',
@@ -140,7 +150,8 @@ def _compile(package: str, code: Path) -> None:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(lambda command: _run(command, environment), commands))
     library = [code / f'{module}.so', f'-L{PREFIX}/lib', f'-Wl,-rpath,{PREFIX}/lib']
-    inside = [f'{name}__{part}' for name in INSIDE for part in PARTS]
+    others = INSIDE_ACTIONS if (code / 'action').is_dir() else ()
+    inside = [f'{name}__{part}' for name in (*INSIDE, *others) for part in PARTS]
     names = [f'-l{name}' for name in (*LIBRARIES, *inside)]
     _run(['g++', '-shared', *objects, '-o', *library, *names], environment)
 

@@ -48,7 +48,7 @@ class AvoidedObstacles:
     ) -> None:
         self._node, self._settings, self._on_change = node, settings, on_change
         self._frame, self._world = frame_of_base(model), read_world(world)
-        frames = FrameTree(self._frame, _fixed(model), settings.frame_age)
+        self.frames = frames = FrameTree(self._frame, _fixed(model), settings.frame_age)
         self._shown = ShownScene(frames, settings.patience)
         self._is_heard = False  # anything on the topic
         self.boxes: dict[str, Box] = dict(self._world)

@@ -42,6 +42,10 @@ PLANS = _reliable(4, DurabilityPolicy.TRANSIENT_LOCAL)
 # planned: which sample the planner has looked at; nobody needs an old one.
 ANSWERS = _reliable(10, DurabilityPolicy.VOLATILE)
 
+# goal, goal_pose, wanted_half_widths: requests count when they are made; RViz and `ros2 topic pub`
+# keep none for who comes later, and nobody wants an old one.
+REQUESTS = _reliable(10, DurabilityPolicy.VOLATILE)
+
 # /diagnostics: what the tools that show it expect.
 HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 

@@ -11,6 +11,7 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from safe_sysid.measure.clock import Clock as PlanClock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
 from safe_sysid.plan.message import followed_of
@@ -20,14 +21,16 @@ from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
 from safe_sysid.ros.messages.planned_answers import PlannedAnswers
 from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.main import main_of
-from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.newest_measurement import LOOK, NewestMeasurement
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.track.supervisor import Cause, Mode
+from safe_sysid.trajectory.plan import Plan
 
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
 SWITCH = 0.001  # [s] after which the search lets the thread that listens go on
@@ -50,7 +53,14 @@ class PlannerNode(Node):
             self, arm.model, settings.world, settings.scene, self._on_scene
         )
         plans = PlanPublisher(self, arm.model)
-        self._planning = settings.planning(arm, self._avoided, plans.publish)
+        missions = settings.missions(arm.model)
+        self._goals = RequestedGoals(arm.model, missions, settings.pose, self._avoided)
+
+        def tell(plan: Plan, clock: PlanClock, stamp: int) -> None:
+            plans.publish(plan, clock, stamp)
+            self._goals.note_plan()
+
+        self._planning = settings.planning(arm, missions, self._avoided, tell)
         self._session, self._scene = self._planning.session, self._planning.response
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
         self._estimate = arm.prior
@@ -71,6 +81,8 @@ class PlannerNode(Node):
         self._measured = NewestMeasurement(self, names, is_lockstep, self._on_measurement)
         steady, search = Clock(clock_type=ClockType.STEADY_TIME), self._planning.search
         self._polls = self.create_timer(LOOK, search.poll, clock=steady)
+        serve_changes(self, self._settings, lambda now: self._goals.read_poses_by(now.pose))
+        self._goals.listen(self, self._planning, self._complain, self._health.announce)
         self._avoided.publish()
 
     def _complain(self, sentence: str) -> None:
@@ -83,6 +95,7 @@ class PlannerNode(Node):
 
     def _on_measurement(self, measurement: JointMeasurement, arrival: Arrival) -> None:
         self._newest, mode = measurement.stamp, self._session.mode
+        self._goals.note_position(measurement.position)
         if arrival is Arrival.OLD and not self._answers.is_missing(self._newest, mode):
             return
         if arrival is Arrival.JUMPED:
@@ -138,6 +151,7 @@ class PlannerNode(Node):
             said = 'compiling; until it is done there are no plans'
         trouble = said or self._trouble or self._measured.trouble
         figures = {**session.figures(), 'obstacles': len(self._avoided.boxes), **scene.figures()}
+        figures |= self._goals.figures()
         return Condition(trouble, frozenset(c for c in faults if faults[c]), figures)
 
 

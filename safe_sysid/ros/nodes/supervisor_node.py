@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 import sys
 import time
+from typing import ClassVar
 
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
@@ -20,11 +21,13 @@ from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.message import plan_notice
+from safe_sysid.ros.actions.served import ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.process.main import main_of
-from safe_sysid.ros.process.parameters import read_config
+from safe_sysid.ros.process.parameters import read_config, serve_changes
+from safe_sysid.ros.watch.asked_task import AskedTask
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.payload_change import PayloadChange
@@ -57,6 +60,8 @@ LATCHED = (
 class SupervisorNodeSettings(LoopSettings):
     """Parameters of the supervisor."""
 
+    MAY_CHANGE: ClassVar = ('task_follows',)
+
     stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
     rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
     settling: Positive = 0.5  # [s] after new_payload of samples that count for no payload: they
@@ -72,7 +77,8 @@ class SupervisorNode(Node):
     def __init__(self) -> None:
         super().__init__('supervisor', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, SupervisorNodeSettings)
-        names = settings.described().layout.joint_names
+        layout = settings.described().layout
+        names = layout.joint_names
         self._names, self._reader = names, JointStateReader(names)
         self._supervisor: Supervisor | None = None  # until the bridge has said how the robot is
         self._now = Supervision(Mode.IDLE)
@@ -99,6 +105,12 @@ class SupervisorNode(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(PERIOD, self._look, clock=steady)
         self._payload = PayloadChange(self, self._nodes, settings.settling)
+        self._task = AskedTask(self._nodes)
+        self._actions = ServedActions(self, self, layout)
+        serve_changes(self, settings, self._change)
+
+    def _change(self, settings: SupervisorNodeSettings) -> None:
+        self._settings = settings
 
     def _serve(self) -> None:
         """One service for each thing that can be asked for."""
@@ -110,7 +122,7 @@ class SupervisorNode(Node):
         self, signal: Signal, _: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
         """Answer one request."""
-        response.success, response.message = self._ask(signal)
+        response.success, response.message = self.ask(signal)
         return response
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -118,7 +130,16 @@ class SupervisorNode(Node):
         is_done = self._now.mode is Mode.IDENTIFIED
         return self._serve_signal(Signal.DO_TASK if is_done else Signal.EXCITE, request, response)
 
-    def _ask(self, signal: Signal) -> tuple[bool, str]:
+    @property
+    def mode(self) -> Mode:
+        """What the loop does now."""
+        return self._now.mode
+
+    def planner_says(self, key: str) -> str:
+        """Return a figure of the planner; empty where there is none."""
+        return self._nodes.figure('planner', key) or ''
+
+    def ask(self, signal: Signal) -> tuple[bool, str]:
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
@@ -134,7 +155,7 @@ class SupervisorNode(Node):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        self._step(Situation(signal, present, self._at_rest(), self._payload.is_pending))
+        self._step(Situation(signal, present, self.is_at_rest(), self._payload.is_pending))
         granted = not self._now.refusal
         if granted and (signal is Signal.NEW_PAYLOAD or cause is Cause.CONTRADICTION):
             waited = 0.0 if self._settings.is_lockstep else time.monotonic() - self._arrived
@@ -151,16 +172,25 @@ class SupervisorNode(Node):
             self._begin()
             return
         if self._is_due_to_start():
-            self._ask(Signal.EXCITE)
+            self.ask(Signal.EXCITE)
+        self._begin_what_is_asked_for()
         signal = self._obeyed()
         done = self._nodes.figure('planner', 'nothing left to do in')
-        if done == self._now.mode.value and self._at_rest():
+        if done == self._now.mode.value and self.is_at_rest():
             signal = {Mode.EXCITING: Signal.BOUNDS_SETTLED, Mode.TASK: Signal.TASK_DONE}.get(
                 self._now.mode
             )
-        self._step(Situation(signal, self._faults(), self._at_rest()))
-        if signal is Signal.BOUNDS_SETTLED and self._settings.task_follows:
-            self._step(Situation(Signal.DO_TASK, self._faults(), self._at_rest()))
+        self._step(Situation(signal, self._faults(), self.is_at_rest()))
+        follows = self._settings.task_follows and not self._actions.is_busy
+        if signal is Signal.BOUNDS_SETTLED and follows:
+            self._step(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
+        self._actions.look()
+
+    def _begin_what_is_asked_for(self) -> None:
+        """Begin the task for a goal that came, or end it where its goal was taken away."""
+        asked = self._task.signal(self._now.mode)
+        if asked is Signal.BRAKE or (asked is not None and self.is_at_rest()):
+            self.ask(asked)
 
     @property
     def _obedience(self) -> Obedience:
@@ -195,9 +225,9 @@ class SupervisorNode(Node):
             self._modes.publish(String(data=Mode.ENDED.value))
         elif not self._now.is_ending:
             self.get_logger().info(f'the run ends, asked for by {ending.why}')
-            self._ask(Signal.END)
+            self.ask(Signal.END)
         elif ending.is_released(self._now.mode):
-            self._step(Situation(Signal.RELEASED, self._faults(), self._at_rest()))
+            self._step(Situation(Signal.RELEASED, self._faults(), self.is_at_rest()))
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
         if ending.is_over(mode, self._is_stale()):
             self.exit_status = ending.status
@@ -225,7 +255,7 @@ class SupervisorNode(Node):
         causes_before = set(self._said)
         self._note_causes(situation.faults)
         if self._now.mode is not before.mode or set(self._said) != causes_before:
-            self.get_logger().info(self._sentence())
+            self.get_logger().info(self.sentence())
             self._health.announce()
         self._modes.publish(String(data=self._now.mode.value))
 
@@ -238,7 +268,7 @@ class SupervisorNode(Node):
             if cause not in self._said:
                 self._said[cause] = self._nodes.sentence(cause) or self._bad_sample
 
-    def _sentence(self) -> str:
+    def sentence(self) -> str:
         """Return the mode; of a fault its causes, the way back, and who said what."""
         said = [str(self._now)]
         for cause, sentence in self._said.items():
@@ -264,7 +294,7 @@ class SupervisorNode(Node):
         # counted in looks, not seconds: when this process had to wait, samples wait for it now
         return self._looks * PERIOD > self._settings.stale
 
-    def _at_rest(self) -> bool:
+    def is_at_rest(self) -> bool:
         """Whether all joints have been slow for a while and no plan is going on."""
         if self._slow_since is None or self._stamp < self._ends:
             return False
@@ -304,7 +334,7 @@ class SupervisorNode(Node):
         silent = self._nodes.silent(time.monotonic())
         trouble = ''
         if self._now.cause is not None:
-            trouble = self._sentence()
+            trouble = self.sentence()
         elif self._supervisor is None:
             trouble = 'the bridge has not been heard yet'
         elif self._payload.is_pending:
@@ -316,7 +346,7 @@ class SupervisorNode(Node):
             'mode': self._now.mode.value,
             'cause': '' if self._now.cause is None else self._now.cause.name,
             'causes': ', '.join(cause.name for cause in self._said),
-            'at rest': self._at_rest(),
+            'at rest': self.is_at_rest(),
             'silent': ', '.join(silent),
         }
         return Condition(trouble, faults, figures)

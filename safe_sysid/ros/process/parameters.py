@@ -1,19 +1,26 @@
 """The ROS parameters of a node are the settings dataclass it declares; unknown keys are refused.
 
 `ros2 param describe` shows every parameter, also those left at their default: the comment beside
-the field is its description. All are read-only, because settings are fixed once a node runs.
+the field is its description. Settings are fixed once a node runs, so they are read-only; but for
+those that their class names in `MAY_CHANGE`, which are about what is asked for next.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import dataclasses
 import sys
 from typing import Any, NamedTuple, TypeVar
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from safe_sysid.config import Allowed, Range, allowed_values, from_mapping, meanings
 from safe_sysid.errors import ConfigError
@@ -27,6 +34,9 @@ FIXED = (
     'fixed while the node runs; a value that is not allowed stops it at its start, with a '
     'sentence that says what is'
 )
+CHANGES = (
+    'may change while the node runs; what is not allowed is refused, all of a list or nothing'
+)
 LARGEST = 2**63 - 1  # integer of ROS
 
 
@@ -37,6 +47,7 @@ class Leaf(NamedTuple):
     value: Any
     meaning: str
     allowed: Allowed | None
+    may_change: bool  # while the node runs
 
 
 def read_config(node: Node, cls: type[T]) -> T:
@@ -60,6 +71,7 @@ def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
     """Every setting, nested ones with dots in their names."""
     cls = type(config)
     allowed, told = allowed_values(cls), meanings(cls)
+    changing: tuple[str, ...] = getattr(cls, 'MAY_CHANGE', ())
     for field in dataclasses.fields(config):
         name, value = f'{prefix}{field.name}', getattr(config, field.name)
         if dataclasses.is_dataclass(value):
@@ -69,7 +81,34 @@ def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
         if isinstance(value, dict):
             values = {f'{name}.{key}': x for key, x in value.items()}
         for name, value in values.items():
-            yield Leaf(name, value, told.get(field.name, ''), allowed.get(field.name))
+            meaning, kept = told.get(field.name, ''), allowed.get(field.name)
+            yield Leaf(name, value, meaning, kept, field.name in changing)
+
+
+def serve_changes(node: Node, config: T, use: Callable[[T], None]) -> None:
+    """Let `ros2 param set` change what may change, all of a list or nothing, as settings are read.
+
+    What is fixed never comes here: ROS refuses it.
+    """
+    now = config
+
+    def change(parameters: list[Parameter[Any]]) -> SetParametersResult:
+        nonlocal now
+        named = {leaf.name: leaf.value for leaf in leaves(now) if leaf.value is not None}
+        ours = [each for each in parameters if each.name in named]
+        given = named | {each.name: each.value for each in ours}
+        try:
+            changed = from_mapping(
+                type(now), _nested(given), f"parameters of node '{node.get_name()}'"
+            )
+        except ConfigError as error:
+            return SetParametersResult(successful=False, reason=f'{error}; nothing was changed')
+        if ours:
+            now = changed
+            use(changed)
+        return SetParametersResult(successful=True)
+
+    node.add_on_set_parameters_callback(change)
 
 
 def _declare(node: Node, leaf: Leaf) -> None:
@@ -82,15 +121,16 @@ def _declare(node: Node, leaf: Leaf) -> None:
 
 def _descriptor(leaf: Leaf) -> ParameterDescriptor:
     """Return what `ros2 param describe` shows of a setting."""
+    constancy = CHANGES if leaf.may_change else FIXED
     descriptor = ParameterDescriptor(
         description=leaf.meaning,
-        additional_constraints=FIXED,
-        read_only=True,
+        additional_constraints=constancy,
+        read_only=not leaf.may_change,
         dynamic_typing=leaf.value is None,
     )
     if leaf.allowed is not None:
         each = 'every entry ' if isinstance(leaf.value, tuple) else ''
-        descriptor.additional_constraints = f'{each}{leaf.allowed}; {FIXED}'
+        descriptor.additional_constraints = f'{each}{leaf.allowed}; {constancy}'
     if isinstance(leaf.allowed, Range):
         _show_ends(descriptor, leaf.value, leaf.allowed)
     return descriptor

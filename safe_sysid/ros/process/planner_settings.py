@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from safe_sysid.config import Count, Finite
+from safe_sysid.config import Count, Finite, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopArm, LoopSettings
 from safe_sysid.measure.clock import Clock
@@ -32,6 +33,17 @@ from safe_sysid.trajectory.plan import Plan
 
 
 @dataclass(frozen=True)
+class PoseSettings(Settings):
+    """How a pose that comes as a goal is read."""
+
+    MAY_CHANGE: ClassVar = ('link', 'height', 'oriented')
+
+    link: str = ''  # that is to be there; none: the one that the last joint moves
+    height: Finite = 0.0  # [m] added: the 2D tools of RViz point at the ground
+    oriented: bool = True  # whether its orientation counts
+
+
+@dataclass(frozen=True)
 class PlannerNodeSettings(LoopSettings):
     """Parameters of the planner."""
 
@@ -41,6 +53,7 @@ class PlannerNodeSettings(LoopSettings):
     world: str = EMPTY  # obstacles: of config/worlds, or a YAML file
     scene: SceneSettings = field(default_factory=SceneSettings)
     stop: StopSettings = field(default_factory=StopSettings)
+    pose: PoseSettings = field(default_factory=PoseSettings)
     failures: Count = 5  # searches in a row without a plan before that is a fault
 
     def missions(self, model: RobotModel) -> dict[str, Mission]:
@@ -55,12 +68,16 @@ class PlannerNodeSettings(LoopSettings):
         }
 
     def planning(
-        self, arm: LoopArm, scene: Scene, tell: Callable[[Plan, Clock, int], None]
+        self,
+        arm: LoopArm,
+        missions: Mapping[str, Mission],
+        scene: Scene,
+        tell: Callable[[Plan, Clock, int], None],
     ) -> Planning:
         """Return searches among the obstacles of a scene; in real time beside whoever listens."""
         begin = RestartingPlanner if self.is_lockstep else RestartingPlanner.in_real_time
         planner = begin(lambda: self.problem(arm, scene.boxes), self.planner)
-        session = PlanningSession(planner, self.missions(arm.model), self.failures)
+        session = PlanningSession(planner, missions, self.failures)
         search = AtOnce() if self.is_lockstep else Beside()
         return Planning(planner, session, SceneResponse(planner, self.stop), search, tell)
 

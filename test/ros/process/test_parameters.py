@@ -5,7 +5,7 @@ import importlib
 import math
 import pkgutil
 import sys
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import pytest
 import rclpy
@@ -16,7 +16,7 @@ from safe_sysid import ros
 from safe_sysid.config import OneOf, Positive, Range, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopSettings
-from safe_sysid.ros.process.parameters import leaves, read_config
+from safe_sysid.ros.process.parameters import leaves, read_config, serve_changes
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,29 @@ class Inner(Settings):
 
     window: Annotated[int, Range(at_least=2)] = 3  # measurements per update
     errors: tuple[Positive, ...] = (0.5,)  # [N m]
+
+
+@dataclass(frozen=True)
+class Asked(Settings):
+    """Nested settings that may change."""
+
+    MAY_CHANGE: ClassVar = ('lower', 'upper')
+
+    lower: Positive = 1.0  # [m]
+    upper: Positive = 2.0  # [m]
+    fixed: Positive = 3.0  # [m]
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.lower > self.upper:
+            raise ConfigError(f'lower is {self.lower}, upper is {self.upper}')
+
+
+@dataclass(frozen=True)
+class Changing(Settings):
+    """Settings of a node, some of which may change."""
+
+    asked: Asked = field(default_factory=Asked)
 
 
 @dataclass(frozen=True)
@@ -101,6 +124,31 @@ def test_what_is_not_allowed_stops_the_node(node_with, given, complaint):
     assert complaint in str(caught.value)
 
 
+def test_what_may_change_does_all_at_once_or_not_at_all(node_with):
+    node, used = node_with(), []
+    serve_changes(node, read_config(node, Changing), used.append)
+
+    def change(**values):
+        return node.set_parameters_atomically(
+            [Parameter(f'asked.{name}', value=value) for name, value in values.items()]
+        )
+
+    assert change(lower=5.0, upper=6.0).successful
+    assert (used[-1].asked.lower, used[-1].asked.upper) == (5.0, 6.0)
+    refused = change(lower=5.5, upper=4.0)
+    assert not refused.successful
+    assert 'lower is 5.5, upper is 4.0; nothing was changed' in refused.reason
+    fixed = change(lower=1.0, fixed=4.0)
+    assert (fixed.successful, 'read-only' in fixed.reason) == (False, True)
+    assert not change(lower='wide').successful
+    assert len(used) == 1
+    assert node.get_parameter('asked.lower').value == 5.0
+    assert node.describe_parameter('asked.fixed').read_only
+    assert 'may change while the node runs' in (
+        node.describe_parameter('asked.lower').additional_constraints
+    )
+
+
 def settings_of_nodes():
     """Every settings class of every node there is."""
     for module in pkgutil.walk_packages(ros.__path__, f'{ros.__name__}.'):
@@ -140,7 +188,9 @@ def test_every_parameter_of_every_node_is_described_with_its_range(node_with, cl
         assert described.description or leaf.name.endswith('seed'), leaf.name
         assert '\n' not in described.description and '#' not in described.description
         assert described.additional_constraints.startswith(
-            'fixed while' if leaf.allowed is None else ('every entry ', str(leaf.allowed))
+            ('fixed while', 'may change while')
+            if leaf.allowed is None
+            else ('every entry ', str(leaf.allowed))
         )
         ends = [*described.floating_point_range, *described.integer_range]
         assert len(ends) == (isinstance(leaf.allowed, Range) and not isinstance(leaf.value, tuple))

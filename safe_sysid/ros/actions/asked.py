@@ -1,0 +1,48 @@
+"""What an action needs of the loop, and how it comes out; no message types in here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from safe_sysid.track.supervisor import Mode, Signal
+
+PATIENCE = 200  # looks at a planner that does not answer, or at a mode that does not come
+
+
+class Loop(Protocol):
+    """The supervisor, as actions see it."""
+
+    @property
+    def mode(self) -> Mode:
+        """What the loop does now."""
+
+    def ask(self, signal: Signal) -> tuple[bool, str]:
+        """Whether a request was granted, and what it led to."""
+
+    def is_at_rest(self) -> bool:
+        """Whether the arm stands, and no plan goes on."""
+
+    def sentence(self) -> str:
+        """Return the mode; of a fault its causes and the way back."""
+
+    def planner_says(self, key: str) -> str:
+        """Return a figure of the planner; empty where there is none."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an action came out; the arm is at rest."""
+
+    success: bool
+    message: str
+
+
+class Asked(Protocol):
+    """An action that goes on."""
+
+    def step(self) -> Outcome | None:
+        """Go on; how it came out, once it is over and the arm is at rest."""
+
+    def take_back(self) -> None:
+        """Come to rest, then be over."""

@@ -1,0 +1,92 @@
+"""Going: leads the arm to a goal, by the topics on which anybody may ask for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome
+from safe_sysid.ros.messages.request_topics import ANSWERED, AWAY, GIVEN_UP, REFUSED
+from safe_sysid.track.supervisor import Mode, Signal
+
+BEGINS = (Mode.IDENTIFIED, Mode.HOLDING)
+LEARNS = (Mode.PROBING, Mode.EXCITING)  # what is left to learn comes first
+
+
+class Going:
+    """One goal; `tell` publishes it with its stamp, `withdraw` that there is none."""
+
+    def __init__(
+        self, loop: Loop, stamp: int, tell: Callable[[int], None], withdraw: Callable[[int], None]
+    ) -> None:
+        self._loop, self._stamp, self._tell, self._withdraw = loop, stamp, tell, withdraw
+        self._is_taken = self._has_begun = self._is_over = False
+        self._looks = 0  # since anything came of it
+
+    @property
+    def distance(self) -> float:
+        """How far some joint is from the goal [rad]; not a number before it is taken."""
+        said = self._loop.planner_says(AWAY) if self._is_taken else ''
+        return float(said) if said else float('nan')
+
+    def take_back(self) -> None:
+        """Come to rest along the plan in force."""
+        if not self._is_over:
+            self._is_over, self._looks = True, 0
+
+    def step(self) -> Outcome | None:
+        """Go on; how it came out, once the arm is at rest."""
+        self._looks += 1
+        if self._is_over:
+            return self._come_to_rest()
+        if not self._is_taken:
+            return self._ask()
+        mode = self._loop.mode
+        if mode is Mode.TASK:
+            self._has_begun = True
+        if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
+            return None
+        if mode in LEARNS and not self._has_begun:
+            self._looks = 0
+            return None
+        if mode in BEGINS and not self._has_begun:
+            return None if self._looks <= PATIENCE else Outcome(False, 'the task does not begin')
+        return self._outcome(mode)
+
+    def _ask(self) -> Outcome | None:
+        """Tell it until the planner answers."""
+        if self._loop.planner_says(ANSWERED) == str(self._stamp):
+            stamp, _, reason = self._loop.planner_says(REFUSED).partition(' ')
+            if stamp == str(self._stamp):
+                return Outcome(False, f'refused: {reason}')
+            self._is_taken, self._looks = True, 0
+            return None
+        if self._loop.mode not in BEGINS:
+            names = ' or '.join(mode.value for mode in BEGINS)
+            return Outcome(
+                False,
+                f'a goal has to wait for mode {names}; {self._loop.sentence()}. Nothing was begun',
+            )
+        if self._looks > PATIENCE:
+            return Outcome(False, 'the planner does not answer; nothing was begun')
+        self._tell(self._stamp)
+        return None
+
+    def _outcome(self, mode: Mode) -> Outcome:
+        stamp, _, reason = self._loop.planner_says(GIVEN_UP).partition(' ')
+        if stamp == str(self._stamp):
+            return Outcome(False, f'given up: {reason}; the arm is at rest')
+        if mode is Mode.IDENTIFIED:
+            return Outcome(True, f'{self.distance:.3g} rad from the goal, at rest')
+        return Outcome(False, f'ended before it was reached: {self._loop.sentence()}')
+
+    def _come_to_rest(self) -> Outcome | None:
+        """Brake, and see to it that the goal begins nothing later."""
+        if self._loop.mode in (Mode.TASK, *LEARNS):
+            self._loop.ask(Signal.BRAKE)
+        is_taken_back = self._loop.planner_says(ANSWERED) == str(self._stamp + 1)
+        if not is_taken_back:
+            self._withdraw(self._stamp + 1)
+        is_answered = is_taken_back or self._looks > PATIENCE
+        moving = (Mode.TASK, Mode.BRAKING, *LEARNS)
+        moves = self._loop.mode in moving or not self._loop.is_at_rest()
+        return None if moves or not is_answered else Outcome(False, 'taken back; at rest')

@@ -1,0 +1,102 @@
+"""Identifying: learns until bounds are as narrow as wanted, or time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import math
+import time
+
+from safe_sysid.errors import MessageError
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome
+from safe_sysid.ros.messages.request_topics import LEARNS_TO
+from safe_sysid.track.supervisor import Mode, Signal
+
+NAMES = ('m', 'm cx', 'm cy', 'm cz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
+LEARNS = (Mode.PROBING, Mode.EXCITING)
+Bounds = tuple[Sequence[float], Sequence[float]]  # lower and upper of [theta_e]
+
+
+class Identifying:
+    """Wanted half widths of the first entries of theta_e, 0 for any; `tell` publishes them."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        wanted: Sequence[float],
+        seconds: float,
+        bounds: Callable[[], Bounds],
+        tell: Callable[[Sequence[float]], None],
+    ) -> None:
+        self._wanted = [float(x) for x in wanted]
+        is_finite = all(math.isfinite(x) and x >= 0.0 for x in (*self._wanted, seconds))
+        if not is_finite or len(self._wanted) > len(NAMES):
+            raise MessageError(
+                f'half_widths are {self._wanted} and time_limit is {seconds} s; at most '
+                f'{len(NAMES)} numbers are allowed, none of them negative'
+            )
+        self._loop, self._bounds, self._tell = loop, bounds, tell
+        self._until = time.monotonic() + seconds if seconds else math.inf
+        self._has_begun = self._is_over = False
+        self._why = ''  # it was ended early
+        self._looks = 0
+
+    @property
+    def limited_by(self) -> str:
+        """What is wider than wanted, and how wide."""
+        lower, upper = self._bounds()
+        wide = [
+            f'{name} is known to +-{0.5 * (b - a):.3g}, +-{wanted:.3g} is wanted'
+            for name, a, b, wanted in zip(NAMES, lower, upper, self._wanted, strict=False)
+            if wanted and 0.5 * (b - a) > wanted
+        ]
+        return '; '.join(wide)
+
+    def take_back(self) -> None:
+        """Come to rest along the plan in force."""
+        self._end('taken back')
+
+    def step(self) -> Outcome | None:
+        """Go on; how it came out, once the arm is at rest."""
+        self._looks += 1
+        mode = self._loop.mode
+        if not self._has_begun and not self._why:
+            return self._begin()
+        if time.monotonic() > self._until:
+            self._end('time is up')
+        if self._why and mode in LEARNS:
+            self._loop.ask(Signal.BRAKE)
+        if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+            return None
+        self._tell(())
+        return self._outcome(mode)
+
+    def _end(self, why: str) -> None:
+        self._why = self._why or why
+
+    def _begin(self) -> Outcome | None:
+        """Tell the planner until it answers, then learn."""
+        if self._loop.planner_says(LEARNS_TO) != (str(self._wanted) if self._wanted else ''):
+            if self._looks > PATIENCE:
+                return Outcome(False, 'the planner does not answer; nothing was begun')
+            self._tell(self._wanted)
+            return None
+        is_known = bool(self._wanted and self._bounds()[0]) and not self.limited_by
+        if is_known and self._loop.mode not in (*LEARNS, Mode.TASK, Mode.BRAKING):
+            self._tell(())
+            return self._outcome(Mode.IDENTIFIED)
+        if self._loop.mode in LEARNS:
+            self._has_begun = True
+            return None
+        granted, said = self._loop.ask(Signal.EXCITE)
+        if not granted:
+            self._tell(())
+            return Outcome(False, said)
+        self._has_begun = True
+        return None
+
+    def _outcome(self, mode: Mode) -> Outcome:
+        wide = self.limited_by
+        if not wide and self._why != 'taken back':
+            return Outcome(True, 'bounds are as narrow as wanted' if self._wanted else 'learned')
+        reason = self._why or ('' if mode is Mode.IDENTIFIED else self._loop.sentence())
+        return Outcome(False, '; '.join(x for x in (reason, wide, 'the arm is at rest') if x))

@@ -1,0 +1,198 @@
+"""ServedActions: `identify` and `go_to` of the supervisor, where their package is installed.
+
+One at a time: whoever asks for another one meanwhile is told what goes on. A goal that makes no
+sense is accepted and aborted at once, since a rejection has no room for a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+import importlib
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.node import Node
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from safe_sysid.errors import MessageError, SafeSysidError
+from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.going import Going
+from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.messages.codec import estimate_of, time_of
+from safe_sysid.ros.messages.qos import REQUESTS, STATE
+from safe_sysid.ros.messages.request_topics import GOAL, GOAL_POSE, PIECES, WANTED
+
+PACKAGE = 'safe_sysid_interfaces'
+MISSING = (
+    f'{PACKAGE} is not installed, so there are no actions; services and topics do without '
+    '(docs/ros.md, "Actions")'
+)
+BETWEEN = 4  # looks between two feedbacks: 5 Hz
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """What goes on for whom."""
+
+    name: str
+    asked: Asked
+    goal: Any  # handle of the action server
+    over: Future[Outcome]
+    feedback: Callable[[], Any]
+
+
+class ServedActions:
+    """Steps whatever action goes on, whenever the supervisor looks."""
+
+    def __init__(self, node: Node, loop: Loop, layout: ParameterLayout) -> None:
+        self._node, self._loop, self._layout = node, loop, layout
+        self._running: Running | None = None
+        self._looks = 0
+        self._estimate: ParameterEstimate | None = None
+        try:
+            self._types: Any = importlib.import_module(f'{PACKAGE}.action')
+            kinds = self._types.Identify, self._types.GoTo
+        except (ImportError, AttributeError):  # in a checkout, its folder is an empty package
+            node.get_logger().info(MISSING)
+            return
+        publisher = node.create_publisher
+        self._goals = publisher(JointState, GOAL, REQUESTS)
+        self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
+        self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
+        node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
+        self._servers = [
+            self._serve('identify', kinds[0], self._identifying),
+            self._serve('go_to', kinds[1], self._going),
+        ]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an action goes on, which says itself what follows."""
+        return self._running is not None
+
+    def look(self) -> None:
+        """Go on with the action that there is."""
+        running = self._running
+        if running is None:
+            return
+        self._looks += 1
+        if running.goal.is_cancel_requested:
+            running.asked.take_back()
+        outcome = running.asked.step()
+        if outcome is not None:
+            self._running = None
+            running.over.set_result(outcome)
+        elif self._looks % BETWEEN == 0:
+            running.goal.publish_feedback(running.feedback())
+
+    def _serve(self, name: str, kind: Any, begin: Callable[[Any], Running]) -> ActionServer:
+        return ActionServer(
+            self._node,
+            kind,
+            f'~/{name}',
+            partial(self._execute, kind, begin),
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
+
+    async def _execute(self, kind: Any, begin: Callable[[Any], Running], goal: Any) -> Any:
+        """From acceptance to the result, which comes once the arm is at rest."""
+        try:
+            if self._running is not None:
+                raise MessageError(f'{self._running.name} goes on; one at a time')
+            self._running = running = begin(goal)
+        except SafeSysidError as error:
+            goal.abort()
+            return kind.Result(message=f'{error}; nothing was begun')
+        self._node.get_logger().info(f'{running.name} begins')
+        outcome = await running.over
+        self._node.get_logger().info(f'{running.name}: {outcome.message}')
+        if outcome.success:
+            goal.succeed()
+        elif goal.is_cancel_requested:
+            goal.canceled()
+        else:
+            goal.abort()
+        return self._result(kind, running, outcome)
+
+    def _result(self, kind: Any, running: Running, outcome: Outcome) -> Any:
+        result = kind.Result(success=outcome.success, message=outcome.message)
+        if isinstance(running.asked, Going):
+            result.distance = running.asked.distance
+        else:
+            result.lower, result.upper = self._bounds()
+            known = self._estimate
+            result.nominal = (
+                [] if known is None else known.theta[known.layout.end_effector].tolist()
+            )
+        return result
+
+    def _identifying(self, goal: Any) -> Running:
+        asked = Identifying(
+            self._loop,
+            goal.request.half_widths,
+            goal.request.time_limit,
+            self._bounds,
+            self._tell_wanted,
+        )
+
+        def feedback() -> Any:
+            lower, upper = self._bounds()
+            return self._types.Identify.Feedback(
+                phase=self._loop.mode.value,
+                lower=lower,
+                upper=upper,
+                limited_by=asked.limited_by,
+            )
+
+        return self._begun('identify', asked, goal, feedback)
+
+    def _going(self, goal: Any) -> Running:
+        joints, pose = goal.request.joints, goal.request.pose
+        by_joints = bool(joints.name)
+        where, message = (self._goals, joints) if by_joints else (self._poses, pose)
+
+        def tell(stamp: int) -> None:
+            message.header.stamp = time_of(stamp)
+            where.publish(message)
+
+        def withdraw(stamp: int) -> None:
+            nothing = JointState()
+            nothing.header.stamp = time_of(stamp)
+            self._goals.publish(nothing)
+
+        stamp = int(self._node.get_clock().now().nanoseconds)
+        asked = Going(self._loop, stamp, tell, withdraw)
+
+        def feedback() -> Any:
+            return self._types.GoTo.Feedback(
+                phase=self._loop.mode.value,
+                distance=asked.distance,
+                pieces_certified=int(self._loop.planner_says(PIECES) or 0),
+            )
+
+        return self._begun('go_to', asked, goal, feedback)
+
+    def _begun(self, name: str, asked: Asked, goal: Any, feedback: Callable[[], Any]) -> Running:
+        over: Future[Outcome] = Future(executor=self._node.executor)
+        return Running(name, asked, goal, over, feedback)
+
+    def _tell_wanted(self, half_widths: Sequence[float]) -> None:
+        self._wanted.publish(Float64MultiArray(data=[float(x) for x in half_widths]))
+
+    def _hear(self, msg: Float64MultiArray) -> None:
+        try:
+            self._estimate = estimate_of(msg, self._layout).estimate
+        except MessageError:
+            return  # the planner says so
+
+    def _bounds(self) -> Bounds:
+        if self._estimate is None:
+            return [], []
+        bounds = self._estimate.end_effector_bounds
+        return bounds.lower.tolist(), bounds.upper.tolist()

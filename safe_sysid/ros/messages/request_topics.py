@@ -1,0 +1,15 @@
+"""Topics on which the planner is asked for something, and the figures in which it answers."""
+
+from __future__ import annotations
+
+GOAL = 'goal'  # sensor_msgs/JointState; no names: there is no goal any more
+GOAL_POSE = 'goal_pose'  # geometry_msgs/PoseStamped
+WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first entries; 0: any
+
+ANSWERED = 'request answered [ns]'  # stamp of the goal that was taken or refused last
+TAKEN = 'goal [ns]'  # stamp of the goal that the task leads to; empty: that of the settings
+REFUSED = 'goal refused'  # stamp and reason
+GIVEN_UP = 'goal given up'  # stamp and reason
+AWAY = 'goal away [rad]'
+PIECES = 'pieces certified'  # since the goal was taken
+LEARNS_TO = 'learns to'  # half widths, as a list; empty: as the settings say

@@ -1,0 +1,199 @@
+"""RequestedGoals: what somebody asks the planner for while it runs, and what came of it.
+
+A request is known by the stamp of its message, or by the time it came where it has none. The same
+stamp again is the same request. What came of it is among the figures of the planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+import math
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MessageError, SafeSysidError
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.frame_tree import NEWEST
+from safe_sysid.model.placement import Placement
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import Mission
+from safe_sysid.plan.online import Planning
+from safe_sysid.plan.path.inverse_kinematics import LinkPose
+from safe_sysid.plan.task_goal import (
+    GoalError,
+    Surroundings,
+    choices_of_joints,
+    choices_of_pose,
+    joint_goal,
+)
+from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
+from safe_sysid.ros.messages.codec import stamp_of
+from safe_sysid.ros.messages.drawings import frame_of_tip
+from safe_sysid.ros.messages.qos import REQUESTS
+from safe_sysid.ros.messages.request_topics import (
+    ANSWERED,
+    AWAY,
+    GIVEN_UP,
+    GOAL,
+    GOAL_POSE,
+    LEARNS_TO,
+    PIECES,
+    REFUSED,
+    TAKEN,
+    WANTED,
+)
+from safe_sysid.ros.messages.subscriptions import Subscriptions
+from safe_sysid.ros.process.planner_settings import PoseSettings
+from safe_sysid.track.supervisor import Mode
+
+Choices = tuple[Array, ...]
+FREE = [0.0, 0.0, 0.0, 0.0]  # quaternion of any orientation
+
+
+class RequestedGoals:
+    """Leads the task where it is asked to, unless the arm may not stand there."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        missions: Mapping[str, Mission],
+        settings: PoseSettings,
+        scene: AvoidedObstacles,
+    ) -> None:
+        self._model, self._settings, self._scene = model, settings, scene
+        self._task, self._learning = (missions[m.value] for m in (Mode.TASK, Mode.EXCITING))
+        self._newest: int | None = None  # [ns] request
+        self._taken = ''  # stamp of the goal that the task leads to; empty: that of the settings
+        self._said = {ANSWERED: '', REFUSED: '', LEARNS_TO: ''}
+        self._pieces = 0  # plans told since
+        self._position: Array | None = None
+
+    def listen(
+        self,
+        node: Node,
+        planning: Planning,
+        complain: Callable[[str], None],
+        announce: Callable[[], None],
+    ) -> None:
+        """Hear requests from now on."""
+        self._node, self._planning = node, planning
+        self._announce = announce
+        subscribe = Subscriptions(node, complain).add
+        subscribe(JointState, GOAL, self._on_joints, REQUESTS)
+        subscribe(PoseStamped, GOAL_POSE, self._on_pose, REQUESTS)
+        subscribe(Float64MultiArray, WANTED, self._on_wanted, REQUESTS)
+
+    def read_poses_by(self, settings: PoseSettings) -> None:
+        """Read poses that come from now on otherwise."""
+        self._settings = settings
+
+    def note_position(self, q: Array) -> None:
+        """Take where the arm is."""
+        self._position = q
+
+    def note_plan(self) -> None:
+        """Count a plan that was told."""
+        self._pieces += 1
+
+    def figures(self) -> dict[str, object]:
+        """Return what was asked for, and what came of it."""
+        away = None if self._position is None else self._task.distance(self._position)
+        reason = self._task.given_up
+        return {
+            TAKEN: self._taken,
+            AWAY: '' if away is None else f'{away:.4g}',
+            PIECES: self._pieces,
+            GIVEN_UP: f'{self._taken} {reason}' if reason else '',
+            **self._said,
+        }
+
+    def _on_joints(self, msg: JointState) -> None:
+        if len(msg.position) != len(msg.name):
+            raise MessageError(
+                f'{GOAL} has {len(msg.name)} names and {len(msg.position)} positions; every joint '
+                'needs one, and no names at all take the goal away'
+            )
+        positions = dict(zip(msg.name, msg.position, strict=True))
+
+        def find(around: Surroundings) -> Choices:
+            if not positions:
+                return ()
+            return choices_of_joints(joint_goal(self._model, positions), around)
+
+        self._ask(stamp_of(msg.header.stamp), find)
+
+    def _on_pose(self, msg: PoseStamped) -> None:
+        try:
+            pose = self._link_pose(msg)
+        except SafeSysidError as error:  # known only once it is asked for
+            trouble = str(error)
+            self._ask(stamp_of(msg.header.stamp), lambda _: _refused(trouble))
+            return
+        self._ask(stamp_of(msg.header.stamp), lambda around: choices_of_pose(pose, around))
+
+    def _link_pose(self, msg: PoseStamped) -> LinkPose:
+        """Return a pose in the frame of the base; frames count as they are known now."""
+        p, q, settings = msg.pose.position, msg.pose.orientation, self._settings
+        given = [q.w, q.x, q.y, q.z]
+        is_free = given == FREE or not settings.oriented
+        told = Placement.of(
+            [p.x, p.y, p.z + settings.height], [1.0, 0.0, 0.0, 0.0] if given == FREE else given
+        )
+        now = int(self._node.get_clock().now().nanoseconds)
+        placed = self._scene.frames.placement(msg.header.frame_id, NEWEST, now).of_frame(told)
+        return LinkPose(settings.link or frame_of_tip(self._model), placed, is_free)
+
+    def _ask(self, stamp: int, find: Callable[[Surroundings], Choices]) -> None:
+        """Look for configurations beside whoever listens, then lead there or say why not."""
+        stamp = stamp or int(self._node.get_clock().now().nanoseconds)
+        if stamp == self._newest:  # told again
+            return
+        self._newest = stamp
+
+        def ask() -> Callable[[], None]:
+            try:
+                if self._position is None:
+                    raise MessageError('no joint state was heard yet')
+                boxes = Obstacles.of(self._scene.boxes)
+                goals = find(Surroundings(self._model, boxes, self._position))
+            except SafeSysidError as error:
+                return partial(self._refuse, stamp, str(error))
+            return partial(self._take, stamp, goals)
+
+        self._planning.turn_missions(ask, self._announce)
+
+    def _take(self, stamp: int, goals: Choices) -> None:
+        self._task.lead_to(goals)
+        self._taken, self._pieces = str(stamp) if goals else '', 0
+        self._said |= {REFUSED: '', ANSWERED: str(stamp)}
+
+    def _refuse(self, stamp: int, reason: str) -> None:
+        self._said |= {REFUSED: f'{stamp} {reason}', ANSWERED: str(stamp)}
+        self._node.get_logger().warning(f'goal refused: {reason}')
+
+    def _on_wanted(self, msg: Float64MultiArray) -> None:
+        wanted = [float(x) for x in msg.data]
+        if len(wanted) > 10 or not all(math.isfinite(x) and x >= 0.0 for x in wanted):
+            raise MessageError(
+                f'{WANTED} is {wanted}; at most 10 numbers are allowed, 0 or larger'
+            )
+        said = str(wanted) if wanted else ''
+        if said == self._said[LEARNS_TO]:
+            return
+
+        def turn() -> None:
+            padded = np.array(wanted + [0.0] * (10 - len(wanted)))
+            self._learning.learn_to(padded if wanted else None)
+            self._said[LEARNS_TO] = said
+
+        self._planning.turn_missions(lambda: turn, self._announce)
+
+
+def _refused(trouble: str) -> Choices:
+    raise GoalError(trouble)

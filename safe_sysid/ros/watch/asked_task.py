@@ -1,0 +1,35 @@
+"""AskedTask: when a goal that came to the planner begins the task, or ends it."""
+
+from __future__ import annotations
+
+from safe_sysid.ros.messages.request_topics import TAKEN
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.track.supervisor import Mode, Signal
+
+BEGINS = {
+    Mode.IDENTIFIED: Signal.DO_TASK,
+    Mode.HOLDING: Signal.EXCITE,  # what is left to learn, which may be nothing; then the task
+}
+WAITS = (Mode.PROBING, Mode.EXCITING, *BEGINS)  # elsewhere a goal begins nothing, then or later
+
+
+class AskedTask:
+    """Goes by the stamp of the goal that the planner says it has taken.
+
+    A goal begins the task where the arm holds or has learned; one that comes while it learns,
+    then. One that was there when somebody braked or a fault came begins nothing any more.
+    """
+
+    def __init__(self, nodes: Heartbeats) -> None:
+        self._nodes = nodes
+        self._known = ''  # stamp of the goal that begins nothing any more
+
+    def signal(self, mode: Mode) -> Signal | None:
+        """Return what is asked for now."""
+        goal = self._nodes.figure('planner', TAKEN) or ''
+        if mode is Mode.TASK and self._known and not goal:
+            self._known = ''
+            return Signal.BRAKE  # taken away, or forgotten by a planner that was started again
+        if mode not in WAITS:
+            self._known = goal
+        return None if goal in ('', self._known) else BEGINS.get(mode)

@@ -1,0 +1,205 @@
+"""Actions as steps of a loop made by hand: what is begun, how it ends, what it leaves."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from safe_sysid.errors import MessageError
+from safe_sysid.ros.actions.going import Going
+from safe_sysid.ros.actions.identifying import Identifying
+from safe_sysid.ros.messages.request_topics import (
+    ANSWERED,
+    AWAY,
+    GIVEN_UP,
+    LEARNS_TO,
+    REFUSED,
+    TAKEN,
+)
+from safe_sysid.ros.watch.asked_task import AskedTask
+from safe_sysid.track.supervisor import Mode, Signal
+
+STAMP = 1_000
+MANY = 300  # looks, more than anybody is waited for
+
+
+class Loop:
+    """A supervisor by hand."""
+
+    def __init__(self, mode):
+        self.mode, self.rests, self.asked, self.says = mode, True, [], {}
+
+    def ask(self, signal):
+        self.asked.append(signal)
+        if signal is Signal.BRAKE:
+            self.mode = Mode.BRAKING
+        return True, ''
+
+    def is_at_rest(self):
+        return self.rests
+
+    def sentence(self):
+        return self.mode.value
+
+    def planner_says(self, key):
+        return self.says.get(key, '')
+
+
+def going(loop):
+    """A goal of which the planner hears; stamps that were told and taken back."""
+    told = []
+    return Going(loop, STAMP, told.append, lambda stamp: told.append(-stamp)), told
+
+
+def taken(loop, asked):
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP), TAKEN: str(STAMP), AWAY: '0.5'}
+    loop.mode, loop.rests = Mode.TASK, False
+    assert asked.step() is None
+    assert asked.step() is None
+
+
+def test_a_goal_is_told_until_it_is_taken_and_reached_once_the_arm_rests():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    taken(loop, asked)
+    assert told == [STAMP]
+    loop.mode = Mode.IDENTIFIED
+    assert asked.step() is None  # still moving
+    loop.rests = True
+    outcome = asked.step()
+    assert outcome.success
+    assert asked.distance == 0.5
+
+
+@pytest.mark.parametrize('mode', [Mode.IDLE, Mode.EXCITING, Mode.TASK, Mode.FAULT])
+def test_a_goal_that_has_to_wait_is_never_told(mode):
+    asked, told = going(Loop(mode))
+    outcome = asked.step()
+    assert not outcome.success
+    assert told == []
+
+
+def test_a_goal_is_refused_or_given_up_in_the_words_of_the_planner():
+    loop = Loop(Mode.HOLDING)
+    asked, _ = going(loop)
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP), REFUSED: f'{STAMP} out of reach'}
+    assert asked.step().message == 'refused: out of reach'
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    taken(loop, asked)
+    loop.mode, loop.rests = Mode.IDENTIFIED, True
+    loop.says[GIVEN_UP] = f'{STAMP} no way'
+    outcome = asked.step()
+    assert (outcome.success, 'given up: no way' in outcome.message) == (False, True)
+
+
+def test_what_is_taken_back_brakes_and_is_over_at_rest_once_the_planner_knows():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    taken(loop, asked)
+    asked.take_back()
+    assert asked.step() is None
+    assert loop.asked == [Signal.BRAKE]
+    loop.mode, loop.rests = Mode.HOLDING, True
+    assert asked.step() is None  # the planner may still lead there
+    loop.says[ANSWERED] = str(STAMP + 1)
+    asked.take_back()  # again
+    assert asked.step().message == 'taken back; at rest'
+    assert told[1:] == [-STAMP - 1] * 2
+
+
+def test_a_fault_ends_a_goal_at_rest_and_a_deaf_planner_does_without_motion():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    taken(loop, asked)
+    loop.mode, loop.rests = Mode.FAULT, True
+    outcome = asked.step()
+    assert (outcome.success, 'fault' in outcome.message) == (False, True)
+    asked, _ = going(Loop(Mode.IDENTIFIED))
+    outcome = next(filter(None, (asked.step() for _ in range(MANY))))
+    assert 'does not answer; nothing was begun' in outcome.message
+
+
+def identifying(loop, wanted, bounds, seconds=0.0):
+    told = []
+    return Identifying(loop, wanted, seconds, lambda: bounds, told.append), told
+
+
+def test_it_learns_until_bounds_are_narrow():
+    loop, upper = Loop(Mode.IDLE), [2.0]
+    asked, told = identifying(loop, [0.3], ([1.0], upper))
+    assert asked.step() is None
+    assert told == [[0.3]]
+    loop.says[LEARNS_TO] = '[0.3]'
+    assert asked.step() is None
+    assert loop.asked == [Signal.EXCITE]
+    loop.mode = Mode.EXCITING
+    assert asked.step() is None
+    assert asked.limited_by == 'm is known to +-0.5, +-0.3 is wanted'
+    upper[0], loop.mode = 1.5, Mode.IDENTIFIED
+    assert asked.step().success
+    assert told[-1] == ()
+
+
+def test_time_that_is_up_brakes_and_says_what_is_still_wide(monkeypatch):
+    now = SimpleNamespace(monotonic=lambda: now.t, t=0.0)
+    monkeypatch.setattr('safe_sysid.ros.actions.identifying.time', now)
+    loop = Loop(Mode.IDLE)
+    asked, _ = identifying(loop, [0.3], ([1.0], [2.0]), seconds=5.0)
+    loop.says[LEARNS_TO] = '[0.3]'
+    assert asked.step() is None
+    loop.mode, now.t = Mode.EXCITING, 6.0
+    assert asked.step() is None
+    assert loop.asked == [Signal.EXCITE, Signal.BRAKE]
+    loop.mode = Mode.HOLDING
+    outcome = asked.step()
+    assert not outcome.success
+    assert outcome.message.startswith('time is up; m is known to +-0.5')
+
+
+def test_what_is_known_well_enough_moves_nothing():
+    loop = Loop(Mode.HOLDING)
+    loop.says[LEARNS_TO] = '[0.3]'
+    asked, _ = identifying(loop, [0.3], ([1.0], [1.2]))
+    assert asked.step().success
+    assert loop.asked == []
+
+
+@pytest.mark.parametrize('wanted', [[-0.1], [float('nan')], [0.1] * 11])
+def test_widths_that_make_no_sense_are_refused(wanted):
+    with pytest.raises(MessageError, match='at most 10 numbers are allowed'):
+        identifying(Loop(Mode.IDLE), wanted, ([], []))
+
+
+def asked_task(goal):
+    said = SimpleNamespace(goal=goal)
+    nodes = SimpleNamespace(figure=lambda node, key: said.goal if key == TAKEN else node)
+    return AskedTask(nodes), said
+
+
+def test_a_goal_begins_the_task_where_the_arm_has_learned_or_holds():
+    task, _ = asked_task('5')
+    assert task.signal(Mode.EXCITING) is None
+    assert task.signal(Mode.HOLDING) is Signal.EXCITE
+    assert task.signal(Mode.IDENTIFIED) is Signal.DO_TASK
+    assert task.signal(Mode.TASK) is None
+    assert task.signal(Mode.IDENTIFIED) is None  # done
+
+
+@pytest.mark.parametrize('mode', [Mode.BRAKING, Mode.FAULT, Mode.IDLE])
+def test_a_goal_that_is_there_when_somebody_brakes_begins_nothing_later(mode):
+    task, said = asked_task('5')
+    assert task.signal(Mode.EXCITING) is None
+    assert task.signal(mode) is None
+    assert task.signal(Mode.HOLDING) is None
+    said.goal = '6'
+    assert task.signal(Mode.HOLDING) is Signal.EXCITE
+
+
+def test_a_goal_that_is_lost_ends_the_task():
+    task, said = asked_task('5')
+    assert task.signal(Mode.TASK) is None
+    said.goal = ''
+    assert task.signal(Mode.TASK) is Signal.BRAKE
+    assert task.signal(Mode.TASK) is None

@@ -1,0 +1,165 @@
+"""Goals at run time and actions, over real processes: asked for, told about, taken back."""
+
+from contextlib import contextmanager
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from rclpy.action import ActionClient
+from ros.faulty_loop import COMPILING
+from ros.generated_messages import ROOT, importable
+from ros.running_loop import changed_settings, observed, running
+from ros.running_node import greet
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from safe_sysid.model.robot_model import RobotModel
+
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # of action_msgs/GoalStatus
+MODEL = RobotModel.named('two_link')
+NAMES = list(MODEL.layout.joint_names)
+NEAR = 0.05  # [rad] that the arm may be from where its plan ends
+FAR = [-1.2, 0.6]  # [rad] more than one plan away
+
+
+@contextmanager
+def loop_that_has_learned(tmp_path, *changes):
+    """Two links in lockstep that hang, and know what they are."""
+    settings = changed_settings(
+        tmp_path,
+        'two_link',
+        builtin_sim_bridge__start=[1.3, 0.3],
+        supervisor__task_follows=False,
+    )
+    with observed() as loop, running('builtin_sim', '--config', settings, '--lockstep', *changes):
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        yield loop
+
+
+def place(loop):
+    return np.array(loop.samples[-1].position)
+
+
+def joint_goal(*q):
+    return JointState(name=NAMES, position=[float(x) for x in q])
+
+
+def planner_says(loop, key):
+    return loop.conditions['planner'].figures[key]
+
+
+class Client:
+    """Somebody who asks for actions of the supervisor."""
+
+    def __init__(self, loop, kind, name):
+        self._loop, self.feedback = loop, []
+        self._client = ActionClient(loop, kind, f'supervisor/{name}')
+        loop.wait(self._client.server_is_ready, f'action {name} is there')
+
+    def send(self, goal):
+        """Handle of a goal that was accepted."""
+        future = self._client.send_goal_async(
+            goal, feedback_callback=lambda msg: self.feedback.append(msg.feedback)
+        )
+        self._loop.wait(future.done, 'an answer')
+        assert future.result().accepted
+        return future.result()
+
+    def outcome(self, goal):
+        """Status and result, once it is over."""
+        future = goal.get_result_async()
+        self._loop.wait(future.done, 'the result')
+        return future.result().status, future.result().result
+
+
+@pytest.mark.slow
+def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
+    with importable('safe_sysid_interfaces', ROOT):
+        from safe_sysid_interfaces.action import GoTo, Identify
+
+        with loop_that_has_learned(tmp_path) as loop:
+            by_topic(loop)
+            refused_by_topic(loop)
+            go_to = Client(loop, GoTo, 'go_to')
+            there_by_action(loop, go_to, GoTo)
+            refused_by_action(loop, go_to, GoTo)
+            taken_back_in_motion(loop, go_to, GoTo)
+            learned_to_what_is_wanted(loop, Client(loop, Identify, 'identify'), Identify)
+
+
+def by_topic(loop):
+    goals = loop.create_publisher(JointState, 'goal', 10)
+    loop.wait(lambda: goals.get_subscription_count() > 0, 'the planner listens')
+    greet(goals, joint_goal(1.5, 0.6))
+    loop.wait(lambda: loop.mode == 'task', 'the goal begins the task')
+    loop.wait(lambda: loop.mode == 'identified', 'the task is done')
+    assert np.abs(place(loop) - [1.5, 0.6]).max() < NEAR
+
+
+def refused_by_topic(loop):
+    """A pose out of reach, as RViz sends one; nothing moves."""
+    poses = loop.create_publisher(PoseStamped, 'goal_pose', 10)
+    loop.wait(lambda: poses.get_subscription_count() > 0, 'the planner listens')
+    far = PoseStamped()
+    far.header.frame_id, far.pose.position.x = 'base_link', 9.0
+    greet(poses, far)
+    loop.wait(lambda: 'mm away' in planner_says(loop, 'goal refused'), 'the goal is refused')
+    assert loop.mode == 'identified'
+
+
+def there_by_action(loop, go_to, kind):
+    goal = go_to.send(kind.Goal(joints=joint_goal(1.2, 0.2)))
+    status, result = go_to.outcome(goal)
+    assert (status, result.success) == (SUCCEEDED, True), result.message
+    assert result.distance < NEAR
+    assert np.abs(place(loop) - [1.2, 0.2]).max() < NEAR
+    assert go_to.feedback[-1].pieces_certified > 0
+    assert {told.phase for told in go_to.feedback} >= {'task'}
+
+
+def refused_by_action(loop, go_to, kind):
+    for goal, why in (
+        (kind.Goal(joints=JointState(name=NAMES[:1], position=[0.0])), 'the goal has no'),
+        (kind.Goal(joints=joint_goal(0.0, 99.0)), 'is allowed'),
+    ):
+        status, result = go_to.outcome(go_to.send(goal))
+        assert (status, result.success) == (ABORTED, False)
+        assert why in result.message
+    assert loop.mode == 'identified'
+
+
+def taken_back_in_motion(loop, go_to, kind):
+    goal = go_to.send(kind.Goal(joints=joint_goal(*FAR)))
+    loop.wait(
+        lambda: loop.mode == 'task' and np.abs(loop.samples[-1].velocity).max() > 0.1, 'it moves'
+    )
+    plan = loop.plans[-1]
+    cancelled = goal.cancel_goal_async()
+    loop.wait(cancelled.done, 'the request is taken')
+    status, result = go_to.outcome(goal)
+    assert (status, result.success) == (CANCELED, False), result.message
+    assert loop.mode == 'holding'
+    followed = [plan, *loop.plans[loop.plans.index(plan) :]]
+    assert np.abs(place(loop) - FAR).max() > 2.0 * NEAR
+    ends = [np.array(each.points[-1].positions) for each in followed if each.points]
+    assert np.abs(place(loop) - ends[-1]).max() < NEAR
+    still = place(loop)
+    count = len(loop.samples)
+    loop.wait(lambda: len(loop.samples) > count + 200, 'time goes on')
+    assert np.abs(place(loop) - still).max() < 0.01
+
+
+def learned_to_what_is_wanted(loop, identify, kind):
+    estimates = []
+    loop.create_subscription(Float64MultiArray, 'parameter_estimate', estimates.append, 1)
+    status, result = identify.outcome(identify.send(kind.Goal(half_widths=[-1.0])))
+    assert (status, 'none of them negative' in result.message) == (ABORTED, True)
+    status, result = identify.outcome(identify.send(kind.Goal(half_widths=[1e-9], time_limit=0.5)))
+    assert status == ABORTED
+    assert 'time is up' in result.message
+    assert 'm is known to' in result.message
+    half = 0.5 * (result.upper[0] - result.lower[0])
+    assert result.lower[0] <= result.nominal[0] <= result.upper[0]
+    status, result = identify.outcome(identify.send(kind.Goal(half_widths=[1.1 * half])))
+    assert (status, result.success) == (SUCCEEDED, True), result.message
+    assert 0.5 * (result.upper[0] - result.lower[0]) <= 1.1 * half
