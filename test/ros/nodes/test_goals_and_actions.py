@@ -6,14 +6,18 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
-from ros.faulty_loop import COMPILING
+from ros.faulty_loop import COMPILING, ROOMY
 from ros.generated_messages import ROOT, importable
 from ros.running_loop import changed_settings, observed, running
 from ros.running_node import greet
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from visualization_msgs.msg import Marker, MarkerArray
 
+from safe_sysid.model.collision.arm_clearance import arm_clearance
+from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.box import Box
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # of action_msgs/GoalStatus
 MODEL = RobotModel.named('two_link')
@@ -24,13 +28,9 @@ FAR = [-1.2, 0.6]  # [rad] more than one plan away
 
 @contextmanager
 def loop_that_has_learned(tmp_path, *changes):
-    """Two links in lockstep that hang, and know what they are."""
-    settings = changed_settings(
-        tmp_path,
-        'two_link',
-        builtin_sim_bridge__start=[1.3, 0.3],
-        supervisor__task_follows=False,
-    )
+    """Two links that hang, and know what they are; in lockstep, so that load does not count."""
+    chosen = {**ROOMY, 'planner__mission__exciting': 2, 'supervisor__stale': 30.0}
+    settings = changed_settings(tmp_path, 'two_link', **chosen)
     with observed() as loop, running('builtin_sim', '--config', settings, '--lockstep', *changes):
         loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
         yield loop
@@ -68,7 +68,7 @@ class Client:
     def outcome(self, goal):
         """Status and result, once it is over."""
         future = goal.get_result_async()
-        self._loop.wait(future.done, 'the result')
+        self._loop.wait(future.done, 'the result', COMPILING)
         return future.result().status, future.result().result
 
 
@@ -163,3 +163,61 @@ def learned_to_what_is_wanted(loop, identify, kind):
     status, result = identify.outcome(identify.send(kind.Goal(half_widths=[1.1 * half])))
     assert (status, result.success) == (SUCCEEDED, True), result.message
     assert 0.5 * (result.upper[0] - result.lower[0]) <= 1.1 * half
+
+
+HERE, THERE = [1.3, 0.3], [0.2, 0.6]  # [rad]
+BETWEEN, HALF = [0.438, 0.0, 0.645], 0.05  # [m] a box that the straight way meets
+
+
+def show_box(publisher):
+    marker = Marker(ns='cell', id=1, type=Marker.CUBE)
+    marker.header.frame_id = 'base_link'
+    marker.pose.orientation.w = 1.0
+    marker.pose.position.x, marker.pose.position.y, marker.pose.position.z = BETWEEN
+    marker.scale.x = marker.scale.y = marker.scale.z = 2.0 * HALF
+    greet(publisher, MarkerArray(markers=[marker]))
+
+
+@pytest.mark.nightly
+def test_a_user_learns_goes_around_what_appears_and_changes_the_payload(tmp_path):
+    box = Obstacles.of({'box': Box(np.array(BETWEEN), np.full(3, HALF), np.eye(3))})
+    with importable('safe_sysid_interfaces', ROOT):
+        from safe_sysid_interfaces.action import GoTo, Identify
+
+        with loop_that_has_learned(tmp_path) as loop:
+            identify, go_to = Client(loop, Identify, 'identify'), Client(loop, GoTo, 'go_to')
+            scene = loop.create_publisher(MarkerArray, 'obstacles', 10)
+            known_to(identify, Identify, 0.3)
+            reached(loop, go_to, GoTo, HERE)
+
+            show_box(scene)
+            loop.wait(lambda: planner_says(loop, 'obstacles') == '1', 'the box is known')
+            before = len(loop.samples)
+            reached(loop, go_to, GoTo, THERE)
+            for sample in loop.samples[before:]:
+                assert arm_clearance(MODEL, box, np.array(sample.position)).distance > 0.0
+            goal = go_to.send(GoTo.Goal(joints=joint_goal(*HERE)))
+            loop.wait(lambda: loop.mode == 'task', 'the way back begins')
+            loop.wait(goal.cancel_goal_async().done, 'the request is taken')
+            assert go_to.outcome(goal)[0] == CANCELED
+
+            assert loop.call('supervisor/new_payload').success
+            known_to(identify, Identify, 0.3)
+            reached(loop, go_to, GoTo, HERE)
+            for sample in loop.samples[before:]:
+                assert arm_clearance(MODEL, box, np.array(sample.position)).distance > 0.0
+
+
+def known_to(identify, kind, half_width):
+    """The mass is learned as well as wanted."""
+    goal = identify.send(kind.Goal(half_widths=[half_width], time_limit=600.0))
+    status, result = identify.outcome(goal)
+    assert (status, result.success) == (SUCCEEDED, True), result.message
+    assert 0.5 * (result.upper[0] - result.lower[0]) <= half_width
+
+
+def reached(loop, go_to, kind, place_wanted):
+    """The arm is where it was sent."""
+    status, result = go_to.outcome(go_to.send(kind.Goal(joints=joint_goal(*place_wanted))))
+    assert (status, result.success) == (SUCCEEDED, True), result.message
+    assert np.abs(place(loop) - place_wanted).max() < NEAR
