@@ -32,7 +32,7 @@ class Inbox:
 
     def __init__(self, node: Node) -> None:
         self._node = Node(
-            f'{node.get_name()}_inbox',
+            f'_{node.get_name()}_inbox',
             namespace=node.get_namespace(),
             context=node.context,
             use_global_arguments=False,  # they are for the other node

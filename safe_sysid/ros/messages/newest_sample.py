@@ -17,7 +17,7 @@ class NewestSample:
 
     def __init__(self, node: Node) -> None:
         self._node = Node(
-            f'{node.get_name()}_samples',
+            f'_{node.get_name()}_samples',
             namespace=node.get_namespace(),
             context=node.context,
             use_global_arguments=False,  # they are for the other node
