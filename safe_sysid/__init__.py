@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.calibration import CalibrationResult, calibrate_arm
     from safe_sysid.api.closed_chain import ClosedChainResult, calibrate_closed_chain
     from safe_sysid.api.excitation import ExcitationResult, design_excitation
+    from safe_sysid.api.experiment import ExperimentTables, run_experiment
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
     from safe_sysid.api.model_export import export_model
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
@@ -35,6 +36,7 @@ _HOMES = {  # name: module
     'ClosedChainResult': 'safe_sysid.api.closed_chain',
     'DifferenceResult': 'safe_sysid.api.payload_difference',
     'ExcitationResult': 'safe_sysid.api.excitation',
+    'ExperimentTables': 'safe_sysid.api.experiment',
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
     'MotionProof': 'safe_sysid.api.motion',
     'NewArm': 'safe_sysid.api.new_arm',
@@ -55,6 +57,7 @@ _HOMES = {  # name: module
     'own_cost': 'safe_sysid.api.symbolic',
     'new_arm': 'safe_sysid.api.new_arm',
     'plan': 'safe_sysid.api.motion',
+    'run_experiment': 'safe_sysid.api.experiment',
     'simulate': 'safe_sysid.api.simulation',
     'simulate_recording': 'safe_sysid.api.simulated_recording',
 }
@@ -65,6 +68,7 @@ __all__ = [
     'ClosedChainResult',
     'DifferenceResult',
     'ExcitationResult',
+    'ExperimentTables',
     'IdentifiabilityResult',
     'MotionProof',
     'NewArm',
@@ -85,6 +89,7 @@ __all__ = [
     'new_arm',
     'own_cost',
     'plan',
+    'run_experiment',
     'simulate',
     'simulate_recording',
 ]

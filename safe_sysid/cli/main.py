@@ -22,6 +22,7 @@ from safe_sysid.cli import (
     commission,
     completion,
     excite,
+    experiment,
     export_gazebo,
     export_model,
     identifiability,
@@ -56,7 +57,7 @@ GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands a
     },
     'for other programs': {'export-model': export_model, 'export-gazebo': export_gazebo},
     'on a robot or a simulator': {'commission': commission, 'run': run, 'replay': replay},
-    'figures': {'bench': bench},
+    'figures': {'bench': bench, 'experiment': experiment},
     'for the shell': {'completion': completion},
 }
 COMMANDS = {name: file for files in GROUPS.values() for name, file in files.items()}

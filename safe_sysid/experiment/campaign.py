@@ -1,8 +1,8 @@
 """Campaign: many trials on Dask, each carried out once, whatever is killed on the way.
 
 The client is the only one that writes. It keeps a few trials under way for each worker and stores
-every row as it comes. Trials of a worker that ends run again on another one; one that has ended
-several workers is a row with that reason. At the end all keys that were planned have to be there.
+every row as it comes. Trials of a worker that ends run again on another one; one that ends workers
+when it is alone, too, is a row with that reason. At the end all planned keys have to be there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from safe_sysid.experiment.trial import (
 from safe_sysid.versions import cpu_count
 
 AHEAD = 4  # trials under way per worker
-WORKERS_LOST = 2  # by one trial, then it is given up
+WORKERS_LOST = 1  # by one trial and those beside it, then it is tried once more by itself
 MEMORY = '3GiB'  # of a worker, which is started anew beyond
 SAID = 5.0  # [s] between two sentences about the progress
 Progress = Callable[[str], None]
@@ -82,29 +82,44 @@ def _done(
     function: TrialFunction, trials: Sequence[Trial], workers: Workers, progress: Progress
 ) -> Iterator[tuple[Row, str]]:
     """Yield rows with tracebacks as trials end."""
-    from distributed import as_completed
-    from distributed.scheduler import KilledWorker
-
     with _client(workers, progress) as client:
         _refuse_other_versions(client)
         count = max(1, len(client.scheduler_info(n_workers=-1)['workers']))
-        waiting = iter(trials)
-        of_future: dict[str, Trial] = {}
+        suspects = []
+        for trial, done in _carried_out(client, function, trials, AHEAD * count):
+            if done is None:
+                suspects.append(trial)
+            else:
+                yield done
+        for suspect in suspects:  # each by itself: what ended a worker may have been its neighbour
+            for trial, done in _carried_out(client, function, [suspect], 1):
+                yield done or (killed_row(trial), '')
 
-        def submitted(trial: Trial) -> Any:
-            of_future[trial.key] = trial
-            return client.submit(row_of, function, trial, key=trial.key, pure=False)
 
-        running = as_completed([submitted(each) for each in islice(waiting, AHEAD * count)])
-        for future in running:
-            trial = of_future.pop(future.key)
-            try:
-                done = future.result()
-            except KilledWorker as error:
-                done = killed_row(trial, error), ''
-            future.release()
-            yield done
-            running.update([submitted(each) for each in islice(waiting, 1)])
+def _carried_out(
+    client: Any, function: TrialFunction, trials: Sequence[Trial], ahead: int
+) -> Iterator[tuple[Trial, tuple[Row, str] | None]]:
+    """Yield trials as they end, with row and traceback; without, where their workers ended."""
+    from distributed import as_completed
+    from distributed.scheduler import KilledWorker
+
+    waiting, of_future = iter(trials), {}
+
+    def submitted(trial: Trial) -> Any:
+        future = client.submit(row_of, function, trial, key=f'{trial.key}-{ahead}', pure=False)
+        of_future[future.key] = trial
+        return future
+
+    running = as_completed([submitted(each) for each in islice(waiting, ahead)])
+    for future in running:
+        trial = of_future.pop(future.key)
+        try:
+            done = future.result()
+        except KilledWorker:
+            done = None
+        future.release()
+        yield trial, done
+        running.update([submitted(each) for each in islice(waiting, 1)])
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 import hashlib
 import json
 import os
@@ -67,6 +68,7 @@ class Trial:
 TrialFunction = Callable[[Trial], Row]
 
 
+@cache
 def package_version() -> str:
     """Version of this package; of a folder that is not installed there is none."""
     return version('safe_sysid') or 'folder'
@@ -100,9 +102,10 @@ def row_of(function: TrialFunction, trial: Trial) -> tuple[Row, str]:
     return {**trial.columns, **result, **spent}, text
 
 
-def killed_row(trial: Trial, error: BaseException) -> Row:
-    """Row of a trial whose workers ended while they were at it."""
-    return {**trial.columns, **failure(KILLED, error)}
+def killed_row(trial: Trial) -> Row:
+    """Row of a trial whose workers ended while they were at it alone."""
+    reason = 'every worker that carried it out ended: out of memory, or killed'
+    return {**trial.columns, 'status': KILLED, 'reason': reason}
 
 
 def failure(status: str, error: BaseException) -> Row:

@@ -35,6 +35,7 @@ class SolveSettings(Settings):
     row_budget: Count = 700  # rows kept; a 7-joint arm adds 7 per window
     pivots: Count = 4000  # of the simplex method per solve; what is left stays as wide as it was
     seconds: Positive = 10.0  # [s] the same, as the last resort: with it bounds depend on the load
+    fit_seconds: Positive = 0.5  # [s] of the search for the nominal value
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
     nominal: Nominal = 'fit'  # to rows; middle: of the bounds, where no parameter is far from it
     remembered_payloads: Natural = 0  # payloads before, an empty gripper too, whose rows bind the
@@ -141,7 +142,8 @@ class PayloadEstimator:
             return np.asarray(found.bounds.center)
         spread = np.abs(rows.Y_r) @ self._rest.radius
         start = self._prior.end_effector if found.center is None else found.center
-        best = fit(replace(rows, delta=rows.delta + spread), self._theta_r, start)
+        wider = replace(rows, delta=rows.delta + spread)
+        best = fit(wider, self._theta_r, start, self._settings.fit_seconds)
         return _inside(found.bounds, best.phi, found.center, self._theta_e)
 
 

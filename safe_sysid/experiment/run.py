@@ -1,0 +1,87 @@
+"""One experiment from settings to tables: its campaign, its rows, and under which versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.experiment.campaign import Progress, Workers, carry_out, plan_of
+from safe_sysid.experiment.catalogue import Experiment, experiment_named
+from safe_sysid.experiment.result_table import ResultTable
+from safe_sysid.experiment.settings import ExperimentSettings
+from safe_sysid.experiment.store import Store
+from safe_sysid.experiment.trial import OK, Row
+from safe_sysid.versions import cpu_count, versions
+
+
+@dataclass(frozen=True, eq=False)
+class ExperimentResult:
+    """Rows of a campaign, and the tables made of them."""
+
+    experiment: Experiment
+    settings: ExperimentSettings
+    folder: Path
+    rows: list[Row]
+    tables: list[ResultTable]
+
+    @property
+    def violations(self) -> int:
+        """Promises of certificates that were broken while their assumptions held."""
+        return sum(bool(row.get('violation')) for row in self.rows)
+
+    @property
+    def failures(self) -> int:
+        """Trials without a result."""
+        return sum(row['status'] != OK for row in self.rows)
+
+    @property
+    def circumstances(self) -> str:
+        """Sentence with all that is needed to repeat the figures."""
+        known = {name: found for name, found in versions().items() if found}
+        listed = ', '.join(f'{name} {found}' for name, found in known.items())
+        cpu = sum(float(str(row.get('cpu_s') or 0.0)) for row in self.rows)
+        wall = sum(float(str(row.get('wall_s') or 0.0)) for row in self.rows)
+        quick = ' --quick' if self.settings.quick else ''
+        trials = f' --trials {self.settings.trials}' if self.settings.trials else ''
+        return (
+            f'`safe-sysid experiment {self.experiment.name}{quick}{trials} --seed '
+            f'{self.settings.seed}`: {len(self.rows)} trials, {cpu:.0f} s of processor time and '
+            f'{wall:.0f} s of workers, {cpu_count()} cores; {listed}.'
+        )
+
+    def as_markdown(self) -> str:
+        """Return a section for each table."""
+        head = f'# {self.experiment.title}\n\n{self.circumstances}\n'
+        return '\n\n'.join([head, *(table.as_markdown() for table in self.tables)]) + '\n'
+
+    def __str__(self) -> str:
+        texts = [table.as_text() for table in self.tables]
+        return '\n\n'.join([self.experiment.title, *texts, self.circumstances])
+
+
+def run_campaign(name: str, settings: ExperimentSettings, progress: Progress) -> ExperimentResult:
+    """Carry out what is left of a campaign, and make its tables."""
+    experiment = experiment_named(name)
+    trials = experiment.trials(settings)
+    workers = Workers(settings.cluster, settings.workers or Workers().count)
+    folder = _folder(name, settings)
+    with Store(folder) as store:
+        store.agree(plan_of(name, trials))
+        rows = carry_out(store, experiment.trial, trials, workers, progress)
+    return ExperimentResult(experiment, settings, folder, rows, experiment.tables(rows))
+
+
+def _folder(name: str, settings: ExperimentSettings) -> Path:
+    """Return where rows are kept; a campaign that is there is only gone on with when asked to."""
+    if settings.resume is not None:
+        if not (settings.resume / 'campaign.json').exists():
+            raise ConfigError(f'{settings.resume} holds no campaign to go on with')
+        return settings.resume
+    folder = settings.out or Path(f'experiment_{name}')
+    if (folder / 'campaign.json').exists():
+        raise ConfigError(
+            f'{folder} holds a campaign already: --resume {folder} goes on with it, --out DIR '
+            'keeps another one elsewhere'
+        )
+    return folder

@@ -1,0 +1,21 @@
+"""What an experiment is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from safe_sysid.config import Count, Natural, Settings
+
+
+@dataclass(frozen=True)
+class ExperimentSettings(Settings):
+    """How much, from which seed, and where rows are kept."""
+
+    trials: Count | None = None  # a cell; each experiment has its own number when none is given
+    seed: Natural = 1  # of the random numbers
+    quick: bool = False  # fewer cells and one trial in each: at most 10 minutes on two cores
+    cluster: str = ''  # address of a Dask scheduler, tcp://HOST:PORT; else processes of our own
+    workers: Count | None = None  # processes of our own, as many as there are cores when not given
+    resume: Path | None = None  # go on with the campaign in this folder
+    out: Path | None = None  # keep the rows in this folder; else experiment_NAME

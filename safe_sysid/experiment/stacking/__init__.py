@@ -1,0 +1,1 @@
+"""Table III of "Provably-Safe, Online System Identification": stacking unknown dumbbells."""

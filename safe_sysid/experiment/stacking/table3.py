@@ -1,0 +1,148 @@
+"""Table III: three tasks, eleven methods, five loads; who succeeds, and who breaks what.
+
+Loads of a stack are done each for itself, as independent cells tell more than the first failure of
+a stack; the first load at which a method fails follows from them. All methods of a cell have the
+same arm, truth, sensor errors and motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from safe_sysid.experiment.settings import ExperimentSettings
+from safe_sysid.experiment.stacking.course import GAINS, PLANTS, certificate_of, figures_of, follow
+from safe_sysid.experiment.stacking.learning import Learned, arm_of, learned, touches_itself
+from safe_sysid.experiment.stacking.methods import METHODS, controller_of, estimate_of, phase_of
+from safe_sysid.experiment.stacking.scene import HEAVIEST, Scene, scene_names, scene_of
+from safe_sysid.experiment.trial import Row, Trial, seed_of
+from safe_sysid.measure.clock import Clock
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.tracking_error import tracking_error
+
+NAME = 'table3'
+LOADS = tuple(f'dumbbell_{pounds}lb' for pounds in (4, 5, 6, 7, 8))
+QUICK_LOADS = (LOADS[0], LOADS[-1])
+TRIALS = 5  # a cell, as published
+TOLERANCES = (10.0, 15.0, 20.0)  # [mm] of the place; the second decides
+TILT = 5.0  # [degrees] of the bar
+
+
+def trials(settings: ExperimentSettings) -> list[Trial]:
+    """All cells, those of one load and number next to each other: they share what was learned."""
+    count = settings.trials or (1 if settings.quick else TRIALS)
+    loads = QUICK_LOADS if settings.quick else LOADS
+    return [
+        Trial(
+            NAME,
+            {
+                'task': task,
+                'method': method,
+                'load': load,
+                'plant': plant,
+                'number': number,
+                'effort': 'quick' if settings.quick else 'full',
+            },
+            seed_of(settings.seed, (NAME, load), number),
+        )
+        for number in range(count)
+        for load in loads
+        for method in METHODS
+        for task in scene_names()
+        for plant in PLANTS
+        if (task != 'c' or load == HEAVIEST)
+        and (plant == 'noisy' or METHODS[method].is_certified or not settings.quick)
+    ]
+
+
+def trial(spec: Trial) -> Row:
+    """Excite the arm if the method does, then carry the load along the motion of the task."""
+    task, name, load, plant, effort = (
+        str(spec.settings[key]) for key in ('task', 'method', 'load', 'plant', 'effort')
+    )
+    method, scene, arm = METHODS[name], scene_of(task), arm_of(load, spec.seed)
+    phase = phase_of(method, load, spec.seed, effort)
+    taught = None if phase is None else learned(phase)
+    estimate = estimate_of(method, load, spec.seed, taught)
+    controller = controller_of(method, arm.nominal, Clock(0), phase)
+    rng = np.random.default_rng([spec.seed, 4])
+    course = follow(arm.truth, controller, estimate, scene, plant, rng)
+    figures: Row = dict(figures_of(course, arm.nominal, scene))
+    row = {**_taught(taught), **figures}
+    row |= _success(row, scene, is_excited_safely=_excited_safely(taught))
+    if method.is_certified:
+        row |= _promise(row, scene, arm.nominal, estimate, plant)
+    return row
+
+
+def _taught(taught: Learned | None) -> Row:
+    """Return columns of the excitation."""
+    if taught is None:
+        return {}
+    width = taught.estimate.end_effector_bounds.radius
+    return {
+        'mass_half_width': float(width[0]),
+        'mass_error': float(taught.estimate.end_effector[0] - _mass(taught)),
+        'condition': taught.condition,
+        'truth_inside': taught.contains_truth,
+        'excite_torque_share': taught.torque_share,
+        'excite_touches_itself': touches_itself(taught),
+        'excite_plans': taught.plans,
+    }
+
+
+def _mass(taught: Learned) -> float:
+    return float(taught.arm.truth.theta[taught.arm.truth.layout.end_effector][0])
+
+
+def _excited_safely(taught: Learned | None) -> bool:
+    return taught is None or (taught.torque_share <= 1.0 and not touches_itself(taught))
+
+
+def _success(row: Mapping[str, object], scene: Scene, *, is_excited_safely: bool) -> Row:
+    """Return whether the load arrived, for each tolerance, and in which phase it went wrong."""
+    number = {key: float(str(x)) for key, x in row.items() if isinstance(x, float)}
+    touched = number['clearance_mm'] <= 0.0
+    broken = (
+        number['clipped_share'] > 0.0
+        or number['velocity_share'] > 1.0
+        or number['outside_position'] > 0.0
+    )
+    placed = {
+        tolerance: scene.is_path
+        or (number['final_error_mm'] <= tolerance and number['tilt_deg'] <= TILT)
+        for tolerance in TOLERANCES
+    }
+    fine = is_excited_safely and not touched and not broken
+    found: Row = {f'success_{tolerance:.0f}mm': fine and at for tolerance, at in placed.items()}
+    failed = 'excite' if not is_excited_safely else '' if fine and placed[15.0] else 'task'
+    return {**found, 'touched': touched, 'limit_broken': broken, 'failed_in': failed}
+
+
+def _promise(
+    row: Mapping[str, object],
+    scene: Scene,
+    nominal: RobotModel,
+    estimate: ParameterEstimate,
+    plant: str,
+) -> Row:
+    """Return whether the motion is certified, and whether what that promises was kept."""
+    certified, margin = certificate_of(scene, nominal, estimate)
+    bound = float(tracking_error(nominal, estimate, GAINS).position.max())
+    left = 1.0 - float(str(row['largest_error_rad'])) / bound
+    false = PLANTS[plant][1]
+    broken = left < 0.0 or bool(row['touched']) or bool(row['limit_broken'])
+    return {
+        'certified': certified,
+        'certificate_margin': margin[:120],
+        'bound_margin': left,
+        'assumption_false': false,
+        'violation': certified and broken and not false,
+    }
+
+
+def count_of(rows: Sequence[Row], column: str) -> int:
+    """How many rows have a column that is true."""
+    return sum(bool(row.get(column)) for row in rows)

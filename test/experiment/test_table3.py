@@ -1,0 +1,127 @@
+"""Table III: which trials there are, what its tables say, and that a trial is a pure function."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.experiment.published import published
+from safe_sysid.experiment.settings import ExperimentSettings
+from safe_sysid.experiment.stacking import scene, table3
+from safe_sysid.experiment.stacking.learning import arm_of
+from safe_sysid.experiment.stacking.methods import METHODS
+from safe_sysid.experiment.stacking.table3_text import tables
+from safe_sysid.experiment.trial import result_of, row_of
+
+FULL, QUICK = ExperimentSettings(), ExperimentSettings(quick=True)
+
+
+def made_up(spec, **columns):
+    """Row of a trial that succeeded, but for what is given."""
+    row = {
+        **spec.columns,
+        **{'status': 'ok', 'reason': '', 'touched': False, 'limit_broken': False},
+        **{f'success_{tolerance:.0f}mm': True for tolerance in table3.TOLERANCES},
+        **{'final_error_mm': 1.0, 'largest_error_mm': 2.0, 'torque_share': 0.5},
+        **{'torque_change': 0.1, 'certified': True, 'bound_margin': 0.5},
+        **{'assumption_false': '', 'violation': False},
+    }
+    return row | columns
+
+
+def found(heading, rows):
+    (table,) = [each for each in tables(rows) if each.heading.startswith(heading)]
+    return {row[0]: row for row in table.rows}, table
+
+
+def test_every_method_of_the_paper_has_all_cells():
+    assert set(published('provably_safe_online')['table3']) == set(METHODS)
+    every = table3.trials(FULL)
+    assert len(every) == 11 * (5 + 5 + 1) * table3.TRIALS * 2
+    assert len({trial.key for trial in every}) == len(every)
+    assert len(table3.trials(QUICK)) == 11 * 5 + 3 * 5
+
+
+def test_methods_of_a_cell_have_the_same_arm_and_others_another():
+    seeds = {}
+    for trial in table3.trials(FULL):
+        seeds.setdefault((trial.settings['load'], trial.settings['number']), set()).add(trial.seed)
+    assert all(len(each) == 1 for each in seeds.values())
+    assert len({seed for each in seeds.values() for seed in each}) == len(seeds)
+    load, seed = 'dumbbell_4lb', 7
+    assert np.array_equal(arm_of(load, seed).truth.theta, arm_of(load, seed).truth.theta)
+    assert not np.array_equal(arm_of(load, seed).truth.theta, arm_of(load, 8).truth.theta)
+
+
+def test_first_failure_stands_beside_the_published_one():
+    trials = table3.trials(replace(FULL, trials=3))
+    fails = {'success_15mm': False}
+    rows = [
+        made_up(
+            trial, **(fails if trial.settings['method'] == 'grav-pid' and at_six(trial) else {})
+        )
+        for trial in trials
+    ]
+    by_method, _ = found('First failure, ideal', rows)
+    assert by_method['grav-pid'][1:5] == ('6lb', 'none', '6lb', '6lb')
+    assert by_method['ours'][5:] == ('success', 'success')
+
+
+def at_six(trial):
+    return trial.settings['load'] == 'dumbbell_6lb' and trial.settings['number'] < 2
+
+
+def test_a_broken_promise_counts_unless_an_assumption_was_false():
+    rows = [
+        made_up(trial, violation=trial.settings['plant'] == 'ideal')
+        for trial in table3.trials(replace(FULL, trials=1))
+    ]
+    by_method, _ = found('What was promised', rows)
+    assert set(by_method) == {'ours', 'random', 'conservative'}
+    assert by_method['ours'][3:5] == ('22', '11') or by_method['ours'][4] == '11'
+    noisy = [
+        made_up(row_of_trial, assumption_false='noise') for row_of_trial in table3.trials(QUICK)
+    ]
+    assert found('What was promised', noisy)[0]['ours'][3:6] == ('0', '0', '–')
+
+
+def test_trials_that_failed_are_listed_with_their_reason():
+    first, *others = table3.trials(QUICK)
+    rows = [made_up(trial) for trial in others]
+    rows.append({**first.columns, 'status': 'refused', 'reason': 'ConfigError: no'})
+    by_method, table = found('Trials without', rows)
+    assert len(table.rows) == 1
+    assert by_method['ours'][-1] == 'ConfigError: no'
+
+
+@pytest.mark.slow
+def test_walls_leave_the_gap_and_an_impossible_scene_is_refused(monkeypatch):
+    narrow = scene.scene_of('c')
+    heavy = scene.RobotModel.named(scene.ROBOT).with_payload(scene.read_payload(scene.HEAVIEST))
+    q = np.array([narrow.motion.desired(t)[0] for t in np.arange(0.0, 2.0, 0.01)])
+    for name, wall in narrow.shapes.items():
+        assert scene.clearance_to(heavy, {name: wall}, q) == pytest.approx(0.01, abs=1e-3)
+    monkeypatch.setattr(scene, 'TORQUE_SHARE', 0.1)
+    with pytest.raises(ConfigError, match='the scene of task a is impossible'):
+        scene.scene_of.__wrapped__('a')
+
+
+@pytest.mark.slow
+def test_the_same_trial_comes_out_the_same():
+    (spec, *_) = [t for t in table3.trials(QUICK) if t.settings['method'] == 'wrong']
+    once, again = (row_of(table3.trial, spec)[0] for _ in range(2))
+    assert once['status'] == 'ok', once['reason']
+    assert result_of(once) == result_of(again)
+
+
+@pytest.mark.nightly
+def test_quick_table_keeps_every_promise_and_ours_places_every_dumbbell(tmp_path):
+    from safe_sysid import run_experiment
+
+    pytest.importorskip('distributed')
+    result = run_experiment('table3', replace(QUICK, out=tmp_path / 'rows'))
+    assert (result.violations, result.failures) == (0, 0)
+    ours = [row for row in result.rows if row['method'] == 'ours' and row['task'] != 'c']
+    assert all(row['success_15mm'] and row['truth_inside'] for row in ours)
+    assert any(row['certified'] and not row['assumption_false'] for row in ours)
