@@ -10,8 +10,7 @@ HELP = "repeat a table of a paper as a campaign of trials, ours beside the paper
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which table, how many trials, where they run and where rows are kept."""
     from safe_sysid.cli.setting_options import add_setting
-    from safe_sysid.experiment.catalogue import NAMES
-    from safe_sysid.experiment.settings import ExperimentSettings
+    from safe_sysid.experiment.settings import NAMES, ExperimentSettings
 
     parser.add_argument('name', choices=NAMES, metavar='NAME', help=', '.join(NAMES))
     add_setting(parser, ExperimentSettings, 'quick', '--quick')

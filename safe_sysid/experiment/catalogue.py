@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.result_table import ResultTable
-from safe_sysid.experiment.settings import ExperimentSettings
+from safe_sysid.experiment.settings import NAMES, ExperimentSettings
 from safe_sysid.experiment.trial import Row, Trial, TrialFunction
 
 
@@ -30,6 +30,3 @@ def experiment_named(name: str) -> Experiment:
         title = 'Table III: eleven methods stack dumbbells they do not know'
         return Experiment(name, title, table3.trials, table3.trial, table3_text.tables)
     raise ConfigError(f"there is no experiment '{name}', there are {', '.join(NAMES)}")
-
-
-NAMES = ('table3',)

@@ -1,4 +1,4 @@
-"""What an experiment is asked for."""
+"""Which experiments there are, and what one is asked for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safe_sysid.config import Count, Natural, Settings
+
+NAMES = ('table3',)
 
 
 @dataclass(frozen=True)

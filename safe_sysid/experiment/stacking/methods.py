@@ -112,7 +112,8 @@ def adapted(law: str, phase: Phase) -> Array:
     robot = robot_of(phase, taught.arm)
     for sample in taught.episode.samples:
         robot.apply(controller.step(robot.measure(), sample.plan, taught.estimate))
-    return adaptation.theta.copy()
+    theta_hat: Array = adaptation.theta.copy()
+    return theta_hat
 
 
 def _adaptive(
