@@ -139,11 +139,11 @@ def new_arm(
         ConfigError: a limit is missing or a placeholder, or files are there already.
 
     """
+    tool = None if settings.tool is None else read_tool(settings.tool)
     with tempfile.TemporaryDirectory() as folder:
         topic = str(description)
         source = described_on(topic, Path(folder)) if is_topic(topic) else Path(description)
         arm = described_arm(source, settings)
-    tool = None if settings.tool is None else read_tool(settings.tool)
     files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
     return NewArm(arm, files, standing_share(files, poses) if poses else None)
 

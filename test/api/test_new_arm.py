@@ -7,7 +7,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from scipy.spatial import ConvexHull
-from tiers import slow_after
 import yaml
 
 import safe_sysid as ss
@@ -265,7 +264,8 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
         assert words in found[item].detail
 
 
-@pytest.mark.parametrize('name', slow_after(1, ['robotiq_2f85', 'franka_hand']))
+@pytest.mark.slow
+@pytest.mark.parametrize('name', ['robotiq_2f85', 'franka_hand'])
 def test_a_gripper_at_the_tip_is_what_the_loop_expects(name, tmp_path):
     urdf = tmp_path / 'my_arm.urdf'
     urdf.write_text((share_directory() / 'urdf' / 'two_link.urdf').read_text(encoding='utf-8'))
