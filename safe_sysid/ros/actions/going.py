@@ -43,10 +43,10 @@ class Going:
         mode = self._loop.mode
         if mode is Mode.TASK:
             self._has_begun = True
-        if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
-            return None
         if mode in LEARNS and not self._has_begun:
             self._looks = 0
+            return None
+        if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
             return None
         if mode in BEGINS and not self._has_begun:
             return None if self._looks <= PATIENCE else Outcome(False, 'the task does not begin')

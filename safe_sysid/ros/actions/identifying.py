@@ -80,10 +80,6 @@ class Identifying:
                 return Outcome(False, 'the planner does not answer; nothing was begun')
             self._tell(self._wanted)
             return None
-        is_known = bool(self._wanted and self._bounds()[0]) and not self.limited_by
-        if is_known and self._loop.mode not in (*LEARNS, Mode.TASK, Mode.BRAKING):
-            self._tell(())
-            return self._outcome(Mode.IDENTIFIED)
         if self._loop.mode in LEARNS:
             self._has_begun = True
             return None

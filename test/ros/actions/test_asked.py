@@ -158,12 +158,27 @@ def test_time_that_is_up_brakes_and_says_what_is_still_wide(monkeypatch):
     assert outcome.message.startswith('time is up; m is known to +-0.5')
 
 
-def test_what_is_known_well_enough_moves_nothing():
+def test_what_is_left_to_learn_comes_first_however_long_it_takes():
+    loop = Loop(Mode.HOLDING)
+    asked, _ = going(loop)
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP), AWAY: '0.5'}
+    loop.mode, loop.rests = Mode.EXCITING, False
+    assert [asked.step() for _ in range(MANY)] == [None] * MANY
+    loop.mode, loop.rests = Mode.IDENTIFIED, True
+    assert asked.step() is None
+    loop.mode = Mode.TASK
+    assert asked.step() is None
+    loop.mode = Mode.IDENTIFIED
+    assert asked.step().success
+
+
+def test_bounds_that_were_narrow_before_another_payload_are_not_taken_for_its_own():
     loop = Loop(Mode.HOLDING)
     loop.says[LEARNS_TO] = '[0.3]'
     asked, _ = identifying(loop, [0.3], ([1.0], [1.2]))
-    assert asked.step().success
-    assert loop.asked == []
+    assert asked.step() is None
+    assert loop.asked == [Signal.EXCITE]
 
 
 @pytest.mark.parametrize('wanted', [[-0.1], [float('nan')], [0.1] * 11])

@@ -186,10 +186,10 @@ def test_a_user_learns_goes_around_what_appears_and_changes_the_payload(tmp_path
 
         with loop_that_has_learned(tmp_path) as loop:
             identify, go_to = Client(loop, Identify, 'identify'), Client(loop, GoTo, 'go_to')
-            scene = loop.create_publisher(MarkerArray, 'obstacles', 10)
             known_to(identify, Identify, 0.3)
             reached(loop, go_to, GoTo, HERE)
 
+            scene = loop.create_publisher(MarkerArray, 'obstacles', 10)
             show_box(scene)
             loop.wait(lambda: planner_says(loop, 'obstacles') == '1', 'the box is known')
             before = len(loop.samples)
