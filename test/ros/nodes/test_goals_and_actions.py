@@ -181,10 +181,14 @@ def show_box(publisher):
 @pytest.mark.nightly
 def test_a_user_learns_goes_around_what_appears_and_changes_the_payload(tmp_path):
     box = Obstacles.of({'box': Box(np.array(BETWEEN), np.full(3, HALF), np.eye(3))})
+    unhurried = (
+        '-p',
+        'planner:planner.pace:=10.0',
+    )  # searches end in their time on a busy machine
     with importable('safe_sysid_interfaces', ROOT):
         from safe_sysid_interfaces.action import GoTo, Identify
 
-        with loop_that_has_learned(tmp_path) as loop:
+        with loop_that_has_learned(tmp_path, *unhurried) as loop:
             identify, go_to = Client(loop, Identify, 'identify'), Client(loop, GoTo, 'go_to')
             known_to(identify, Identify, 0.3)
             reached(loop, go_to, GoTo, HERE)
