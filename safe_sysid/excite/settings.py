@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from safe_sysid.config import (
     Count,
@@ -19,10 +19,12 @@ from safe_sysid.config import (
     from_mapping,
     read_yaml,
 )
-from safe_sysid.model.arm import Arm
 from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.share import share_directory
 from safe_sysid.versions import cpu_count
+
+if TYPE_CHECKING:
+    from safe_sysid.model.arm import Arm
 
 Basis = Annotated[str, OneOf(('fourier', 'bspline'))]
 Friction = Annotated[str, OneOf(('Fc', 'Fv', 'Ia', 'beta'))]
