@@ -183,7 +183,7 @@ def test_a_user_learns_goes_around_what_appears_and_changes_the_payload(tmp_path
     box = Obstacles.of({'box': Box(np.array(BETWEEN), np.full(3, HALF), np.eye(3))})
     unhurried = (
         '-p',
-        'planner:planner.pace:=10.0',
+        'planner:planner.pace:=3.0',
     )  # searches end in their time on a busy machine
     with importable('safe_sysid_interfaces', ROOT):
         from safe_sysid_interfaces.action import GoTo, Identify
