@@ -18,6 +18,11 @@ from safe_sysid.measure.bag.topic import Delivery
 DEPTH = 2000  # messages per topic: 2 s at 1 kHz
 
 
+def inbox_of(node: str) -> str:
+    """Name of the node in which another one subscribes."""
+    return f'_{node}_inbox'
+
+
 class Letter(NamedTuple):
     """A serialised message."""
 
@@ -32,7 +37,7 @@ class Inbox:
 
     def __init__(self, node: Node) -> None:
         self._node = Node(
-            f'_{node.get_name()}_inbox',
+            inbox_of(node.get_name()),
             namespace=node.get_namespace(),
             context=node.context,
             use_global_arguments=False,  # they are for the other node

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rclpy.node import Node
 
-RECORDER = 'recorder_inbox'  # node in which it subscribes
+from safe_sysid.ros.messages.inbox import inbox_of
+
+RECORDER = inbox_of('recorder')  # node in which it subscribes
 ONCE = ('joint_states', 'torque_command')  # topics that are not told again to who comes late
 
 
