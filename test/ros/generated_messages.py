@@ -43,7 +43,6 @@ INSIDE_ACTIONS = (
     'std_msgs',
     'geometry_msgs',
     'sensor_msgs',
-    'trajectory_msgs',
 )
 PARTS = (
     'rosidl_generator_c',
