@@ -7,7 +7,8 @@ import signal
 
 from fuzz.edits import EDITS, edited
 from fuzz.file_kinds import file_kinds
-from hypothesis import HealthCheck, given, settings
+from fuzz.searched import searched, some_or
+from hypothesis import given
 import pytest
 
 from safe_sysid.errors import SafeSysidError
@@ -19,7 +20,6 @@ KINDS = (
     *('world', 'excitation', 'calibration', 'gains', 'promise', 'table', 'poses', 'mcap'),
     *('sqlite3', 'metadata', 'STL', 'OBJ', 'COLLADA'),
 )
-FEW, MANY = 40, 4500
 
 
 class TooLong(BaseException):
@@ -67,17 +67,9 @@ def test_the_file_itself_is_read(kind, tmp_path):
     kind.read(path)
 
 
-@pytest.mark.parametrize(
-    'examples', [FEW, pytest.param(MANY, marks=pytest.mark.nightly)], ids=['few', 'many']
-)
+@some_or(40, 4500)
 def test_a_damaged_file_is_read_or_refused_in_a_sentence(kind, tmp_path, examples):
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+    @searched(examples)
     @given(EDITS)
     def damage(edits):
         read_or_refused(kind, tmp_path, edited(kind.data, edits))

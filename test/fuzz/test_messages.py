@@ -1,10 +1,10 @@
 """Messages from outside with any content: each is understood, or refused in a sentence."""
 
+from fuzz.searched import searched, some_or
 from geometry_msgs.msg import Point, TransformStamped
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from visualization_msgs.msg import Marker, MarkerArray
@@ -26,25 +26,16 @@ from safe_sysid.track.guarded_torque import Command
 
 MODEL = RobotModel.named('two_link')
 NAMES = list(MODEL.layout.joint_names)
-FEW, MANY = 60, 6000
 HARSH = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 1e-12, 2.0**53]
 NUMBERS = st.one_of(st.sampled_from(HARSH), st.floats(-10.0, 10.0))
 WHOLE = st.one_of(st.sampled_from([0, 1, 2, 3, 12, 2**31 - 1, -(2**31)]), st.integers(-5, 15))
 TEXTS = st.sampled_from(['', 'base_link', 'camera', '/', 'ß', 'a' * 300, 'x\x01y'])
 JOINT_NAMES = st.lists(st.sampled_from([*NAMES, 'gripper', '']), max_size=5)
-EXAMPLES = pytest.mark.parametrize(
-    'examples', [FEW, pytest.param(MANY, marks=pytest.mark.nightly)], ids=['few', 'many']
-)
+EXAMPLES = some_or(60, 6000)
 
 
 def look_at(examples, strategy, check):
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+    @searched(examples)
     @given(strategy)
     def one(content):
         try:

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from hypothesis import HealthCheck, given, settings
+from fuzz.searched import searched, some_or
+from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 
@@ -10,7 +11,6 @@ from safe_sysid.bringup.processes import BACKENDS, Choices, processes_of
 from safe_sysid.cli import main as command
 from safe_sysid.errors import SafeSysidError
 
-FEW, MANY = 100, 9000
 VALUES = st.sampled_from(
     [
         *('', '-', '--', '-1', '0', '1e999', 'nan', 'inf', '٣', 'true', 'null', '[]', '{}', '[1'),
@@ -19,19 +19,7 @@ VALUES = st.sampled_from(
         *('\n', '%s', '{joint}', '{0.__class__}', '$HOME', '`id`', 'mass=1', 'csv=/dev/full'),
     ]
 )
-EXAMPLES = pytest.mark.parametrize(
-    'examples', [FEW, pytest.param(MANY, marks=pytest.mark.nightly)], ids=['few', 'many']
-)
-
-
-def many(examples):
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+EXAMPLES = some_or(100, 9000)
 
 
 def options_of(name):
@@ -46,7 +34,7 @@ def options_of(name):
 def test_a_command_line_is_understood_or_refused_in_two_lines(name, examples, capsys):
     words = st.one_of(st.sampled_from(options_of(name)), VALUES)
 
-    @many(max(examples // len(command.COMMANDS), 5))
+    @searched(max(examples // len(command.COMMANDS), 5))
     @given(st.lists(words, max_size=7))
     def one(given_words):
         capsys.readouterr()
@@ -78,7 +66,7 @@ def test_what_is_to_be_started_is_known_or_refused(examples, tmp_path, monkeypat
         lambda names: st.fixed_dictionaries({name: fields[name] for name in names})
     )
 
-    @many(examples)
+    @searched(examples)
     @given(st.sampled_from([*sorted(BACKENDS), 'nothing', '']), chosen)
     def one(name, given_choices):
         try:
