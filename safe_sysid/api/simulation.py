@@ -112,7 +112,9 @@ def simulate(
 ) -> SimulatedRun:
     """Simulate the closed loop: identify, plan, track, until time is over or all is done.
 
-    Time stands still while plans are searched, so that a run does not depend on the machine.
+    Simulated time stands still while plans are searched, so that no machine is too slow. A search
+    ends after its budget of real time (`planner.budget` of the loop), so a slow machine may find
+    other plans.
 
     Args:
         arm: what `load_arm` returns or takes.
