@@ -126,9 +126,7 @@ class LoopSettings(Settings):
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
-    promise: Promised = (
-        'none'  # statistical: friction that the prior leaves open, as calibrate saw it
-    )
+    promise: Promised = 'none'  # statistical: friction left open by the prior, as calibrate saw it
 
     @property
     def is_lockstep(self) -> bool:

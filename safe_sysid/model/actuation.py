@@ -80,7 +80,7 @@ class Actuation:
         return np.where(self.bandwidth > 0.0, share * np.abs(span), 0.0)
 
     def __str__(self) -> str:
-        source = 'stated' if self.is_stated else 'assumed for its kind of arm'
+        source = 'stated' if self.is_stated else 'assumed, as no figure is stated'
         ratio, absolute = (_range(values) for values in (100.0 * self.ratio, self.absolute))
         return f'within {ratio} % and {absolute} N m of the command ({source})'
 

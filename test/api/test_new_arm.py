@@ -258,7 +258,7 @@ def test_the_command_writes_and_prints(description, tmp_path, capsys):
     for item, words in (
         ('measured torque', 'assumed for its kind of arm'),
         ('readings', 'assumed for its kind of arm: encoders have steps of at most 0.00153 rad'),
-        ('commanded torque', '(assumed for its kind of arm)'),
+        ('commanded torque', '(assumed, as no figure is stated)'),
     ):
         assert found[item].verdict is Verdict.WARN
         assert words in found[item].detail

@@ -41,8 +41,7 @@ def test_where_nothing_is_stated_figures_are_wide_and_said():
     np.testing.assert_array_equal(assumed.ratio, [0.05, 0.05])
     np.testing.assert_allclose(assumed.absolute, [1.2, 0.6])
     assert str(assumed) == (
-        'within 5 % and 0.6 to 1.2 N m of the command (assumed, as the settings of the arm say '
-        'nothing)'
+        'within 5 % and 0.6 to 1.2 N m of the command (assumed, as no figure is stated)'
     )
 
 
