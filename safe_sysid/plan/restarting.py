@@ -105,7 +105,9 @@ class RestartingPlanner:
         now: float,
     ) -> PlanResult | None:
         """Return the result, if it is a new one; `now` is on a steady clock [s]."""
-        if self._planner is not None and not self._is_followed(now):
+        if self._planner is not None and (
+            not self._is_followed(now) or self._rests_elsewhere(measurement.stamp)
+        ):
             self.forget()
         if self._planner is None:
             if self._followed is not None and measurement.stamp < self._followed.end:
@@ -132,6 +134,18 @@ class RestartingPlanner:
         if plan is None:
             return True
         return self._agreement.holds(self.clock.stamp(plan.start_time), self._followed, now)
+
+    def _rests_elsewhere(self, stamp: int) -> bool:
+        """Whether the arm rests at the end of a plan that began after all that this knows.
+
+        One that was asked for before somebody braked, and came after they went on.
+        """
+        followed, result = self._followed, self.result
+        if followed is None or result is None or stamp < followed.end:
+            return False
+        known = [plan for plan in (result.plan, result.successor) if plan is not None]
+        starts = [self.clock.stamp(plan.start_time) for plan in known]
+        return bool(starts) and followed.start > max(starts)
 
     def _new_planner(self, mission: Purpose) -> RecedingHorizonPlanner:
         self._agreement, self._cancelled = Agreement(self._patience), Event()

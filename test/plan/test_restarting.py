@@ -134,6 +134,22 @@ def test_in_lockstep_what_is_followed_does_not_matter(problem):
         assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
 
 
+def test_it_begins_again_where_the_arm_rests_on_a_later_plan(problem):
+    """In lockstep too; else it would never say that nothing is left to do."""
+    planner = lockstep(problem)
+    begun = planner.step(IDLE, at(0.0), problem.bounds, 0.0).plan
+    planner.note_followed(Followed(stamp(1.0), stamp(3.0)))  # of a planner before
+    planner.step(IDLE, at(2.9), problem.bounds, 2.9)
+    assert planner.result.plan is begun
+    assert not planner.follows_result
+    again = planner.step(IDLE, at(3.1), problem.bounds, 3.1)
+    assert again.plan.start_time == pytest.approx(3.1)
+    follow(planner)
+    assert planner.follows_result
+    planner.step(IDLE, at(9.0), problem.bounds, 9.0)
+    assert planner.result.plan is again.plan
+
+
 def test_every_beginning_asks_for_the_problem_anew(problem):
     asked = []
     planner = RestartingPlanner(lambda: asked.append(1) or problem, SETTINGS)
