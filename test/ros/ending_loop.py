@@ -46,8 +46,9 @@ SETTINGS = {
 class EndingLoop:
     """`safe-sysid run`, an arm that it moves, and a log of that arm by somebody else."""
 
-    def __init__(self, folder, run, observer):
+    def __init__(self, folder, run, driver, observer):
         self._log, self.process, self._observer = folder / 'driver.jsonl', run, observer
+        self._driver = driver
 
     def wait_for_motion(self, moment):
         """Until a plan that goes somewhere is as old as said [s]."""
@@ -103,6 +104,8 @@ class EndingLoop:
         still say that it follows the next one.
         """
         self._observer.wait(lambda: self.process.poll() is not None, 'the run ends', PATIENCE)
+        if str(MUJOCO) in self._driver.args:  # DDS may notice late that nobody is left
+            self._driver.send_signal(signal.SIGUSR1)
         self._observer.wait(lambda: 'over' in self.log[-1], 'the driver ends', PATIENCE)
         plans = [plan for plan in self._observer.plans if plan.points][-2:]
         states = [line for line in self.log if 'q' in line]
@@ -153,7 +156,7 @@ def _ending_loop(folder, options, driver, changes):
             preexec_fn=die_with_parent,
         )
         started.append(run)
-        yield EndingLoop(folder, run, Observer())
+        yield EndingLoop(folder, run, started[0], Observer())
     finally:
         nodes = pids_of(started[-1].pid) if len(started) > 1 else []
         for process in started:

@@ -8,13 +8,15 @@ loop believes of an arm cannot be wrong in the same way here. Time goes on as th
 fast as the clock (`pace=answer`). In both, time that cannot be kept is given up.
 
 Where the publisher of commands has gone, the controller does what `end` says; with `seconds_after`
-the process ends so much simulated time later, else it goes on.
+the process ends so much simulated time later, else it goes on. SIGUSR1 says that it has gone, for
+who knows before DDS does.
 """
 
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 import json
 from pathlib import Path
+import signal
 import sys
 import time
 
@@ -52,7 +54,8 @@ class Process:
     def __init__(self, node, driver, settings):
         self._node, self._driver, self._settings = node, driver, settings
         self._log = Path(settings.log).open('w', buffering=1) if settings.log else None  # noqa: SIM115
-        self._has_news = False
+        self._has_news = self._is_told = False
+        signal.signal(signal.SIGUSR1, self._on_signal)
         self.behind = 0  # ticks that were given up
         self._clock = node.create_publisher(Clock, '/clock', QUEUE)
         self._states = node.create_publisher(JointState, '/joint_states', QUEUE)
@@ -73,7 +76,7 @@ class Process:
             due = self._wait(due + period)
             self._driver.tick()
             self._say(q=self._driver.arm.q.tolist(), qd=self._driver.arm.qd.tolist())
-            is_there = self._node.count_publishers(TOPIC) > 0
+            is_there = self._is_anybody_there
             if was_commanded and not is_there:
                 if not after:
                     self._driver.leave()
@@ -84,6 +87,14 @@ class Process:
                 after = 0
             was_commanded = was_commanded or is_there
         self._say(over=True)
+
+    @property
+    def _is_anybody_there(self):
+        """Whether somebody may command: not where it was told that they all have ended."""
+        return not self._is_told and self._node.count_publishers(TOPIC) > 0
+
+    def _on_signal(self, *_):
+        self._is_told = True
 
     def _wait(self, due):
         """Until a deadline, and for an answer where one is expected."""
@@ -100,8 +111,12 @@ class Process:
 
     def _expects_answer(self, began):
         waits = self._settings.pace == 'answer' and self._driver.is_commanded
-        is_there = self._node.count_publishers(TOPIC) > 0 if waits else False
-        return is_there and not self._has_news and time.monotonic() - began < REPEATS
+        return (
+            waits
+            and self._is_anybody_there
+            and not self._has_news
+            and time.monotonic() - began < REPEATS
+        )
 
     def _tell(self):
         for kind, stamp in self._driver.words():
