@@ -19,7 +19,7 @@ VALUES = st.sampled_from(
         *('\n', '%s', '{joint}', '{0.__class__}', '$HOME', '`id`', 'mass=1', 'csv=/dev/full'),
     ]
 )
-EXAMPLES = some_or(100, 9000)
+EXAMPLES = some_or(60, 9000)
 
 
 def options_of(name):
@@ -71,7 +71,7 @@ def test_what_is_to_be_started_is_known_or_refused(examples, tmp_path, monkeypat
     def one(name, given_choices):
         try:
             processes = processes_of(name, replace(Choices(), **given_choices))
-        except SafeSysidError as error:
+        except (SafeSysidError, OSError) as error:  # the command makes a sentence of both
             assert str(error).strip()
         else:
             assert processes
