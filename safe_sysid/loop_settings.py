@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -138,9 +138,9 @@ class LoopSettings(Settings):
 
         Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
         """
-        model = self.described()
-        known = model, self.prior.estimate(model), self.gains.gains(model)
         promised = self._promised()
+        model = self._described(promised)
+        known = model, self.prior.estimate(model), self.gains.gains(model)
         more = () if promised is None else (promised.sentence,)
         if self.sampling == 'ideal':
             return LoopArm(*known, None, (*model.actuation.sentences, IDEAL, *more))
@@ -149,12 +149,13 @@ class LoopSettings(Settings):
 
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""
+        return self._described(self._promised())
+
+    def _described(self, promised: PromisedFriction | None) -> RobotModel:
         path = Path(self.robot)
         is_file = path.suffix in ('.yaml', '.yml')
         model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
-        promised = self._promised()
-        if promised is not None:
-            model = replace(model, uncertainty=promised.widths.over(model.uncertainty))
+        model = model if promised is None else promised.of(model)
         return model.with_payload(read_payload(self.payload)) if self.payload else model
 
     def _promised(self) -> PromisedFriction | None:

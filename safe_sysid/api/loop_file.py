@@ -17,6 +17,7 @@ from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.promised_friction import promised_friction
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
@@ -83,7 +84,8 @@ def read_loop(
     common = from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}')
     held = read_payload(payload) if isinstance(payload, str) else payload
     shape = held or (read_payload(common.payload) if common.payload else None)
-    model = arm.model if shape is None else arm.model.with_payload(shape)
+    bare = arm.model if common.promise == 'none' else promised_friction(arm).of(arm.model)
+    model = bare if shape is None else bare.with_payload(shape)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
         model,

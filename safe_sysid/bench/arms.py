@@ -48,7 +48,7 @@ ARMS = {
     'Panda': PublicArm(
         'panda_description/urdf/panda.urdf', 'torque-sensor', {'tip': 'panda_hand'}
     ),
-    # 180 degrees a second is what the makers of xArm7 and Z1 name, as their URDFs do.
+    # Whether the 180 degrees a second of xArm7 and Z1 are true, nobody has looked up.
     'xArm7': PublicArm(
         'xarm_description/urdf/xarm7.urdf', 'current', {'trust': ('velocity-half-turn',)}
     ),

@@ -161,7 +161,7 @@ def _without_pose(problem: DesignProblem, rows: Array) -> str:
     """Say what stands in the way at poses whose rows (poses, rows) are not all above 0."""
     model, names = problem.model, problem.contacts.names
     gaps, torques = np.split(rows, [len(problem.checks) * len(names)], axis=1)
-    by_name = gaps.reshape(len(rows), -1, len(names)).min(axis=1)
+    by_name = gaps.reshape(len(rows), len(problem.checks), len(names)).min(axis=1)
     by_joint = torques.reshape(len(rows), -1, model.n).min(axis=1)
     worst = int(np.argmin(np.mean(np.hstack([by_name, by_joint]) > 0.0, axis=0)))
     if worst < len(names):

@@ -27,7 +27,7 @@ class ExperimentResult:
 
     @property
     def violations(self) -> int:
-        """Promises of certificates that were broken while their assumptions held."""
+        """Promises of certificates and bounds that were broken while their assumptions held."""
         return sum(bool(row.get('violation')) for row in self.rows)
 
     @property

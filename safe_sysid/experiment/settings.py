@@ -16,7 +16,7 @@ class ExperimentSettings(Settings):
 
     trials: Count | None = None  # a cell; each experiment has its own number when none is given
     seed: Natural = 1  # of the random numbers
-    quick: bool = False  # fewer cells and one trial in each: at most 10 minutes on two cores
+    quick: bool = False  # fewer cells, shorter searches, and one trial in each
     cluster: str = ''  # address of a Dask scheduler, tcp://HOST:PORT; else processes of our own
     workers: Count | None = None  # processes of our own, as many as there are cores when not given
     resume: Path | None = None  # go on with the campaign in this folder

@@ -6,7 +6,7 @@ ARM.promise.yaml has intervals of Coulomb and viscous friction. They are statist
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty, Width
 
 VERSION = 1
@@ -29,6 +30,10 @@ class PromisedFriction:
     widths: Uncertainty  # of the kinds that every joint has an interval of
     sentence: str
 
+    def of(self, model: RobotModel) -> RobotModel:
+        """Return the arm with these widths in place of those of its file."""
+        return replace(model, uncertainty=self.widths.over(model.uncertainty))
+
 
 def promised_friction(arm: Arm) -> PromisedFriction:
     """Read the promise beside the URDF of an arm, or say why there is none to rely on."""
@@ -39,6 +44,13 @@ def promised_friction(arm: Arm) -> PromisedFriction:
             '`promise: none` and state widths of friction'
         )
     content = read_yaml(path)
+    try:
+        return _read(content, path, arm)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(f'{path} is not what calibrate has written ({error!r})') from error
+
+
+def _read(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
     _check(content, path, arm)
     friction, layout = content['friction'], arm.model.layout
     widths = {}

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import yaml
 
+from safe_sysid.api.loop_file import read_loop
 from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.difference.arm_promise import promise_path, read_promise
@@ -109,6 +110,19 @@ def test_the_loop_takes_friction_from_the_promise_where_it_is_told_to(folder):
     )
 
 
+def test_python_reads_a_loop_with_the_same_friction(folder, tmp_path):
+    robot, file = folder / 'out' / 'two_link.yaml', tmp_path / 'loop.yaml'
+    told = loop_of(robot)
+    body = {end: list(getattr(told.prior, end)) for end in ('lower', 'nominal', 'upper')}
+    for promise in ('statistical', 'none'):
+        common = {'robot': str(robot), 'promise': promise, 'prior': body}
+        file.write_text(yaml.safe_dump({'/**': {'ros__parameters': common}}), 'utf-8')
+        prior = read_loop(arm_of(str(robot), None), file).prior
+        expected = loop_of(robot, promise).arm().prior.bounds
+        np.testing.assert_array_equal(prior.bounds.lower, expected.lower)
+        np.testing.assert_array_equal(prior.bounds.upper, expected.upper)
+
+
 def test_the_loop_refuses_promises_of_other_arms_and_of_friction_it_does_not_have(folder):
     robot = folder / 'out' / 'two_link.yaml'
     with pytest.raises(ConfigError, match='there is no .*two_link.promise.yaml'):
@@ -124,3 +138,7 @@ def test_the_loop_refuses_promises_of_other_arms_and_of_friction_it_does_not_hav
         with pytest.raises(ConfigError, match=sentence):
             loop_of(robot).arm()
         file.write_text(before, 'utf-8')
+    file.write_text(before.replace('urdf_sha256', 'sha'), 'utf-8')
+    with pytest.raises(ConfigError, match='is not what calibrate has written'):
+        loop_of(robot).arm()
+    file.write_text(before, 'utf-8')

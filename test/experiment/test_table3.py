@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.published import published
 from safe_sysid.experiment.settings import ExperimentSettings
@@ -25,7 +26,7 @@ def made_up(spec, **columns):
         **{f'success_{tolerance:.0f}mm': True for tolerance in table3.TOLERANCES},
         **{'final_error_mm': 1.0, 'largest_error_mm': 2.0, 'torque_share': 0.5},
         **{'torque_change': 0.1, 'certified': True, 'bound_margin': 0.5},
-        **{'assumption_false': '', 'violation': False},
+        **{'assumption_false': '', 'violation': False, 'motion_broken': False},
     }
     return row | columns
 
@@ -74,7 +75,7 @@ def at_six(trial):
 
 def test_a_broken_promise_counts_unless_an_assumption_was_false():
     rows = [
-        made_up(trial, violation=trial.settings['plant'] == 'ideal')
+        made_up(trial, motion_broken=trial.settings['plant'] == 'ideal')
         for trial in table3.trials(replace(FULL, trials=1))
     ]
     by_method, _ = found('What was promised', rows)
@@ -84,6 +85,20 @@ def test_a_broken_promise_counts_unless_an_assumption_was_false():
         made_up(row_of_trial, assumption_false='noise') for row_of_trial in table3.trials(QUICK)
     ]
     assert found('What was promised', noisy)[0]['ours'][3:6] == ('0', '0', '–')
+
+
+def test_bounds_without_the_truth_are_a_broken_promise_whatever_the_motion_did(monkeypatch):
+    monkeypatch.setattr(table3, 'certificate_of', lambda *_: (True, ''))
+    nominal = arm_of('dumbbell_4lb', 1).nominal
+    kept = {'largest_error_rad': 0.0, 'touched': False, 'limit_broken': False}
+    for more, motion, violation in (
+        ({'truth_inside': True}, False, False),
+        ({'truth_inside': False}, False, True),
+        ({'touched': True}, True, True),
+    ):
+        given = nominal, kinova_prior(nominal), 'ideal'
+        found = table3._promise({**kept, **more}, None, *given)
+        assert (found['motion_broken'], found['violation']) == (motion, violation)
 
 
 def test_trials_that_failed_are_listed_with_their_reason():

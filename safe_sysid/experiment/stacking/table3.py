@@ -134,12 +134,14 @@ def _promise(
     left = 1.0 - float(str(row['largest_error_rad'])) / bound
     false = PLANTS[plant][1]
     broken = left < 0.0 or bool(row['touched']) or bool(row['limit_broken'])
+    kept = false != '' or not (certified and broken)
     return {
         'certified': certified,
         'certificate_margin': margin[:120],
         'bound_margin': left,
         'assumption_false': false,
-        'violation': certified and broken and not false,
+        'motion_broken': not kept,
+        'violation': not kept or row.get('truth_inside') is False,
     }
 
 

@@ -142,7 +142,7 @@ def _violations(rows: Sequence[Row]) -> ResultTable:
         if not method.is_certified or not some:
             continue
         valid = [row for row in some if row['certified'] and not row['assumption_false']]
-        broken = count_of(valid, 'violation')
+        broken = count_of(valid, 'motion_broken')
         outside = sum(row.get('truth_inside') is False for row in some)
         most = clopper_pearson(broken, len(valid))[1]
         lines.append(

@@ -10,6 +10,7 @@ from std_msgs.msg import Float64MultiArray
 from safe_sysid.measure.bag.topic import Delivery
 from safe_sysid.ros.messages.inbox import Inbox
 from safe_sysid.ros.messages.qos import SAMPLES
+from safe_sysid.ros.watch import recorder_listens
 from safe_sysid.ros.watch.recorder_listens import RecorderListens
 
 TYPES = {'joint_states': JointState, 'torque_command': Float64MultiArray}
@@ -42,3 +43,14 @@ def test_both_streams_have_to_reach_the_recorder(bridge):
     inbox.close()
     recorder.destroy_node()
     assert listens  # it was there
+
+
+def test_a_recorder_that_never_listens_is_not_waited_for_for_ever(bridge, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(recorder_listens.time, 'monotonic', lambda: now[0])
+    listens = RecorderListens(bridge, is_recorded=True, patience=30.0)
+    assert not listens
+    now[0] += 29.0
+    assert not listens
+    now[0] += 1.5
+    assert listens
