@@ -31,6 +31,13 @@ def robot_names() -> list[str]:
     return sorted(path.stem for path in (share_directory() / 'config' / 'robots').glob('*.yaml'))
 
 
+def mechanism_names() -> list[str]:
+    """Chains of joints without masses that come with the package, by name."""
+    return sorted(
+        path.stem for path in (share_directory() / 'config' / 'mechanisms').glob('*.yaml')
+    )
+
+
 def no_such_robot(robot: str) -> str:
     """Say why a robot is not known: no name of the package, and no file here."""
     names = robot_names()

@@ -12,7 +12,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
     from safe_sysid.experiment.settings import NAMES, ExperimentSettings
 
-    parser.add_argument('name', choices=NAMES, metavar='NAME', help=', '.join(NAMES))
+    listed = '; '.join(f'{name}: {title}' for name, title in NAMES.items())
+    parser.add_argument('name', choices=tuple(NAMES), metavar='NAME', help=listed)
     add_setting(parser, ExperimentSettings, 'quick', '--quick')
     add_setting(parser, ExperimentSettings, 'trials', '--trials', metavar='N')
     add_setting(parser, ExperimentSettings, 'seed', '--seed', metavar='S')

@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import robot
+from safe_sysid.cli.inputs import robot_or_mechanism
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -17,7 +17,10 @@ HELP = 'decide exactly which inertial parameters of an arm are identifiable, wit
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which arm, on what, with which motors, and how to answer."""
     parser.add_argument(
-        'urdf', metavar='URDF', type=robot, help='a URDF, or a name such as kinova_gen3'
+        'urdf',
+        metavar='URDF',
+        type=robot_or_mechanism,
+        help='a URDF, or a name such as kinova_gen3, puma560 or cheetah3_leg',
     )
     parser.add_argument('--floating', action='store_true', help='the base moves freely')
     seen = parser.add_mutually_exclusive_group()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from safe_sysid.share import no_such_robot, robot_names
+from safe_sysid.share import mechanism_names, no_such_robot, robot_names
 
 
 def existing(text: str) -> Path:
@@ -21,6 +21,11 @@ def robot(text: str) -> str:
     if not Path(text).exists() and text not in robot_names():
         raise argparse.ArgumentTypeError(no_such_robot(text))
     return text
+
+
+def robot_or_mechanism(text: str) -> str:
+    """Return the name of an arm or a mechanism of the package, or of a file that is there."""
+    return text if text in mechanism_names() else robot(text)
 
 
 def add_package_path(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 import hashlib
 from itertools import islice
+import logging
 import time
 from typing import Any
 
@@ -64,7 +65,8 @@ def carry_out(
     missing = [key for key in planned if key not in store]
     if missing:
         raise CampaignError(f'{len(missing)} trials have no row, the first is {missing[0]}')
-    return [row for row in store.rows if row['key'] in planned]
+    of_key = {row['key']: row for row in store.rows}
+    return [of_key[key] for key in planned]
 
 
 def plan_of(name: str, trials: Sequence[Trial]) -> dict[str, Any]:
@@ -142,6 +144,7 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
             processes=True,
             memory_limit=MEMORY,
             dashboard_address=None,
+            silence_logs=logging.ERROR,
         )
         with cluster, Client(cluster) as client:
             progress(f'{workers.count} workers at {cluster.scheduler_address}')

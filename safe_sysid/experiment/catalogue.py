@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.settings import NAMES, ExperimentSettings
 from safe_sysid.experiment.trial import Row, Trial, TrialFunction
+
+# Where trials are made and carried out, and where tables are made of their rows.
+MODULES = {
+    'table2': ('stacking.table2', 'stacking.table2'),
+    'table3': ('stacking.table3', 'stacking.table3_text'),
+    'table4': ('stacking.table4', 'stacking.table4'),
+    'table5': ('stacking.table5', 'stacking.table5_text'),
+    'mechanisms': ('mechanisms', 'mechanisms'),
+}
 
 
 @dataclass(frozen=True)
@@ -24,9 +34,7 @@ class Experiment:
 
 def experiment_named(name: str) -> Experiment:
     """Return an experiment, with what it needs loaded."""
-    if name == 'table3':
-        from safe_sysid.experiment.stacking import table3, table3_text
-
-        title = 'Table III: eleven methods stack dumbbells they do not know'
-        return Experiment(name, title, table3.trials, table3.trial, table3_text.tables)
-    raise ConfigError(f"there is no experiment '{name}', there are {', '.join(NAMES)}")
+    if name not in NAMES:
+        raise ConfigError(f"there is no experiment '{name}', there are {', '.join(NAMES)}")
+    made, shown = (import_module(f'safe_sysid.experiment.{each}') for each in MODULES[name])
+    return Experiment(name, NAMES[name], made.trials, made.trial, shown.tables)

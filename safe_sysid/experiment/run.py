@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from safe_sysid.experiment.catalogue import Experiment, experiment_named
 from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.store import Store
-from safe_sysid.experiment.trial import OK, Row
+from safe_sysid.experiment.trial import NOT_SETTINGS, OK, Row
 from safe_sysid.versions import cpu_count, versions
 
 
@@ -69,7 +70,24 @@ def run_campaign(name: str, settings: ExperimentSettings, progress: Progress) ->
     with Store(folder) as store:
         store.agree(plan_of(name, trials))
         rows = carry_out(store, experiment.trial, trials, workers, progress)
-    return ExperimentResult(experiment, settings, folder, rows, experiment.tables(rows))
+    return ExperimentResult(experiment, settings, folder, rows, tables_of(experiment, rows))
+
+
+def tables_of(experiment: Experiment, rows: Sequence[Row]) -> list[ResultTable]:
+    """Return the tables of trials with a result, and first a list of those without."""
+    done = [row for row in rows if row['status'] == OK]
+    failed = [row for row in rows if row['status'] != OK]
+    tables = experiment.tables(done) if done or not rows else []
+    return [_without_result(failed), *tables] if failed else tables
+
+
+def _without_result(rows: Sequence[Row]) -> ResultTable:
+    """List trials that failed, by their settings, with the reason."""
+    names = [name for name in rows[0] if name not in NOT_SETTINGS]
+    lines = tuple(
+        (*(str(row.get(name, '')) for name in names), str(row['reason'])) for row in rows
+    )
+    return ResultTable('Trials without a result', (*names, 'reason'), lines, ())
 
 
 def _folder(name: str, settings: ExperimentSettings) -> Path:

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from safe_sysid.config import Count, Natural, Settings
 
-NAMES = ('table3',)
+NAMES = {
+    'table2': 'Table II: what each of eleven methods knows',
+    'table3': 'Table III: eleven methods stack dumbbells they do not know',
+    'table4': 'Table IV: condition numbers of torque and momentum regressors',
+    'table5': 'Table V, figures 5 to 10: what four plans teach about a dumbbell',
+    'mechanisms': 'Tables 2, 4, 5 and 6: what can be known of published mechanisms',
+}
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,11 @@ SCHEMA = 1  # of rows: another one means other keys
 OK, REFUSED, ERROR, KILLED = 'ok', 'refused', 'error', 'killed'
 LONGEST_REASON = 300  # characters
 WHEREABOUTS = ('host', 'pid')
+# Columns of every row that are not settings of its trial.
+NOT_SETTINGS = frozenset(
+    {'key', 'experiment', 'package', 'schema', 'seed', 'status', 'reason', 'traceback'}
+    | {'wall_s', 'cpu_s', *WHEREABOUTS}
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from safe_sysid.identifiability.exact_geometry import exact_direction
 from safe_sysid.identifiability.joint_conditions import Torques
 from safe_sysid.identifiability.kinematic_tree import FREE, KinematicTree
 from safe_sysid.identifiability.links import Dimensions, Identifiability, LinkParameters
+from safe_sysid.identifiability.mechanism_file import mechanism_named
 from safe_sysid.identifiability.parameter_classes import ParameterClass, classes_of
 from safe_sysid.identifiability.parameter_nullspace import (
     JointNullspace,
@@ -31,6 +32,7 @@ from safe_sysid.identifiability.urdf_kinematics import (
     urdf_kinematics,
 )
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.share import mechanism_names
 
 OPEN_CHAINS = (
     'The result is structural and holds for open chains only: a loop of links, or a tip that is '
@@ -75,7 +77,7 @@ class Question(Settings):
 
 
 def examine(name: str, question: Question) -> Identifiability:
-    """Decide what is identifiable of a URDF or a robot of the package, as an open chain."""
+    """Decide what is identifiable of a URDF, a robot or a mechanism, as an open chain."""
     kinematics = _kinematics(name, question.gravity)
     tree = _tree(kinematics, question)
     if question.tolerance is None:
@@ -160,7 +162,11 @@ def _kinematics(name: str, gravity: tuple[float, ...] | None) -> Kinematics:
     path = Path(name)
     if path.suffix == '.urdf' or path.exists():
         return urdf_kinematics(path, DOWN if gravity is None else np.array(gravity))
-    found = robot_kinematics(RobotModel.named(name))
+    if name in mechanism_names():
+        mechanism = mechanism_named(name)
+        found = Kinematics(mechanism.tree, 'base', (), mechanism=mechanism)
+    else:
+        found = robot_kinematics(RobotModel.named(name))
     if gravity is None:
         return found
     return replace(found, tree=replace(found.tree, gravity=exact_direction(np.array(gravity))))
@@ -173,7 +179,7 @@ def _tree(kinematics: Kinematics, question: Question) -> KinematicTree:
     if question.is_weightless:
         tree = tree.without_gravity()
     if question.rotors is not None:
-        tree = tree.with_symmetric_rotors(question.rotors)
+        tree = kinematics.with_rotors(tree, question.rotors)
     return tree.with_armature() if question.has_armature else tree
 
 

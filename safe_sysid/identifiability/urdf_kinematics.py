@@ -7,6 +7,7 @@ each other are one link.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,6 +37,7 @@ from safe_sysid.identifiability.kinematic_tree import (
     KinematicTree,
     Screw,
 )
+from safe_sysid.identifiability.mechanism_file import Mechanism
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.urdf_tree import parse_urdf
 
@@ -54,6 +56,13 @@ class Kinematics:
     base: str  # name of the link that does not move
     snapped: tuple[Snap, ...]
     doubts: tuple[str, ...] = ()  # angles near a multiple of 15 degrees that were left alone
+    mechanism: Mechanism | None = None  # where rows of a file were read in place of a URDF
+
+    def with_rotors(self, tree: KinematicTree, ratio: Fraction) -> KinematicTree:
+        """Return the tree, on whatever base it is now, with a symmetric rotor at each joint."""
+        if self.mechanism is not None:
+            return self.mechanism.with_rotors(tree, ratio)
+        return tree.with_symmetric_rotors(ratio)
 
 
 def urdf_kinematics(path: Path, gravity: Array = DOWN) -> Kinematics:

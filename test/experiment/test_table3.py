@@ -7,7 +7,9 @@ import pytest
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.errors import ConfigError
+from safe_sysid.experiment.catalogue import experiment_named
 from safe_sysid.experiment.published import published
+from safe_sysid.experiment.run import tables_of
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking import scene, table3
 from safe_sysid.experiment.stacking.learning import arm_of
@@ -105,9 +107,12 @@ def test_trials_that_failed_are_listed_with_their_reason():
     first, *others = table3.trials(QUICK)
     rows = [made_up(trial) for trial in others]
     rows.append({**first.columns, 'status': 'refused', 'reason': 'ConfigError: no'})
-    by_method, table = found('Trials without', rows)
-    assert len(table.rows) == 1
-    assert by_method['ours'][-1] == 'ConfigError: no'
+    without, *others = tables_of(experiment_named('table3'), rows)
+    assert without.heading == 'Trials without a result'
+    assert without.rows == (
+        (*(str(value) for value in first.settings.values()), 'ConfigError: no'),
+    )
+    assert 'First failure' in others[0].heading
 
 
 @pytest.mark.slow

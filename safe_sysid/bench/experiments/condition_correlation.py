@@ -21,14 +21,13 @@ def condition_correlation(
     `base` [Hz] is the lowest frequency of the motions: the faster they are, the more a window of
     h samples averages away.
     """
-    conditions = np.array([_conditions(model, rng, base) for _ in range(motions)])
+    found = np.array([conditions(model, rng, base) for _ in range(motions)])
     return {
-        h: float(np.corrcoef(conditions[:, 0], conditions[:, 1 + i])[0, 1])
-        for i, h in enumerate(WINDOWS)
+        h: float(np.corrcoef(found[:, 0], found[:, 1 + i])[0, 1]) for i, h in enumerate(WINDOWS)
     }
 
 
-def _conditions(model: RobotModel, rng: np.random.Generator, base: float) -> list[float]:
+def conditions(model: RobotModel, rng: np.random.Generator, base: float) -> list[float]:
     """Condition number of W_e, then of Y_e for every h, along one random motion."""
     motion = fourier_motion(rng, model.n, SECONDS, PERIOD, base)
     place = model.layout.end_effector

@@ -12,7 +12,7 @@ from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.stacking.methods import METHODS
 from safe_sysid.experiment.stacking.scene import HEAVIEST, scene_names
 from safe_sysid.experiment.stacking.table3 import LOADS, TOLERANCES, count_of
-from safe_sysid.experiment.trial import OK, Row
+from safe_sysid.experiment.trial import Row
 
 PAPER = 'provably_safe_online'
 DECIDING = 'success_15mm'
@@ -21,12 +21,11 @@ NOT_DONE = '–'
 
 def tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Return all tables of a campaign, one set for each plant."""
-    done = [row for row in rows if row['status'] == OK]
-    found = [_failed(rows)] if len(done) < len(rows) else []
-    for plant in dict.fromkeys(str(row['plant']) for row in done):
-        some = [row for row in done if row['plant'] == plant]
+    found = []
+    for plant in dict.fromkeys(str(row['plant']) for row in rows):
+        some = [row for row in rows if row['plant'] == plant]
         found += [_beside(some, plant), _rates(some, plant), _paired(some, plant)]
-    return [*found, _violations(done)]
+    return [*found, _violations(rows)]
 
 
 def _beside(rows: Sequence[Row], plant: str) -> ResultTable:
@@ -168,15 +167,6 @@ def _violations(rows: Sequence[Row]) -> ResultTable:
         f'{HEAVIEST}: the walls of task c leave less room than the certified error needs.',
     )
     return ResultTable('What was promised', columns, tuple(lines), sentences)
-
-
-def _failed(rows: Sequence[Row]) -> ResultTable:
-    lines = tuple(
-        (str(row['method']), str(row['task']), str(row['load']), str(row['reason']))
-        for row in rows
-        if row['status'] != OK
-    )
-    return ResultTable('Trials without a result', ('method', 'task', 'load', 'reason'), lines, ())
 
 
 def _numbers(rows: Sequence[Row], column: str) -> list[float]:

@@ -1,0 +1,47 @@
+"""Table V and figures 5 to 10: cells, what their tables say, and one load that is learnt."""
+
+import pytest
+
+from safe_sysid.experiment.settings import ExperimentSettings
+from safe_sysid.experiment.stacking import table5
+from safe_sysid.experiment.stacking.table5_text import tables
+from safe_sysid.experiment.trial import row_of
+from safe_sysid.model.inertia import LABELS
+
+QUICK = ExperimentSettings(quick=True)
+HISTORY = table5.MassHistory((0.0, 2.0), (1.0, 1.8), (3.0, 2.1), (5.0, 2.2))
+
+
+def made_up(spec, **columns):
+    row = {**spec.columns, 'status': 'ok', 'condition': 20.0, 'mass_history': HISTORY.as_text()}
+    for label in LABELS:
+        row |= {f'true_{label}': 1.0, f'lower_{label}': 0.5, f'upper_{label}': 1.5}
+    return row | columns
+
+
+def test_both_choices_of_plans_have_the_same_arm():
+    trials = table5.trials(QUICK)
+    assert len(trials) == 4
+    assert len(table5.trials(ExperimentSettings())) == 5 * 2 * table5.TRIALS
+    for load in {trial.settings['load'] for trial in trials}:
+        assert len({t.seed for t in trials if t.settings['load'] == load}) == 1
+
+
+def test_tables_tell_widths_as_time_goes_and_truths_outside():
+    rows = [
+        made_up(each, upper_m=0.9 if each.settings['method'] == 'random' else 1.5)
+        for each in table5.trials(QUICK)
+    ]
+    condition, mass, *intervals = tables(rows)
+    assert condition.rows[0][:3] == ('4lb', '20 (20–20)', '20 (20–20)')
+    assert mass.rows[0][2:] == ('2.000', '2.000', '0.200', '0.200', '0.200', '0.200')
+    assert intervals[0].rows[0][1:] == ('2.000', '0.5000', '0/1', '0.2000', '1/1')
+
+
+@pytest.mark.nightly
+def test_what_plans_teach_contains_the_truth():
+    rows = [row_of(table5.trial, each)[0] for each in table5.trials(QUICK)[:2]]
+    assert all(row['status'] == 'ok' and row['truth_inside'] for row in rows)
+    ours, random = rows
+    assert ours['condition'] < random['condition']
+    assert ours['upper_m'] - ours['lower_m'] < 1.0
