@@ -137,14 +137,14 @@ def _kinematics(seed: int, kind: str) -> dict[str, object]:
     model = RobotModel.named(ROBOTS[0])
     rng = np.random.default_rng(seed)
     truth, marker = misbuilt(model, rng)
-    q = _random_positions(model, rng, POSES)
+    q = random_positions(model, rng, POSES)
     R, p = tip_poses(truth, q, marker)
     poses = TipPoses(q, p, R if kind == 'poses' else None)
     start = Marker(np.eye(3), np.array([0.05, 0.02, 0.1]))
     begin = time.perf_counter()
     fit = kinematic_fit(model, poses, PoseNoise(), start)
     seconds = time.perf_counter() - begin
-    q = _random_positions(model, rng, TESTED)
+    q = random_positions(model, rng, TESTED)
     _, before = tip_poses(model, q, start)
     _, true_p = tip_poses(truth, q, marker)
     _, found_p = tip_poses(fit.model, q, fit.marker)
@@ -176,7 +176,8 @@ def misbuilt(model: RobotModel, rng: np.random.Generator) -> tuple[RobotModel, M
     return truth, Marker(exponential(angle * direction()), place)
 
 
-def _random_positions(model: RobotModel, rng: np.random.Generator, count: int) -> Array:
+def random_positions(model: RobotModel, rng: np.random.Generator, count: int) -> Array:
+    """Joint positions (count, n) between the limits, half a turn either way where there are none."""
     limits = model.limits
     lower = np.where(np.isfinite(limits.position_lower), limits.position_lower, -np.pi)
     upper = np.where(np.isfinite(limits.position_upper), limits.position_upper, np.pi)

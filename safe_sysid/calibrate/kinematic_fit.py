@@ -129,6 +129,33 @@ def chain_to(tree: Tree, joint: int) -> list[int]:
     return chain[::-1]
 
 
+def pose_derivatives(
+    model: RobotModel, q: Array, marker: Marker, chain: list[int]
+) -> tuple[Array, Array, Array, Array]:
+    """Pose of the marker, and how point (3, m) and rotation (3, m) follow every unknown."""
+    frames, origins = joint_frames(model, q)
+    tip = chain[-1]
+    R_tip = frames[tip] @ marker.R
+    p_tip = origins[tip] + frames[tip] @ marker.p
+    moves, turns = [], []
+    for i in chain:
+        up = int(model.tree.parent[i])
+        below = np.eye(3) if up < 0 else frames[up]
+        still = below @ model.tree.R_parent_joint[i]  # joint frame before the joint moves
+        moves.append(below)  # of the origin
+        turns.append(np.zeros((3, 3)))
+        slid = model.tree.is_prismatic[i]
+        origin = origins[i] - (still @ model.tree.axis[i] * q[i] if slid else 0.0)
+        moves.append(-skew(p_tip - origin) @ still)  # of the orientation
+        turns.append(still)
+        tilts = still @ _tilts(model.tree.axis[i], q[i], bool(slid))
+        moves.append(tilts if slid else -skew(p_tip - origins[i]) @ tilts)
+        turns.append(np.zeros((3, 2)) if slid else tilts)
+    moves += [frames[tip], np.zeros((3, 3))]
+    turns += [np.zeros((3, 3)), R_tip]
+    return R_tip, p_tip, np.hstack(moves), np.hstack(turns)
+
+
 def logarithm(R: Array) -> Array:
     """Rotation vector of a rotation matrix, (3, 3) -> (3,)."""
     axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
@@ -194,7 +221,7 @@ def _linearised(
     chain, noise = problem
     rows, slopes = [], []
     for k, q in enumerate(poses.q):
-        R_tip, p_tip, moves, turns = _derivatives(model, q, marker, chain)
+        R_tip, p_tip, moves, turns = pose_derivatives(model, q, marker, chain)
         if poses.R is None:
             rows.append((p_tip - poses.p[k]) / noise.position)
             slopes.append(moves / noise.position)
@@ -205,33 +232,6 @@ def _linearised(
         rows += [Rz.T @ (p_tip - poses.p[k]) / noise.position, error / noise.rotation]
         slopes += [Rz.T @ moves / noise.position, inverse @ Rz.T @ turns / noise.rotation]
     return np.concatenate(rows), np.concatenate(slopes)
-
-
-def _derivatives(
-    model: RobotModel, q: Array, marker: Marker, chain: list[int]
-) -> tuple[Array, Array, Array, Array]:
-    """Pose of the marker, and how point (3, m) and rotation (3, m) follow every unknown."""
-    frames, origins = joint_frames(model, q)
-    tip = chain[-1]
-    R_tip = frames[tip] @ marker.R
-    p_tip = origins[tip] + frames[tip] @ marker.p
-    moves, turns = [], []
-    for i in chain:
-        up = int(model.tree.parent[i])
-        below = np.eye(3) if up < 0 else frames[up]
-        still = below @ model.tree.R_parent_joint[i]  # joint frame before the joint moves
-        moves.append(below)  # of the origin
-        turns.append(np.zeros((3, 3)))
-        slid = model.tree.is_prismatic[i]
-        origin = origins[i] - (still @ model.tree.axis[i] * q[i] if slid else 0.0)
-        moves.append(-skew(p_tip - origin) @ still)  # of the orientation
-        turns.append(still)
-        tilts = still @ _tilts(model.tree.axis[i], q[i], bool(slid))
-        moves.append(tilts if slid else -skew(p_tip - origins[i]) @ tilts)
-        turns.append(np.zeros((3, 2)) if slid else tilts)
-    moves += [frames[tip], np.zeros((3, 3))]
-    turns += [np.zeros((3, 3)), R_tip]
-    return R_tip, p_tip, np.hstack(moves), np.hstack(turns)
 
 
 def _tilts(axis: Array, q: float, slid: bool) -> Array:

@@ -17,6 +17,9 @@ MODULES = {
     'table3': ('stacking.table3', 'stacking.table3_text'),
     'table4': ('stacking.table4', 'stacking.table4'),
     'table5': ('stacking.table5', 'stacking.table5_text'),
+    'digit': ('digit', 'digit_text'),
+    'excitation': ('excitation', 'excitation_text'),
+    'kinematics': ('kinematics', 'kinematics'),
     'mechanisms': ('mechanisms', 'mechanisms'),
 }
 
