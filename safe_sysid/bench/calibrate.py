@@ -177,7 +177,7 @@ def misbuilt(model: RobotModel, rng: np.random.Generator) -> tuple[RobotModel, M
 
 
 def random_positions(model: RobotModel, rng: np.random.Generator, count: int) -> Array:
-    """Joint positions (count, n) between the limits, half a turn either way where there are none."""
+    """Joint positions (count, n) within the limits, or half a turn where there are none."""
     limits = model.limits
     lower = np.where(np.isfinite(limits.position_lower), limits.position_lower, -np.pi)
     upper = np.where(np.isfinite(limits.position_upper), limits.position_upper, np.pi)

@@ -52,8 +52,8 @@ def _motions(rows: Sequence[Row]) -> ResultTable:
         tuple(lines),
         (
             f'Published: {theirs["condition"]} after {theirs["search_minutes"]} minutes. '
-            'Condition numbers of different columns, units and friction models cannot be compared: ours '
-            'are those of `safe-sysid bench excite`.',
+            'Condition numbers of other columns, units and friction models cannot be compared: '
+            'ours are those of `safe-sysid bench excite`.',
         ),
     )
 
