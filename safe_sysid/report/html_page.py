@@ -21,6 +21,7 @@ from safe_sysid.report.page_scene import PageScene, scene_data
 MOST_POINTS = 900  # of a line; more than there are pixels
 DRAWING_SCENE = (
     'three.min.js',
+    'shaded.js',
     'solids.js',
     'union.js',
     'orbit.js',

@@ -307,7 +307,7 @@ DEEPEST = """(() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('cell', [0.012, 0.018])
+@pytest.mark.parametrize('cell', [0.012, 0.022])
 def test_the_surface_that_is_drawn_contains_the_capsules(browser, run, cell):
     """Of hulls of two balls with random radii: no point of any triangle is inside them."""
     run()

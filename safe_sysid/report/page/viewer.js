@@ -16,16 +16,16 @@ function isSoftware() {
 
 function makeViewer(canvas, overlay, data) {
   const software = isSoftware();
+  THREE.ColorManagement.enabled = false;  // colours stay those of the style
   const renderer = new THREE.WebGLRenderer({ canvas, antialias: !software, stencil: true, alpha: true });
+  renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
   const world = new THREE.Scene(), camera = new THREE.PerspectiveCamera(42, 1, 0.02, 60);
   const tone = name => new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   const painted = [];  // [material, name of its colour]
   const paint = (material, name) => { painted.push([material, name]); material.color = tone(name); return material; };
-  const shaded = (name, more) => paint(new THREE.MeshLambertMaterial(more || {}), name);
+  const shaded = (name, more) => paint(new Shaded(more || {}), name);
   const flat = (name, more) => paint(new THREE.MeshBasicMaterial(more || {}), name);
   const lined = (name, more) => paint(new THREE.LineBasicMaterial(more || {}), name);
-  world.add(new THREE.HemisphereLight(0xffffff, 0x8890a0, 2.0));
-  const sun = new THREE.DirectionalLight(0xffffff, 1.9); sun.position.set(1.5, -2, 3); world.add(sun);
 
   // A little behind what is drawn over it, as two programs need not compute the same depth.
   const depthOnly = new THREE.MeshBasicMaterial({ colorWrite: false, transparent: true, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 2 });
@@ -42,16 +42,19 @@ function makeViewer(canvas, overlay, data) {
       const under = new THREE.Mesh(mesh.geometry, depthOnly);  // overlapping parts are equally pale
       mesh.renderOrder = order + 1; under.renderOrder = order; list.push(under); frame.add(under);
     };
+    const inOne = new Map();  // what moves together is drawn at once
     data.shape.joint.forEach((joint, c) => {
-      const a = ends.subarray(6 * c, 6 * c + 3), b = ends.subarray(6 * c + 3, 6 * c + 6), r = data.shape.radius[c];
+      const a = ends.subarray(6 * c, 6 * c + 3), b = ends.subarray(6 * c + 3, 6 * c + 6), r = data.shape.radius[c], isTip = data.shape.tip[c];
       if (data.joints) {  // over the meshes, each in a colour of its own
-        const shell = new THREE.Mesh(capsulesGeometry([[a, b, r, r]]), new THREE.MeshLambertMaterial({ transparent: true, opacity: 0.3, depthWrite: false }));
+        const shell = new THREE.Mesh(capsulesGeometry([[a, b, r, r]]), new Shaded({ transparent: true, opacity: 0.3, depthWrite: false }));
         shell.renderOrder = 8; capsules.push(shell); frames[joint < 0 ? n : joint].add(shell);
         return;
       }
-      const mesh = new THREE.Mesh(capsulesGeometry([[a, b, r, r]]), data.shape.tip[c] ? tip : link);
-      attach(mesh, joint, data.shape.tip[c], capsules);
+      const key = `${joint} ${isTip}`;
+      if (!inOne.has(key)) inOne.set(key, { joint, isTip, shapes: [] });
+      inOne.get(key).shapes.push([a, b, r, r]);
     });
+    inOne.forEach(({ joint, isTip, shapes }) => attach(new THREE.Mesh(capsulesGeometry(shapes), isTip ? tip : link), joint, isTip, capsules));
     data.shape.meshes.forEach(each => {
       const mesh = new THREE.Mesh(geometryOf(unpacked(each.vertices), null, new Uint32Array(each.triangles)), each.tip ? tip : link);
       attach(mesh, each.joint, each.tip, meshes);
@@ -79,7 +82,7 @@ function makeViewer(canvas, overlay, data) {
   // Housings of the joints, in the colour of the torque that they carry.
   const use = data.use && unpacked(data.use), joints = (data.joints ? [] : data.shape.axis).map((axis, j) => {
     const near = data.shape.joint.map((joint, c) => joint === j || joint === j - 1 ? data.shape.radius[c] : 0).reduce((a, b) => Math.max(a, b), 0) || 0.03;
-    const material = new THREE.MeshLambertMaterial({ color: tone('arm-dark') });
+    const material = new Shaded({}); material.color = tone('arm-dark');
     const housing = new THREE.Mesh(new THREE.CylinderGeometry(1.06 * near, 1.06 * near, 0.9 * near, 28), material);
     housing.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), new THREE.Vector3(...axis));
     arm.frames[j].add(housing);
@@ -110,7 +113,7 @@ function makeViewer(canvas, overlay, data) {
     if (!piece) { put(now); put(plan); return; }
     if (!built.has(piece.plan)) {
       if (built.size > 2) { const [oldest, old] = built.entries().next().value; old.whole.dispose(); built.delete(oldest); }
-      built.set(piece.plan, reachGeometry(data.occupancy.filter(each => each.plan === piece.plan), software ? 0.018 : 0.012));
+      built.set(piece.plan, reachGeometry(data.occupancy.filter(each => each.plan === piece.plan), software ? 0.022 : 0.012));
     }
     const entry = built.get(piece.plan);
     let step = 0;
