@@ -14,19 +14,24 @@ import numpy as np
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.new_arm_loop import (
     PAYLOAD,
+    about_box,
+    about_tool,
     as_key,
     as_list,
+    at_tip,
     beyond_tip,
     beyond_tool,
     excitation_text,
+    heaviest_box,
     loop_text,
     payload_text,
     prior_beyond,
-    tool_text,
+    world_of,
     world_text,
 )
 from safe_sysid.model.arm import STOPS_WITHIN
 from safe_sysid.model.description.described_arm import COMMAND, TORQUE, DescribedArm
+from safe_sysid.model.description.first_pose import first_pose
 from safe_sysid.model.payload import Payload
 from safe_sysid.report.html_page import html_of
 from safe_sysid.report.new_arm_page import new_arm_page
@@ -56,13 +61,19 @@ def write_new_arm(
     if there and not is_forced:
         raise ConfigError(f'{", ".join(there)}: exist already; --force replaces them')
     folder.mkdir(parents=True, exist_ok=True)
-    center = beyond_tip(arm) if tool is None else beyond_tool(tool)
-    mass = PAYLOAD + (0.0 if tool is None else tool.mass)
+    if tool is None:
+        center = beyond_tip(arm)
+        held = heaviest_box(arm, center)
+        mass, about = held.mass, about_box(arm, held)
+    else:
+        center, held = beyond_tool(tool), at_tip(arm, tool)
+        mass, about = PAYLOAD + tool.mass, about_tool(arm, tool)
+    start = first_pose(arm.model.with_payload(held), world_of(arm))
     texts = {
         'urdf': ElementTree.tostring(arm.root, encoding='unicode') + '\n',
         'settings': settings_text(arm),
-        'loop': loop_text(arm, files, prior_beyond(arm, center, mass), mass),
-        'payload': payload_text(arm, center) if tool is None else tool_text(arm, tool),
+        'loop': loop_text(arm, files, prior_beyond(arm, center, mass), mass, start),
+        'payload': payload_text(arm, held, about),
         'world': world_text(arm),
         'excitation': excitation_text(arm),
         'report': json.dumps(as_mapping(arm), indent=2, ensure_ascii=False) + '\n',

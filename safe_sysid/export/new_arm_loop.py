@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 import json
 import math
 from pathlib import Path
@@ -12,27 +13,54 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.model.description.described_arm import DescribedArm
-from safe_sysid.model.payload import Payload
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.model.collision.world import BoxFacts
+from safe_sysid.model.description.described_arm import DescribedArm, static_torques_at
+from safe_sysid.model.description.refined_covers import random_poses
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.payload import Payload, PayloadCapsule, Placement
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.share import share_directory
 
-PAYLOAD = 2.0  # [kg] that the loop is prepared for
+PAYLOAD = 2.0  # [kg] beyond a gripper that the loop is prepared for
+MASSES = (2.0, 1.0, 0.5, 0.2, 0.1)  # [kg] of the box that it is prepared for without one
+HELD_AT, NEARLY_ALL = 500, 0.9  # poses, and share of them at which the arm holds the box
 HALF_BOX = 0.05  # [m] of the payload
+SEEN = 50  # poses at which the side away from the arm is looked for
 ABOUT = 0.1  # [m] by which its centre of mass may be elsewhere
+FLOOR = (4.0, 4.0, 0.1)  # [m]
 NO_WORDS = ('y', 'n', 'yes', 'no', 'on', 'off', 'true', 'false', 'null')  # to YAML
 NEAR_FLOOR = 0.05  # [m] above z = 0 of the lowest vertex, below which the arm stands on a floor
 
 
 def beyond_tip(arm: DescribedArm) -> Array:
-    """Middle of a box that touches the last body where that reaches farthest from its joint."""
+    """Middle of a box that touches the last body, on the side that is away from the arm."""
     last = next((c for c in arm.found.covers if c.surface.link == arm.chain.tip), None)
     if last is None:
         return np.array([0.0, 0.0, HALF_BOX])
-    far = last.hull[np.argmax(np.linalg.norm(last.hull, axis=1))]
     axis = int(np.argmax(np.abs(last.hull.mean(axis=0))))
-    center = np.zeros(3)
-    center[axis] = far[axis] + math.copysign(HALF_BOX, far[axis])
-    return np.round(center, 4)
+    sides = np.zeros((2, 3))
+    sides[:, axis] = last.hull[:, axis].max() + HALF_BOX, last.hull[:, axis].min() - HALF_BOX
+    far = max(sides, key=lambda center: _distance_from_arm(arm.model, center))
+    return np.asarray(np.round(far, 4))
+
+
+def _distance_from_arm(model: RobotModel, center: Array) -> float:
+    """Mean distance of a point of the last body from the capsules' ends of the others [m]."""
+    ends = np.array([model.capsules.a, model.capsules.b])
+    joint, tip = model.capsules.joint, model.layout.tip
+    least = []
+    for pose in random_poses(model.limits, SEEN, np.random.default_rng(0)):
+        R, p = joint_frames(model, pose)
+        point = R[tip] @ center + p[tip]
+        others = [
+            R[j] @ end + p[j] if j >= 0 else end
+            for i, j in enumerate(joint)
+            if j != tip
+            for end in ends[:, i]
+        ]
+        least.append(min((float(np.linalg.norm(point - end)) for end in others), default=0.0))
+    return float(np.mean(least))
 
 
 def beyond_tool(tool: Payload) -> Array:
@@ -41,65 +69,95 @@ def beyond_tool(tool: Payload) -> Array:
     return np.round([0.0, 0.0, far + HALF_BOX], 4)
 
 
-def tool_text(arm: DescribedArm, tool: Payload) -> str:
-    """Return the payload file of a gripper at the tip."""
-    zero = [0.0, 0.0, 0.0]
+def heaviest_box(arm: DescribedArm, center: Array) -> Payload:
+    """Box at the tip, the heaviest that the arm can hold at nearly all poses, or the lightest."""
+    poses = random_poses(arm.model.limits, HELD_AT, np.random.default_rng(0))
+    for mass in MASSES:
+        held = _box(arm, center, mass)
+        torques = np.abs(static_torques_at(arm.model.with_payload(held), poses))
+        if (torques <= arm.model.limits.torque).all(axis=1).mean() >= NEARLY_ALL:
+            break
+    return held
+
+
+def _box(arm: DescribedArm, center: Array, mass: float) -> Payload:
+    moment = round(mass * 2.0 * (2.0 * HALF_BOX) ** 2 / 12.0, 6)
+    zero = 0.0, 0.0, 0.0
+    ball = PayloadCapsule(zero, zero, round(math.sqrt(3.0) * HALF_BOX + 5e-5, 4))
+    x, y, z = center.tolist()
+    place = {arm.name: Placement(arm.chain.tip, (x, y, z), zero)}
+    name = f'{arm.name}_payload'
+    return Payload(name, mass, np.zeros(3), moment * np.eye(3), place, {'box': ball})
+
+
+def at_tip(arm: DescribedArm, tool: Payload) -> Payload:
+    """Return a gripper whose frame is that of the tip."""
+    zero = 0.0, 0.0, 0.0
+    return replace(tool, placements={arm.name: Placement(arm.chain.tip, zero, zero)})
+
+
+def payload_text(arm: DescribedArm, held: Payload, about: str) -> str:
+    """Return what an arm holds as a payload file."""
     keys = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-    entries = zip(keys, tool.inertia[np.triu_indices(3)].tolist(), strict=True)
+    entries = zip(keys, held.inertia[np.triu_indices(3)].tolist(), strict=True)
     inertia = ', '.join(f'{key}: {value!r}' for key, value in entries)
+    place = held.placements[arm.name]
     return '\n'.join(
         [
-            f'# {tool.name} at the tip of {arm.name}, its frame that of {arm.chain.tip}, assumed:',
-            '# put xyz and rpy right. docs/robots.md explains the keys.',
-            f'mass: {float(tool.mass)!r} # [kg]',
-            f'com: {as_list(tool.com)} # [m] in the frame of the tool',
+            *(f'# {line}' for line in about.splitlines()),
+            f'mass: {float(held.mass)!r} # [kg]',
+            f'com: {as_list(held.com)} # [m] in the frame of the payload',
             f'inertia_about_com: {{{inertia}}} # [kg m^2]',
             'placement:',
-            f'  {as_key(arm.name)}: {{link: {as_key(arm.chain.tip)}, xyz: {as_list(zero)}, '
-            f'rpy: {as_list(zero)}}}',
+            f'  {as_key(arm.name)}: {{link: {as_key(place.link)}, xyz: {as_list(place.xyz)}, '
+            f'rpy: {as_list(place.rpy)}}}',
             'shapes:',
             *(
                 f'  {as_key(name)}: {{a: {as_list(s.a)}, b: {as_list(s.b)}, radius: {s.radius!r}}}'
-                for name, s in tool.shapes.items()
+                for name, s in held.shapes.items()
             ),
             '',
         ]
     )
 
 
-def payload_text(arm: DescribedArm, center: Array) -> str:
-    """Return a box at the end of the arm as a payload file."""
-    moment = round(PAYLOAD * 2.0 * (2.0 * HALF_BOX) ** 2 / 12.0, 6)
-    radius = round(math.sqrt(3.0) * HALF_BOX + 5e-5, 4)
-    zero = [0.0, 0.0, 0.0]
-    return '\n'.join(
-        [
-            f'# A box of {PAYLOAD:g} kg at the end of {arm.name}, assumed: put in its place what',
-            '# the arm is to hold. docs/robots.md explains the keys.',
-            f'mass: {PAYLOAD!r} # [kg]',
-            f'com: {as_list(zero)} # [m] in the payload frame',
-            'inertia_about_com: # [kg m^2]',
-            f'  {{ixx: {moment}, ixy: 0.0, ixz: 0.0, iyy: {moment}, iyz: 0.0, izz: {moment}}}',
-            'placement:',
-            f'  {as_key(arm.name)}: {{link: {as_key(arm.chain.tip)}, xyz: {as_list(center)}, '
-            f'rpy: {as_list(zero)}}}',
-            'shapes:',
-            f'  box: {{a: {as_list(zero)}, b: {as_list(zero)}, radius: {radius}}}',
-            '',
-        ]
+def about_tool(arm: DescribedArm, tool: Payload) -> str:
+    """Say what is assumed of a gripper."""
+    return (
+        f'{tool.name} at the tip of {arm.name}, its frame that of {arm.chain.tip}, assumed:\n'
+        'put xyz and rpy right. docs/robots.md explains the keys.'
     )
 
 
-def world_text(arm: DescribedArm) -> str:
+def about_box(arm: DescribedArm, box: Payload) -> str:
+    """Say what is assumed of a box."""
+    return (
+        f'A box of {box.mass:g} kg at the end of {arm.name}, assumed: put in its place what\n'
+        'the arm is to hold. docs/robots.md explains the keys.'
+    )
+
+
+def world_of(arm: DescribedArm) -> Obstacles:
     """Return the floor that the arm stands on, if it stands on one."""
     floor = _floor(arm)
     if floor is None:
+        return NO_OBSTACLES
+    return Obstacles.of({'floor': BoxFacts((0.0, 0.0, _below(floor)), FLOOR).box()})
+
+
+def world_text(arm: DescribedArm) -> str:
+    """Return the same as a file."""
+    floor = _floor(arm)
+    if floor is None:
         return '# Nothing is in the way.\nobstacles: {}\n'
-    height = round(floor - 0.05, 4)
     return (
         '# The floor that the arm stands on, 1 cm below its base.\nobstacles:\n'
-        f'  floor: {{center: [0.0, 0.0, {height!r}], size: [4.0, 4.0, 0.1]}}\n'
+        f'  floor: {{center: [0.0, 0.0, {_below(floor)!r}], size: {as_list(FLOOR)}}}\n'
     )
+
+
+def _below(floor: float) -> float:
+    return round(floor - 0.5 * FLOOR[2], 4)
 
 
 def _floor(arm: DescribedArm) -> float | None:
@@ -124,11 +182,10 @@ def loop_text(
     files: Mapping[str, Path],
     prior: tuple[Array, Array, Array],
     mass: float,
+    start: Array,
 ) -> str:
     """Return the choices of a loop with this arm."""
     lower, nominal, upper = prior
-    limits = arm.model.limits
-    start = _start(limits.position_lower, limits.position_upper)
     return f"""# Choices of the loop for {arm.name}, by `safe-sysid new-arm`; facts about it are in
 # {files['settings'].name}. docs/ros.md explains the parameters; others have defaults.
 /**: # all nodes have to agree on these
@@ -144,22 +201,15 @@ def loop_text(
       upper: {as_list(upper)}
     gains:
       K_r: [10.0] # [1/s] rate at which a position error decays
-      V_M: 0.02 # [J] energy of the tracking error that is never exceeded
+      V_M: 0.002 # [J] energy of the tracking error that is never exceeded
       alpha: 25.0 # [1/s] how early the robust input sets in below V_M
 
 /**/builtin_sim_bridge:
   ros__parameters:
-    start: {as_list(np.round(start, 4))} # [rad]
+    start: {as_list(start)} # [rad], where nothing is near and joints need little torque
     sensors:
       torque_ratio: [0.02] # errors of torques in simulation
 """
-
-
-def _start(lower: Array, upper: Array) -> Array:
-    """0 where that is inside the limits, else their middle."""
-    inside = (lower < 0.0) & (upper > 0.0)
-    middle = 0.5 * (np.where(inside, 0.0, lower) + np.where(inside, 0.0, upper))
-    return np.asarray(middle + 0.0)
 
 
 def prior_beyond(arm: DescribedArm, center: Array, mass: float) -> tuple[Array, Array, Array]:

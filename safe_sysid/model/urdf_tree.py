@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import math
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -93,17 +94,51 @@ def moving_joints(root: ElementTree.Element) -> dict[str, str]:
     }
 
 
-def mimics(root: ElementTree.Element) -> dict[str, Mimic]:
+def finite_number(element: ElementTree.Element, key: str, default: str, of: str) -> float:
+    """Attribute of an element as a number; `of` says in an error whose it is."""
+    text = element.get(key, default)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ModelError(f"{of}: {key} of <{element.tag}> is '{text}', not a finite number")
+    return value
+
+
+def three_numbers(text: str, of: str) -> Array:
+    """Read 'x y z'; `of` says in an error whose it is."""
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError as error:
+        raise ModelError(f"{of}: '{text}' should be three numbers") from error
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise ModelError(f"{of}: '{text}' should be three finite numbers")
+    return values
+
+
+def mimics(root: ElementTree.Element, source: Path) -> dict[str, Mimic]:
     """Joints that mimic another one, by name."""
-    return {
-        str(joint.get('name')): Mimic(
+    found = {
+        (name := str(joint.get('name'))): Mimic(
             str(mimic.get('joint')),
-            float(mimic.get('multiplier', '1')),
-            float(mimic.get('offset', '0')),
+            finite_number(mimic, 'multiplier', '1', f"{source}: joint '{name}'"),
+            finite_number(mimic, 'offset', '0', f"{source}: joint '{name}'"),
         )
         for joint in root.findall('joint')
         if (mimic := joint.find('mimic')) is not None
     }
+    for start in found:
+        name, passed = start, set[str]()
+        while name in found:
+            if name in passed:
+                raise ModelError(
+                    f"{source}: joint '{start}' mimics '{found[start].joint}', and in the end "
+                    'itself; of such a circle nothing follows'
+                )
+            passed.add(name)
+            name = found[name].joint
+    return found
 
 
 def build(
@@ -185,7 +220,7 @@ def _check_names(
                 f"{path}: joint '{name}' moves but is not in the settings; list it under "
                 '`joints`, or under `held` with the position it is kept at'
             )
-    _check_mimics(path, mimics(root), joints, held)
+    _check_mimics(path, mimics(root, path), joints, held)
 
 
 def _check_mimics(

@@ -26,9 +26,17 @@ from safe_sysid.model.arm import Arm
 from safe_sysid.model.collision.mesh_points import mesh_points
 from safe_sysid.model.collision.mesh_triangles import mesh_triangles
 from safe_sysid.model.collision.world import read_world
+from safe_sysid.model.description.chain import (
+    chosen_chain,
+    described_joints,
+    with_soft_limits,
+)
 from safe_sysid.model.description.disabled_pairs import _pairs as pairs_of_srdf
+from safe_sysid.model.description.doubtful_figures import joint_figures
+from safe_sysid.model.description.surfaces import SurfaceChoice, body_surfaces
 from safe_sysid.model.description.xacro_file import expanded_xacro
 from safe_sysid.model.payload import read_payload
+from safe_sysid.model.urdf_tree import read_urdf
 from safe_sysid.share import share_directory
 
 JOINTS = ('a', 'b', 'c')
@@ -41,6 +49,26 @@ XACRO = b"""<?xml version="1.0"?>
   </xacro:macro>
   <xacro:link name="base" m="1.0"/>
   <xacro:if value="${$(arg length) > 0.3}"><xacro:link name="arm" m="${mass}"/></xacro:if>
+</robot>
+"""
+HAND = b"""<?xml version="1.0"?>
+<robot name="arm">
+  <link name="base"><collision><geometry><box size="0.1 0.1 0.2"/></geometry></collision></link>
+  <link name="palm"><inertial><mass value="1"/><origin xyz="0 0 0.1"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><origin xyz="0 0 0.1" rpy="0 0 1"/><geometry><cylinder radius="0.05" length="0.2"/>
+    </geometry></visual></link>
+  <link name="left"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>
+  <link name="right"><collision><geometry><sphere radius="0.02"/></geometry></collision></link>
+  <joint name="pan" type="revolute"><parent link="base"/><child link="palm"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2.5" effort="30" velocity="2"/><dynamics damping="0.3" friction="1"/>
+    <safety_controller k_velocity="0" soft_lower_limit="-1.9" soft_upper_limit="2.4"/></joint>
+  <joint name="grip" type="prismatic"><parent link="palm"/><child link="left"/>
+    <origin xyz="0 0.02 0.2"/><axis xyz="0 1 0"/>
+    <limit lower="0" upper="0.04" effort="20" velocity="1"/></joint>
+  <joint name="other" type="prismatic"><parent link="palm"/><child link="right"/>
+    <origin xyz="0 -0.02 0.2"/><axis xyz="0 -1 0"/><mimic joint="grip" multiplier="1" offset="0"/>
+    <limit lower="0" upper="0.04" effort="20" velocity="1"/></joint>
 </robot>
 """
 OBJ = b"""# a corner
@@ -169,6 +197,15 @@ def _robot(path: Path) -> object:
     return load_arm(path).model.layout
 
 
+def _hand(path: Path) -> object:
+    """Read what `new-arm` reads before it covers anything."""
+    root = read_urdf(path)
+    with_soft_limits(root, path)
+    chain = chosen_chain(root, path, 'palm', None, {})
+    joint_figures(root, chain.joints)
+    return body_surfaces(root, path, chain, described_joints(root, path), SurfaceChoice())
+
+
 @cache
 def file_kinds() -> dict[str, FileKind]:
     """Every kind by its name."""
@@ -176,6 +213,7 @@ def file_kinds() -> dict[str, FileKind]:
     urdf = _shipped('urdf/two_link.urdf')
     return {
         'URDF': FileKind('arm.urdf', urdf, _robot),
+        'URDF of a hand': FileKind('hand.urdf', HAND, _hand),
         'URDF of a loop': FileKind('legs.urdf', _shipped('urdf/four_bar.urdf'), urdf_kinematics),
         'xacro': FileKind('arm.xacro', XACRO, lambda path: expanded_xacro(path, {})),
         'SRDF': FileKind('arm.srdf', SRDF, pairs_of_srdf),

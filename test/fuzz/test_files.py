@@ -16,7 +16,17 @@ from safe_sysid.errors import SafeSysidError
 LONGEST = 10.0  # [s] of CPU for one file
 MOST_MEMORY = 2**21  # [kB] that reading may add to what the tests hold
 KINDS = (
-    *('URDF', 'URDF of a loop', 'xacro', 'SRDF', 'arm', 'arm with loops', 'loop', 'payload'),
+    *(
+        'URDF',
+        'URDF of a hand',
+        'URDF of a loop',
+        'xacro',
+        'SRDF',
+        'arm',
+        'arm with loops',
+        'loop',
+        'payload',
+    ),
     *('world', 'excitation', 'calibration', 'gains', 'promise', 'table', 'poses', 'mcap'),
     *('sqlite3', 'metadata', 'STL', 'OBJ', 'COLLADA'),
 )

@@ -82,17 +82,25 @@ def shape_triangles(geometry: ElementTree.Element, source: str) -> Array:
     """Triangles (T, 3, 3) of a polyhedron that contains a box, a cylinder or a sphere."""
     try:
         if (box := geometry.find('box')) is not None:
-            half = 0.5 * np.array([float(word) for word in box.attrib['size'].split()])
+            half = 0.5 * np.array([_size(word) for word in box.attrib['size'].split()])
             return hull_triangles(_corners() * half)
         if (cylinder := geometry.find('cylinder')) is not None:
-            radius, length = (float(cylinder.attrib[key]) for key in ('radius', 'length'))
+            radius, length = (_size(cylinder.attrib[key]) for key in ('radius', 'length'))
             return hull_triangles(_prism(radius, length))
         if (sphere := geometry.find('sphere')) is not None:
-            return hull_triangles(_ball(float(sphere.attrib['radius'])))
+            return hull_triangles(_ball(_size(sphere.attrib['radius'])))
     except (KeyError, ValueError) as error:
         raise ModelError(f'{source}: a shape has no figure, or a wrong one: {error}') from error
     kinds = ', '.join(child.tag for child in geometry)
     raise ModelError(f'{source}: shapes are box, cylinder, sphere or mesh, not {kinds or "empty"}')
+
+
+def _size(text: str) -> float:
+    """Size of a shape [m]."""
+    value = float(text)
+    if not 0.0 < value < np.inf:
+        raise ValueError(f'a size of {text} m')
+    return value
 
 
 def hull_triangles(points: Array) -> Array:

@@ -10,7 +10,14 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
-from safe_sysid.model.urdf_tree import FREE, MOVING, Mimic, mimics
+from safe_sysid.model.urdf_tree import (
+    FREE,
+    MOVING,
+    Mimic,
+    finite_number,
+    mimics,
+    three_numbers,
+)
 
 
 class DescribedJoint(NamedTuple):
@@ -44,16 +51,16 @@ def chosen_chain(
 ) -> ChosenChain:
     """Joints from `base` (default: the root) to `tip` (default: the only end) move."""
     joints = described_joints(root, source)
-    above = _above(joints, source)
-    end = tip or _only_end(joints, above, mimics(root), source)
+    above, following = _above(joints, source), mimics(root, source)
+    end = tip or _only_end(joints, above, following, source)
     links = {str(link.get('name')) for link in root.findall('link')}
     for option, link in (('--tip', end), ('--base', base)):
         if link is not None and link not in links:
             raise ModelError(f"{source}: no link '{link}' for {option}; links are {sorted(links)}")
     path = list(_path(above, end, base, source))
     moving = [joint for joint in reversed(path) if joint.kind != 'fixed']
-    _check_moving(moving, mimics(root), source)
-    held, remarks = _held(joints, {joint.name for joint in moving}, mimics(root), hold, source)
+    _check_moving(moving, following, source)
+    held, remarks = _held(joints, {joint.name for joint in moving}, following, hold, source)
     return ChosenChain(
         tuple(joint.name for joint in moving), held, moving[-1].child, tuple(remarks)
     )
@@ -69,19 +76,14 @@ def described_joints(root: ElementTree.Element, source: Path) -> dict[str, Descr
             raise ModelError(f"{source}: joint '{name}' has no parent or no child")
         parent, child = (str(end.get('link')) for end in ends if end is not None)
         lower, upper = _limits(joint, source) if kind in MOVING else (-math.inf, math.inf)
-        found[name] = DescribedJoint(name, kind, parent, child, lower, upper, _origin(joint))
+        origin = joint.find('origin')
+        text = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
+        x, y, z = three_numbers(text, f"{source}: joint '{name}'").tolist()
+        found[name] = DescribedJoint(name, kind, parent, child, lower, upper, (x, y, z))
     return found
 
 
-def _origin(joint: ElementTree.Element) -> tuple[float, float, float]:
-    origin = joint.find('origin')
-    x, y, z = (
-        float(w) for w in ('0 0 0' if origin is None else origin.get('xyz', '0 0 0')).split()
-    )
-    return x, y, z
-
-
-def with_soft_limits(root: ElementTree.Element) -> list[str]:
+def with_soft_limits(root: ElementTree.Element, source: Path) -> list[str]:
     """Put soft limits in the place of the hard ones they are inside of; says what it did."""
     said = []
     for joint in root.findall('joint'):
@@ -90,9 +92,12 @@ def with_soft_limits(root: ElementTree.Element) -> list[str]:
             continue
         if 'soft_lower_limit' not in soft.attrib or 'soft_upper_limit' not in soft.attrib:
             continue
-        low, high = float(soft.attrib['soft_lower_limit']), float(soft.attrib['soft_upper_limit'])
-        lower, upper = (float(limit.get(end, '0')) for end in ('lower', 'upper'))
         name = joint.get('name')
+        of = f"{source}: joint '{name}'"
+        low, high = (
+            finite_number(soft, f'soft_{end}_limit', '', of) for end in ('lower', 'upper')
+        )
+        lower, upper = (finite_number(limit, end, '0', of) for end in ('lower', 'upper'))
         if lower <= low < high <= upper:
             if (low, high) != (lower, upper):
                 limit.set('lower', repr(low))
@@ -115,14 +120,12 @@ def _limits(joint: ElementTree.Element, source: Path) -> tuple[float, float]:
     limit = joint.find('limit')
     if limit is None:
         return 0.0, 0.0
-    try:
-        lower, upper = (float(limit.get(end, '0')) for end in ('lower', 'upper'))
-    except ValueError as error:
-        raise ModelError(f"{source}: limits of joint '{joint.get('name')}': {error}") from error
-    if not (math.isfinite(lower) and math.isfinite(upper) and lower <= upper):
+    of = f"{source}: joint '{joint.get('name')}'"
+    lower, upper = (finite_number(limit, end, '0', of) for end in ('lower', 'upper'))
+    if lower > upper:
         raise ModelError(
-            f"{source}: joint '{joint.get('name')}' is limited to {lower:g} to {upper:g}; "
-            'the lower one has to be below the upper one, and both finite'
+            f'{of} is limited to {lower:g} to {upper:g}; the lower one has to be below the '
+            'upper one'
         )
     return lower, upper
 

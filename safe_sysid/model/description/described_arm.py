@@ -119,7 +119,7 @@ def described_arm(source: Path, settings: NewArmSettings) -> DescribedArm:
     with tempfile.TemporaryDirectory() as folder:
         urdf = Path(folder) / f'{source.name.partition(".")[0]}.urdf'
         root = _root(source, settings)
-        remarks = with_soft_limits(root) if settings.limits == 'soft' else []
+        remarks = with_soft_limits(root, source) if settings.limits == 'soft' else []
         _set_velocities(root, settings.velocity)
         remarks += _with_files(root, source, settings)
         urdf.write_bytes(ElementTree.tostring(root))

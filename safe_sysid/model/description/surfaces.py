@@ -29,7 +29,14 @@ from safe_sysid.model.collision.mesh_triangles import (
 )
 from safe_sysid.model.description.chain import ChosenChain, DescribedJoint
 from safe_sysid.model.rotation import rotation_from_rpy
-from safe_sysid.model.urdf_tree import MOVING, Mimic, build, frames_of, mimics
+from safe_sysid.model.urdf_tree import (
+    MOVING,
+    Mimic,
+    build,
+    frames_of,
+    mimics,
+    three_numbers,
+)
 
 LARGE, SMALL = 3.0, 1e-3  # [m] sizes of links beyond which a unit is doubted
 LOOKS = {0: 1, 1: 9, 2: 5, 3: 5}  # positions of each joint looked at, by how many there are
@@ -73,7 +80,7 @@ def body_surfaces(
         if (name := str(link.get('name'))) in frames
         and len(found := _link_triangles(link, choice.source or urdf, choice, remarks))
     }
-    sweeps = _Sweeps(urdf, chain, joints, mimics(root)) if choice.is_swept else None
+    sweeps = _Sweeps(urdf, chain, joints, mimics(root, urdf)) if choice.is_swept else None
     by_joint: dict[int, list[tuple[str, Array]]] = {}
     for link, triangles in local.items():
         joint = frames[link].joint
@@ -137,22 +144,13 @@ def _shape_triangles(
         triangles = shape_triangles(geometry, str(urdf))
     else:
         path = mesh_file(mesh.get('filename', ''), urdf, package_paths)
-        triangles = mesh_triangles(path) * _three(mesh.get('scale', '1 1 1'), urdf)
+        triangles = mesh_triangles(path) * three_numbers(mesh.get('scale', '1 1 1'), str(urdf))
     origin = shape.find('origin')
     if origin is None:
         return triangles
-    R = rotation_from_rpy(_three(origin.get('rpy', '0 0 0'), urdf))
-    return np.asarray(triangles @ R.T + _three(origin.get('xyz', '0 0 0'), urdf))
-
-
-def _three(text: str, urdf: Path) -> Array:
-    try:
-        values = np.array([float(word) for word in text.split()])
-    except ValueError as error:
-        raise ModelError(f"{urdf}: '{text}' should be three numbers") from error
-    if values.shape != (3,) or not np.isfinite(values).all():
-        raise ModelError(f"{urdf}: '{text}' should be three finite numbers")
-    return values
+    R = rotation_from_rpy(three_numbers(origin.get('rpy', '0 0 0'), str(urdf)))
+    p = three_numbers(origin.get('xyz', '0 0 0'), str(urdf))
+    return np.asarray(triangles @ R.T + p)
 
 
 class _Sweeps:

@@ -24,6 +24,9 @@ def joint(name, parent, child, kind='revolute', limits='lower="-1" upper="2"', m
     )
 
 
+SOFT = '<safety_controller soft_lower_limit="-0.5" soft_upper_limit="1.5"/>'
+
+
 def robot(*joints):
     """Root element with the links that the joints name."""
     text = ''.join(joints)
@@ -88,8 +91,8 @@ def test_what_is_beside_and_below_is_held():
         ((joint('j1', 'a', 'b', limits=''),), {}, "'j1' has no limits"),
         ((joint('j1', 'a', 'b', limits='lower="1" upper="1"'),), {}, "'j1' has no limits"),
         ((joint('j1', 'a', 'b', limits='lower="2" upper="1"'),), {}, 'limited to 2 to 1'),
-        ((joint('j1', 'a', 'b', limits='lower="nan" upper="1"'),), {}, 'limited to nan'),
-        ((joint('j1', 'a', 'b', limits='lower="x" upper="1"'),), {}, "limits of joint 'j1'"),
+        ((joint('j1', 'a', 'b', limits='lower="nan" upper="1"'),), {}, "lower of .* is 'nan'"),
+        ((joint('j1', 'a', 'b', limits='lower="x" upper="1"'),), {}, "'j1': lower .* is 'x'"),
         (ARM, {'tip': 'nowhere'}, "no link 'nowhere' for --tip"),
         (ARM, {'tip': 'a', 'base': 'b'}, "'b' .--base. is not on the way"),
         (ARM, {'j1': 0.0}, "'j1' .--hold. is no joint that can be held"),
@@ -98,6 +101,25 @@ def test_what_is_beside_and_below_is_held():
 def test_chains_that_make_no_sense_are_refused(joints, choice, message):
     with pytest.raises(ModelError, match=message):
         chosen(robot(*joints), **choice)
+
+
+@pytest.mark.parametrize('text', ['nan', 'inf', '-inf', '1,5', '', 'x', '1e999'])
+@pytest.mark.parametrize('place', ['multiplier', 'offset', 'soft_lower_limit', 'lower', 'xyz'])
+def test_figures_that_are_no_numbers_are_refused_in_a_sentence(place, text):
+    root = robot(*ARM, *HAND, joint('k', 'a', 'c', more=SOFT + '<origin xyz="0 0 0"/>'))
+    element = next(x for x in root.iter() if place in x.attrib and x.get('xyz') != '0 0 1')
+    element.set(place, text if place != 'xyz' else f'0 {text} 0')
+    with pytest.raises(ModelError, match=r'arm\.urdf: .*(not a finite|finite numbers|three numb)'):
+        with_soft_limits(root, SOURCE)
+        chosen(root, 'palm')
+
+
+def test_joints_that_mimic_each_other_are_refused_also_where_they_are_held():
+    root = robot(*ARM, *HAND)
+    (first,) = (x for x in root.findall('joint') if x.get('name') == 'f1')
+    first.append(ElementTree.Element('mimic', joint='f2'))
+    with pytest.raises(ModelError, match="'f1' mimics 'f2', and in the end itself"):
+        chosen(root, 'palm', f1=0.0, f2=0.0)
 
 
 def test_a_long_chain_is_read():
@@ -115,7 +137,7 @@ def test_soft_limits_count_where_they_are_inside_the_hard_ones():
         joint('outside', 'b', 'c', more=soft(-2, 1)),
         joint('swapped', 'c', 'd', more=soft(1, 0)),
     )
-    said = with_soft_limits(root)
+    said = with_soft_limits(root, SOURCE)
     limits = {j.get('name'): j.find('limit') for j in root.findall('joint')}
     assert {n: (float(x.get('lower')), float(x.get('upper'))) for n, x in limits.items()} == {
         'inside': (-0.5, 1.5), 'same': (-1, 2), 'outside': (-1, 2), 'swapped': (-1, 2),

@@ -1,0 +1,68 @@
+"""What a new arm holds and where it begins: away from the arm, no more than it can, and free."""
+
+from functools import cache
+from pathlib import Path
+import tempfile
+
+import numpy as np
+import pytest
+
+from safe_sysid.export import new_arm_loop
+from safe_sysid.model.collision.arm_clearance import arm_clearance
+from safe_sysid.model.description.described_arm import (
+    NewArmSettings,
+    described_arm,
+    static_torques_at,
+)
+from safe_sysid.model.description.first_pose import first_pose
+
+LINK = """<link name="{name}"><inertial><mass value="2"/><origin xyz="0 0 {z}"/>
+  <inertia ixx="0.02" iyy="0.021" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><origin xyz="0 0 {z}"/><geometry><cylinder radius="0.03" length="{length}"/>
+  </geometry></collision></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+  <origin xyz="0 0 {z}"/><axis xyz="0 {y} {turn}"/>
+  <limit lower="-1.5" upper="{upper}" effort="{effort}" velocity="2"/></joint>"""
+
+
+@cache
+def arm(effort=60, disc=-0.02):
+    """Base, upper arm and a flange whose frame is at its outer face: its body is behind that."""
+    parts = [
+        LINK.format(name='base', z=0.1, length=0.2),
+        LINK.format(name='upper', z=0.2, length=0.4),
+        LINK.format(name='flange', z=disc, length=0.02),
+        JOINT.format(name='j1', parent='base', child='upper', z=0.25, y=1, turn=0, upper=0.1,
+                     effort=effort),
+        JOINT.format(name='j2', parent='upper', child='flange', z=0.5, y=0, turn=1, upper=1.5,
+                     effort=9),
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'arm.urdf'
+        path.write_text(f'<robot name="arm">{"".join(parts)}</robot>', encoding='utf-8')
+        return described_arm(path, NewArmSettings('torque-sensor', capsules=1))
+
+
+@pytest.mark.parametrize(('disc', 'place'), [(-0.02, 0.04), (0.02, 0.08)])
+def test_a_box_is_on_the_side_of_the_flange_that_is_away_from_the_arm(disc, place):
+    center = new_arm_loop.beyond_tip(arm(disc=disc))
+    np.testing.assert_allclose(center, [0.0, 0.0, place], atol=1e-3)
+
+
+@pytest.mark.parametrize(('effort', 'mass'), [(60, 2.0), (20, 1.0), (16.2, 0.5)])
+def test_a_box_is_not_heavier_than_the_arm_can_hold(effort, mass):
+    found = arm(effort=effort)
+    assert new_arm_loop.heaviest_box(found, new_arm_loop.beyond_tip(found)).mass == mass
+
+
+@pytest.mark.parametrize('effort', [60, 20])
+def test_an_arm_begins_where_nothing_is_near_and_little_torque_is_needed(effort):
+    found = arm(effort=effort)
+    held = new_arm_loop.heaviest_box(found, new_arm_loop.beyond_tip(found))
+    loaded, world = found.model.with_payload(held), new_arm_loop.world_of(found)
+    pose = first_pose(loaded, world)
+    assert (pose >= loaded.limits.position_lower + 0.29).all()
+    assert (pose <= loaded.limits.position_upper - 0.29).all()
+    assert arm_clearance(loaded, world, pose).distance > 0.03
+    assert (np.abs(static_torques_at(loaded, pose[None])) <= 0.5 * loaded.limits.torque).all()
+    assert pose.tolist() == [-0.2, 0.0]  # 0, as far inside the limits as that is
