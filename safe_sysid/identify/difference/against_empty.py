@@ -259,7 +259,7 @@ def _guaranteed(
     problem: DifferenceProblem, rows: DifferenceRows, empty: EmptyArm, faster: float
 ) -> Guarantee:
     """Membership of all blocks, with errors as large as empty blocks show."""
-    seconds = block_seconds(float(np.count_nonzero(rows.loaded)) / rows.rate)
+    seconds = block_seconds(rows)
     promise = promise_of(spectral_blocks(empty.rows, seconds), empty.rows, empty.fit)
     while promise.blocks == 0 and seconds >= 2.0 * SHORTEST:  # from pose to pose, joints rest
         seconds *= 0.5

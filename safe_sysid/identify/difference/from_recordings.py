@@ -247,8 +247,8 @@ def _assumptions(
             f'error above {promise.factor * promise.promise.faster:.2f} times the largest seen in '
             f'{promise.promise.blocks} empty blocks (at {promise.least:.2f} times the rows begin '
             'to contradict each other); friction under load is that of the estimated load, and '
-            f'torques are late by {1e3 * promise.promise.late:.1f} ms more or less than corrected '
-            'at most',
+            f'all torques are late by the same time, {1e3 * promise.promise.late:.1f} ms more or '
+            'less than corrected at most',
             f'guaranteed: the payload weighs at most {settings.payload_mass:g} kg, no part of it '
             f'is farther than {settings.payload_reach:g} m from the last joint, and no parameter '
             'of the arm is farther than 30 deviations from its fit, beside what gains move',

@@ -1,9 +1,10 @@
 """Bounds on a payload that hold if no block's spectrum of model error is larger than promised.
 
 Unknowns are phi, the arm in coordinates s of the directions that rows tell apart (in deviations
-of the fit), and the gain of every drive. All blocks, empty and loaded, are rows of one polytope:
+of the fit), the gain of every drive, and the delay of the payload's torques (`late_payload`). All
+blocks, empty and loaded, are rows of one polytope:
 
-    | Y B u + Y_L phi - (1 + g) tau | <= f delta_j(k)
+    | Y B u + Y_L(t - d) phi - (1 + g) tau | <= f delta_j(k)
 
 with delta the largest error that any empty block showed at that frequency or beside it. The factor
 f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contradict each other.
@@ -17,16 +18,16 @@ from functools import partial
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.difference.late_payload import LatePayload
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
-from safe_sysid.identify.difference.torque_delay import rate_of_change
 from safe_sysid.identify.interior_programs import InteriorPrograms
 from safe_sysid.identify.linear_programs import Basis, Budget
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership
-from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.interval import Interval, concatenate
 
 ARM_BOX = 30.0  # deviations of the fit; rows are what bounds the arm, this keeps programs bounded
 OF_GAINS = 2.0  # times what the range of gains moves the arm, beside that
@@ -89,8 +90,7 @@ def guarantee(
         return Guarantee(None, f'no empty block of {seconds:.3g} s', np.nan, np.nan, promise)
     box, reach = prior
     common = _common_rows(blocks, rows, fit, promise, gain_error)
-    observation, rest = common.observation(1.0, Interval(fit.phi, fit.phi)), common.rest
-    least = _least_factor(observation, rest, box, reach)
+    least = _least_factor(common, fit.phi, box, reach)
     few = promise.blocks < FEW_BLOCKS
     factor = max(FACTOR_OF_FEW if few else FACTOR, ABOVE_LEAST * least)
     if least > (LARGEST_OF_FEW if few else LARGEST_LEAST):
@@ -103,7 +103,7 @@ def guarantee(
     given = ROUNDS if promise.late > 0.0 else ROUNDS[1:]
     for steps, gap in given:
         programs = SetMembership(names, reach, solver=partial(InteriorPrograms, gap=gap))
-        observation = common.observation(factor, box)
+        observation, rest = common.observation(factor, box), common.rest(box)
         found = programs.solve(observation, rest, box, budget=Budget(steps))
         if found.bounds is None:
             return Guarantee(None, str(found.contradiction), factor, least, promise)
@@ -115,17 +115,30 @@ def guarantee(
 class _CommonRows:
     """Rows of all blocks, of joints that move; their errors are those of a factor and a delay."""
 
-    rows: Observation  # without errors
-    rest: Interval  # range of what they share: the arm in s, and gains
+    rows: Observation  # without errors and delay
+    arm: Interval  # range of what they share: the arm in s, and gains
     seen: Array  # (m,) [N m] errors of the promise, with the range of gains
     rounding: Array  # (m,) [N m]
-    slope: Array  # (m, 10) [N m/s] rates of the payload's columns
-    late: float  # [s]
+    slope: Array  # (m, 10) [N m per unit of phi] columns of psi
+    bend: Array  # (m, 10) [N m per unit of phi] errors of second order
 
     def observation(self, factor: float, held: Interval) -> Observation:
         """Rows with errors `factor` times those seen, late with any payload that is `held`."""
-        late = self.late * (np.abs(self.slope @ held.center) + np.abs(self.slope) @ held.radius)
-        return replace(self.rows, delta=factor * self.seen + late + self.rounding)
+        delta = factor * self.seen + self.bend @ held.magnitude + self.rounding
+        Y_r = np.concatenate([self.rows.Y_r, self.slope], axis=1)
+        return replace(self.rows, Y_r=Y_r, delta=delta)
+
+    def rest(self, held: Interval) -> Interval:
+        """Range of all that rows share, with psi of any payload that is `held`."""
+        largest = held.magnitude
+        return concatenate([self.arm, Interval(-largest, largest)])
+
+    def of_estimate(self, phi: Array, factor: float) -> tuple[Observation, Interval]:
+        """Rows with the delay of one payload alone, and the range of what they share."""
+        rows = self.observation(factor, Interval(phi, phi))
+        Y_r = np.concatenate([self.rows.Y_r, self.slope @ phi[:, None]], axis=1)
+        one = Interval(-np.ones(1), np.ones(1))
+        return replace(rows, Y_r=Y_r), concatenate([self.arm, one])
 
 
 def _common_rows(
@@ -147,11 +160,7 @@ def _common_rows(
     varied = gain_error > 0.0
     gains = (-tau[..., None] * np.eye(n))[..., varied]
     times = rows.t[blocks.rows]
-    slope = np.zeros(payload.shape)
-    if promise.late > 0.0:
-        columns = rows.Y_L * rows.loaded[:, None, None]
-        rates = [rate_of_change(rows, x) for x in np.moveaxis(columns, 2, 0)]
-        slope = blocks.of(np.stack(rates, axis=-1))
+    late = LatePayload.of(blocks, rows, promise.late)
     by_joint = fit.by_joint(rows)[:, :k]
     start, end = (np.broadcast_to(times[:, i, None, None], tau.shape).ravel() for i in (0, -1))
     observation = Observation(
@@ -172,8 +181,8 @@ def _common_rows(
         Interval(-width, width),
         seen[moves],
         _rounding(blocks, rows, fit, by_joint).ravel()[moves],
-        slope.reshape(-1, 10)[moves],
-        promise.late,
+        late.columns.reshape(-1, 10)[moves],
+        late.largest.reshape(-1, 10)[moves],
     )
 
 
@@ -190,8 +199,12 @@ def _rounding(
     return rounding
 
 
-def _least_factor(observation: Observation, rest: Interval, box: Interval, reach: float) -> float:
-    """Return the factor of all errors at which the rows stop to contradict each other."""
+def _least_factor(common: _CommonRows, phi: Array, box: Interval, reach: float) -> float:
+    """Return the factor of all errors at which the rows stop to contradict each other.
+
+    The delay is that of the estimate: fewer unknowns can only make it larger.
+    """
+    observation, rest = common.of_estimate(phi, 1.0)
     shrunk = replace(observation, delta=START * observation.delta)
     elastic = ParameterPolytope(shrunk, rest, box, reach).elastic()
     programs = InteriorPrograms(elastic, np.arange(len(elastic.A)), Budget(np.inf))

@@ -6,6 +6,7 @@ most delta_j(k) in magnitude. A zero-mean error averages inside a block, not acr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ BAND = 2.0  # [Hz] frequencies above teach next to nothing of a payload
 LONGEST = 8.0  # [s] of a block
 SHORTEST = 1.0  # [s] of a block of motions with rests between them
 FEWEST = 2  # blocks that a loaded recording is cut into
+SHORTER, SHORTER_AT_MOST = 0.9, 30  # blocks, until gaps between pieces leave enough of them
+LEAST_HELD = 0.5  # share of the rows with a payload that whole blocks hold
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,26 +45,35 @@ class SpectralBlocks:
         return np.moveaxis(spectra, -1, 1)
 
 
-def block_seconds(loaded: float) -> float:
-    """Length of a block [s] for so many seconds with the payload."""
-    return min(LONGEST, loaded / FEWEST)
+def block_seconds(rows: DifferenceRows) -> float:
+    """Longest block [s] of which recordings with a payload hold enough between their gaps.
+
+    Where gaps leave pieces that are shorter than a block, nothing of the payload would be in any.
+    """
+    loaded = int(np.count_nonzero(rows.loaded))
+    longest = min(LONGEST, loaded / FEWEST / rows.rate)
+    lengths = longest * SHORTER ** np.arange(SHORTER_AT_MOST)
+    for seconds in lengths[lengths > SHORTEST]:
+        length = _length(float(seconds), rows.rate)
+        held = [len(run) // length for run in _runs(rows, loaded=True)]
+        if sum(held) >= FEWEST and sum(held) * length >= LEAST_HELD * loaded:
+            return float(seconds)
+    return min(SHORTEST, longest)
 
 
 def spectral_blocks(rows: DifferenceRows, seconds: float) -> SpectralBlocks:
     """Cut all rows into whole blocks, none across a gap."""
-    length = int(seconds * rows.rate + 1e-6)
+    length = _length(seconds, rows.rate)
     if length < 3:
         raise MeasurementError(f'{seconds:.3g} s of motion are too short for a block of rows')
     found, loaded = [], []
-    for number in np.unique(rows.stretch):
-        for held in (False, True):
-            there = np.flatnonzero((rows.stretch == number) & (rows.loaded == held))
-            for run in np.split(there, np.flatnonzero(np.diff(there) > 1) + 1):
-                whole = len(run) // length
-                spare = (len(run) - whole * length) // 2
-                for i in range(whole):
-                    found.append(run[spare + i * length : spare + (i + 1) * length])
-                    loaded.append(held)
+    for held in (False, True):
+        for run in _runs(rows, loaded=held):
+            whole = len(run) // length
+            spare = (len(run) - whole * length) // 2
+            for i in range(whole):
+                found.append(run[spare + i * length : spare + (i + 1) * length])
+                loaded.append(held)
     rows_of_blocks = np.array(found, dtype=np.int64).reshape(-1, length)
     count = min(int(2.0 * BAND * seconds) + 1, length)
     transform = dct(np.eye(length), type=2, norm='ortho', axis=0)[:count]
@@ -72,6 +84,18 @@ def spectral_blocks(rows: DifferenceRows, seconds: float) -> SpectralBlocks:
         transform,
         seconds,
     )
+
+
+def _length(seconds: float, rate: float) -> int:
+    """Rows of a block."""
+    return int(seconds * rate + 1e-6)
+
+
+def _runs(rows: DifferenceRows, *, loaded: bool) -> Iterator[IntArray]:
+    """Rows with or without the payload that have no gap between them."""
+    for number in np.unique(rows.stretch):
+        there = np.flatnonzero((rows.stretch == number) & (rows.loaded == loaded))
+        yield from np.split(there, np.flatnonzero(np.diff(there) > 1) + 1)
 
 
 def largest_seen(spectra: Array, moves: AnyArray) -> Array:

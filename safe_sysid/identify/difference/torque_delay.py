@@ -9,13 +9,13 @@ joints as its deviation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.friction_choice import PRIOR
 from safe_sysid.identify.difference.rows import DifferenceRows
@@ -92,12 +92,18 @@ def torque_delay(rows: DifferenceRows) -> TorqueDelay:
 def rate_of_change(rows: DifferenceRows, torque: Array) -> Array:
     """Differentiate torques behind the filter by curves through rows, (N, n) [N m/s]."""
     rate = np.zeros_like(torque)
+    for run in runs_of_rows(rows):
+        rate[run] = CubicSpline(rows.t[run], torque[run])(rows.t[run], 1)
+    return rate
+
+
+def runs_of_rows(rows: DifferenceRows) -> Iterator[IntArray]:
+    """Rows without a gap between them, enough to lay a curve through."""
     for number in np.unique(rows.stretch):
         here = np.flatnonzero(rows.stretch == number)
         for run in np.split(here, np.flatnonzero(np.diff(here) > 1) + 1):
             if len(run) >= FEWEST:
-                rate[run] = CubicSpline(rows.t[run], torque[run])(rows.t[run], 1)
-    return rate
+                yield run
 
 
 def _moved(log: EvenLog, delay: float) -> EvenLog:

@@ -124,8 +124,10 @@ def test_a_delay_counts_for_any_payload_in_the_bounds_and_not_only_the_estimate(
     monkeypatch.setattr(guaranteed, 'ROUNDS', guaranteed.ROUNDS[1:])
     once = payload_difference(problem).guaranteed_bounds
     assert np.all(once.lower <= PAYLOAD) & np.all(once.upper >= PAYLOAD)
-    assert np.all(once.lower <= found.bounds.lower + 1e-9)
-    assert np.all(once.upper >= found.bounds.upper - 1e-9)
+    told = 0.02 * found.bounds.radius  # how near optima are told
+    assert np.all(once.lower <= found.bounds.lower + told)
+    assert np.all(once.upper >= found.bounds.upper - told)
+    assert np.all(once.radius[:4] > found.bounds.radius[:4])
 
 
 def test_a_motion_that_calibrate_refuses_gives_the_payload_by_comparison(rng):
