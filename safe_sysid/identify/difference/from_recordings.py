@@ -13,7 +13,6 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.difference.against_empty import (
-    GAIN_RANGE,
     DifferenceProblem,
     payload_difference,
 )
@@ -21,6 +20,7 @@ from safe_sysid.identify.difference.answer import PayloadDifference
 from safe_sysid.identify.difference.arm_promise import is_promise, read_promise
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
+from safe_sysid.identify.difference.intervals import GAIN_RANGE
 from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings

@@ -1,0 +1,247 @@
+"""From rows of an empty and a loaded arm to both intervals, wherever the rows are from.
+
+Rows are Y x + Y_L phi = tau of joint torques in motion, of joint torques at rest, or of the wrench
+at a sensor; what is said of their errors is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import t as student
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.identify.difference.answer import PayloadDifference, Residuals, Statistical
+from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
+from safe_sysid.identify.difference.distribution_free import (
+    DistributionFree,
+    distribution_free,
+    sign_perturbed,
+)
+from safe_sysid.identify.difference.friction_choice import FrictionChoice
+from safe_sysid.identify.difference.guaranteed import Guarantee, Promise, guarantee, promise_of
+from safe_sysid.identify.difference.held_out_pieces import Pieces, held_out_pieces
+from safe_sysid.identify.difference.noise_and_bias import half_width
+from safe_sysid.identify.difference.rows import DifferenceRows
+from safe_sysid.identify.difference.shared_fit import SharedFit, payload_prior, shared_fit
+from safe_sysid.identify.difference.spectral_blocks import (
+    SHORTEST,
+    SpectralBlocks,
+    block_seconds,
+    spectral_blocks,
+)
+from safe_sysid.identify.difference.torque_delay import TorqueDelay, rate_of_change
+from safe_sysid.identify.difference.what_limits import (
+    Shares,
+    variance_shares,
+    what_to_record,
+)
+from safe_sysid.sets.interval import Interval
+
+WIDENED = 1.3  # residuals with the payload over those without, in which intervals get wider
+WITHHELD = 2.5  # the same, where a term is missing or a unit is wrong
+GUARANTEED_THRESHOLD = 1e-6  # directions of the arm that rows show less are left out
+GAIN_RANGE = 3.0  # deviations of a calibrated gain that the guaranteed form allows for
+
+
+@dataclass(frozen=True, eq=False)
+class Assumed:
+    """What is assumed of the payload and of the unit of the effort."""
+
+    payload_mass: float  # [kg] at most
+    reach: float  # [m] from the origin of the payload's frame
+    gain_error: Array  # (n,) share by which the unit of the effort may be off
+    inertia_prior: float  # [kg m^2] inertias are 0 to so much, for statistics; may be infinite
+    confidence: float
+    gain_covariance: Array | None = None  # (n, n) of ln gain, where a known mass has told it
+
+    @property
+    def gain_range(self) -> Array:
+        """Share by which gains may be off in the guaranteed form, (n,)."""
+        if self.gain_covariance is None:
+            return self.gain_error
+        calibrated: Array = GAIN_RANGE * np.sqrt(np.diag(self.gain_covariance))
+        return self.gain_error + calibrated
+
+    @property
+    def prior(self) -> Array:
+        """Deviations of the payload's parameters before anything is recorded, (10,)."""
+        return payload_prior(self.payload_mass, self.reach, self.inertia_prior)
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Rows of all recordings, and what empty ones say."""
+
+    rows: DifferenceRows
+    empty_rows: DifferenceRows
+    empty_fit: SharedFit  # with all directions that rows show
+    delay: TorqueDelay
+    recordings: int  # empty ones
+    velocity: Array  # (N, n) [rad/s] beside residuals
+    names: tuple[str, ...]  # of joints, or of what else the rows are about
+    doubt: str | None  # what speaks against sign, order or unit of the effort
+    beyond: float | str  # by how much errors may be larger than seen, or why nobody can tell
+
+    @property
+    def seconds(self) -> float:
+        """With the payload."""
+        return float(np.count_nonzero(self.rows.loaded)) / self.rows.rate
+
+
+BlocksOf = Callable[[Evidence], tuple[Promise, SpectralBlocks]]
+
+
+def difference_of(
+    given: Evidence,
+    assumed: Assumed,
+    about: tuple[str, FrictionChoice, float],
+    blocks_of: BlocksOf,
+) -> PayloadDifference:
+    """Both intervals; `about` is the payload's frame, the friction and the cut-off [Hz]."""
+    rows, delay = given.rows, given.delay
+    fit = shared_fit(rows, assumed.prior)
+    ratio = _load_ratio(rows, fit)
+    statistical, withheld = None, given.doubt or _load_doubt(given.names, ratio)
+    if withheld is None:
+        pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
+        widened = max(1.0, float(ratio.max()) / WIDENED)
+        late = delay.left * rate_of_change(rows, rows.tau - fit.residual)
+        statistical = _statistical(assumed, rows, fit, pieces, (widened, late))
+    guaranteed, refused = None, given.doubt
+    if isinstance(given.beyond, str):
+        refused = refused or f'{given.beyond}: errors of the empty motions say nothing of those'
+    elif refused is None:
+        guaranteed = _guaranteed(given, assumed, blocks_of)
+        refused = guaranteed.refused
+    if delay.is_seen:
+        withheld, refused = (x and f'{x}; {delay}' for x in (withheld, refused))
+    errors = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
+    following = None
+    if statistical is not None:
+        kappa = float(statistical.kappa[0])
+        following = what_to_record(statistical.shares, kappa, given.recordings, given.seconds)
+    frame, friction, cutoff = about
+    return PayloadDifference(
+        frame, fit.phi, statistical, withheld, guaranteed, refused,
+        friction, cutoff, ratio, (errors[0], errors[1]), delay,
+        Residuals(given.velocity, fit.residual * rows.counts, rows.loaded), following,
+    )  # fmt: skip
+
+
+def blocks_of_motion(given: Evidence) -> tuple[Promise, SpectralBlocks]:
+    """Spectra of blocks as long as recordings allow, and what empty ones show of errors."""
+    seconds = block_seconds(given.rows)
+    rows, fit = given.empty_rows, given.empty_fit
+    promise = promise_of(spectral_blocks(rows, seconds), rows, fit)
+    while promise.blocks == 0 and seconds >= 2.0 * SHORTEST:  # from pose to pose, joints rest
+        seconds *= 0.5
+        promise = promise_of(spectral_blocks(rows, seconds), rows, fit)
+    return promise, spectral_blocks(given.rows, seconds)
+
+
+def _statistical(
+    assumed: Assumed,
+    rows: DifferenceRows,
+    fit: SharedFit,
+    pieces: Pieces,
+    known: tuple[float, Array],
+) -> Statistical:
+    """Block errors, enlarged by what pieces of empty recordings show, unit of effort and delay.
+
+    Known are by how much residuals of the load enlarge them, and what a delay is to rows, (N, n).
+    """
+    widened, late = known
+    errors = block_errors(rows, fit)
+    deviation = widened * errors.deviation
+    residuals = pieces.half_width(deviation, errors.freedom, assumed.confidence)
+    tail = student.ppf(0.5 * (1.0 + assumed.confidence), 1e9)
+    before, delay = tail * fit.shrinkage(assumed.prior), tail * fit.moved_by(rows, late)
+    noise = np.hypot(residuals, np.hypot(before, delay))
+    by_joint = fit.by_joint(rows)[:, -10:]
+    share = assumed.gain_error @ np.abs(by_joint)
+    calibrated = np.zeros(10)
+    if assumed.gain_covariance is not None:
+        variance = np.einsum('jc,ji,ic->c', by_joint, assumed.gain_covariance, by_joint)
+        calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
+    gains = np.stack([calibrated, share])
+    half = half_width(np.hypot(noise, calibrated), share, assumed.confidence)
+    parts = variance_shares(rows, fit, assumed.prior)
+    shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0))
+    return Statistical(
+        Interval.from_center_radius(fit.phi, half),
+        assumed.confidence, noise, gains.sum(axis=0), pieces.factor, pieces.data_factor,
+        len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom, shares,
+        _free(assumed, rows, fit, pieces, (errors, widened, gains[:, 0])),
+    )  # fmt: skip
+
+
+def _free(
+    assumed: Assumed,
+    rows: DifferenceRows,
+    fit: SharedFit,
+    pieces: Pieces,
+    known: tuple[BlockErrors, float, Array],
+) -> DistributionFree:
+    """Return the interval of the mass that assumes no distribution, with the unit's share."""
+    errors, widened, gains = known
+    confidence, mass = assumed.confidence, float(fit.phi[0])
+    sums = sign_perturbed(rows, fit, errors.blocks, confidence)
+    deviation = float(errors.deviation[0])
+    found = distribution_free(pieces.z[:, 0], deviation, sums, mass, confidence)
+    if found.bounds is None:
+        return found
+    lower, upper = (abs(x - mass) * widened for x in found.bounds)
+    calibrated, share = gains  # nothing is known of a distribution, so a bias counts in full
+    below, above = (float(np.hypot(x, calibrated)) + float(share) for x in (lower, upper))
+    return replace(found, bounds=(mass - below, mass + above))
+
+
+def _guaranteed(given: Evidence, assumed: Assumed, blocks_of: BlocksOf) -> Guarantee:
+    """Membership of all blocks, with errors as large as empty blocks show."""
+    promise, blocks = blocks_of(given)
+    assert isinstance(given.beyond, float)
+    late = GAIN_RANGE * given.delay.left
+    promise = replace(promise, delta=given.beyond * promise.delta, faster=given.beyond, late=late)
+    fit = shared_fit(given.rows, assumed.prior, GUARANTEED_THRESHOLD)
+    mass, reach = assumed.payload_mass, assumed.reach
+    upper = np.array([mass, *(mass * reach,) * 3, *(mass * reach**2,) * 6])
+    lower = -upper
+    lower[[0, 4, 6, 9]] = 0.0  # mass and moments of inertia are not negative
+    return guarantee(
+        blocks, given.rows, fit, promise, (Interval(lower, upper), reach), assumed.gain_range
+    )
+
+
+def _load_ratio(rows: DifferenceRows, fit: SharedFit) -> Array:
+    """Residuals with the payload over those without, joint by joint, beyond those of torques."""
+
+    def rms(values: Array, chosen: AnyArray) -> Array:
+        squares = np.sum((values * rows.counts)[chosen] ** 2, axis=0)
+        found: Array = np.sqrt(squares / np.maximum(rows.counts[chosen].sum(axis=0), 1))
+        return found
+
+    held, empty = rows.loaded, ~rows.loaded
+    grown = np.maximum(rms(rows.tau, held) / np.maximum(rms(rows.tau, empty), 1e-12), 1.0)
+    ratio: Array = rms(fit.residual, held) / np.maximum(rms(fit.residual, empty), 1e-12) / grown
+    return ratio
+
+
+def _load_doubt(names: tuple[str, ...], ratio: Array) -> str | None:
+    """Return what speaks against a statistical interval."""
+    worst = int(np.argmax(ratio))
+    if ratio[worst] <= WITHHELD:
+        return None
+    return (
+        f'residuals of {names[worst]} with the payload are '
+        f'{ratio[worst]:.2g} times what those without grow to with the torque ({WITHHELD:g} at '
+        'most): the model lacks something that grows with the load, or the effort has another '
+        'unit there'
+    )
+
+
+def _relative(rows: DifferenceRows, fit: SharedFit, chosen: AnyArray) -> float:
+    part = fit.residual[chosen], rows.tau[chosen]
+    return float(np.linalg.norm(part[0]) / max(float(np.linalg.norm(part[1])), 1e-300))
