@@ -14,9 +14,12 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim, Excite
 from safe_sysid.plan.cost.terms import shortest_way
+from safe_sysid.plan.path.joint_path import JointPath, Traverse
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.path.rrt_connect import PathOutcome, PathQuery, PathSettings, find_path
+from safe_sysid.plan.path_task import PathTask
 from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.nominal_check import NominalCheck
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
@@ -69,7 +72,8 @@ class Mission:
         self._goals: tuple[Array, ...] = () if goal is None else (np.asarray(goal),)
         self._choice = self._tries = 0  # of the goals, and how often one was given up
         self._is_asked_for = False  # by somebody who is told when it is given up
-        self.given_up = ''  # why; empty: it is not
+        self._no_way = ''  # why the goal is given up
+        self._path: PathTask | None = None  # that leads there, where somebody says so
         self._wanted: Array | None = None  # (10,) radius of [theta_e] to learn to; 0: any
         self._settings = settings or MissionSettings()
         self._rows = np.zeros((0, model.layout.size))  # for theta, of plans that teach
@@ -86,8 +90,28 @@ class Mission:
     def lead_to(self, goals: Sequence[Array]) -> None:
         """Lead to one of some configurations to which there is a way; to none of none."""
         self._goals, self._choice, self._tries = tuple(goals), 0, 0
-        self._is_asked_for, self.given_up = True, ''
+        self._is_asked_for, self._no_way, self._path = True, '', None
         self._begin_another_route()
+
+    def follow(self, path: JointPath) -> None:
+        """Lead along a path, which begins where the arm comes to rest."""
+        self.lead_to([path.end])
+        self._path = PathTask(path)
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether there is anywhere to lead to."""
+        return bool(self._goals)
+
+    @property
+    def given_up(self) -> str:
+        """Why what was asked for is given up; empty: it is not."""
+        return self._no_way if self._path is None else self._path.given_up
+
+    @property
+    def path_progress(self) -> tuple[int, int]:
+        """Pieces of the path that are certified, and that it has; none where there is no path."""
+        return (0, 0) if self._path is None else (self._path.certified, self._path.count)
 
     def learn_to(self, half_widths: Array | None) -> None:
         """Learn until [theta_e] is as narrow as wanted, from now on; None: as the settings say."""
@@ -100,12 +124,14 @@ class Mission:
         way = shortest_way(q, self._goal, self._model.limits.is_continuous)
         return float(np.abs(way).max())
 
-    def due(self, ahead: Ahead) -> Aim | Follow | None:
+    def due(self, ahead: Ahead) -> Aim | Follow | Traverse | None:
         """Return what to plan for next; None when all is done."""
         estimate = ahead.problem.bounds
         self._notice_another_payload(estimate.bounds)
         if self._learns(estimate):
             return Excite(self._model, estimate, ahead.until, self._rows)
+        if self._path is not None:
+            return self._path.due(ahead)
         if self._goal is None or self.given_up or self._is_near(ahead.end):
             return None
         while True:
@@ -128,6 +154,11 @@ class Mission:
         self._rows = np.concatenate([self._rows, aim.rows(plan.curve, plan.k)])
         if np.abs(plan.k).max() > self._settings.least_move or np.any(plan.curve.qd0):
             self._log_widths.append(_log_width(estimate))
+
+    def traversed(self, finding: SearchFinding) -> None:
+        """Take note of what was found along the path."""
+        if self._path is not None:
+            self._path.note(finding)
 
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
         """One aim of every kind."""
@@ -154,7 +185,7 @@ class Mission:
         """Turn to the next configuration of the goal, unless all were tried."""
         self._tries += 1
         if self._tries >= TRIES * len(self._goals):
-            self.given_up = reason
+            self._no_way = reason
         self._choice = (self._choice + 1) % len(self._goals)
         self._begin_another_route()
 

@@ -9,7 +9,9 @@ from typing import Protocol
 from safe_sysid.arrays import Array
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim
+from safe_sysid.plan.path.joint_path import Traverse
 from safe_sysid.plan.path.route import Follow
+from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.plan import Plan
@@ -28,7 +30,7 @@ class Ahead:
 class Purpose(Protocol):
     """Says what plans are for, one after the other."""
 
-    def due(self, ahead: Ahead) -> Aim | Follow | None:
+    def due(self, ahead: Ahead) -> Aim | Follow | Traverse | None:
         """Return what to plan for next; None when all is done.
 
         A SafeSysidError says why there is nothing to plan for although not all is done.
@@ -36,6 +38,9 @@ class Purpose(Protocol):
 
     def planned(self, aim: Aim | Follow, plan: Plan, estimate: ParameterEstimate) -> None:
         """Take note of a plan that is going to be followed."""
+
+    def traversed(self, finding: SearchFinding) -> None:
+        """Take note of what was found along a path, which may be nothing."""
 
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
         """One aim of every kind that may ever be due, to have everything compiled beforehand."""

@@ -31,11 +31,13 @@ from safe_sysid.model.motion_objective import MotionObjective, objective_of
 from safe_sysid.model.own_cost import OwnCostSettings
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.aims import Aim, Approach, Steered
+from safe_sysid.plan.path.joint_path import Traverse
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.plan.search.task import TaskSettings, find_motion
+from safe_sysid.plan.search.traverse import find_traverse
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
@@ -251,20 +253,27 @@ class RecedingHorizonPlanner:
         if aim is None:
             return SearchFinding(SearchOutcome.NOTHING_DUE)
         finding = self._search(problem, aim, budget)
+        if isinstance(aim, Traverse):
+            self._mission.traversed(finding)
         if finding.stands_still and isinstance(aim, Approach | Follow):
             finding = replace(finding, outcome=SearchOutcome.STILL)
         if finding.certificate is not None:
-            self._successor = self._plan_of(finding.certificate, start)
-            self._mission.planned(aim, self._successor, estimate)
+            self._successor = self._plan_of(finding.certificate, start, finding.until)
+            if not isinstance(aim, Traverse):
+                self._mission.planned(aim, self._successor, estimate)
         return finding
 
-    def _search(self, problem: Problem, aim: Aim | Follow, budget: Budget) -> SearchFinding:
-        """Along a route by a task motion, else by the best plan towards a point on it.
+    def _search(
+        self, problem: Problem, aim: Aim | Follow | Traverse, budget: Budget
+    ) -> SearchFinding:
+        """Along a path, or a route by a task motion, else by the best plan towards a point on it.
 
         A user's own cost has no say in a task motion, so with one there is none.
         """
         settings, own = self._settings, self._own_cost
         self._searches += 1
+        if isinstance(aim, Traverse):
+            return find_traverse(problem, aim, budget, settings.task)
         if isinstance(aim, Follow):
             if own is None:
                 finding = find_motion(problem, aim, budget, settings.task)
@@ -291,10 +300,13 @@ class RecedingHorizonPlanner:
         horizon = Horizon(curve, zero, zero, settings.intervals, settings.degree)
         return replace(self._problem, bounds=estimate, horizon=horizon)
 
-    def _plan_of(self, certificate: PlanCertificate, start: float) -> Plan:
+    def _plan_of(
+        self, certificate: PlanCertificate, start: float, until: float | None = None
+    ) -> Plan:
         """Return the plan that a certificate is about, from a time on."""
         curve, estimate = certificate.problem.horizon.curve, certificate.problem.bounds
-        until = self._settings.switch if curve.ends_at_rest else curve.duration
+        if until is None:
+            until = self._settings.switch if curve.ends_at_rest else curve.duration
         return Plan(
             start,
             start + until,

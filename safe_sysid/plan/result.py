@@ -65,6 +65,10 @@ class SearchFinding:
     seconds: Mapping[str, float] | None = None  # of each phase
     starts: int = 0  # plans a search began from
     first: float = float('inf')  # [s] until the first certified plan
+    until: float | None = (
+        None  # [s] after its start the next plan takes over; None: as planned for
+    )
+    reaches: int = 0  # knot of a path at which the next plan begins
 
     @property
     def stands_still(self) -> bool:

@@ -43,6 +43,7 @@ INSIDE_ACTIONS = (
     'std_msgs',
     'geometry_msgs',
     'sensor_msgs',
+    'trajectory_msgs',
 )
 PARTS = (
     'rosidl_generator_c',

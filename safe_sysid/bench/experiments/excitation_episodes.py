@@ -27,6 +27,7 @@ from safe_sysid.plan.cost.terms import Cost, CostValue
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.result import SearchFinding
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
@@ -190,6 +191,9 @@ class RandomPlans:
         """Count."""
         del aim, plan, estimate
         self._left -= 1
+
+    def traversed(self, finding: SearchFinding) -> None:
+        """Follow no path."""
 
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim]:
         """Of anything."""

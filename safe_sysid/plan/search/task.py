@@ -19,10 +19,10 @@ from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.result import SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import RESERVE, Budget
 from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
+from safe_sysid.plan.search.pieces import certified, horizon_of
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
-from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
 
 
@@ -155,14 +155,8 @@ class _Search:
         return minimum_jerk(start, via, route.toward(via, length), self._settings.durations)
 
     def _horizons(self, motion: TaskMotion) -> list[Horizon]:
-        """One for each piece, with steps of time as long as those of the whole horizon."""
-        whole, horizons = self._problem.horizon, []
-        for piece in motion.pieces:
-            share = piece.curve.duration / whole.curve.duration
-            intervals = int(np.ceil(share * whole.intervals))
-            still = np.zeros_like(piece.k)
-            horizons.append(Horizon(piece.curve, piece.k, still, intervals, whole.degree))
-        return horizons
+        """One for each piece."""
+        return [horizon_of(self._problem, piece) for piece in motion.pieces]
 
     def _is_worth_a_try(self, piece: Horizon) -> bool:
         """By checks in floats, which take a third of the time of a certificate."""
@@ -173,15 +167,8 @@ class _Search:
         self._starts += 1
         begin = time.monotonic()
         proven: list[PlanCertificate] = []
-        problem = self._problem
         for piece in pieces:
-            if proven:
-                before = proven[-1]
-                until = before.problem.horizon.curve.duration
-                left = before.error_shape(until), before.law_at(until)
-                problem = replace(problem, error_at_start=left[0], before=left[1])
-            problem = replace(problem, horizon=piece)
-            proven.append(ReachableSet.certify_center(problem))
+            proven.append(certified(self._problem, piece, proven[-1] if proven else None))
             if not proven[-1].holds:
                 break
         taken = time.monotonic() - begin

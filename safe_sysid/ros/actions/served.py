@@ -1,4 +1,4 @@
-"""ServedActions: `identify` and `go_to` of the supervisor, where their package is installed.
+"""ServedActions: `identify`, `go_to` and `follow`, where their package is installed.
 
 One at a time: whoever asks for another one meanwhile is told what goes on. A goal that makes no
 sense is accepted and aborted at once, since a rejection has no room for a reason.
@@ -15,9 +15,11 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
@@ -26,7 +28,14 @@ from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
 from safe_sysid.ros.messages.codec import estimate_of, time_of
 from safe_sysid.ros.messages.qos import REQUESTS, STATE
-from safe_sysid.ros.messages.request_topics import GOAL, GOAL_POSE, PIECES, WANTED
+from safe_sysid.ros.messages.request_topics import (
+    GOAL,
+    GOAL_POSE,
+    PATH,
+    PATH_PIECES,
+    PIECES,
+    WANTED,
+)
 
 PACKAGE = 'safe_sysid_interfaces'
 MISSING = (
@@ -57,18 +66,20 @@ class ServedActions:
         self._estimate: ParameterEstimate | None = None
         try:
             self._types: Any = importlib.import_module(f'{PACKAGE}.action')
-            kinds = self._types.Identify, self._types.GoTo
+            kinds = self._types.Identify, self._types.GoTo, self._types.Follow
         except (ImportError, AttributeError):  # in a checkout, its folder is an empty package
             node.get_logger().info(MISSING)
             return
         publisher = node.create_publisher
         self._goals = publisher(JointState, GOAL, REQUESTS)
         self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
+        self._paths = publisher(JointTrajectory, PATH, REQUESTS)
         self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
         node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
         self._servers = [
             self._serve('identify', kinds[0], self._identifying),
             self._serve('go_to', kinds[1], self._going),
+            self._serve('follow', kinds[2], self._following),
         ]
 
     @property
@@ -156,6 +167,35 @@ class ServedActions:
         joints, pose = goal.request.joints, goal.request.pose
         by_joints = bool(joints.name)
         where, message = (self._goals, joints) if by_joints else (self._poses, pose)
+        asked = self._asked(where, message)
+
+        def feedback() -> Any:
+            return self._types.GoTo.Feedback(
+                phase=self._loop.mode.value,
+                distance=asked.distance,
+                pieces_certified=int(self._loop.planner_says(PIECES) or 0),
+            )
+
+        return self._begun('go_to', asked, goal, feedback)
+
+    def _following(self, goal: Any) -> Running:
+        if not goal.request.path.points:
+            raise MessageError('the path has no points')
+        asked = self._asked(self._paths, goal.request.path)
+
+        def feedback() -> Any:
+            pieces = int(self._loop.planner_says(PATH_PIECES) or 0)
+            return self._types.Follow.Feedback(
+                phase=self._loop.mode.value,
+                distance=asked.distance,
+                pieces_certified=int(self._loop.planner_says(PIECES) or 0) if pieces else 0,
+                pieces=pieces,
+            )
+
+        return self._begun('follow', asked, goal, feedback)
+
+    def _asked(self, where: Publisher, message: Any) -> Going:
+        """Return what publishes a request until the planner answers, and takes it back."""
 
         def tell(stamp: int) -> None:
             message.header.stamp = time_of(stamp)
@@ -166,17 +206,7 @@ class ServedActions:
             nothing.header.stamp = time_of(stamp)
             self._goals.publish(nothing)
 
-        stamp = int(self._node.get_clock().now().nanoseconds)
-        asked = Going(self._loop, stamp, tell, withdraw)
-
-        def feedback() -> Any:
-            return self._types.GoTo.Feedback(
-                phase=self._loop.mode.value,
-                distance=asked.distance,
-                pieces_certified=int(self._loop.planner_says(PIECES) or 0),
-            )
-
-        return self._begun('go_to', asked, goal, feedback)
+        return Going(self._loop, int(self._node.get_clock().now().nanoseconds), tell, withdraw)
 
     def _begun(self, name: str, asked: Asked, goal: Any, feedback: Callable[[], Any]) -> Running:
         over: Future[Outcome] = Future(executor=self._node.executor)

@@ -26,6 +26,7 @@ from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.plan.message import PlanNotice, fill_plan
+from safe_sysid.plan.path.joint_path import Points
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
 
@@ -207,6 +208,28 @@ def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTraject
     msg = JointTrajectory()
     fill_plan(msg, JointTrajectoryPoint, notice, joint_names)
     return msg
+
+
+def path_points(msg: JointTrajectory, joint_names: Sequence[str]) -> Points:
+    """Return points of a path in our order of joints; joints of other arms are left out."""
+    missing = [name for name in joint_names if name not in msg.joint_names]
+    if missing:
+        raise MessageError(
+            f'the path has no {missing}; its joints are {list(msg.joint_names)}, all of '
+            f'{list(joint_names)} are needed'
+        )
+    order = [list(msg.joint_names).index(name) for name in joint_names]
+    kinds: list[list[Array]] = []
+    for field in ('positions', 'velocities', 'accelerations'):
+        told = [np.array(getattr(point, field), dtype=np.float64) for point in msg.points]
+        if any(len(row) not in (0, len(msg.joint_names)) for row in told):
+            raise MessageError(
+                f'{field} of a point of the path are not {len(msg.joint_names)}, one for each '
+                'joint that it names'
+            )
+        kinds.append([row[order] if len(row) else row for row in told])
+    times = [stamp_of(point.time_from_start) / SECOND for point in msg.points]
+    return Points(times, *kinds)
 
 
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 GOAL = 'goal'  # sensor_msgs/JointState; no names: there is no goal any more
 GOAL_POSE = 'goal_pose'  # geometry_msgs/PoseStamped
+PATH = 'path'  # trajectory_msgs/JointTrajectory; no points: there is no goal any more
 WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first entries; 0: any
 
 ANSWERED = 'request answered [ns]'  # stamp of the goal that was taken or refused last
@@ -11,5 +12,6 @@ TAKEN = 'goal [ns]'  # stamp of the goal that the task leads to; empty: that of 
 REFUSED = 'goal refused'  # stamp and reason
 GIVEN_UP = 'goal given up'  # stamp and reason
 AWAY = 'goal away [rad]'
-PIECES = 'pieces certified'  # since the goal was taken
+PIECES = 'pieces certified'  # since the goal was taken; of a path, pieces that it has
+PATH_PIECES = 'pieces of the path'  # 0 where there is none
 LEARNS_TO = 'learns to'  # half widths, as a list; empty: as the settings say

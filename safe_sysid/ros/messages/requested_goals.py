@@ -15,6 +15,7 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
@@ -25,6 +26,9 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.online import Planning
 from safe_sysid.plan.path.inverse_kinematics import LinkPose
+from safe_sysid.plan.path.joint_path import PathError, joint_path
+from safe_sysid.plan.search.best_plan import Budget
+from safe_sysid.plan.search.traverse import looked_at
 from safe_sysid.plan.task_goal import (
     GoalError,
     Surroundings,
@@ -32,8 +36,9 @@ from safe_sysid.plan.task_goal import (
     choices_of_pose,
     joint_goal,
 )
+from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
-from safe_sysid.ros.messages.codec import stamp_of
+from safe_sysid.ros.messages.codec import path_points, stamp_of
 from safe_sysid.ros.messages.drawings import frame_of_tip
 from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.ros.messages.request_topics import (
@@ -43,6 +48,8 @@ from safe_sysid.ros.messages.request_topics import (
     GOAL,
     GOAL_POSE,
     LEARNS_TO,
+    PATH,
+    PATH_PIECES,
     PIECES,
     REFUSED,
     TAKEN,
@@ -52,7 +59,8 @@ from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.planner_settings import PoseSettings
 from safe_sysid.track.supervisor import Mode
 
-Choices = tuple[Array, ...]
+Find = Callable[[Surroundings], Callable[[], None]]  # what leads the task there, or an error
+LOOKED_AT = 5.0  # [s] at most, for a path before it is taken
 FREE = [0.0, 0.0, 0.0, 0.0]  # quaternion of any orientation
 
 
@@ -65,8 +73,10 @@ class RequestedGoals:
         missions: Mapping[str, Mission],
         settings: PoseSettings,
         scene: AvoidedObstacles,
+        problem: Callable[[], Problem],
     ) -> None:
         self._model, self._settings, self._scene = model, settings, scene
+        self._problem = problem  # as it is now
         self._task, self._learning = (missions[m.value] for m in (Mode.TASK, Mode.EXCITING))
         self._newest: int | None = None  # [ns] request
         self._taken = ''  # stamp of the goal that the task leads to; empty: that of the settings
@@ -87,6 +97,7 @@ class RequestedGoals:
         subscribe = Subscriptions(node, complain).add
         subscribe(JointState, GOAL, self._on_joints, REQUESTS)
         subscribe(PoseStamped, GOAL_POSE, self._on_pose, REQUESTS)
+        subscribe(JointTrajectory, PATH, self._on_path, REQUESTS)
         subscribe(Float64MultiArray, WANTED, self._on_wanted, REQUESTS)
 
     def read_poses_by(self, settings: PoseSettings) -> None:
@@ -105,10 +116,12 @@ class RequestedGoals:
         """Return what was asked for, and what came of it."""
         away = None if self._position is None else self._task.distance(self._position)
         reason = self._task.given_up
+        certified, pieces = self._task.path_progress
         return {
             TAKEN: self._taken,
             AWAY: '' if away is None else f'{away:.4g}',
-            PIECES: self._pieces,
+            PIECES: certified if pieces else self._pieces,
+            PATH_PIECES: pieces,
             GIVEN_UP: f'{self._taken} {reason}' if reason else '',
             **self._said,
         }
@@ -121,10 +134,11 @@ class RequestedGoals:
             )
         positions = dict(zip(msg.name, msg.position, strict=True))
 
-        def find(around: Surroundings) -> Choices:
+        def find(around: Surroundings) -> Callable[[], None]:
             if not positions:
-                return ()
-            return choices_of_joints(joint_goal(self._model, positions), around)
+                return self._leads_nowhere
+            goals = choices_of_joints(joint_goal(self._model, positions), around)
+            return lambda: self._task.lead_to(goals)
 
         self._ask(stamp_of(msg.header.stamp), find)
 
@@ -135,7 +149,32 @@ class RequestedGoals:
             trouble = str(error)
             self._ask(stamp_of(msg.header.stamp), lambda _: _refused(trouble))
             return
-        self._ask(stamp_of(msg.header.stamp), lambda around: choices_of_pose(pose, around))
+
+        def find(around: Surroundings) -> Callable[[], None]:
+            goals = choices_of_pose(pose, around)
+            return lambda: self._task.lead_to(goals)
+
+        self._ask(stamp_of(msg.header.stamp), find)
+
+    def _on_path(self, msg: JointTrajectory) -> None:
+        """Take a path of which every piece is certified as far as is known now."""
+
+        def find(around: Surroundings) -> Callable[[], None]:
+            if not msg.points:
+                return self._leads_nowhere
+            if self._planning.session.mode == Mode.TASK.value:
+                raise PathError('a path begins at rest; a task goes on')
+            points = path_points(msg, self._model.layout.joint_names)
+            told, is_timed = joint_path(self._model, points, around.start)
+            path = looked_at(
+                self._problem(), told.beginning_at(around.start), is_timed, Budget.of(LOOKED_AT)
+            )
+            return lambda: self._task.follow(path)
+
+        self._ask(stamp_of(msg.header.stamp), find)
+
+    def _leads_nowhere(self) -> None:
+        self._task.lead_to(())
 
     def _link_pose(self, msg: PoseStamped) -> LinkPose:
         """Return a pose in the frame of the base; frames count as they are known now."""
@@ -149,7 +188,7 @@ class RequestedGoals:
         placed = self._scene.frames.placement(msg.header.frame_id, NEWEST, now).of_frame(told)
         return LinkPose(settings.link or frame_of_tip(self._model), placed, is_free)
 
-    def _ask(self, stamp: int, find: Callable[[Surroundings], Choices]) -> None:
+    def _ask(self, stamp: int, find: Find) -> None:
         """Look for configurations beside whoever listens, then lead there or say why not."""
         stamp = stamp or int(self._node.get_clock().now().nanoseconds)
         if stamp == self._newest:  # told again
@@ -161,16 +200,16 @@ class RequestedGoals:
                 if self._position is None:
                     raise MessageError('no joint state was heard yet')
                 boxes = Obstacles.of(self._scene.boxes)
-                goals = find(Surroundings(self._model, boxes, self._position))
+                lead = find(Surroundings(self._model, boxes, self._position))
             except SafeSysidError as error:
                 return partial(self._refuse, stamp, str(error))
-            return partial(self._take, stamp, goals)
+            return partial(self._take, stamp, lead)
 
         self._planning.turn_missions(ask, self._announce)
 
-    def _take(self, stamp: int, goals: Choices) -> None:
-        self._task.lead_to(goals)
-        self._taken, self._pieces = str(stamp) if goals else '', 0
+    def _take(self, stamp: int, lead: Callable[[], None]) -> None:
+        lead()
+        self._taken, self._pieces = str(stamp) if self._task.has_goal else '', 0
         self._said |= {REFUSED: '', ANSWERED: str(stamp)}
 
     def _refuse(self, stamp: int, reason: str) -> None:
@@ -195,5 +234,5 @@ class RequestedGoals:
         self._planning.turn_missions(lambda: turn, self._announce)
 
 
-def _refused(trouble: str) -> Choices:
+def _refused(trouble: str) -> Callable[[], None]:
     raise GoalError(trouble)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 import os
 import sys
@@ -16,6 +17,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
 from safe_sysid.plan.message import followed_of
 from safe_sysid.plan.result import PlanResult
+from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
@@ -54,7 +56,9 @@ class PlannerNode(Node):
         )
         plans = PlanPublisher(self, arm.model)
         missions = settings.missions(arm.model)
-        self._goals = RequestedGoals(arm.model, missions, settings.pose, self._avoided)
+        self._goals = RequestedGoals(
+            arm.model, missions, settings.pose, self._avoided, self._problem
+        )
 
         def tell(plan: Plan, clock: PlanClock, stamp: int) -> None:
             plans.publish(plan, clock, stamp)
@@ -84,6 +88,13 @@ class PlannerNode(Node):
         serve_changes(self, self._settings, lambda now: self._goals.read_poses_by(now.pose))
         self._goals.listen(self, self._planning, self._complain, self._health.announce)
         self._avoided.publish()
+
+    def _problem(self) -> Problem:
+        """Of plans with what is known now."""
+        problem = self._settings.problem(self._arm, self._avoided.boxes)
+        planner = self._settings.planner
+        steps = replace(problem.horizon, intervals=planner.intervals, degree=planner.degree)
+        return replace(problem, bounds=self._estimate, horizon=steps)
 
     def _complain(self, sentence: str) -> None:
         self._trouble = sentence

@@ -12,6 +12,7 @@ from ros.running_loop import changed_settings, observed, running
 from ros.running_node import greet
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.model.collision.arm_clearance import arm_clearance
@@ -19,6 +20,8 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box
 
+# Searches end in their time on a busy machine
+UNHURRIED = '-p', 'planner:planner.pace:=3.0'
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # of action_msgs/GoalStatus
 MODEL = RobotModel.named('two_link')
 NAMES = list(MODEL.layout.joint_names)
@@ -31,7 +34,8 @@ def loop_that_has_learned(tmp_path, *changes):
     """Two links that hang, and know what they are; in lockstep, so that load does not count."""
     chosen = {**ROOMY, 'planner__mission__exciting': 2, 'supervisor__stale': 30.0}
     settings = changed_settings(tmp_path, 'two_link', **chosen)
-    with observed() as loop, running('builtin_sim', '--config', settings, '--lockstep', *changes):
+    options = '--config', settings, '--lockstep', *UNHURRIED, *changes
+    with observed() as loop, running('builtin_sim', *options):
         loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
         yield loop
 
@@ -75,7 +79,7 @@ class Client:
 @pytest.mark.slow
 def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
     with importable('safe_sysid_interfaces', ROOT):
-        from safe_sysid_interfaces.action import GoTo, Identify
+        from safe_sysid_interfaces.action import Follow, GoTo, Identify
 
         with loop_that_has_learned(tmp_path) as loop:
             by_topic(loop)
@@ -83,6 +87,7 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
             go_to = Client(loop, GoTo, 'go_to')
             there_by_action(loop, go_to, GoTo)
             refused_by_action(loop, go_to, GoTo)
+            along_a_path(loop, Client(loop, Follow, 'follow'), Follow)
             taken_back_in_motion(loop, go_to, GoTo)
             learned_to_what_is_wanted(loop, Client(loop, Identify, 'identify'), Identify)
 
@@ -125,6 +130,32 @@ def refused_by_action(loop, go_to, kind):
         status, result = go_to.outcome(go_to.send(goal))
         assert (status, result.success) == (ABORTED, False)
         assert why in result.message
+    assert loop.mode == 'identified'
+
+
+def path_of(*points):
+    """Points of (time [s], first joint [rad], second joint [rad]), in another order of joints."""
+    path = JointTrajectory(joint_names=NAMES[::-1])
+    for t, first, second in points:
+        point = JointTrajectoryPoint(positions=[second, first])
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(round(t * 1e9), 10**9)
+        path.points.append(point)
+    return path
+
+
+def along_a_path(loop, follow, kind):
+    """Every plan lies on the path until the next begins; then one of which a piece is refused."""
+    first, second = place(loop)
+    way = [(0.8, first, second + 0.2), (1.6, first - 0.2, second + 0.3), (2.8, first - 0.3, 0.4)]
+    status, result = follow.outcome(follow.send(kind.Goal(path=path_of(*way))))
+    assert (status, result.success) == (SUCCEEDED, True), result.message
+    assert np.abs(place(loop) - way[-1][1:]).max() < NEAR
+    assert (follow.feedback[-1].pieces_certified, follow.feedback[-1].pieces) == (3, 3)
+    first, second = way[-1][1:]
+    hasty = path_of((1.0, first, second + 0.1), (1.2, first, second + 1.0), (2.0, first, second))
+    status, result = follow.outcome(follow.send(kind.Goal(path=hasty)))
+    assert (status, result.success) == (ABORTED, False)
+    assert 'refused: piece 2 of 3 of the path (from 1 to 1.2 s) is not certified' in result.message
     assert loop.mode == 'identified'
 
 
@@ -181,14 +212,10 @@ def show_box(publisher):
 @pytest.mark.nightly
 def test_a_user_learns_goes_around_what_appears_and_changes_the_payload(tmp_path):
     box = Obstacles.of({'box': Box(np.array(BETWEEN), np.full(3, HALF), np.eye(3))})
-    unhurried = (
-        '-p',
-        'planner:planner.pace:=3.0',
-    )  # searches end in their time on a busy machine
     with importable('safe_sysid_interfaces', ROOT):
         from safe_sysid_interfaces.action import GoTo, Identify
 
-        with loop_that_has_learned(tmp_path, *unhurried) as loop:
+        with loop_that_has_learned(tmp_path) as loop:
             identify, go_to = Client(loop, Identify, 'identify'), Client(loop, GoTo, 'go_to')
             known_to(identify, Identify, 0.3)
             reached(loop, go_to, GoTo, HERE)
