@@ -22,9 +22,9 @@ SAID = meanings(Choices)
 ARGUMENTS = {
     'way': ('loop', f'on what the loop runs: {", ".join(BACKENDS)}'),
     **{
-        name: ('', SAID[name]) for name in ('robot', 'config', 'world', 'payload', 'record', 'bag')
+        name: ('', SAID[name])
+        for name in ('robot', 'config', 'world', 'payload', 'record', 'bag', 'namespace')
     },
-    'namespace': ('', 'of all nodes and topics, for a second arm'),
 }
 ENDS_ALL = (0, 2, 3)  # done, settings refused, done with a fault; other processes crashed
 CRASHES = 9  # of one process that are put up with
@@ -46,14 +46,15 @@ def go_on(*_):
 def start(context):
     """Start the nodes, once the arguments are known."""
     chosen = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    way, namespace = chosen.pop('way'), chosen.pop('namespace')
+    way = chosen.pop('way')
     processes = processes_of(way, Choices(**chosen))
     choices = write_choices(processes, Path(mkdtemp(prefix='safe_sysid_')) / 'choices.yaml')
     return [
         Node(
             package='safe_sysid',
             executable=process.executable,
-            namespace=namespace or process.namespace or None,
+            namespace=process.namespace or None,
+            remappings=[('/clock', process.clock)] if process.clock != '/clock' else [],
             parameters=[str(process.settings), str(choices)],
             output='screen',
             respawn=True,

@@ -1,10 +1,14 @@
-"""`safe-sysid bench ros`: from a sample to its torque between processes, while the loop learns."""
+"""`safe-sysid bench ros`: from a sample to its torque between processes, while the loop learns.
+
+And plans that are found while somebody shows many obstacles, all of which change all the time.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 import json
 import os
 from pathlib import Path
@@ -25,14 +29,15 @@ RATES = (1000, 500)  # [Hz]
 SECONDS, QUICK_SECONDS = 60.0, 6.0
 LATE = 0.002  # [s]
 LOOK = 0.5  # [s] between looks at what processes have used
-MEASURED = 'builtin_sim_bridge'
+MEASURED, PERCEPTION = 'builtin_sim_bridge', 'perception'  # who prints figures
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Round trips at 1 kHz, and lost samples at 500 Hz as well."""
     seconds = QUICK_SECONDS if settings.quick else SECONDS
     first, second = (_at_rate(rate, seconds, settings.seed, progress) for rate in RATES)
-    return {**first, 'at_500_hz': second}
+    perception = _among_many_boxes(seconds, settings.seed, progress)
+    return {**first, 'at_500_hz': second, 'perception': perception}
 
 
 def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[str, object]:
@@ -42,9 +47,31 @@ def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[s
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
         lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'monitor'}
         lines[MEASURED][2] = 'safe_sysid.ros.probes.round_trip'  # stands for the bridge
-        with _started(lines) as running:
-            figures = _figures(running, seconds)
+        with _started(lines, MEASURED) as running:
+            figures = _figures(running, MEASURED, seconds)
     return {'rate_hz': rate, 'seconds': seconds, **figures}
+
+
+def _among_many_boxes(seconds: float, seed: int, progress: Progress) -> dict[str, object]:
+    """Return how often there is a plan while 200 boxes are shown at 10 Hz."""
+    progress(f'200 boxes at 10 Hz for {seconds:g} s')
+    processes = [_learning(p, seed) for p in processes_of('builtin_sim', Choices())]
+    with TemporaryDirectory(prefix='safe_sysid_') as folder:
+        chosen = write_choices(processes, Path(folder) / 'choices.yaml')
+        lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'monitor'}
+        probe = [sys.executable, '-m', f'safe_sysid.ros.probes.{PERCEPTION}', '--ros-args']
+        lines[PERCEPTION] = [*probe, '-p', f'measured:={seconds:.1f}', '-p', f'seed:={seed}']
+        with _started(lines, PERCEPTION) as running:
+            return _figures(running, PERCEPTION, seconds)
+
+
+def _learning(process: Process, seed: int) -> Process:
+    """Return a loop that learns for ever."""
+    changed: dict[str, dict[str, object]] = {
+        'planner': {'mission.exciting': 1000, 'mission.shrinking': 0.0, 'failures': 1000},
+        'builtin_sim_bridge': {'seed': seed},
+    }
+    return replace(process, parameters={**process.parameters, **changed.get(process.node, {})})
 
 
 def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
@@ -73,7 +100,9 @@ def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
 
 
 @contextmanager
-def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen[str]]]:
+def _started(
+    lines: dict[str, list[str]], probe: str
+) -> Iterator[dict[str, subprocess.Popen[str]]]:
     """Yield processes on a domain of their own, on this machine alone."""
     environment = {
         **os.environ,
@@ -84,7 +113,7 @@ def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen
     running: dict[str, subprocess.Popen[str]] = {}
     try:
         for node, line in lines.items():
-            output = subprocess.PIPE if node == MEASURED else sys.stderr
+            output = subprocess.PIPE if node == probe else sys.stderr
             running[node] = subprocess.Popen(
                 line, stdout=output, env=environment, text=True, preexec_fn=die_with_parent
             )
@@ -93,9 +122,11 @@ def _started(lines: dict[str, list[str]]) -> Iterator[dict[str, subprocess.Popen
         ended(list(running.values()))
 
 
-def _figures(running: dict[str, subprocess.Popen[str]], seconds: float) -> dict[str, object]:
+def _figures(
+    running: dict[str, subprocess.Popen[str]], measured: str, seconds: float
+) -> dict[str, object]:
     """Return what the probe prints, and the share of a core that each process took meanwhile."""
-    probe = running[MEASURED]
+    probe = running[measured]
     deadline = time.monotonic() + LONGEST_START + seconds
     history: deque[tuple[float, dict[str, float]]] = deque(maxlen=round(seconds / LOOK))
     while probe.poll() is None:

@@ -101,6 +101,7 @@ class Choices:
     bag: str = ''  # to replay: folder or file
     speed: Positive | None = None  # of a replay, times as fast as it was recorded; none: 1
     lockstep: bool = False  # simulators and replay: time waits for every answer, none is lost
+    namespace: str = ''  # of all nodes and topics, for a second arm; none: that of the way
     once: bool = False  # end when the task is done, or with status 1 at a fault
     extra: tuple[str, ...] = ()  # other parameters as NAME:=VALUE or NODE:NAME:=VALUE
 
@@ -113,6 +114,7 @@ class Process:
     settings: Path
     parameters: Parameters
     namespace: str = ''
+    clock: str = '/clock'  # topic of the time of the robot
 
     @property
     def executable(self) -> str:
@@ -148,7 +150,14 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
     processes = [
-        Process(node, settings, _parameters(way, node, choices, settings), way.namespace)
+        Process(
+            node,
+            settings,
+            _parameters(way, node, choices, settings),
+            choices.namespace.strip('/') or way.namespace,
+            # each simulator has a time of its own
+            'clock' if choices.namespace and set(way.nodes) & {*SIMULATORS} else '/clock',
+        )
         for node in started
     ]
     return [_with_names(process, started) for process in processes]

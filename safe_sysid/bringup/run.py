@@ -56,6 +56,7 @@ def command_line(process: Process, chosen: Path) -> list[str]:
         *(sys.executable, '-m', process.module, '--ros-args'),
         *('--params-file', str(process.settings), '--params-file', str(chosen)),
         *(('-r', f'__ns:=/{process.namespace}') if process.namespace else ()),
+        *(('-r', f'/clock:={process.clock}') if process.clock != '/clock' else ()),
     ]
 
 

@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, Choices, 'payload', '--payload', metavar='NAME|YAML')
     add_setting(parser, Choices, 'record', '--record', metavar='DIR')
     add_setting(parser, Choices, 'bag', '--bag', metavar='DIR')
+    add_setting(parser, Choices, 'namespace', '--namespace', metavar='NAME')
     add_setting(parser, Choices, 'lockstep', '--lockstep')
     add_setting(parser, Choices, 'once', '--once')
     add_parameter(parser, 'another parameter of one node; without NODE of all of them')

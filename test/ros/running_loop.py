@@ -23,6 +23,7 @@ from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.share import share_directory
 
 LONG = 90.0  # [s] for everything to happen on a machine that is busy with other tests
+TURN = 20  # events of one observer before it is the turn of the next
 ANSWER = 10.0  # [s] after which a request or its answer got lost: its service began anew
 
 
@@ -43,8 +44,8 @@ def changed_settings(tmp_path, robot, **changes):
 class Observer(Node):
     """Hears everything and calls services."""
 
-    def __init__(self):
-        super().__init__('observer')
+    def __init__(self, namespace='', beside=None):
+        super().__init__('observer', namespace=namespace or None)
         self.samples, self.torques, self.modes, self.plans = [], [], [], []
         self.conditions = {}
         self._requests = {}
@@ -56,6 +57,9 @@ class Observer(Node):
         subscribe(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
         self._executor = single_threaded_executor()
         self._executor.add_node(self)
+        # who looks at another loop beside hears everything while either waits
+        self._executors = [] if beside is None else beside._executors
+        self._executors.append(self._executor)
 
     def _on_mode(self, msg):
         if not self.modes or self.modes[-1] != msg.data:
@@ -70,12 +74,21 @@ class Observer(Node):
     def mode(self):
         return self.modes[-1] if self.modes else None
 
+    def _spin(self):
+        """Serve what has come; several in turn, so that nobody waits for one who hears nothing."""
+        if len(self._executors) == 1:
+            self._executor.spin_once(timeout_sec=0.1)
+            return
+        for executor in self._executors:
+            for _ in range(TURN):
+                executor.spin_once(timeout_sec=1e-4)
+
     def wait(self, condition, what, seconds=LONG):
         """Until a condition holds; what it is, in case it does not."""
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, f'{what}; modes {self.modes}, {self.conditions}'
-            self._executor.spin_once(timeout_sec=0.1)
+            self._spin()
 
     def call(self, service):
         """Answer of a service, such as supervisor/start."""
@@ -88,7 +101,7 @@ class Observer(Node):
             future = client.call_async(Trigger.Request())
             again = min(deadline, time.monotonic() + ANSWER)
             while not future.done() and time.monotonic() < again:
-                self._executor.spin_once(timeout_sec=0.1)
+                self._spin()
             if future.done():
                 return future.result()
             assert time.monotonic() < deadline, f'{service} answers; modes {self.modes}'

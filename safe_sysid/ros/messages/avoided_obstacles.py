@@ -3,36 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
-from safe_sysid.config import Positive, Settings
-from safe_sysid.model.collision.shown_scene import ShownScene
+from safe_sysid.arrays import Array
+from safe_sysid.config import Finite, NotNegative, Positive, Settings
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.collision.region import Region
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.placement import Placement
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import rotation_from_rpy
+from safe_sysid.ros.messages.arm_regions import OtherArms, OwnRegion, scenes_in
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
 from safe_sysid.ros.messages.marker_changes import changes_of
 from safe_sysid.ros.messages.qos import LATCHED_OBSTACLES, OBSTACLES, STATE
 from safe_sysid.ros.messages.transforms import Transforms
 from safe_sysid.sets.box import Box
 
-TOPIC = 'obstacles'
 LOOK = 0.05  # [s] between two looks for lifetimes that ended and frames that moved
+
+
+Vector3 = tuple[Finite, Finite, Finite]
+Edges = tuple[NotNegative, NotNegative, NotNegative]
+
+
+@dataclass(frozen=True)
+class CellSettings(Settings):
+    """Where the base of the arm stands in a cell that it shares."""
+
+    frame: str = ''  # of the cell; none: nobody says
+    position: Vector3 = (0.0, 0.0, 0.0)  # [m] of the base in it
+    rpy: Vector3 = (0.0, 0.0, 0.0)  # [rad] about the fixed axes x, y, z in this order
+
+    @property
+    def base(self) -> Placement:
+        """The same as a placement."""
+        return Placement(rotation_from_rpy(np.array(self.rpy)), np.array(self.position))
+
+
+@dataclass(frozen=True)
+class RegionSettings(Settings):
+    """Box that no moving link leaves, along the axes of the base."""
+
+    center: Vector3 = (0.0, 0.0, 0.0)  # [m]
+    size: Edges = (0.0, 0.0, 0.0)  # [m] whole edges; 0: there is no such box
+
+    def of(self, model: RobotModel) -> Region:
+        """Return the same for an arm."""
+        if not any(self.size):
+            return Region.anywhere(model)
+        return Region.within(model, np.array(self.center), np.array(self.size))
 
 
 @dataclass(frozen=True)
 class SceneSettings(Settings):
     """Where obstacles come from besides the world, and how old frames may be."""
 
+    topic: str = 'obstacles'  # of markers; the same for all arms that share a scene
+    others: tuple[str, ...] = ()  # namespaces of arms beside this one; no plan before their region
+    cell: CellSettings = field(default_factory=CellSettings)
+    region: RegionSettings = field(default_factory=RegionSettings)
     awaited: bool = False  # whether a scene comes on the topic: no plan before its first message
     frame_age: Positive = 0.5  # [s] of a transform, and between two that are bridged
     patience: Positive = 0.2  # [s] until a frame that is not known is a fault
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.others and not self.cell.frame:
+            raise ConfigError(
+                f'others are {list(self.others)} and cell.frame is empty; arms that share a cell '
+                'need a frame of it in which each says where it stands'
+            )
+        if not all(name.startswith('/') for name in self.others):
+            raise ConfigError(f'others are {list(self.others)}; each has to begin with /')
 
 
 class AvoidedObstacles:
@@ -47,14 +97,23 @@ class AvoidedObstacles:
         on_change: Callable[[], None],
     ) -> None:
         self._node, self._settings, self._on_change = node, settings, on_change
-        self._frame, self._world = frame_of_base(model), read_world(world)
-        self.frames = frames = FrameTree(self._frame, _fixed(model), settings.frame_age)
-        self._shown = ShownScene(frames, settings.patience)
+        self._frame, self._topic = frame_of_base(model), settings.topic
+        region, cell = settings.region.of(model), settings.cell
+        self._walls, self._world = region.walls, {**read_world(world), **region.walls}
+        # a link of an arm among others may have the name of one of theirs
+        prefix = f'{node.get_namespace().strip("/")}/' if settings.others else ''
+        fixed = {prefix + name: place for name, place in _fixed(model).items()}
+        if cell.frame:
+            fixed[cell.frame] = cell.base.inverse
+        self.frames = frames = FrameTree(prefix + self._frame, fixed, settings.frame_age)
+        scenes = scenes_in(frames, settings.patience)
+        self._shown, self._others = scenes(), OtherArms(node, settings.others, scenes, self._renew)
+        self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
         self._is_heard = False  # anything on the topic
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
-        node.create_subscription(MarkerArray, TOPIC, self._on_live, OBSTACLES)
-        node.create_subscription(MarkerArray, TOPIC, self._hear, LATCHED_OBSTACLES)
+        node.create_subscription(MarkerArray, self._topic, self._on_live, OBSTACLES)
+        node.create_subscription(MarkerArray, self._topic, self._hear, LATCHED_OBSTACLES)
         self._transforms = Transforms(node, frames, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(LOOK, self._settle, clock=steady)
@@ -62,37 +121,49 @@ class AvoidedObstacles:
     @property
     def is_known(self) -> bool:
         """Whether all that is in the way is known, so that plans may be made."""
-        return self._shown.is_settled and not self.awaited
+        return self._shown.is_settled and self._others.is_settled and not self.awaited
 
     @property
     def awaited(self) -> str:
         """What is waited for before the first plan; empty: nothing."""
-        if self._is_heard:
-            return ''
+        if self._is_heard or self._others.awaited:
+            return self._others.awaited
         if self._settings.awaited:
-            return f'waiting for the scene on topic {TOPIC}; until it comes there are no plans'
-        if self._node.count_publishers(TOPIC):
             return (
-                f'somebody publishes on topic {TOPIC} and nothing has come since this node was '
-                'started; until it is shown again there are no plans'
+                f'waiting for the scene on topic {self._topic}; until it comes there are no plans'
+            )
+        if self._node.count_publishers(self._topic):
+            return (
+                f'somebody publishes on topic {self._topic} and nothing has come since this node '
+                'was started; until it is shown again there are no plans'
             )
         return ''
 
     @property
     def unclear(self) -> str:
         """What is not understood or not placed, a fault; empty: nothing."""
-        trouble = self._shown.trouble(self._now())
+        trouble = self._shown.trouble(self._now()) or self._others.unclear
         if trouble and self._transforms.trouble:
             return f'{trouble}; {self._transforms.trouble}'
         return trouble
 
+    @property
+    def drawn(self) -> dict[str, Box]:
+        """What is avoided, but for the edges of the region."""
+        return {name: box for name, box in self.boxes.items() if name not in self._walls}
+
+    def note_position(self, q: Array) -> None:
+        """Take where the arm is."""
+        if self._region is not None:
+            self._region.note_position(q)
+
     def publish(self) -> None:
         """Say what is avoided."""
-        self._avoided.publish(obstacle_markers(self.boxes, self._frame, 0))
+        self._avoided.publish(obstacle_markers(self.drawn, self._frame, 0))
 
     def _on_live(self, msg: MarkerArray) -> None:
         """Take a message, unless it comes on the subscription that hears earlier ones as well."""
-        publishers = self._node.get_publishers_info_by_topic(TOPIC)
+        publishers = self._node.get_publishers_info_by_topic(self._topic)
         durability = {each.qos_profile.durability for each in publishers}
         if durability != {DurabilityPolicy.TRANSIENT_LOCAL}:
             self._hear(msg)
@@ -105,13 +176,15 @@ class AvoidedObstacles:
 
     def _settle(self) -> None:
         self._shown.settle(self._now())
+        self._others.settle()
         self._renew()
 
     def _renew(self) -> None:
-        """Put world and shown obstacles together; names of the world are its own."""
-        boxes = dict(self._world)
+        """Put world, other arms and what is shown together; the first two keep their names."""
+        kept = {**self._world, **self._others.boxes}
+        boxes = dict(kept)
         for name, box in self._shown.boxes.items():
-            while name in self._world:
+            while name in kept:
                 name += "'"
             boxes[name] = box
         if boxes.keys() != self.boxes.keys() or any(

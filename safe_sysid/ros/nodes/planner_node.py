@@ -107,6 +107,7 @@ class PlannerNode(Node):
     def _on_measurement(self, measurement: JointMeasurement, arrival: Arrival) -> None:
         self._newest, mode = measurement.stamp, self._session.mode
         self._goals.note_position(measurement.position)
+        self._avoided.note_position(measurement.position)
         if arrival is Arrival.OLD and not self._answers.is_missing(self._newest, mode):
             return
         if arrival is Arrival.JUMPED:
@@ -161,7 +162,7 @@ class PlannerNode(Node):
         if self._newest and not self._planning.is_warm:
             said = 'compiling; until it is done there are no plans'
         trouble = said or self._trouble or self._measured.trouble
-        figures = {**session.figures(), 'obstacles': len(self._avoided.boxes), **scene.figures()}
+        figures = {**session.figures(), 'obstacles': len(self._avoided.drawn), **scene.figures()}
         figures |= self._goals.figures()
         return Condition(trouble, frozenset(c for c in faults if faults[c]), figures)
 

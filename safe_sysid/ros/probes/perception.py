@@ -1,0 +1,113 @@
+"""Somebody who shows many obstacles again and again, and counts the plans that come meanwhile.
+
+Every message moves every box a little, so that all of them have changed. Prints one JSON object
+when its time is over; for `safe-sysid bench ros`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import json
+import sys
+import time
+
+import numpy as np
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import Marker, MarkerArray
+
+from safe_sysid.config import Count, Natural, Positive, Settings
+from safe_sysid.ros.messages.codec import stamp_of
+from safe_sysid.ros.messages.qos import OBSTACLES, PLANS
+from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.parameters import read_config
+
+NEAREST, FARTHEST = 1.0, 1.4  # [m] from the vertical through the base
+HIGHEST = 1.2  # [m]
+MOVED = 0.005  # [m] by every message, at most
+SKIPPED = 2  # plans before the watch begins: the one that stands still, and the first that moves
+SECOND = 1e9  # [ns]
+
+
+@dataclass(frozen=True)
+class PerceptionSettings(Settings):
+    """Parameters of the probe."""
+
+    frame: str = 'base_link'
+    boxes: Count = 200
+    rate: Positive = 10.0  # [Hz]
+    size: Positive = 0.06  # [m] of their edges
+    measured: Positive = 60.0  # [s]
+    seed: Natural = 0
+
+
+class PerceptionProbe(Node):
+    """Shows boxes all around the arm."""
+
+    def __init__(self) -> None:
+        super().__init__('perception', automatically_declare_parameters_from_overrides=True)
+        self._settings = settings = read_config(self, PerceptionSettings)
+        self._rng = rng = np.random.default_rng(settings.seed)
+        turn = rng.uniform(0.0, 2.0 * np.pi, settings.boxes)
+        away = rng.uniform(NEAREST, FARTHEST, settings.boxes)
+        height = rng.uniform(0.0, HIGHEST, settings.boxes)
+        self._places = np.stack([away * np.cos(turn), away * np.sin(turn), height], axis=1)
+        self._starts: list[int] = []  # of plans [ns]
+        self._told: list[float] = []  # when they came [s]
+        self._messages = 0
+        self.exit_status: int | None = None
+        self._shows = self.create_publisher(MarkerArray, 'obstacles', OBSTACLES)
+        self.create_subscription(JointTrajectory, 'plan', self._on_plan, PLANS)
+        self._timer = self.create_timer(1.0 / settings.rate, self._show)
+
+    def _show(self) -> None:
+        moved = self._places + self._rng.uniform(-MOVED, MOVED, self._places.shape)
+        self._shows.publish(MarkerArray(markers=[self._box(i, p) for i, p in enumerate(moved)]))
+        self._messages += 1
+        if len(self._told) > SKIPPED and self._watched > self._settings.measured:
+            self._print()
+
+    @property
+    def _watched(self) -> float:
+        return time.monotonic() - self._told[SKIPPED]
+
+    def _box(self, number: int, place: np.ndarray) -> Marker:
+        marker = Marker(ns='perception', id=number, type=Marker.CUBE)
+        marker.header.frame_id = self._settings.frame
+        marker.pose.orientation.w = 1.0
+        position = marker.pose.position
+        position.x, position.y, position.z = place.tolist()
+        marker.scale.x = marker.scale.y = marker.scale.z = self._settings.size
+        return marker
+
+    def _on_plan(self, msg: JointTrajectory) -> None:
+        start = stamp_of(msg.header.stamp)
+        if start not in self._starts:
+            self._starts.append(start)
+            self._told.append(time.monotonic())
+        if len(self._told) == SKIPPED + 1:
+            self._messages = 0
+
+    def _print(self) -> None:
+        if self.exit_status is not None:
+            return
+        gaps = np.diff(np.sort(self._starts[SKIPPED:])) / SECOND
+        figures = {
+            'boxes': self._settings.boxes,
+            'messages_hz': self._messages / self._watched,
+            'plans': len(gaps),
+            'seconds_per_plan': float(gaps.mean()) if len(gaps) else None,
+            'longest_without_a_plan_s': float(gaps.max(initial=0.0)),
+        }
+        sys.stdout.write(f'{json.dumps(figures)}\n')
+        sys.stdout.flush()
+        self.exit_status = 0
+
+
+def main() -> int:
+    """Run the node."""
+    return main_of(PerceptionProbe)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
