@@ -15,7 +15,7 @@ from safe_sysid.share import share_directory
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
 SIMULATORS = ('builtin_sim_bridge', 'drake_bridge', 'mujoco_bridge')
-BRIDGES = (*SIMULATORS, 'ros2_control_bridge', 'lbr_fri_bridge')
+BRIDGES = (*SIMULATORS, 'ros2_control_bridge', 'lbr_fri_bridge', 'franka_bridge')
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
@@ -80,6 +80,9 @@ BACKENDS = {
     ),
     'lbr_fri': BringupProfile(
         'a KUKA LBR through FRI', (*LOOP, 'lbr_fri_bridge'), robot='lbr_med7'
+    ),
+    'franka': BringupProfile(
+        'a Franka robot through libfranka', (*LOOP, 'franka_bridge'), robot='fr3'
     ),
     'replay': BringupProfile(
         'a recorded bag through the identifier alone',
