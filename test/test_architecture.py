@@ -22,7 +22,7 @@ STAGES = {'identify', 'track', 'reach', 'plan', 'simulate'} | OFFLINE
 VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
 ABOVE = {
     *('closed_loop', 'loop_settings', 'audit', 'report', 'export'),
-    *('bringup', 'bench', 'experiment', 'api'),
+    *('bringup', 'bench', 'experiment', 'live', 'api'),
 }
 MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'sets': set(),
@@ -42,9 +42,10 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'bringup': set(),
     'bench': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bringup'},
     'experiment': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bench'},
-    'api': VOCABULARY | STAGES | ABOVE - {'bringup', 'bench', 'api'},
+    'api': VOCABULARY | STAGES | ABOVE - {'bringup', 'bench', 'live', 'api'},
     'cli': VOCABULARY | STAGES | ABOVE,
     'report': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'audit'},
+    'live': VOCABULARY | {'identify', 'plan', 'reach', 'audit', 'report'},
     'ros': VOCABULARY | STAGES - OFFLINE | {'loop_settings'},
     'loop_settings.py': {'sets', 'model', 'track'},
     'closed_loop.py': VOCABULARY | STAGES - {'identifiability'},

@@ -58,10 +58,11 @@ class RecordedPlans:
         """All plans followed, with the certificates that follow from what was recorded."""
         plans: list[Plan] = []
         for _, notice in sorted(self.notices.items()):
-            plans.append(self._plan(notice, clock, plans[-1] if plans else None))
+            plans.append(self.certified_as(notice, clock, plans[-1] if plans else None))
         return plans
 
-    def _plan(self, notice: PlanNotice, clock: Clock, before: Plan | None) -> Plan:
+    def certified_as(self, notice: PlanNotice, clock: Clock, before: Plan | None) -> Plan:
+        """Return the plan of a notice, which follows another one or none."""
         name, start = notice.certified_for, clock.seconds(notice.start)
         if name not in self.estimates:
             raise MeasurementError(

@@ -47,14 +47,14 @@ class RecordedSettings:
 
 def recorded_settings(texts: list[str]) -> RecordedSettings:
     """Out of the parameter files of the nodes, as the recorder wrote them."""
-    nodes = _by_node(texts)
+    nodes = parameters_by_node(texts)
     if 'planner' not in nodes:
         raise MeasurementError(
             f'{PARAMETERS} has the parameters of {sorted(nodes)}; those of the planner are needed '
             'to certify its plans again'
         )
     said = nodes['planner']
-    model = _model(str(said['robot']), str(said['payload']))
+    model = arm_with(str(said['robot']), str(said['payload']))
     K_r = said['gains.K_r']
     names = ('V_M', 'alpha', 'coulomb_speed', 'sign_speed')
     V_M, alpha, coulomb_speed, sign_speed = (float(said[f'gains.{name}']) for name in names)
@@ -74,7 +74,8 @@ def recorded_settings(texts: list[str]) -> RecordedSettings:
     return RecordedSettings(nodes, model, gains, read_world(str(said['world'])), *fineness, seen)
 
 
-def _by_node(texts: list[str]) -> dict[str, dict[str, Any]]:
+def parameters_by_node(texts: list[str]) -> dict[str, dict[str, Any]]:
+    """Parameters of every node that parameter files are about, without its namespace."""
     found: dict[str, dict[str, Any]] = {}
     for text in texts:
         for node, block in parsed_yaml(text, PARAMETERS).items():
@@ -102,7 +103,8 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _model(robot: str, payload: str) -> RobotModel:
+def arm_with(robot: str, payload: str) -> RobotModel:
+    """Return an arm of this name or file, with the shape of what it may hold."""
     path = Path(robot)
     is_file = path.suffix in ('.yaml', '.yml')
     model = RobotModel.from_config(path) if is_file else RobotModel.named(robot)

@@ -31,6 +31,7 @@ from safe_sysid.cli import (
     replay,
     run,
     warm_up,
+    watch,
 )
 from safe_sysid.cli.command_line import WRONG_USE, CommandLine
 from safe_sysid.cli.demo import command as demo
@@ -56,7 +57,12 @@ GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands a
         'calibrate-drift': calibrate_drift,
     },
     'for other programs': {'export-model': export_model, 'export-gazebo': export_gazebo},
-    'on a robot or a simulator': {'commission': commission, 'run': run, 'replay': replay},
+    'on a robot or a simulator': {
+        'commission': commission,
+        'run': run,
+        'watch': watch,
+        'replay': replay,
+    },
     'figures': {'bench': bench, 'experiment': experiment},
     'for the shell': {'completion': completion},
 }

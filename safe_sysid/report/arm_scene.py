@@ -54,7 +54,7 @@ def arm_scene(
             model.tree.axis,
             meshes,
         ),
-        boxes=dict(zip(obstacles.names, map(_corners, _boxes(obstacles)), strict=True)),
+        boxes=box_corners(obstacles),
         occupancy=tuple(
             replace(piece, plan=number)
             for number, plan in enumerate(plans)
@@ -178,6 +178,11 @@ def quaternion(R: Array) -> Array:
     K[3, 3] = np.trace(R)
     found: Array = np.linalg.eigh(K)[1][:, -1]
     return found
+
+
+def box_corners(obstacles: Obstacles) -> dict[str, Array]:
+    """Corners (8, 3) of every obstacle, by its name."""
+    return dict(zip(obstacles.names, map(_corners, _boxes(obstacles)), strict=True))
 
 
 def _boxes(obstacles: Obstacles) -> list[Array]:

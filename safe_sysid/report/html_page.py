@@ -28,7 +28,8 @@ DRAWING_SCENE = (
     'viewer.js',
     'joints.js',
 )  # only where there is a scene
-SCRIPTS = ('plots.js', 'bars.js', 'player.js', 'report.js')
+PARTS = ('clock.js', 'plots.js', 'bars.js', 'player.js')  # of pages of any kind
+SCRIPTS = (*PARTS, 'report.js')
 DIGITS = 6
 
 
@@ -124,12 +125,18 @@ def write_page(path: Path, page: Page) -> None:
 def html_of(page: Page) -> str:
     """Return the page with its data, style and scripts inside."""
     data = json.dumps(_page(page), allow_nan=False, ensure_ascii=False, separators=(',', ':'))
-    names = SCRIPTS if page.scene is None else (*DRAWING_SCENE, *SCRIPTS)
+    return document(
+        page.title, data, SCRIPTS if page.scene is None else (*DRAWING_SCENE, *SCRIPTS)
+    )
+
+
+def document(title: str, data: str, names: Iterable[str]) -> str:
+    """Return a page with these data (JSON) and scripts inside."""
     scripts = '\n'.join(f'<script>\n{_resource(name)}</script>' for name in names)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{escape(page.title)}</title>\n'
+        f'<title>{escape(title)}</title>\n'
         f'<style>\n{page_style()}</style>\n</head>\n<body>\n<main></main>\n'
         f'<script type="application/json" id="data">{_inside_script(data)}</script>\n'
         f'{scripts}\n</body>\n</html>\n'

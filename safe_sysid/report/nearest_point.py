@@ -15,8 +15,34 @@ GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)
 UNCHANGED = 1e-4  # [m] what turns about its own axis only is always as near
 
 
-def nearest_points(capsules: Capsules, placed: Array, obstacles: Obstacles) -> Nearest | None:
-    """Of capsules placed at (F, m, 2, 3), those left out that come no nearer; none without any."""
+def nearest_points(
+    capsules: Capsules, placed: Array, obstacles: Obstacles, changing: AnyArray | None = None
+) -> Nearest | None:
+    """Of capsules placed at (F, m, 2, 3); none without any.
+
+    Pairs that come no nearer in all of these placements are left out, or those that are told.
+    """
+    flat, points = _distances(capsules, placed, obstacles)
+    if changing is None:
+        changing = _changing(flat)
+    if not changing.any():
+        return None
+    least = np.argmin(np.where(changing, flat, np.inf), axis=1)
+    rows, count = np.arange(len(placed)), len(obstacles)
+    return Nearest(
+        flat[rows, least],
+        points[rows, least],
+        tuple(f'{capsules.names[k // count]} and {obstacles.names[k % count]}' for k in least),
+    )
+
+
+def changing_pairs(capsules: Capsules, placed: Array, obstacles: Obstacles) -> AnyArray:
+    """Whether a pair of a capsule and an obstacle comes nearer in some of these placements."""
+    return _changing(_distances(capsules, placed, obstacles)[0])
+
+
+def _distances(capsules: Capsules, placed: Array, obstacles: Obstacles) -> tuple[Array, Array]:
+    """Of all pairs, (F, pairs), and the two points that are nearest, (F, pairs, 2, 3)."""
     frames, m, count = len(placed), len(capsules.names), len(obstacles)
     distance = np.full((frames, m, count), np.inf)
     points = np.empty((frames, m, count, 2, 3))
@@ -26,17 +52,7 @@ def nearest_points(capsules: Capsules, placed: Array, obstacles: Obstacles) -> N
             nearest_into(
                 obstacles.packed, ends[c], capsules.radius[c], distance[frame, c], points[frame, c]
             )
-    flat = distance.reshape(frames, m * count)
-    changing = _changing(flat)
-    if not changing.any():
-        return None
-    least = np.argmin(np.where(changing, flat, np.inf), axis=1)
-    rows = np.arange(frames)
-    return Nearest(
-        flat[rows, least],
-        points.reshape(frames, m * count, 2, 3)[rows, least],
-        tuple(f'{capsules.names[k // count]} and {obstacles.names[k % count]}' for k in least),
-    )
+    return distance.reshape(frames, m * count), points.reshape(frames, m * count, 2, 3)
 
 
 def _changing(distance: Array) -> AnyArray:

@@ -143,12 +143,37 @@ class PageScene:
     joints: ShownJoints | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class ScenePart:
+    """What a run that goes on adds to its scene."""
+
+    motion: Motion | None = None
+    use: Array | None = None
+    nearest: Nearest | None = None
+    held: HeldBody | None = None
+    occupancy: tuple[PlanOccupancy, ...] = ()
+    boxes: Mapping[str, Array] | None = None  # instead of those before
+
+
+def part_data(part: ScenePart) -> dict[str, Any]:
+    """Return the part as what JSON can hold, without what it does not have."""
+    data = {
+        'motion': None if part.motion is None else _motion(part.motion),
+        'use': None if part.use is None else packed(part.use),
+        'nearest': None if part.nearest is None else _nearest(part.nearest),
+        'held': None if part.held is None else _held(part.held),
+        'occupancy': [_occupancy(piece) for piece in part.occupancy],
+        'boxes': None if part.boxes is None else _boxes(part.boxes),
+    }
+    return {key: value for key, value in data.items() if value is not None and value != []}
+
+
 def scene_data(scene: PageScene) -> dict[str, Any]:
     """Return the scene as what JSON can hold; arrays as base64 of little-endian numbers."""
     return {
         'motion': _motion(scene.motion),
         'shape': _shape(scene.shape),
-        'boxes': [{'name': n, 'corners': np.round(c, 4).tolist()} for n, c in scene.boxes.items()],
+        'boxes': _boxes(scene.boxes),
         'occupancy': [_occupancy(piece) for piece in scene.occupancy],
         'nearest': None if scene.nearest is None else _nearest(scene.nearest),
         'use': None if scene.use is None else packed(scene.use),
@@ -163,6 +188,10 @@ def packed(values: AnyArray) -> dict[str, Any]:
     """Shape and single-precision numbers."""
     numbers = np.ascontiguousarray(values, dtype='<f4')
     return {'shape': list(numbers.shape), 'f4': base64.b64encode(numbers.tobytes()).decode()}
+
+
+def _boxes(boxes: Mapping[str, Array]) -> list[dict[str, Any]]:
+    return [{'name': n, 'corners': np.round(c, 4).tolist()} for n, c in boxes.items()]
 
 
 def _motion(motion: Motion) -> dict[str, Any]:

@@ -71,6 +71,10 @@ class Browser:
 
     def open(self, path, width=1280, height=900, dark=False):
         """Load a file and wait until it is drawn."""
+        self.open_address(path.resolve().as_uri(), width, height, dark)
+
+    def open_address(self, address, width=1280, height=900, dark=False):
+        """Load what is there and wait until it is drawn."""
         self.events.clear()
         self.call(
             'Emulation.setDeviceMetricsOverride',
@@ -78,11 +82,11 @@ class Browser:
         )  # fmt: skip
         scheme = {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}
         self.call('Emulation.setEmulatedMedia', features=[scheme])
-        self.call('Page.navigate', url=path.resolve().as_uri())
+        self.call('Page.navigate', url=address)
         end = time.monotonic() + PATIENCE
         while not any(event['method'] == 'Page.loadEventFired' for event in self.events):
             if time.monotonic() > end:
-                raise TimeoutError(f'{path} was not loaded')
+                raise TimeoutError(f'{address} was not loaded')
             self.value('1')
 
     def value(self, expression):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ def bag_topics(path: Path) -> list[str]:
 
 def bag_messages(path: Path, topics: tuple[str, ...]) -> Iterator[BagMessage]:
     """In the order they were recorded; a topic that the bag does not have is left out."""
-    types = get_typestore(Stores.LATEST)
+    types = _known_types()
     with _opened(path) as reader:
         chosen = [c for c in reader.connections if c.topic in topics]
         if not chosen:
@@ -38,6 +39,19 @@ def bag_messages(path: Path, topics: tuple[str, ...]) -> Iterator[BagMessage]:
         for connection, received, data in reader.messages(chosen):
             message = types.deserialize_cdr(data, connection.msgtype)
             yield BagMessage(connection.topic, received, message)
+
+
+def decoded(topic: str, kind: str, data: bytes) -> Any:
+    """Return a message of a type such as std_msgs/msg/String, as one of a bag looks."""
+    try:
+        return _known_types().deserialize_cdr(data, kind)
+    except Exception as error:  # damaged bytes raise whatever they like
+        raise MeasurementError(f'{topic}: what came is no {kind} ({error})') from error
+
+
+@cache
+def _known_types() -> Any:
+    return get_typestore(Stores.LATEST)
 
 
 @contextmanager

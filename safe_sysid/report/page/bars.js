@@ -24,5 +24,5 @@ function drawBars(bars, parent, clock) {
   let drawn = -1;
   const show = time => { const k = momentOf(bars.time, time).index; if (k !== drawn) rows.forEach(row => row(k)); drawn = k; };
   show(Infinity);
-  clock.listen({ seek: show, hover(time) { show(time === null ? clock.time : time); }, stretch() {} });
+  clock.listen({ seek: show, hover(time) { show(time === null ? clock.time : time); } });
 }

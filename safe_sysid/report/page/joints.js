@@ -54,7 +54,7 @@ function makeJoints(viewer, scene, card, clock) {
     for (let j = 0; j < n; j++) q[j] = (1 - weight) * moved[index * n + j] + weight * moved[next * n + j];
     write();
   }
-  clock.listen({ seek: follow, hover() {}, stretch() {} });
+  clock.listen({ seek: follow });
 
   const list = html('div', 'pairs', null, card), least = html('p', '', '', list), table = html('table', '', null, list);
   const head = html('tr', '', null, html('thead', '', null, table)), body = html('tbody', '', null, table);

@@ -1,22 +1,6 @@
 'use strict';
 // Builds the page from the data that stands in it.
 
-// The moment that everything on the page shows.
-function makeClock(first, last) {
-  const listeners = [];
-  const tell = (what, ...values) => listeners.forEach(each => each[what](...values));
-  return {
-    time: first,
-    listen(listener) { listeners.push(listener); },
-    seek(time) { this.time = Math.max(first, Math.min(last, time)); tell('seek', this.time); },
-    hover(time) { tell('hover', time); },
-    stretch(begin, end) {
-      if (begin !== null && end - begin < 1e-3 * (last - first)) return;
-      document.body.classList.toggle('stretched', begin !== null); tell('stretch', begin, end);
-    },
-  };
-}
-
 function stretchOfTime(data) {
   if (data.scene) { const t = data.scene.motion.time; return [t[0], t[t.length - 1]]; }
   const x = data.sections.flatMap(s => s.plots).filter(p => p.x_label === OVER_TIME).flatMap(p => p.series.concat(p.bands)).flatMap(s => [s.x[0], s.x[s.x.length - 1]]);

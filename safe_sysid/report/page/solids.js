@@ -7,6 +7,23 @@ function unpacked(array) {
   return new Float32Array(bytes.buffer);
 }
 
+// The same, where a run that goes on adds to them.
+class Numbers {
+  constructor(array) { this.all = unpacked(array); }
+
+  append(array) {
+    const more = unpacked(array), count = this.all.length;
+    let room = this.all.buffer;
+    if (room.byteLength < 4 * (this.all.byteOffset / 4 + count + more.length)) {
+      const larger = new Float32Array(2 * (count + more.length)); larger.set(this.all); room = larger.buffer;
+      this.all = new Float32Array(room, 0, count);
+    }
+    this.all = new Float32Array(room, this.all.byteOffset, count + more.length); this.all.set(more, count);
+  }
+
+  drop(count) { this.all = this.all.slice(count); }
+}
+
 const AROUND = 14, ALONG = 3;  // corners of a ring, and bands from a pole to where the cone begins
 // Facets lie inside a ball; a ball this much larger has them outside.
 const OUTSIDE = 1 / (Math.cos(Math.PI / AROUND) * Math.cos(Math.PI / 4 / ALONG));

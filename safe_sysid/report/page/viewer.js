@@ -5,6 +5,7 @@ const ASIDE = [0.55, 1.25, 0];  // [m] where a second run stands
 const CLEAR = 0.15;  // [m] edge of a box that is drawn with faces; of a larger one they would hide the rest
 const HIGHEST_RATIO = 2, LOWEST_RATIO = 0.5;  // pixels per CSS pixel
 const SLOW_FRAME = 30, IDLE = 250;  // [ms]
+const MOST_MOMENTS = 12000, MOST_PIECES = 60;  // of a run that goes on: ten minutes, 20 a second
 
 // Whether pictures are computed by the processor: then there is less of everything while things move.
 function isSoftware() {
@@ -64,8 +65,9 @@ function makeViewer(canvas, overlay, data) {
   }
 
   function poser(motion, frames) {
-    const turn = unpacked(motion.turn), origin = unpacked(motion.origin), n = motion.turn.shape[1], q = new THREE.Quaternion();
-    return time => {
+    const turns = new Numbers(motion.turn), origins = new Numbers(motion.origin), n = motion.turn.shape[1], q = new THREE.Quaternion();
+    const place = time => {
+      const turn = turns.all, origin = origins.all;
       const { index, weight } = momentOf(motion.time, time), next = Math.min(index + 1, motion.time.length - 1);
       for (let j = 0; j < n; j++) {
         const a = index * n + j, b = next * n + j;
@@ -73,14 +75,18 @@ function makeViewer(canvas, overlay, data) {
         for (let i = 0; i < 3; i++) frames[j].position.setComponent(i, (1 - weight) * origin[3 * a + i] + weight * origin[3 * b + i]);
       }
     };
+    place.grow = more => { motion.time.push(...more.time); turns.append(more.turn); origins.append(more.origin); };
+    place.drop = count => { motion.time.splice(0, count); turns.drop(4 * n * count); origins.drop(3 * n * count); };
+    return place;
   }
 
   const glass = !!data.held;
   const arm = makeArm(shaded('arm'), shaded('tip', glass ? { transparent: true, opacity: 0.45 } : {}), 5);
-  let pose = poser(data.motion, arm.frames), after = null;
+  const moved = poser(data.motion, arm.frames);
+  let pose = moved, after = null;
 
   // Housings of the joints, in the colour of the torque that they carry.
-  const use = data.use && unpacked(data.use), joints = (data.joints ? [] : data.shape.axis).map((axis, j) => {
+  const use = data.use && new Numbers(data.use), joints = (data.joints ? [] : data.shape.axis).map((axis, j) => {
     const near = data.shape.joint.map((joint, c) => joint === j || joint === j - 1 ? data.shape.radius[c] : 0).reduce((a, b) => Math.max(a, b), 0) || 0.03;
     const material = new Shaded({}); material.color = tone('arm-dark');
     const housing = new THREE.Mesh(new THREE.CylinderGeometry(1.06 * near, 1.06 * near, 0.9 * near, 28), material);
@@ -89,15 +95,17 @@ function makeViewer(canvas, overlay, data) {
     return material;
   });
 
-  data.boxes.forEach(box => {
+  const obstacles = new THREE.Group(); world.add(obstacles);
+  const drawBox = box => {
     const at = k => box.corners[k], faces = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
     const positions = [], indices = [], edges = [];
     faces.forEach((face, f) => { face.forEach(k => positions.push(...at(k))); indices.push(4 * f, 4 * f + 1, 4 * f + 2, 4 * f, 4 * f + 2, 4 * f + 3); });
     for (let k = 0; k < 8; k++) [1, 2, 4].forEach(bit => { if (!(k & bit)) edges.push(...at(k), ...at(k | bit)); });
     const solid = new THREE.Mesh(geometryOf(new Float32Array(positions), null, new Uint32Array(indices)), shaded('box', { side: THREE.DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
     const outline = new THREE.BufferGeometry(); outline.setAttribute('position', new THREE.BufferAttribute(new Float32Array(edges), 3));
-    world.add(solid, new THREE.LineSegments(outline, lined('box-edge')));
-  });
+    obstacles.add(solid, new THREE.LineSegments(outline, lined('box-edge')));
+  };
+  data.boxes.forEach(drawBox);
 
   // What may be reached is as pale wherever it is seen: however many of its surfaces lie behind each other, a pixel
   // is painted once for the whole plan and once for the moment, if any of them is before what hides it.
@@ -127,17 +135,17 @@ function makeViewer(canvas, overlay, data) {
   }
 
   // What is known of the body that the last joint moves.
-  const held = data.held && (() => {
-    const frame = arm.frames[data.held.joint], group = new THREE.Group(), numbers = {};
-    ['com', 'lower', 'upper', 'ellipsoid', 'box'].forEach(key => { numbers[key] = unpacked(data.held[key]); });
+  const drawHeld = () => {
+    const frame = arm.frames[data.held.joint], group = new THREE.Group(), numbers = {}, kept = ['com', 'lower', 'upper', 'ellipsoid', 'box'];
+    kept.forEach(key => { numbers[key] = new Numbers(data.held[key]); });
     const cube = new THREE.BoxGeometry(2, 2, 2), edges = new THREE.EdgesGeometry(cube);
     const ball = new THREE.Mesh(new THREE.SphereGeometry(1, 24, 14), shaded('held'));
     const center = new THREE.Mesh(cube, flat('com', { transparent: true, opacity: 0.5, depthWrite: false, depthTest: false }));
     const around = new THREE.LineSegments(edges, lined('com', { depthTest: false, transparent: true })), bound = new THREE.LineSegments(edges, lined('held-edge', { transparent: true, opacity: 0.9 }));
     center.renderOrder = 16; around.renderOrder = 17; ball.matrixAutoUpdate = false; group.add(ball, center, around, bound); frame.add(group);
-    return time => {
+    const show = time => {
       group.visible = shown.held;
-      const k = momentOf(data.held.time, time).index, three = (key, i) => numbers[key][3 * k + i], e = [...numbers.ellipsoid.subarray(9 * k, 9 * k + 9)];
+      const k = momentOf(data.held.time, time).index, three = (key, i) => numbers[key].all[3 * k + i], e = [...numbers.ellipsoid.all.subarray(9 * k, 9 * k + 9)];
       ball.visible = e.some(x => x !== 0);
       ball.matrix.set(e[0], e[1], e[2], three('com', 0), e[3], e[4], e[5], three('com', 1), e[6], e[7], e[8], three('com', 2), 0, 0, 0, 1);
       center.visible = [0, 1, 2].every(i => three('upper', i) - three('lower', i) < CLEAR);
@@ -147,7 +155,10 @@ function makeViewer(canvas, overlay, data) {
         bound.position.setComponent(i, middle); bound.scale.setComponent(i, half + three('box', i));
       }
     };
-  })();
+    show.grow = more => { data.held.time.push(...more.time); kept.forEach(key => numbers[key].append(more[key])); };
+    return show;
+  };
+  let held = data.held && drawHeld();
 
   // A second run beside the first one.
   const other = data.beside && (() => {
@@ -166,20 +177,29 @@ function makeViewer(canvas, overlay, data) {
 
   // The line to what is nearest.
   const nearest = data.nearest && (() => {
-    const points = unpacked(data.nearest.points), distance = unpacked(data.nearest.distance), line = new THREE.BufferGeometry(), ends = new Float32Array(6);
+    const allPoints = new Numbers(data.nearest.points), distances = new Numbers(data.nearest.distance), line = new THREE.BufferGeometry(), ends = new Float32Array(6);
     line.setAttribute('position', new THREE.BufferAttribute(ends, 3));
     const drawn = new THREE.LineSegments(line, lined('near', { depthTest: false, transparent: true })), dot = new THREE.SphereGeometry(0.011, 12, 8);
     const dots = [0, 1].map(() => { const d = new THREE.Mesh(dot, flat('near', { depthTest: false, transparent: true })); d.renderOrder = 21; world.add(d); return d; });
     drawn.renderOrder = 20; drawn.frustumCulled = false; world.add(drawn);
     const label = document.createElement('div'); label.className = 'pin near'; overlay.appendChild(label);
-    return time => {
+    const show = time => {
+      const points = allPoints.all, distance = distances.all;
       const { index, weight } = momentOf(data.motion.time, time), k = weight > 0.5 ? Math.min(index + 1, distance.length - 1) : index;
       ends.set(points.subarray(6 * k, 6 * k + 6)); line.getAttribute('position').needsUpdate = true;
-      [drawn, ...dots].forEach(each => { each.visible = shown.nearest; });
+      const seen = shown.nearest && isFinite(distance[k]);  // infinitely far: nothing is in the way
+      [drawn, ...dots].forEach(each => { each.visible = seen; });
       dots.forEach((d, i) => d.position.set(ends[3 * i], ends[3 * i + 1], ends[3 * i + 2]));
       label.textContent = `${(100 * distance[k]).toFixed(1)} cm`; label.title = data.nearest.names[data.nearest.which[k]];
-      pin(label, [0, 1, 2].map(i => (ends[i] + ends[3 + i]) / 2), shown.nearest);
+      pin(label, [0, 1, 2].map(i => (ends[i] + ends[3 + i]) / 2), seen);
     };
+    show.grow = more => {
+      allPoints.append(more.points); distances.append(more.distance);
+      data.nearest.which.push(...more.which.map(k => { const name = more.names[k]; if (!data.nearest.names.includes(name)) data.nearest.names.push(name); return data.nearest.names.indexOf(name); }));
+    };
+    show.distance = k => distances.all[k];
+    show.drop = count => { allPoints.drop(6 * count); distances.drop(count); data.nearest.which.splice(0, count); };
+    return show;
   })();
 
   const v = new THREE.Vector3();
@@ -203,6 +223,7 @@ function makeViewer(canvas, overlay, data) {
     const origin = unpacked(data.motion.origin);
     for (let k = 0; k < origin.length; k += 3) take(origin.subarray(k, k + 3));
     data.boxes.forEach(box => { if (Math.min(...box.corners.map(c => c[2])) >= -0.005) box.corners.forEach(take); });
+    if (data.room) data.room.forEach(take);  // which an arm has that is still to be seen moving
     if (data.beside) take(ASIDE);
     const size = Math.max(0.6, Math.hypot(...low.map((l, i) => high[i] - l)));
     floor(1.6 * size);
@@ -223,7 +244,7 @@ function makeViewer(canvas, overlay, data) {
     arm.capsules.forEach(mesh => { mesh.visible = shown.capsules; }); arm.meshes.forEach(mesh => { mesh.visible = data.joints ? shown.meshes : !shown.capsules; });
     if (use) {
       const n = joints.length, k = momentOf(data.motion.time, time).index;
-      joints.forEach((material, j) => { const share = Math.min(1, use[k * n + j]), upper = share > 0.5; material.color.copy(colors[upper ? 1 : 0]).lerp(colors[upper ? 2 : 1], upper ? 2 * share - 1 : 2 * share); });
+      joints.forEach((material, j) => { const share = Math.min(1, use.all[k * n + j]), upper = share > 0.5; material.color.copy(colors[upper ? 1 : 0]).lerp(colors[upper ? 2 : 1], upper ? 2 * share - 1 : 2 * share); });
     }
     [held, other, nearest, after].forEach(each => { if (each) each(time); });
     renderer.render(world, camera);
@@ -250,6 +271,21 @@ function makeViewer(canvas, overlay, data) {
     view: orbit.view,
     shown,
     toggle(name, yes) { shown[name] = yes; ask(); },
+    times() { return data.motion.time; },
+    // Numbers of a moment: smallest distance [m], largest share of a torque limit.
+    read(at) {
+      const k = momentOf(data.motion.time, at).index, n = data.motion.turn.shape[1];
+      return { distance: nearest ? nearest.distance(k) : Infinity, use: use ? Math.max(...use.all.subarray(n * k, n * k + n)) : null };
+    },
+    // Takes what a run that goes on adds; of the moments that were drawn the oldest are forgotten.
+    grow(more) {
+      if (more.motion) { moved.grow(more.motion); if (use) use.append(more.use); if (nearest) nearest.grow(more.nearest); }
+      if (more.held) { if (held) held.grow(more.held); else { data.held = more.held; held = drawHeld(); } }
+      if (more.boxes) { obstacles.clear(); more.boxes.forEach(drawBox); }
+      if (more.occupancy) { data.occupancy.push(...more.occupancy); data.occupancy.splice(0, Math.max(0, data.occupancy.length - MOST_PIECES)); }
+      if (data.motion.time.length === 2 && data.motion.time[1] - data.motion.time[0] > 1) { moved.drop(1); if (use) use.drop(data.motion.turn.shape[1]); if (nearest) nearest.drop(1); }  // who came late
+      if (data.motion.time.length > 1.2 * MOST_MOMENTS) { const gone = data.motion.time.length - MOST_MOMENTS; moved.drop(gone); if (use) use.drop(data.motion.turn.shape[1] * gone); if (nearest) nearest.drop(gone); }
+    },
     // While it plays: fewer pixels where frames come late.
     pace(now) {
       const took = before ? now - before : 0;

@@ -1,0 +1,1 @@
+"""A run of the loop in a browser, while it goes on."""
