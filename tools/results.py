@@ -16,8 +16,8 @@ from safe_sysid.experiment.settings import NAMES, ExperimentSettings
 PAGE = Path(__file__).parents[1] / 'docs' / 'results.md'
 HEAD = """# Results
 
-Tables of the papers, ours beside theirs, made by `python tools/results.py build/results`. Below each
-heading is the command that makes its tables, with versions and seed. What the
+Tables of the papers, ours beside theirs, made by `python tools/results.py build/results`. Below
+each heading is the command that makes its tables, with versions and seed. What the
 papers do not say, and what was chosen here, is in [experiments.md](experiments.md).
 """
 # How much of each: whole where minutes suffice, a few trials or the quick form where hours would.
@@ -33,6 +33,10 @@ MUCH = {
 }
 
 
+def _say(sentence: str) -> None:
+    sys.stderr.write(f'{sentence}\n')
+
+
 def main(arguments: list[str]) -> None:
     """Carry out experiments, and write the page of all that have rows."""
     folder, chosen = Path(arguments[0]), arguments[1:] or list(NAMES)
@@ -43,8 +47,7 @@ def main(arguments: list[str]) -> None:
         if name not in chosen and not begun:
             continue
         where = {'resume': rows} if begun else {'out': rows}
-        print(name, flush=True)
-        found = ss.run_experiment(name, replace(MUCH[name], **where), print)
+        found = ss.run_experiment(name, replace(MUCH[name], **where), _say)
         sections.append(found.as_markdown().replace('\n#', '\n##').replace('# ', '## ', 1))
     PAGE.write_text('\n'.join(sections), encoding='utf-8')
 

@@ -38,30 +38,11 @@ class ExperimentTables(ShownAsText):
         return self.result.as_markdown()
 
     def report(self, path: str | PathLike[str]) -> None:
-        """Write the tables as a page (HTML) that needs no other file."""
-        from safe_sysid.report.html_page import Page, Section, Table, write_page
+        """Write what came out, tables and figures as a page (HTML) that needs no other file."""
+        from safe_sysid.experiment.page import experiment_page
+        from safe_sysid.report.html_page import write_page
 
-        result = self.result
-        kept = 'Every promise was kept.' if not self.violations else 'A promise was broken.'
-        sections = tuple(
-            Section(
-                table.heading,
-                ' '.join(table.sentences),
-                tables=(Table(table.columns, table.rows),),
-            )
-            for table in result.tables
-        )
-        page = Page(
-            result.experiment.title,
-            '',
-            is_good=not self.violations and not self.failures,
-            verdict=(kept, f'{len(self.rows)} trials, {self.failures} without a result.'),
-            facts=(),
-            scene=None,
-            sections=sections,
-            footer=result.circumstances.replace('`', ''),
-        )
-        write_page(Path(path), page)
+        write_page(Path(path), experiment_page(self.result))
 
     def __str__(self) -> str:
         return str(self.result)

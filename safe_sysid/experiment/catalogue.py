@@ -10,17 +10,19 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.settings import NAMES, ExperimentSettings
 from safe_sysid.experiment.trial import Row, Trial, TrialFunction
+from safe_sysid.report.html_page import Section
 
-# Where trials are made and carried out, and where tables are made of their rows.
+PACKAGE = 'safe_sysid.experiment'
+# Where trials are made and carried out, where tables are made of their rows, and plots.
 MODULES = {
-    'table2': ('stacking.table2', 'stacking.table2'),
-    'table3': ('stacking.table3', 'stacking.table3_text'),
-    'table4': ('stacking.table4', 'stacking.table4'),
-    'table5': ('stacking.table5', 'stacking.table5_text'),
-    'digit': ('digit', 'digit_text'),
-    'excitation': ('excitation', 'excitation_text'),
-    'kinematics': ('kinematics', 'kinematics'),
-    'mechanisms': ('mechanisms', 'mechanisms'),
+    'table2': ('stacking.table2', 'stacking.table2', 'stacking.table2'),
+    'table3': ('stacking.table3', 'stacking.table3_text', 'stacking.table3_shown'),
+    'table4': ('stacking.table4', 'stacking.table4', 'stacking.table4'),
+    'table5': ('stacking.table5', 'stacking.table5_text', 'stacking.table5_text'),
+    'digit': ('digit', 'digit_text', 'digit_text'),
+    'excitation': ('excitation', 'excitation_text', 'excitation_text'),
+    'kinematics': ('kinematics', 'kinematics', 'kinematics'),
+    'mechanisms': ('mechanisms', 'mechanisms', 'mechanisms'),
 }
 
 
@@ -33,11 +35,25 @@ class Experiment:
     trials: Callable[[ExperimentSettings], list[Trial]]
     trial: TrialFunction
     tables: Callable[[Sequence[Row]], list[ResultTable]]
+    answer: Callable[[Sequence[Row]], tuple[str, str]]  # what a reader came for, and how sure
+    sections: Callable[[Sequence[Row]], list[Section]]  # of its page, before the tables
+
+
+def _in_tables(rows: Sequence[Row]) -> tuple[str, str]:
+    """Point to the tables, where no single sentence says it."""
+    return 'Tables below, ours beside theirs.', f'{len(rows)} trials.'
+
+
+def _no_sections(rows: Sequence[Row]) -> list[Section]:
+    del rows
+    return []
 
 
 def experiment_named(name: str) -> Experiment:
     """Return an experiment, with what it needs loaded."""
     if name not in NAMES:
         raise ConfigError(f"there is no experiment '{name}', there are {', '.join(NAMES)}")
-    made, shown = (import_module(f'safe_sysid.experiment.{each}') for each in MODULES[name])
-    return Experiment(name, NAMES[name], made.trials, made.trial, shown.tables)
+    made, shown, page = (import_module(f'{PACKAGE}.{each}') for each in MODULES[name])
+    answer = getattr(page, 'answer', _in_tables)
+    sections = getattr(page, 'sections', _no_sections)
+    return Experiment(name, NAMES[name], made.trials, made.trial, shown.tables, answer, sections)

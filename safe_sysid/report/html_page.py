@@ -86,6 +86,7 @@ class Bars:
     nominal: Array  # (M, p)
     upper: Array  # (M, p)
     truth: Array | None = None  # (p,), where it is known
+    words: tuple[str, str, str] = ('before', 'possible now', 'nominal')
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +196,7 @@ def _bars(bars: Bars) -> dict[str, Any]:
         'nominal': [_numbers(row) for row in bars.nominal],
         'upper': [_numbers(row) for row in bars.upper],
         'truth': None if bars.truth is None else _numbers(bars.truth),
+        'words': list(bars.words),
     }
 
 

@@ -8,8 +8,9 @@ import pytest
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.catalogue import experiment_named
+from safe_sysid.experiment.page import experiment_page
 from safe_sysid.experiment.published import published
-from safe_sysid.experiment.run import tables_of
+from safe_sysid.experiment.run import ExperimentResult, tables_of
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking import scene, table3
 from safe_sysid.experiment.stacking.learning import arm_of
@@ -145,3 +146,27 @@ def test_quick_table_keeps_every_promise_and_ours_places_every_dumbbell(tmp_path
     ours = [row for row in result.rows if row['method'] == 'ours' and row['task'] != 'c']
     assert all(row['success_15mm'] and row['truth_inside'] for row in ours)
     assert any(row['certified'] and not row['assumption_false'] for row in ours)
+
+
+def test_the_page_says_first_who_succeeds_and_whether_promises_held(tmp_path):
+    rows = [
+        made_up(trial, success_15mm=trial.settings['method'] != 'wrong')
+        for trial in table3.trials(QUICK)
+    ]
+    page = experiment_page(result_with(rows, tmp_path))
+    ours = sum(row['method'] == 'ours' for row in rows)
+    assert page.answer[0] == f'Ours succeeds in {ours} of {ours} trials.'
+    assert page.is_good and page.verdict[0] == 'Every promise was kept.'
+    (bars,) = [section.bars for section in page.sections if 'noisy' in section.heading][:1]
+    wrong = bars.labels.index('wrong')
+    assert bars.nominal[-1, wrong] == 0.0 and 0.0 < bars.upper[-1, wrong] < 100.0
+    assert page.sections[0].plots[0].x_label == 'load [lb]'
+    broken = [*rows[:-1], rows[-1] | {'violation': True}]
+    assert not experiment_page(result_with(broken, tmp_path)).is_good
+    failed = [*rows[:-1], {**table3.trials(QUICK)[-1].columns, 'status': 'error', 'reason': 'x'}]
+    assert '1 without a result' in experiment_page(result_with(failed, tmp_path)).verdict[1]
+
+
+def result_with(rows, folder):
+    experiment = experiment_named('table3')
+    return ExperimentResult(experiment, QUICK, folder, rows, experiment.tables(rows))

@@ -4,8 +4,9 @@
 function drawBars(bars, parent, clock) {
   const box = html('div', 'bars card', null, parent);
   box.setAttribute('role', 'img'); box.setAttribute('aria-label', 'bounds of the parameters, from what was known before to the moment shown');
+  box.style.setProperty('--label', `${Math.max(4, ...bars.labels.map(label => label.length))}ch`);
   const key = html('div', 'legend', null, box);
-  [['before', 'band'], ['possible now', 'now'], ['nominal', 'dot'], ...(bars.truth ? [['truth', 'diamond']] : [])].forEach(([words, mark]) => { const entry = html('span', '', null, key); html('i', mark, null, entry); entry.append(words); });
+  [[bars.words[0], 'band'], [bars.words[1], 'now'], [bars.words[2], 'dot'], ...(bars.truth ? [['truth', 'diamond']] : [])].forEach(([words, mark]) => { const entry = html('span', '', null, key); html('i', mark, null, entry); entry.append(words); });
   const rows = bars.labels.map((label, i) => {
     const low = bars.lower[0][i], high = bars.upper[0][i], row = html('div', 'row', null, box);
     html('span', 'name', label, row);

@@ -24,7 +24,7 @@ function watch(data) {
     document.querySelector('.play').append(now); now.hidden = true;
     main.append(facts);
     document.title = `${arm.name}: ${data.title}`; state.textContent = '';
-    bars = { labels: arm.labels, units: arm.units, time: [], lower: [], nominal: [], upper: [], truth: null };
+    bars = { labels: arm.labels, units: arm.units, time: [], lower: [], nominal: [], upper: [], truth: null, words: ['when first heard', 'possible now', 'nominal'] };
   };
   const goTo = time => { own = true; clock.seek(time); own = false; };
 

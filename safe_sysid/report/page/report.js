@@ -4,6 +4,7 @@
 function stretchOfTime(data) {
   if (data.scene) { const t = data.scene.motion.time; return [t[0], t[t.length - 1]]; }
   const x = data.sections.flatMap(s => s.plots).filter(p => p.x_label === OVER_TIME).flatMap(p => p.series.concat(p.bands)).flatMap(s => [s.x[0], s.x[s.x.length - 1]]);
+  data.sections.forEach(s => { if (s.bars) x.push(s.bars.time[0], s.bars.time[s.bars.time.length - 1]); });
   return x.length ? [Math.min(...x), Math.max(...x)] : [0, 0];
 }
 
@@ -45,12 +46,14 @@ function build(data) {
   clock.seek(data.scene ? first : last);
 }
 
+const SHORT = 24;  // characters of a cell that is not broken into lines
+
 function buildTable(table, parent) {
   const scroll = html('div', 'scroll card', null, parent), made = html('table', '', null, scroll);
   scroll.tabIndex = 0;
   const head = html('tr', '', null, html('thead', '', null, made)), body = html('tbody', '', null, made);
   table.columns.forEach((name, i) => { const cell = html('th', table.rows.length && typeof table.rows[0][i] === 'string' ? 'text' : '', name, head); cell.scope = 'col'; });
-  table.rows.forEach(row => { const line = html('tr', '', null, body); row.forEach(cell => html('td', typeof cell === 'string' ? 'text' : '', typeof cell === 'string' ? cell : figure3(cell), line)); });
+  table.rows.forEach(row => { const line = html('tr', '', null, body); row.forEach(cell => html('td', typeof cell !== 'string' ? '' : cell.length < SHORT ? 'text short' : 'text', typeof cell === 'string' ? cell : figure3(cell), line)); });
 }
 
 build(JSON.parse(document.getElementById('data').textContent));

@@ -9,11 +9,11 @@ JUMP = 1.0  # [N m] of a torque from one cycle to the next, beyond which the rob
 IDLE, MOVE, REFLEX = 1, 2, 4
 
 
-class ControlException(RuntimeError):
+class ControlException(RuntimeError):  # noqa: N818 - as the library calls it
     pass
 
 
-class CommandException(RuntimeError):
+class CommandException(RuntimeError):  # noqa: N818
     pass
 
 

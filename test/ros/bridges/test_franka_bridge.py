@@ -1,5 +1,6 @@
 """The bridge to a Franka robot over real middleware; the robot is a fake of its library."""
 
+from itertools import pairwise
 import socket
 import threading
 
@@ -81,7 +82,7 @@ def cell(tmp_path, monkeypatch):
         executor = SingleThreadedExecutor()
         executor.add_node(bridge)
         executor.add_node(node)
-        monkeypatch.setattr(rclpy, 'spin_once', lambda *_, timeout_sec: executor.spin_once(0.002))
+        monkeypatch.setattr(rclpy, 'spin_once', lambda *_, **__: executor.spin_once(0.002))
         cell = Cell(theirs, loop, fake_franka.Robot(gravity=gravity), executor)
         loop.wait_until(lambda: loop.is_connected, 'the bridge')
         cell.until(lambda: NAME in loop.said, 'its condition')
@@ -107,7 +108,7 @@ def test_control_begins_with_the_mode_and_torques_move_the_arm(cell):
     assert np.abs(cell.robot.q - TARGET).max() < 0.5 * np.abs(TARGET).max()
     samples = cell.loop.samples
     cell.until(lambda: len(samples) > 400, 'samples')
-    assert {b.stamp - a.stamp for a, b in zip(samples, samples[1:], strict=False)} == {1_000_000}
+    assert {b.stamp - a.stamp for a, b in pairwise(samples)} == {1_000_000}
     assert cell.loop.trouble(NAME) == ''
 
 
