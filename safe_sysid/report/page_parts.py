@@ -62,7 +62,8 @@ def _mass_plot(series: EstimateSeries, time: Array, truth: Array | None) -> Plot
 def parameter_table(nominal: Array, bounds: Interval, truth: Array | None) -> Table:
     """Ten parameters with bounds, and the truth where it is known."""
     columns = ('parameter', 'unit', 'lower', 'nominal', 'upper')
-    rows = list(zip(LABELS, UNITS, bounds.lower, nominal, bounds.upper, strict=True))
+    units = (unit.replace('^2', '²') for unit in UNITS)
+    rows = list(zip(LABELS, units, bounds.lower, nominal, bounds.upper, strict=True))
     if truth is None:
         known = determined(bounds)
         marks = ('' if is_known else 'not determined by the motion' for is_known in known)

@@ -73,12 +73,13 @@ function choices(scene, viewer, card, stage) {
     box.type = 'checkbox'; box.checked = viewer.shown[key]; box.id = `show-${key}`; mark.style.background = `var(--${tone})`; label.append(words);
     box.addEventListener('change', () => viewer.toggle(key, box.checked));
   });
-  const keys = html('div', 'keys', null, stage), entry = (words, tone) => { const line = html('div', '', null, keys), mark = html('i', tone === 'scale' ? 'scale' : '', null, line); if (tone !== 'scale') mark.style.background = `var(--${tone})`; line.append(words); };
+  const keys = html('div', 'keys'), entry = (words, tone) => { const line = html('div', '', null, keys), mark = html('i', tone === 'scale' ? 'scale' : '', null, line); if (tone !== 'scale') mark.style.background = `var(--${tone})`; line.append(words); };
   entry('arm', 'arm'); entry('end effector', 'tip');
   if (scene.boxes.length || scene.live) entry('obstacles', 'box');
   if (scene.use) entry('torque of a joint, 0 to 100 % of its limit', 'scale');
   if (scene.joints) { entry('capsules of a listed pair that overlap', 'bad'); entry('nearer than 3 cm', 'use-half'); entry('other capsules', 'reach'); }
   if (scene.held || scene.live) { entry('mass, and a box that it is in', 'held'); entry('box that its centre is in', 'com'); }
+  card.insertBefore(keys, row);
   const picture = html('button', 'save-scene', 'PNG', stage); picture.type = 'button'; picture.title = 'save the picture as PNG';
   picture.addEventListener('click', () => { viewer.draw(2); document.getElementById('arm').toBlob(blob => save('scene.png', blob)); });
   html('p', 'hint', 'Drag turns, Shift and drag (two fingers) moves, Ctrl and wheel (pinch) zooms; keys: arrows, + −, 1–4, space.', card);

@@ -44,6 +44,8 @@ function build(data) {
   whole.type = 'button'; whole.addEventListener('click', () => clock.stretch(null, null));
   html('footer', '', data.footer, main);
   clock.seek(data.scene ? first : last);
+  // On paper is what was found in the end, unless somebody chose a moment.
+  window.addEventListener('beforeprint', () => { if (clock.time > first) return; clock.seek(last); if (window.viewer) window.viewer.draw(2); });
 }
 
 const SHORT = 24;  // characters of a cell that is not broken into lines

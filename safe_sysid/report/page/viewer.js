@@ -208,7 +208,8 @@ function makeViewer(canvas, overlay, data) {
     const x = (v.x + 1) / 2 * canvas.clientWidth, y = (1 - v.y) / 2 * canvas.clientHeight;
     label.style.display = visible && v.z < 1 ? '' : 'none';
     const wide = Math.min(4 * label.textContent.length + 8, 0.23 * canvas.clientWidth + 8);  // about half its width, which nobody measures every time
-    label.style.transform = `translate(-50%, -50%) translate(${Math.max(wide, Math.min(canvas.clientWidth - wide, x)).toFixed(1)}px, ${y.toFixed(1)}px)`;
+    // Shares of the picture, as it has another size on paper.
+    label.style.left = `${(100 * Math.max(wide, Math.min(canvas.clientWidth - wide, x)) / canvas.clientWidth).toFixed(2)}%`; label.style.top = `${(100 * y / canvas.clientHeight).toFixed(2)}%`;
   }
 
   function floor(size) {
@@ -223,6 +224,7 @@ function makeViewer(canvas, overlay, data) {
     const origin = unpacked(data.motion.origin);
     for (let k = 0; k < origin.length; k += 3) take(origin.subarray(k, k + 3));
     data.boxes.forEach(box => { if (Math.min(...box.corners.map(c => c[2])) >= -0.005) box.corners.forEach(take); });
+    data.occupancy.forEach(piece => { const p = unpacked(piece.points); for (let k = 0; k + 3 <= p.length; k += 3 * 61) take(p.subarray(k, k + 3)); });
     if (data.room) data.room.forEach(take);  // which an arm has that is still to be seen moving
     if (data.beside) take(ASIDE);
     const size = Math.max(0.6, Math.hypot(...low.map((l, i) => high[i] - l)));
