@@ -41,6 +41,11 @@ class PublicArm:
     choices: dict[str, Any] = field(default_factory=dict)
 
 
+# Of the servo STS3215: stall torque at 7.4 V of 19.5 kg cm, and 45 turns a minute without load
+# (at 12 V; 52 at 7.4 V). The URDF has 10 N m and 10 rad/s.
+SERVOS = ('shoulder_pan', 'shoulder_lift', 'elbow_flex', 'wrist_flex', 'wrist_roll')
+SERVO_TORQUE, SERVO_SPEED = dict.fromkeys(SERVOS, 1.91), dict.fromkeys(SERVOS, 4.7)
+
 ARMS = {
     'UR3': PublicArm('ur_description/urdf/ur3_robot.urdf'),
     'UR5': PublicArm('ur_description/urdf/ur5_robot.urdf'),
@@ -48,7 +53,8 @@ ARMS = {
     'Panda': PublicArm(
         'panda_description/urdf/panda.urdf', 'torque-sensor', {'tip': 'panda_hand'}
     ),
-    # Whether the 180 degrees a second of xArm7 and Z1 are true, nobody has looked up.
+    # 180 degrees a second are those of the manufacturer's manual, Technical Specifications; if
+    # they are those of Z1 too, nobody has found in print.
     'xArm7': PublicArm(
         'xarm_description/urdf/xarm7.urdf', 'current', {'trust': ('velocity-half-turn',)}
     ),
@@ -60,7 +66,7 @@ ARMS = {
     'SO-101': PublicArm(
         'so_arm_description/urdf/so101.urdf',
         'direct',
-        {'tip': 'gripper_link', 'trust': ('effort-alike', 'velocity-alike')},
+        {'tip': 'gripper_link', 'effort': SERVO_TORQUE, 'velocity': SERVO_SPEED},
     ),
     'Jaco 2': PublicArm('kinova_description/robots/kinova.urdf'),
     'TIAGo arm': PublicArm(
@@ -84,7 +90,7 @@ QUICK = ('Jaco 2',)
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Make every arm, and look for vertices outside and contacts among pairs called apart."""
-    folder = settings.data or _installed()
+    folder = settings.data or installed()
     names = QUICK if settings.quick else tuple(ARMS)
     count = settings.trials or (QUICK_POSES if settings.quick else POSES)
     rows: dict[str, object] = {}
@@ -94,7 +100,7 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     return {'poses': count, 'plans_assume': assumptions(), 'arms': rows}
 
 
-def _installed() -> Path:
+def installed() -> Path:
     """Folder of the robots where pip has put them."""
     tops = [Path(entry) / 'cmeel.prefix' for entry in sys.path if entry]
     for top in (*tops, Path(sys.prefix)):
@@ -112,7 +118,7 @@ def _row(source: Path, public: PublicArm, count: int, seed: int) -> dict[str, ob
         arm = described_arm(source, NewArmSettings(public.kind, **public.choices))
     except SafeSysidError as error:
         return {'refused': str(error)}
-    figures = _figures(arm)
+    figures = figures_of(arm)
     spent = {'seconds': time.monotonic() - begin, 'cpu_seconds': time.process_time() - cpu}
     poses = random_poses(arm.model.limits, count, np.random.default_rng(seed))
     surfaces = {cover.surface.joint: cover.surface.triangles for cover in arm.found.covers}
@@ -127,7 +133,8 @@ def _row(source: Path, public: PublicArm, count: int, seed: int) -> dict[str, ob
     }
 
 
-def _figures(arm: DescribedArm) -> dict[str, object]:
+def figures_of(arm: DescribedArm) -> dict[str, object]:
+    """Capsules, gaps, pairs and contacts of an arm."""
     covers, capsules = arm.found.covers, arm.model.capsules
     gaps = [cover.gap.largest for cover in covers]
     worst = covers[int(np.argmax(gaps))].surface.link

@@ -31,6 +31,33 @@ def test_what_an_arm_holds_is_within_its_bounds(robot, tmp_path):
     assert result.upper[0] - result.lower[0] < 8.0
 
 
+BOX = """mass: {mass}
+com: [0.0, 0.0, 0.0]
+inertia_about_com: {{ixx: {I}, ixy: 0.0, ixz: 0.0, iyy: {I}, iyz: 0.0, izz: {I}}}
+placement: {{{robot}: {{link: {link}, xyz: {xyz}, rpy: [0.0, 0.0, 0.0]}}}}
+shapes: {{box: {{a: [0.0, 0.0, 0.0], b: [0.0, 0.0, 0.0], radius: 0.04}}}}
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ('robot', 'mass', 'xyz'),
+    [('panda', 1.8, [0.0, 0.0, 0.25]), ('xarm7', 1.8, [0.0, 0.0, 0.05]),
+     ('z1', 1.2, [0.25, 0.0, 0.0]), ('so101', 0.2, [0.0, 0.0, -0.15])],
+)  # fmt: skip
+def test_what_an_arm_of_published_figures_holds_is_within_its_bounds(robot, mass, xyz, tmp_path):
+    path, held = tmp_path / 'recording.csv', tmp_path / 'box.yaml'
+    link = ss.load_arm(robot).facts.tip
+    held.write_text(BOX.format(mass=mass, I=mass * 6e-4, robot=robot, link=link, xyz=xyz))
+    ss.simulate_recording(path, robot, payload=str(held), motion=4.0)
+    result = ss.identify_payload(path, robot, replace(STATED, payload_mass=4.0 * mass))
+    truth = RobotModel.named(robot).with_payload(read_payload(held))
+    place = truth.layout.end_effector
+    assert result.refused is None
+    assert np.all((result.lower <= truth.theta[place]) & (truth.theta[place] <= result.upper))
+    assert result.upper[0] - result.lower[0] < 4.0 * mass
+
+
 @pytest.mark.parametrize('robot', ['iiwa14', 'fr3', 'ur5e', 'ur10e'])
 def test_an_excitation_starts_inside_limits_that_are_not_about_zero(robot, rng):
     settings = replace(read_settings(), clearance=0.002, extra_clearance=0.002)

@@ -11,7 +11,10 @@ from safe_sysid.model.facts import facts_path, read_facts
 from safe_sysid.model.payload import payload_names, read_payload
 
 URDF = Path(__file__).parents[2] / 'urdf'
-ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e')
+ROBOTS = (
+    *('kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e'),
+    *('panda', 'xarm7', 'z1', 'so101'),
+)
 
 
 def facts_of(robot):

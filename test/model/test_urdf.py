@@ -10,7 +10,10 @@ import pinocchio as pin
 import pytest
 
 URDF = Path(__file__).parents[2] / 'urdf'
-ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e')
+ROBOTS = (
+    *('kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e'),
+    *('panda', 'xarm7', 'z1', 'so101'),
+)
 SOURCES = {
     'kinova_gen3': (kinova_figures.BODIES, kinova_figures.JOINTS),
     'lbr_med7': (arm_figures.LBR_BODIES, arm_figures.LBR_JOINTS),
