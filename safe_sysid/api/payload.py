@@ -13,6 +13,11 @@ from safe_sysid.api.payload_difference import DifferenceResult
 from safe_sysid.api.recordings import Recording, recording_choice
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
+from safe_sysid.identify.difference.from_other_files import (
+    identify_from_poses,
+    identify_from_sensor,
+)
 from safe_sysid.identify.difference.from_recordings import identify_difference
 from safe_sysid.identify.from_recording import IdentifiedRecording, identify_recording
 from safe_sysid.identify.identification import as_mapping, as_table
@@ -175,7 +180,21 @@ def identify_payload(
     if empty:
         without = [recording_choice(path) for path in empty]
         told = progress or _silent
-        return DifferenceResult(identify_difference(load_arm(arm), choice, without, known, told))
+        if known.sensor is not None and known.poses:
+            raise ConfigError('--sensor and --poses exclude each other')
+        identify = (
+            identify_from_poses
+            if known.poses
+            else identify_difference
+            if known.sensor is None
+            else identify_from_sensor
+        )
+        return DifferenceResult(identify(load_arm(arm), choice, without, known, told))
+    if known.sensor is not None or known.poses:
+        raise ConfigError(
+            f'{"--poses" if known.poses else "--sensor"} compares with recordings without the '
+            'payload; give them with --empty'
+        )
     return PayloadResult(identify_recording(load_arm(arm), choice, known, progress or _silent))
 
 

@@ -85,6 +85,9 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
     add_setting(group, RecordingSettings, 'gain_error', '--gain-error', metavar='SHARE')
     add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=Path)
     add_setting(group, RecordingSettings, 'inertia_prior', '--inertia-prior')
+    add_setting(group, RecordingSettings, 'sensor', '--sensor', metavar='LINK')
+    add_setting(group, RecordingSettings, 'sensor_topic', '--sensor-topic', metavar='TOPIC')
+    add_setting(group, RecordingSettings, 'poses', '--poses')
 
 
 def _add_known(group: argparse._ArgumentGroup) -> None:
@@ -165,7 +168,7 @@ def _is_promised(options: argparse.Namespace) -> bool:
     """Whether `calibrate` left empty recordings beside the arm, and nothing else is stated."""
     from safe_sysid.identify.difference.arm_promise import promise_path
 
-    if {'known', *ONE_RECORDING} & {
+    if {'known', 'sensor', 'poses', *ONE_RECORDING} & {
         'known' if options.known else '',
         *settings_of(options).stated,
     }:

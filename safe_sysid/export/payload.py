@@ -21,7 +21,7 @@ from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
-from safe_sysid.identify.payload_in_frame import Body, nearest_body
+from safe_sysid.identify.payload_in_frame import Body, into_frame, nearest_body
 from safe_sysid.model.arm import Arm
 from safe_sysid.sets.interval import Interval
 
@@ -73,9 +73,9 @@ def body_between(form: str, given: IdentifiedDifference) -> Body:
         kind = f'a statistical interval of {100 * found.statistical.confidence:g} %, no bounds'
     if bounds is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
-    model = given.problem.model
+    model = given.arm.model
     if form == 'urdf':
-        into = np.linalg.inv(given.problem.frame[1])
+        into = np.linalg.inv(into_frame(model.frames[found.frame]))
         last = model.theta[model.layout.end_effector]
         whole = into @ bounds + Interval(last, last)
         return Body('', nearest_body(into @ found.nominal + last, whole), whole, kind=kind)

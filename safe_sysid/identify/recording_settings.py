@@ -55,4 +55,8 @@ class RecordingSettings(Settings):
     # sign and scale of the arm's settings, against empty recordings
     inertia_prior: Positive = 0.1  # [kg·m²] moments of inertia of the payload are 0 to one such
     # deviation for the statistical interval; 1000 says nothing of them
+    sensor: str | None = None  # link with the axes of a force/torque sensor at the wrist: its
+    # wrench is taken instead of joint torques, against empty recordings
+    sensor_topic: str | None = None  # of its wrenches in a bag; none: the only WrenchStamped
+    poses: bool = False  # recordings are tables with a row for every pose in which the arm rests
     stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from pathlib import Path
@@ -21,6 +21,19 @@ WORDS = {
     'velocity': ('velocity', 'vel', 'qd', 'dq'),
     'effort': ('effort', 'torque', 'tau'),
 }
+FORCES = tuple(  # names of force and moment of a sensor
+    tuple(f.format(a=a) for f in pair for a in axes)
+    for pair, axes in (
+        (('wrench.force.{a}', 'wrench.torque.{a}'), 'xyz'),
+        (('force.{a}', 'torque.{a}'), 'xyz'),
+        (('force_{a}', 'torque_{a}'), 'xyz'),
+        (('f{a}', 't{a}'), 'xyz'),
+        (('f{a}', 'm{a}'), 'xyz'),
+        (('F{a}', 'T{a}'), 'xyz'),
+        (('F{a}', 'M{a}'), 'xyz'),
+    )
+)
+EFFORTS, WRENCH = 'effort', 'wrench'  # what the second columns are
 TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'time_ns')
 NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
 LATEST = 9 * 10**18  # [ns] that a stamp can hold
@@ -44,12 +57,21 @@ class Columns:
 
 def read_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording:
     """Return what a table says about these joints; velocity may be missing."""
+    return _read(path, joints, columns, EFFORTS)
+
+
+def read_wrench_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording:
+    """Return the same with force and moment of a sensor for efforts, six columns."""
+    return _read(path, joints, columns, WRENCH)
+
+
+def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) -> Recording:
     try:
         with path.open(encoding='utf-8-sig') as file:
             header = file.readline()
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
-            place = _Places.of(str(path), names, joints, columns)
+            place = _Places.of(str(path), names, joints, columns, signal)
             table = _Table(place.numbers, place.time, delimiter)
             for block in iter(lambda: list(islice(file, BLOCK)), []):
                 table.add(_with_points(str(path), block, delimiter, len(names)))
@@ -58,9 +80,29 @@ def read_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording
     stamp = table.stamp(columns.rate)
     numbers = table.torn(table.numbers())
     n = len(joints)
-    parts = [numbers[:, i : i + n] for i in range(0, numbers.shape[1], n)]
-    samples = Samples(stamp, parts[0], parts[2] if len(parts) == 3 else None, parts[1])
+    position, effort, velocity = np.split(
+        numbers, [n, n + (n if signal == EFFORTS else 6)], axis=1
+    )
+    samples = Samples(stamp, position, velocity if velocity.shape[1] else None, effort)
     return recording_of(str(path), joints, samples, (*place.remarks, *table.remarks()))
+
+
+def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple[Array, Array]:
+    """Positions and efforts of a table that has a row for every pose and no times."""
+    with path.open(encoding='utf-8-sig') as file:
+        header = file.readline()
+        delimiter = _delimiter(header)
+        names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
+        untimed = replace(columns, rate=columns.rate or 1.0)
+        place = _Places.of(str(path), names, joints, untimed, EFFORTS)
+        lines = [line for line in file if line.strip() and not line.startswith('#')]
+    if lines:
+        lines = _with_points(str(path), lines, delimiter, len(names))
+    n = len(joints)
+    numbers = np.loadtxt(
+        lines, delimiter=delimiter, usecols=place.numbers[: 2 * n], ndmin=2, comments=None
+    )
+    return numbers[:, :n], numbers[:, n:]
 
 
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
@@ -93,12 +135,23 @@ class _Places:
     remarks: tuple[str, ...]
 
     @staticmethod
-    def of(source: str, names: list[str], joints: tuple[str, ...], columns: Columns) -> _Places:
+    def of(
+        source: str, names: list[str], joints: tuple[str, ...], columns: Columns, signal: str
+    ) -> _Places:
         """Places by name."""
         position = _found(source, names, joints, 'position', columns.position)
-        effort = _found(source, names, joints, 'effort', columns.effort)
+        effort = (
+            _found(source, names, joints, 'effort', columns.effort)
+            if signal == EFFORTS
+            else _wrench(names)
+        )
         velocity = _found(source, names, joints, 'velocity', columns.velocity)
         time = _time_column(source, names, columns)
+        if signal == WRENCH and effort is None:
+            raise MeasurementError(
+                f'{source}: no columns for force and moment of a sensor, such as '
+                f'{", ".join(FORCES[3])}; its columns are {names}'
+            )
         if position is None or effort is None:
             what = 'position' if position is None else 'effort'
             raise MeasurementError(
@@ -145,6 +198,15 @@ def _found(
         raise MeasurementError(
             f"{source}: no columns '{pattern}' for all of {list(joints)}; its columns are {names}"
         )
+    return None
+
+
+def _wrench(names: list[str]) -> list[int] | None:
+    """Columns of force and moment; none if there are none."""
+    for wanted in FORCES:
+        places = [_place(names, name) for name in wanted]
+        if all(place is not None for place in places):
+            return [place for place in places if place is not None]
     return None
 
 

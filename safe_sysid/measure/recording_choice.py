@@ -25,12 +25,17 @@ class RecordingChoice:
 
 def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Recording:
     """Return the recording, its joints in the order of the arm."""
+    names = joint_names(choice, joints)
+    if choice.path.suffix.lower() in TABLES:
+        return read_csv(choice.path, names, choice.columns)
+    return read_rosbag(choice.path, names, choice.topic)
+
+
+def joint_names(choice: RecordingChoice, joints: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the joints in the recording."""
     try:
-        names = tuple(choice.names.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints))
+        return tuple(choice.names.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints))
     except (KeyError, IndexError, ValueError) as error:
         raise MeasurementError(
             f"the joint names '{choice.names}' may hold {{joint}}, {{i}} and {{n}}, not {error}"
         ) from error
-    if choice.path.suffix.lower() in TABLES:
-        return read_csv(choice.path, names, choice.columns)
-    return read_rosbag(choice.path, names, choice.topic)

@@ -112,6 +112,7 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     evidence = Evidence(
         rows, empty.rows, empty.fit, empty.delay, len(problem.empty), velocity,
         model.layout.joint_names, _unit_doubt(problem, empty.rows), beyond,
+        np.concatenate([np.arange(10 * model.n), np.arange(12 * model.n, 13 * model.n)]),
     )  # fmt: skip
     return difference_of(
         evidence, problem.assumed, (problem.frame[0], empty.friction, cutoff), blocks_of_motion

@@ -43,7 +43,7 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
         'friction': {
             'terms': list(found.friction.terms.names),
             'creep_rad_s': found.friction.terms.creep,
-            'held_out_error': found.friction.error,
+            'held_out_error': found.friction.error if np.isfinite(found.friction.error) else None,
             'tried': dict(found.friction.table),
         },
         'delay': {
@@ -127,9 +127,10 @@ def as_table(given: IdentifiedDifference) -> str:
                   _free(found.statistical),
                   f'To halve the interval of the mass: {found.next_recording}.']  # fmt: skip
     empty, loaded = (f'{100 * x:.1f} %' for x in found.error)
+    behind = f'behind {found.cutoff:g} Hz' if found.cutoff > 0.0 else 'at rest'
     lines += [
         '',
-        f'Left of the torque behind {found.cutoff:g} Hz: {empty} empty, {loaded} loaded.',
+        f'Left of the torque {behind}: {empty} empty, {loaded} loaded.',
         f'{str(found.delay)[0].upper()}{str(found.delay)[1:]}.',
         '',
         f'{given.robot}, {given.loaded} against {", ".join(given.empty)}',

@@ -46,11 +46,13 @@ class IdentifiedDifference:
     remarks: tuple[str, ...]  # on the recordings
     assumptions: tuple[str, ...]
     seconds: float
-    problem: DifferenceProblem
+    problem: DifferenceProblem | None  # None: not from joint torques in motion
     arm: Arm
 
     def self_test(self, rng: np.random.Generator) -> list[SelfTest]:
         """Add bodies to pieces of the empty recordings and identify them, by length of piece."""
+        if self.problem is None:
+            raise ConfigError('the self-test adds bodies to joint torques in motion, not to these')
         longest = max(log.seconds for logs in self.problem.empty for log in logs)
         lengths = [s for s in SELF_TEST_SECONDS if s <= longest / 2.0]
         problem = replace(self.problem, friction=None)  # a piece has no part in what judges it
@@ -73,15 +75,15 @@ def identify_difference(
         )
     names = arm.model.layout.joint_names
     progress(0.0, 'reading')
-    held = _part(recording_of_choice(loaded, names), settings)
-    arm, gain_error, unit, covariance = _with_unit(arm, settings)
+    held = part_of(recording_of_choice(loaded, names), settings)
+    arm, gain_error, unit, covariance = with_unit(arm, settings)
     without = _empty_arm_of(empty, arm)
-    remarks = [f'{loaded.path.name}: {x}' for x in _remarks(held, arm)] + without.remarks
+    remarks = [f'{loaded.path.name}: {x}' for x in remarks_on(held, arm)] + without.remarks
     problem = DifferenceProblem(
         model=arm.model,
         loaded=_logs(arm, held),
         empty=without.logs,
-        frame=_frame(arm, settings.flange or arm.facts.tip),
+        frame=payload_frame(arm, settings.flange or arm.facts.tip),
         payload_mass=settings.payload_mass,
         reach=settings.payload_reach,
         gain_error=gain_error,
@@ -102,7 +104,7 @@ def identify_difference(
         tuple(str(choice.path) for choice in empty),
         names,
         tuple(remarks),
-        (unit, *_assumptions(found, settings, len(problem.empty))),
+        (unit, _rigid(found), *interval_assumptions(found, settings, len(problem.empty))),
         time.monotonic() - begin,
         problem,
         arm,
@@ -135,18 +137,18 @@ def _empty_arm_of(empty: Sequence[RecordingChoice], arm: Arm) -> _Empty:
     remarks = [
         f'{choice.path.name}: {sentence}'
         for choice, recording in zip(empty, read, strict=True)
-        for sentence in _remarks(recording, arm)
+        for sentence in remarks_on(recording, arm)
     ]
     return _Empty([_logs(arm, recording) for recording in read], None, remarks)
 
 
-def _remarks(recording: Recording, arm: Arm) -> tuple[str, ...]:
+def remarks_on(recording: Recording, arm: Arm) -> tuple[str, ...]:
     """Return what is to be said of a recording: its times, what was left out, its units."""
     units = remarks_on_units(recording, arm.model.limits)
     return (*recording.timing.sentences(), *recording.remarks, *units)
 
 
-def _with_unit(arm: Arm, settings: RecordingSettings) -> tuple[Arm, Array, str, Array | None]:
+def with_unit(arm: Arm, settings: RecordingSettings) -> tuple[Arm, Array, str, Array | None]:
     """Arm with the gains of a file, how far off gains may be, what says so, their covariance."""
     gains = None
     if settings.gains is not None:
@@ -159,7 +161,8 @@ def _with_unit(arm: Arm, settings: RecordingSettings) -> tuple[Arm, Array, str, 
     return arm, gain_error, unit, None if gains is None else gains.log_covariance
 
 
-def _part(recording: Recording, settings: RecordingSettings) -> Recording:
+def part_of(recording: Recording, settings: RecordingSettings) -> Recording:
+    """Part of a recording in which the payload is held."""
     if settings.begin > 0.0 or settings.end is not None:
         return recording.between(settings.begin, settings.end or np.inf)
     return recording
@@ -172,7 +175,7 @@ def _logs(arm: Arm, recording: Recording) -> list[EvenLog]:
     )
 
 
-def _frame(arm: Arm, flange: str) -> tuple[str, Array, float]:
+def payload_frame(arm: Arm, flange: str) -> tuple[str, Array, float]:
     """Name of the payload's frame, its parameters of those of the joint, and how far it is."""
     frames, tip = arm.model.frames, arm.model.layout.tip
     if flange not in frames or frames[flange].joint != tip:
@@ -212,16 +215,20 @@ def _gain_error(
     return np.full(n, share), sentence
 
 
-def _assumptions(
+def _rigid(found: PayloadDifference) -> str:
+    friction = ', '.join(('Coulomb', 'viscous', 'offset', *found.friction.terms.names))
+    return (
+        'the arm is a chain of rigid bodies with the kinematics of the URDF; its inertias, '
+        f'rotors and friction ({friction}) are unknown and the same in all recordings; nothing '
+        'touches it'
+    )
+
+
+def interval_assumptions(
     found: PayloadDifference, settings: RecordingSettings, recordings: int
 ) -> list[str]:
     """Return what each kind of interval rests on."""
-    friction = ', '.join(('Coulomb', 'viscous', 'offset', *found.friction.terms.names))
-    sentences = [
-        'the arm is a chain of rigid bodies with the kinematics of the URDF; its inertias, '
-        f'rotors and friction ({friction}) are unknown and the same in all recordings; nothing '
-        'touches it',
-    ]
+    sentences = []
     given = found.statistical
     if given is not None:
         few = {1: 'one empty recording: doubled', 2: 'two empty recordings: 1.5 times'}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import t as student
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.identify.difference.answer import PayloadDifference, Residuals, Statistical
 from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
 from safe_sysid.identify.difference.distribution_free import (
@@ -84,6 +84,7 @@ class Evidence:
     names: tuple[str, ...]  # of joints, or of what else the rows are about
     doubt: str | None  # what speaks against sign, order or unit of the effort
     beyond: float | str  # by how much errors may be larger than seen, or why nobody can tell
+    bodies: IntArray  # columns of x that are bodies and rotors
 
     @property
     def seconds(self) -> float:
@@ -109,7 +110,7 @@ def difference_of(
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
         widened = max(1.0, float(ratio.max()) / WIDENED)
         late = delay.left * rate_of_change(rows, rows.tau - fit.residual)
-        statistical = _statistical(assumed, rows, fit, pieces, (widened, late))
+        statistical = _statistical(given, assumed, fit, pieces, (widened, late))
     guaranteed, refused = None, given.doubt
     if isinstance(given.beyond, str):
         refused = refused or f'{given.beyond}: errors of the empty motions say nothing of those'
@@ -143,8 +144,8 @@ def blocks_of_motion(given: Evidence) -> tuple[Promise, SpectralBlocks]:
 
 
 def _statistical(
+    given: Evidence,
     assumed: Assumed,
-    rows: DifferenceRows,
     fit: SharedFit,
     pieces: Pieces,
     known: tuple[float, Array],
@@ -153,7 +154,7 @@ def _statistical(
 
     Known are by how much residuals of the load enlarge them, and what a delay is to rows, (N, n).
     """
-    widened, late = known
+    rows, (widened, late) = given.rows, known
     errors = block_errors(rows, fit)
     deviation = widened * errors.deviation
     residuals = pieces.half_width(deviation, errors.freedom, assumed.confidence)
@@ -168,7 +169,7 @@ def _statistical(
         calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
     gains = np.stack([calibrated, share])
     half = half_width(np.hypot(noise, calibrated), share, assumed.confidence)
-    parts = variance_shares(rows, fit, assumed.prior)
+    parts = variance_shares(rows, fit, assumed.prior, given.bodies)
     shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0))
     return Statistical(
         Interval.from_center_radius(fit.phi, half),

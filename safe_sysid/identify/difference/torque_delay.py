@@ -59,6 +59,8 @@ class TorqueDelay:
         return [_moved(log, self.seconds) for log in logs] if self.is_corrected else list(logs)
 
     def __str__(self) -> str:
+        if self.seconds == self.deviation == 0.0:
+            return 'a delay of torques does not matter at rest'
         each = ', '.join(f'{1e3 * d:.0f}' for d in self.by_joint)
         what = 'corrected' if self.is_corrected else 'not corrected, taken for an error'
         return (

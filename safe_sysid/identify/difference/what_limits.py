@@ -32,12 +32,11 @@ class Shares:
 
 
 def variance_shares(
-    rows: DifferenceRows, fit: SharedFit, prior: Array
+    rows: DifferenceRows, fit: SharedFit, prior: Array, bodies: IntArray
 ) -> tuple[Array, Array, Array]:
-    """Shares of noise, friction and links, (10,) each."""
-    n, p = rows.tau.shape[1], rows.Y.shape[2]
+    """Shares of noise, friction and links, (10,) each; `bodies` are the columns of links."""
+    p = rows.Y.shape[2]
     G = information(rows, fit.spread)
-    bodies = np.concatenate([np.arange(10 * n), np.arange(12 * n, 13 * n)])  # and rotors
     whole, without_friction, alone = (
         _variance(G, columns, p, prior) for columns in (np.arange(p), bodies, np.arange(0))
     )

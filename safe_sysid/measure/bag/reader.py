@@ -19,6 +19,7 @@ from safe_sysid.measure.recording import Recording, Samples, recording_of
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 STORAGE = ('.db3', '.mcap')
+POSITIONS, WITH_EFFORT = (0,), (0, 2)  # sequences of a message that every joint has to be in
 BLOCK = 4096  # messages that wait as bytes before they become numbers
 
 
@@ -28,6 +29,17 @@ def read_rosbag(path: Path, joints: tuple[str, ...], topic: str | None = None) -
     Joints are found by name in any order; messages about other joints are skipped. Without a
     topic there has to be only one with all the joints.
     """
+    return _read(path, joints, topic, WITH_EFFORT)
+
+
+def read_positions(path: Path, joints: tuple[str, ...], topic: str | None = None) -> Recording:
+    """Return the same where nobody asks for efforts, which are 0."""
+    return _read(path, joints, topic, POSITIONS)
+
+
+def _read(
+    path: Path, joints: tuple[str, ...], topic: str | None, needed: tuple[int, ...]
+) -> Recording:
     if not path.exists():
         raise MeasurementError(f'{path}: there is no such file or folder')
     taken: dict[str, _Taken] = {}
@@ -39,30 +51,39 @@ def read_rosbag(path: Path, joints: tuple[str, ...], topic: str | None = None) -
             continue
         seen.add(f'{part.topic} ({part.type})')
         if part.type == JOINT_STATE and topic in (None, part.topic):
-            taken.setdefault(part.topic, _Taken(joints)).add(part)
+            taken.setdefault(part.topic, _Taken(joints, needed)).add(part)
     name, chosen = _chosen(_described(path, remarks), topic, taken, seen)
     return recording_of(str(path), joints, chosen.samples(), (*remarks, *chosen.remarks(name)))
+
+
+def read_messages(path: Path, kind: str) -> dict[str, list[StoredMessage]]:
+    """Messages of one type as they are stored, by topic."""
+    found: dict[str, list[StoredMessage]] = {}
+    for part in _Parts(path, kind).read():
+        if not isinstance(part, str) and part.type == kind and _makes_sense(part):
+            found.setdefault(part.topic, []).append(part)
+    return found
 
 
 class _Parts:
     """Messages of a bag, and sentences about what could not be read."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, kind: str = JOINT_STATE) -> None:
+        self._path, self._kind = path, kind
 
     def read(self) -> Iterator[StoredMessage | str]:
         """With the library where the bag is whole; file by file, from the front, where not."""
         count = 0
         try:
             with Reader(self._path) as reader:
-                connections = [c for c in reader.connections if c.msgtype == JOINT_STATE]
-                others = [c for c in reader.connections if c.msgtype != JOINT_STATE]
+                connections = [c for c in reader.connections if c.msgtype == self._kind]
+                others = [c for c in reader.connections if c.msgtype != self._kind]
                 for other in others:
                     yield StoredMessage(other.topic, other.msgtype, 0, b'')
                 if connections:
                     for connection, received, data in reader.messages(connections):
                         count += 1
-                        yield StoredMessage(connection.topic, JOINT_STATE, received, data)
+                        yield StoredMessage(connection.topic, self._kind, received, data)
         except Exception as error:  # noqa: BLE001 - damaged bytes raise whatever they like
             if count:
                 yield f'damaged after {count} messages ({error}); the rest is lost'
@@ -138,6 +159,7 @@ class _Taken:
     """Messages of one topic become arrays, block by block."""
 
     joints: tuple[str, ...]
+    needed: tuple[int, ...]
     kinds: list[_Kind] = field(default_factory=list)
     current: _Kind | None = None
     waiting: list[bytes] = field(default_factory=list)
@@ -202,7 +224,7 @@ class _Taken:
         for kind in self.kinds:
             if kind.layout.equals(layout):
                 return kind
-        self.kinds.append(_kind_of(layout, self.joints))
+        self.kinds.append(_kind_of(layout, self.joints, self.needed))
         return self.kinds[-1]
 
     def _flush(self) -> None:
@@ -216,7 +238,7 @@ class _Taken:
                 np.array(self.received, dtype=np.int64),
                 position[:, columns],
                 velocity[:, columns] if velocity.shape == position.shape else None,
-                effort[:, columns],
+                (effort if self.needed == WITH_EFFORT else 0.0 * position)[:, columns],
             )
         )
         self.waiting.clear()
@@ -237,13 +259,13 @@ def _makes_sense(message: StoredMessage) -> bool:
     )
 
 
-def _kind_of(layout: JointStateLayout, joints: tuple[str, ...]) -> _Kind:
+def _kind_of(layout: JointStateLayout, joints: tuple[str, ...], needed: tuple[int, ...]) -> _Kind:
     missing = [joint for joint in joints if joint not in layout.names]
     counts = [count for _, count in layout.places]
     names = len(layout.names)
     if missing:
         why_not = f'about {list(layout.names)}, without {missing}'
-    elif counts[0] != names or counts[2] != names:
+    elif any(counts[i] != names for i in needed):
         why_not = f'with {counts[0]} positions and {counts[2]} efforts for {names} joints'
     else:
         columns = np.array([layout.names.index(joint) for joint in joints])

@@ -6,16 +6,18 @@ import numpy as np
 from safe_sysid.identify.difference.shared_fit import shared_fit
 from safe_sysid.identify.difference.what_limits import Shares, variance_shares, what_to_record
 
+BODIES = np.r_[0:20, 24:26]  # of two links, and rotors
+
 
 def test_more_of_the_empty_arm_leaves_less_to_friction_and_links(rng):
     _, rows = exact_rows(rng)
     fit = shared_fit(rows, PRIOR)
-    noise, friction, links = variance_shares(rows, fit, PRIOR)
+    noise, friction, links = variance_shares(rows, fit, PRIOR, BODIES)
     assert np.allclose(noise + friction + links, 1.0)
     empty = np.flatnonzero(~rows.loaded)
     short = np.ones(len(rows), dtype=bool)
     short[empty[: 2 * len(empty) // 3]] = False
-    fewer = variance_shares(rows.part(short), shared_fit(rows.part(short), PRIOR), PRIOR)
+    fewer = variance_shares(rows.part(short), shared_fit(rows.part(short), PRIOR), PRIOR, BODIES)
     assert fewer[0][0] < noise[0]
 
 

@@ -10,6 +10,8 @@ STORE = get_typestore(Stores.ROS2_KILTED)
 JOINT_STATE = STORE.types['sensor_msgs/msg/JointState']
 HEADER = STORE.types['std_msgs/msg/Header']
 TIME = STORE.types['builtin_interfaces/msg/Time']
+VECTOR = STORE.types['geometry_msgs/msg/Vector3']
+WRENCH = STORE.types['geometry_msgs/msg/Wrench']
 PLUGINS = {'sqlite3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}
 BEGIN = 1_700_000_000_000_000_000  # [ns]
 
@@ -20,6 +22,14 @@ def joint_state(stamp, names, position, velocity, effort, frame='base'):
     numbers = [np.asarray(x, dtype=float) for x in (position, velocity, effort)]
     message = JOINT_STATE(header, list(names), *numbers)
     return bytes(STORE.serialize_cdr(message, 'sensor_msgs/msg/JointState'))
+
+
+def wrench_stamped(stamp, wrench, frame='tool0'):
+    """One message about a force and a moment as bytes."""
+    header = HEADER(TIME(*divmod(int(stamp), 10**9)), frame)
+    force, torque = (VECTOR(*map(float, x)) for x in (wrench[:3], wrench[3:]))
+    kind = 'geometry_msgs/msg/WrenchStamped'
+    return bytes(STORE.serialize_cdr(STORE.types[kind](header, WRENCH(force, torque)), kind))
 
 
 @dataclass
