@@ -1,7 +1,8 @@
 """Which friction terms an arm has, judged by parts of its empty recordings that are held out.
 
 A term enters one at a time, and only where the held-out error falls by 2 % of itself, in nearly
-all folds. The loaded recording has no part in it.
+all folds. The loaded recording has no part in it. Springs, gravity compensators and coupled wrists
+are those of few arms, and tried where friction leaves much.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ CANDIDATES = {
     'Stribeck': FrictionTerms(stribeck=0.1),
     'direction-dependent': FrictionTerms(directed=True),
 }
+OF_FEW_ARMS = {  # tried where more than LARGE of the torque is left
+    'spring': FrictionTerms(spring=True),
+    'coupled wrist': FrictionTerms(coupled=True),
+}
+LARGE = 0.05
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,8 @@ def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoi
     terms, best = replace(terms, creep=creep), by_creep[creep]
     table = [('Coulomb and viscous', float(np.mean(best)))]
     candidates = dict(CANDIDATES)
+    if table[0][1] > LARGE and model.n > 1:
+        candidates |= OF_FEW_ARMS
     while candidates:
         tried = {name: errors(terms.with_term(more)) for name, more in candidates.items()}
         if len(table) == 1:

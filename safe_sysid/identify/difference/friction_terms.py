@@ -1,4 +1,8 @@
-"""Which friction an arm is given beyond Coulomb, viscous and offset, as columns of its rows."""
+"""What an arm is given beyond bodies, Coulomb and viscous friction, as columns of its rows.
+
+Most of it is friction; springs and gravity compensators, and a wrist whose last motor also turns
+with the joint before it, are columns of the same kind.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,16 @@ FEWEST_SECONDS = 0.3  # a joint that is slower than its creep for as long stands
 
 @dataclass(frozen=True)
 class FrictionTerms:
-    """Terms of one joint each; |load| is the torque of bodies on the joint, payload included."""
+    """Terms beside the bodies; |load| is their torque on the joint, payload included."""
 
     creep: float = 0.01  # [rad/s] sign(v) is taken as tanh(v / creep)
     load: bool = False  # mu |load| sign(v)
     quadratic: bool = False  # v^2 sign(v)
     directed: bool = False  # Coulomb friction that differs with the direction, |sign(v)|
     stribeck: float | None = None  # [rad/s] v_s of sign(v) exp(-(v / v_s)^2)
+    spring: bool = False  # a sin(q) + b cos(q) + c q of each joint
+    coupled: bool = False  # last motor also turns with the joint before: a v' + b v + c sign(v5 +
+    # v6) of each of the two joints, v of the other one
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -28,6 +35,8 @@ class FrictionTerms:
             'load-dependent': self.load,
             'quadratic': self.quadratic,
             'direction-dependent': self.directed,
+            'spring': self.spring,
+            'coupled wrist': self.coupled,
             f'Stribeck at {self.stribeck or 0.0:g} rad/s': self.stribeck is not None,
         }
         return tuple(name for name, is_there in named.items() if is_there)
@@ -40,6 +49,8 @@ class FrictionTerms:
             self.quadratic or more.quadratic,
             self.directed or more.directed,
             more.stribeck if self.stribeck is None else self.stribeck,
+            self.spring or more.spring,
+            self.coupled or more.coupled,
         )
 
     def direction(self, qd: Array) -> Array:
@@ -52,8 +63,9 @@ class FrictionTerms:
         column: Array = np.abs(load) * self.direction(qd)
         return column
 
-    def signals(self, qd: Array, load: Array) -> list[Array]:
-        """Columns of the terms, each (N, n): entry j acts on joint j alone."""
+    def signals(self, motion: tuple[Array, Array, Array], load: Array) -> list[Array]:
+        """Columns of the terms at q, qd, qdd, each (N, n): entry j acts on joint j alone."""
+        q, qd, qdd = motion
         sign = self.direction(qd)
         found = []
         if self.load:
@@ -64,6 +76,14 @@ class FrictionTerms:
             found.append(np.abs(sign))
         if self.stribeck is not None:
             found.append(sign * np.exp(-((qd / self.stribeck) ** 2)))
+        if self.spring:
+            found += [np.sin(q), np.cos(q), q]
+        if self.coupled:
+            both = np.repeat(qd[:, -2:].sum(axis=1, keepdims=True), 2, axis=1)
+            for of_wrist in (qdd[:, :-3:-1], qd[:, :-3:-1], self.direction(both)):
+                column = np.zeros_like(qd)
+                column[:, -2:] = of_wrist
+                found.append(column)
         return found
 
 

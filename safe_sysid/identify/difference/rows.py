@@ -43,7 +43,9 @@ class Stretch:
     rate: float  # [Hz]
     cutoff: float  # [Hz]
     kept: slice  # samples that become rows
+    q: Array  # (M, n)
     qd: Array  # (M, n)
+    qdd: Array  # (M, n)
     bodies: Array  # (M, n, 10 n) regressor of the bodies
     filtered: Array  # (N, n, 14 n) regressor behind the filter, at the rows; Coulomb still 0
     into_joint: Array  # (10, 10) payload in the frame of the last joint, of that in its own
@@ -121,7 +123,9 @@ def stretch_of(
         working,
         cutoff,
         kept,
+        q,
         qd,
+        qdd,
         np.ascontiguousarray(W[:, :, : 10 * model.n]),
         low_pass_at(W, working, cutoff, kept),
         into_joint,
@@ -154,7 +158,7 @@ def _rows(
     phi: Array | None,
 ) -> DifferenceRows:
     N, n = s.tau.shape
-    signals = terms.signals(s.qd, s.bodies @ _bodies(model, s, x, phi))
+    signals = terms.signals((s.q, s.qd, s.qdd), s.bodies @ _bodies(model, s, x, phi))
     Y = np.zeros((N, n, 14 * n + n * len(signals)))
     Y[:, :, : 14 * n] = s.filtered
     joints, coulomb = np.arange(n), model.layout.joint_entries('Fc').start
