@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -14,6 +15,7 @@ from visualization_msgs.msg import MarkerArray
 from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, NotNegative, Positive, Settings
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.region import Region
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.frame_tree import FrameTree
@@ -24,6 +26,7 @@ from safe_sysid.ros.messages.arm_regions import OtherArms, OwnRegion, scenes_in
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
 from safe_sysid.ros.messages.marker_changes import changes_of
 from safe_sysid.ros.messages.qos import LATCHED_OBSTACLES, OBSTACLES, STATE
+from safe_sysid.ros.messages.scene_topics import PointSettings, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
 from safe_sysid.sets.box import Box
 
@@ -70,6 +73,7 @@ class SceneSettings(Settings):
     others: tuple[str, ...] = ()  # namespaces of arms beside this one; no plan before their region
     cell: CellSettings = field(default_factory=CellSettings)
     region: RegionSettings = field(default_factory=RegionSettings)
+    points: PointSettings = field(default_factory=PointSettings)
     awaited: bool = False  # whether a scene comes on the topic: no plan before its first message
     frame_age: Positive = 0.5  # [s] of a transform, and between two that are bridged
     patience: Positive = 0.2  # [s] until a frame that is not known is a fault
@@ -108,6 +112,9 @@ class AvoidedObstacles:
         self.frames = frames = FrameTree(prefix + self._frame, fixed, settings.frame_age)
         scenes = scenes_in(frames, settings.patience)
         self._shown, self._others = scenes(), OtherArms(node, settings.others, scenes, self._renew)
+        self._topics = scene_topics(
+            node, settings.points, scenes, partial(_is_held, model, prefix), self._renew
+        )
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
         self._is_heard = False  # anything on the topic
         self.boxes: dict[str, Box] = dict(self._world)
@@ -121,13 +128,16 @@ class AvoidedObstacles:
     @property
     def is_known(self) -> bool:
         """Whether all that is in the way is known, so that plans may be made."""
-        return self._shown.is_settled and self._others.is_settled and not self.awaited
+        sources = (self._shown, self._others, *self._topics)
+        return all(source.is_settled for source in sources) and not self.awaited
 
     @property
     def awaited(self) -> str:
         """What is waited for before the first plan; empty: nothing."""
-        if self._is_heard or self._others.awaited:
-            return self._others.awaited
+        awaited = (each.awaited for each in (self._others, *self._topics))
+        first = next((said for said in awaited if said), '')
+        if self._is_heard or first:
+            return first
         if self._settings.awaited:
             return (
                 f'waiting for the scene on topic {self._topic}; until it comes there are no plans'
@@ -142,7 +152,8 @@ class AvoidedObstacles:
     @property
     def unclear(self) -> str:
         """What is not understood or not placed, a fault; empty: nothing."""
-        trouble = self._shown.trouble(self._now()) or self._others.unclear
+        others = (each.unclear for each in (self._others, *self._topics))
+        trouble = self._shown.trouble(self._now()) or next((t for t in others if t), '')
         if trouble and self._transforms.trouble:
             return f'{trouble}; {self._transforms.trouble}'
         return trouble
@@ -176,12 +187,15 @@ class AvoidedObstacles:
 
     def _settle(self) -> None:
         self._shown.settle(self._now())
-        self._others.settle()
+        for source in (self._others, *self._topics):
+            source.settle()
         self._renew()
 
     def _renew(self) -> None:
-        """Put world, other arms and what is shown together; the first two keep their names."""
+        """Put all together; only what is shown as markers may lose its name."""
         kept = {**self._world, **self._others.boxes}
+        for topic in self._topics:
+            kept |= topic.boxes
         boxes = dict(kept)
         for name, box in self._shown.boxes.items():
             while name in kept:
@@ -195,6 +209,13 @@ class AvoidedObstacles:
 
     def _now(self) -> int:
         return int(self._node.get_clock().now().nanoseconds)
+
+
+def _is_held(
+    model: RobotModel, prefix: str, link: str, frame: str, boxes: tuple[Box, ...]
+) -> bool:
+    """Whether what is attached to a link, told in its frame, is part of the arm as it is known."""
+    return frame.removeprefix('/') == prefix + link and holds(model, link, boxes)
 
 
 def _fixed(model: RobotModel) -> dict[str, Placement]:

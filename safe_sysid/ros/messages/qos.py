@@ -55,6 +55,14 @@ HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 OBSTACLES = _reliable(1000, DurabilityPolicy.VOLATILE)
 LATCHED_OBSTACLES = _reliable(1000, DurabilityPolicy.TRANSIENT_LOCAL)
 
+# obstacle_points: as cameras publish them; each cloud replaces the one before.
+NEWEST_CLOUD = QoSProfile(
+    depth=1,
+    history=HistoryPolicy.KEEP_LAST,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
+
 # /tf and /tf_static, as tf2 has them.
 FRAMES = _reliable(100, DurabilityPolicy.VOLATILE)
 STATIC_FRAMES = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)

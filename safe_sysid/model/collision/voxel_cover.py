@@ -1,0 +1,44 @@
+"""Boxes that contain every point of a cloud: voxels that have one, and larger boxes of them.
+
+Nothing is said of the room between points: whoever shows points has to show them closely enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.enclosing_boxes import at_most
+from safe_sysid.sets.box import Box, finite_array
+from safe_sysid.sets.interval import EPS
+
+FARTHEST = 1e6  # cells from the origin; beyond, numbers of cells are not exact any more
+
+
+def voxel_cover(points: Array, cell: float, budget: int) -> list[Box]:
+    """At most `budget` boxes that contain all points (N, 3) [m]; voxels have edges of `cell` [m].
+
+    Voxels side by side along x are one box. Where that is not few enough neighbours share a box.
+    """
+    checked = finite_array(points, (None, 3), 'points')
+    if not len(checked):
+        return []
+    if np.abs(checked).max() > FARTHEST * cell:
+        raise BoundError(
+            f'a point of the cloud is {np.abs(checked).max():.4g} m away; {FARTHEST * cell:.4g} m '
+            'are allowed'
+        )
+    voxels = np.unique(np.floor(checked / cell).astype(np.int64), axis=0)
+    voxels = voxels[np.lexsort(voxels.T)]  # by z, y, then x
+    begins = np.ones(len(voxels), dtype=bool)
+    begins[1:] = np.any(np.diff(voxels, axis=0) != [1, 0, 0], axis=1)
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(voxels)) - 1
+    lower, upper = voxels[first] * cell, (voxels[last] + 1) * cell
+    slack = 64 * EPS * (np.abs(lower) + np.abs(upper) + cell)  # of p / cell, and of these products
+    runs = [
+        Box(0.5 * (a + b), 0.5 * (b - a) + more, np.eye(3))
+        for a, b, more in zip(lower, upper, slack, strict=True)
+    ]
+    return at_most(runs, budget)

@@ -1,0 +1,60 @@
+"""What a PointCloud2 changes in a scene: all its points, in place of those of the cloud before."""
+
+from __future__ import annotations
+
+import numpy as np
+from sensor_msgs.msg import PointCloud2, PointField
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MessageError, SafeSysidError
+from safe_sysid.model.collision.shown_scene import Change, Shown
+from safe_sysid.model.collision.voxel_cover import voxel_cover
+from safe_sysid.ros.messages.codec import stamp_of
+
+KEY = 'points'
+NUMBERS = {PointField.FLOAT32: 'f4', PointField.FLOAT64: 'f8'}
+
+
+def cloud_changes(msg: PointCloud2, cell: float, budget: int) -> list[Change]:
+    """Boxes about the points in their own frame, or why they are not understood."""
+    try:
+        boxes = voxel_cover(_points(msg), cell, budget)
+    except SafeSysidError as error:
+        return [Change(KEY, unclear=str(error))]
+    return [Change(KEY, Shown(tuple(boxes), msg.header.frame_id, stamp_of(msg.header.stamp)))]
+
+
+def _points(msg: PointCloud2) -> Array:
+    """Return the finite ones (N, 3) [m]; the others are rays that met nothing."""
+    fields = {field.name: field for field in msg.fields}
+    missing = [name for name in 'xyz' if name not in fields]
+    if missing:
+        raise MessageError(f'the cloud has no {missing}; its fields are {list(fields)}')
+    kinds = [fields[name].datatype for name in 'xyz']
+    if any(kind not in NUMBERS for kind in kinds):
+        raise MessageError(f'x, y, z of the cloud have datatypes {kinds}; 7 and 8 are known')
+    order = '>' if msg.is_bigendian else '<'
+    rows, columns = int(msg.height), int(msg.width)
+    ends = [fields[name].offset + int(NUMBERS[k][1]) for name, k in zip('xyz', kinds, strict=True)]
+    if max(ends) > msg.point_step or columns * msg.point_step > msg.row_step:
+        raise MessageError(
+            f'a point of the cloud takes {msg.point_step} bytes and a row {msg.row_step}; its '
+            f'fields end at {max(ends)}, and a row has {columns} points'
+        )
+    data = np.frombuffer(bytes(msg.data), dtype=np.uint8)
+    if len(data) < rows * msg.row_step:
+        raise MessageError(
+            f'the cloud has {len(data)} bytes; {rows} rows of {msg.row_step} were announced'
+        )
+    kind = np.dtype(
+        {
+            'names': list('xyz'),
+            'formats': [order + NUMBERS[k] for k in kinds],
+            'offsets': [fields[name].offset for name in 'xyz'],
+            'itemsize': msg.point_step,
+        }
+    )
+    told = data[: rows * msg.row_step].reshape(rows, msg.row_step)[:, : columns * msg.point_step]
+    packed = np.ascontiguousarray(told).reshape(-1).view(kind)
+    points = np.stack([packed[name].astype(np.float64) for name in 'xyz'], axis=1)
+    return np.asarray(points[np.isfinite(points).all(axis=1)])

@@ -1,0 +1,256 @@
+"""Clouds of points and scenes of MoveIt as boxes that contain them; else nothing is known."""
+
+import re
+from types import SimpleNamespace
+
+from geometry_msgs.msg import Point, Pose
+import numpy as np
+import pytest
+from sensor_msgs.msg import PointCloud2, PointField
+from std_msgs.msg import Header
+
+from safe_sysid.model.collision.held_shapes import holds
+from safe_sysid.model.collision.shown_scene import ShownScene
+from safe_sysid.model.frame_tree import FrameTree
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.cloud_changes import cloud_changes
+from safe_sysid.ros.messages.planning_scene import (
+    ADD,
+    APPEND,
+    BOX,
+    CONE,
+    CYLINDER,
+    MOVE,
+    REMOVE,
+    SPHERE,
+    PlanningSceneReader,
+)
+from safe_sysid.ros.messages.scene_topics import POINTS, PointSettings, scene_topics
+from safe_sysid.sets.box import Box
+
+MODEL = RobotModel.named('two_link')
+PLACES = np.array([[0.5, 0.1, 0.2], [0.9, -0.4, 0.7]])
+NOW = 1_000_000_000
+
+
+def scene():
+    return ShownScene(FrameTree('base_link', {}, 0.5), 0.2)
+
+
+def cloud(points=PLACES, kind='f4', order='<', row_gap=0):
+    """Two rows of points, with an intensity before x, y, z and a gap after each row."""
+    rows = np.asarray(points, dtype=order + kind).reshape(2, -1, 3)
+    size = rows.itemsize
+    padded = np.concatenate([np.zeros_like(rows[..., :1]), rows], axis=2)
+    padded = padded.astype(rows.dtype)
+    data = b''.join(row.tobytes() + b'\xff' * row_gap for row in padded)
+    number = {'f4': PointField.FLOAT32, 'f8': PointField.FLOAT64}[kind]
+    fields = [
+        PointField(name=name, offset=i * size, datatype=number, count=1)
+        for i, name in enumerate(['intensity', 'x', 'y', 'z'])
+    ]
+    width = rows.shape[1]
+    return PointCloud2(
+        header=Header(frame_id='base_link'),
+        height=2,
+        width=width,
+        fields=fields,
+        is_bigendian=order == '>',
+        point_step=4 * size,
+        row_step=4 * size * width + row_gap,
+        data=data,
+    )
+
+
+def shown(changes):
+    told = scene()
+    told.apply(changes, NOW)
+    return told
+
+
+@pytest.mark.parametrize(
+    ('kind', 'order', 'gap'), [('f4', '<', 0), ('f8', '>', 0), ('f4', '<', 8)]
+)
+def test_points_of_a_cloud_are_in_boxes_whatever_its_layout(kind, order, gap):
+    told = shown(cloud_changes(cloud(PLACES, kind, order, gap), 0.05, 10))
+    assert told.is_settled
+    boxes = told.boxes.values()
+    assert len(boxes) == 2
+    seen = PLACES.astype(kind).astype(float)
+    assert np.min([box.distance(seen)[0] for box in boxes], axis=0).max() <= 0.0
+
+
+def test_rays_that_met_nothing_take_no_room_and_a_new_cloud_replaces_the_old_one():
+    told = shown(cloud_changes(cloud(), 0.05, 10))
+    told.apply(cloud_changes(cloud([[np.nan] * 3, [1.0, 1.0, 1.0]]), 0.05, 10), NOW)
+    assert len(told.boxes) == 1
+
+
+@pytest.mark.parametrize(
+    ('change', 'why'),
+    [
+        ({'fields': []}, "has no \\['x', 'y', 'z'\\]"),
+        ({'data': b''}, 'were announced'),
+        ({'point_step': 8}, 'fields end at'),
+        ({'fields': [PointField(name=n, datatype=PointField.INT32) for n in 'xyz']}, '7 and 8'),
+    ],
+)
+def test_a_cloud_that_makes_no_sense_leaves_nothing_known(change, why):
+    msg = cloud()
+    for name, value in change.items():
+        setattr(msg, name, value)
+    told = shown(cloud_changes(msg, 0.05, 10))
+    assert not told.is_settled
+    assert re.search(why, told.trouble(NOW))
+
+
+class Node:
+    """Somebody who listens, at a time that is set."""
+
+    def __init__(self):
+        self.now, self.publishers, self.hear = NOW, 0, {}
+
+    def create_subscription(self, message, topic, hear, qos):
+        del message, qos
+        self.hear[topic] = hear
+
+    def count_publishers(self, topic):
+        return self.publishers if topic == POINTS else 0
+
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=self.now))
+
+
+def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
+    node = Node()
+    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    assert (points.awaited, points.is_settled) == ('', True)
+    node.publishers = 1
+    assert 'nothing has come' in points.awaited
+    node.hear[POINTS](cloud())
+    assert (points.awaited, len(points.boxes)) == ('', 2)
+    node.now += 1_100_000_000
+    points.settle()
+    assert (points.is_settled, len(points.boxes)) == (False, 2)
+    assert 'nothing has come for more than 1.0 s' in points.unclear
+    node.hear[POINTS](cloud())
+    assert (points.is_settled, points.unclear) == (True, '')
+
+
+def pose(x=0.0, y=0.0, z=0.0):
+    told = Pose()
+    told.position.x, told.position.y, told.position.z = x, y, z
+    return told
+
+
+def collision_object(name, operation=ADD, primitives=(), meshes=(), place=None):
+    """An object of MoveIt: a byte is a string of one in ROS 2."""
+    return SimpleNamespace(
+        id=name,
+        header=Header(frame_id='base_link'),
+        pose=place or pose(),
+        primitives=[SimpleNamespace(type=kind, dimensions=sizes) for kind, sizes, _ in primitives],
+        primitive_poses=[where for _, _, where in primitives],
+        meshes=list(meshes),
+        mesh_poses=[pose() for _ in meshes],
+        planes=[],
+        operation=bytes([operation]),
+    )
+
+
+def planning_scene(*objects, attached=(), is_diff=False, octomap=b''):
+    return SimpleNamespace(
+        is_diff=is_diff,
+        world=SimpleNamespace(
+            collision_objects=list(objects),
+            octomap=SimpleNamespace(octomap=SimpleNamespace(data=octomap)),
+        ),
+        robot_state=SimpleNamespace(attached_collision_objects=list(attached)),
+    )
+
+
+def told_one_after_the_other(*messages, is_held=lambda *_: False):
+    reader, told = PlanningSceneReader(is_held), scene()
+    for msg in messages:
+        told.apply(reader.changes(msg), NOW)
+    return told
+
+
+SOLIDS = [
+    (BOX, [0.2, 0.4, 0.6], pose(0.5)),
+    (SPHERE, [0.3], pose(0.0, 0.5)),
+    (CYLINDER, [0.8, 0.1], pose(0.0, 0.0, 0.5)),
+    (CONE, [0.8, 0.1], pose(1.0)),
+]
+EXTREMES = [
+    [[0.599, 0.199, 0.299], [0.401, -0.199, -0.299]],
+    [[0.0, 0.799, 0.0], [0.0, 0.5, 0.299]],
+    [[0.099, 0.0, 0.899], [0.0, -0.099, 0.101]],
+    [[1.0, 0.0, 0.399], [1.0, 0.0, -0.399]],
+]
+
+
+@pytest.mark.parametrize(('solid', 'points'), list(zip(SOLIDS, EXTREMES, strict=True)))
+def test_solids_are_within_their_boxes_where_the_object_is(solid, points):
+    lifted = collision_object('thing', primitives=[solid], place=pose(0.0, 0.0, 2.0))
+    told = told_one_after_the_other(planning_scene(lifted))
+    (box,) = told.boxes.values()
+    assert box.distance(np.array(points) + np.array([0.0, 0.0, 2.0]))[0].max() < 0.0
+    assert box.distance(np.array(points))[0].min() > 0.0
+
+
+def test_objects_are_added_to_moved_and_removed():
+    box, ball = SOLIDS[:2]
+    mesh = SimpleNamespace(vertices=[Point(x=1.0), Point(y=1.0), Point(z=3.0)])
+    first = planning_scene(
+        collision_object('a', primitives=[box]), collision_object('b', meshes=[mesh])
+    )
+    more = planning_scene(collision_object('a', APPEND, [ball]), is_diff=True)
+    moved = planning_scene(collision_object('a', MOVE, place=pose(5.0)), is_diff=True)
+    told = told_one_after_the_other(first, more, moved)
+    assert len(told.boxes) == 3
+    assert told.boxes['b'].distance([[0.0, 0.0, 2.99]])[0] < 0.0
+    assert all(told.boxes[f'a#{i}'].center[0] >= 5.0 for i in range(2))
+    gone = planning_scene(collision_object('a', REMOVE), is_diff=True)
+    assert list(told_one_after_the_other(first, more, moved, gone).boxes) == ['b']
+    assert told_one_after_the_other(first, planning_scene()).boxes == {}
+
+
+def test_what_is_not_understood_leaves_nothing_known():
+    nothing = collision_object('a')
+    strange = collision_object('a', primitives=[(9, [1.0], pose())])
+    early = planning_scene(collision_object('a', primitives=SOLIDS[:1]), is_diff=True)
+    for msg, why in (
+        (planning_scene(nothing), 'it has no shape'),
+        (planning_scene(strange), 'its shape is of type 9'),
+        (planning_scene(collision_object('a', MOVE)), 'nobody has shown it before'),
+        (planning_scene(octomap=b'x'), 'octomaps are not read'),
+        (early, 'the first message is a diff'),
+    ):
+        told = told_one_after_the_other(msg)
+        assert not told.is_settled
+        assert why in told.trouble(NOW)
+
+
+def test_what_is_held_has_to_be_part_of_the_arm():
+    here = collision_object('cup', primitives=SOLIDS[:1])
+    held = SimpleNamespace(link_name='link_2', object=here)
+    before = planning_scene(here)
+    taken = planning_scene(attached=[held], is_diff=True)
+    told = told_one_after_the_other(before, taken, is_held=lambda link, *_: link == 'link_2')
+    assert (told.boxes, told.is_settled) == ({}, True)
+    told = told_one_after_the_other(before, taken)
+    assert 'not within the capsules of link_2' in told.trouble(NOW)
+    let_go = SimpleNamespace(link_name='link_2', object=collision_object('cup', REMOVE))
+    after = planning_scene(attached=[let_go], is_diff=True)
+    told = told_one_after_the_other(before, taken, after, is_held=lambda *_: True)
+    assert 'it is not held any more' in told.trouble(NOW)
+
+
+def test_capsules_of_a_link_hold_what_is_inside_all_of_them_alone():
+    inside = Box(np.array([0.25, 0.0, 0.0]), np.array([0.2, 0.02, 0.02]), np.eye(3))
+    too_wide = Box(np.array([0.25, 0.0, 0.0]), np.array([0.2, 0.02, 0.02]), np.eye(3), 0.015)
+    assert holds(MODEL, 'link_2', [inside])
+    assert not holds(MODEL, 'link_2', [inside, too_wide])
+    assert not holds(MODEL, 'base_link', [inside])
+    assert not holds(MODEL, 'nowhere', [inside])
