@@ -18,9 +18,10 @@ from tempfile import TemporaryDirectory
 import time
 
 from safe_sysid.bench.settings import BenchSettings, Progress
-from safe_sysid.bringup.processes import Choices, Process, processes_of, write_choices
+from safe_sysid.bringup.processes import ROBOT, Choices, Process, processes_of, write_choices
 from safe_sysid.bringup.run import command_line, ended
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.worker import die_with_parent
 
 PRIORITY = 50  # of SCHED_FIFO, for bridge and controller
@@ -60,7 +61,10 @@ def _among_many_boxes(seconds: float, seed: int, progress: Progress) -> dict[str
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
         lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'monitor'}
         probe = [sys.executable, '-m', f'safe_sysid.ros.probes.{PERCEPTION}', '--ros-args']
-        lines[PERCEPTION] = [*probe, '-p', f'measured:={seconds:.1f}', '-p', f'seed:={seed}']
+        frames = RobotModel.named(ROBOT).frames
+        base = next(name for name, frame in frames.items() if frame.joint == -1)
+        said = f'measured:={seconds:.1f}', f'seed:={seed}', f'frame:={base}'
+        lines[PERCEPTION] = [*probe, *(word for each in said for word in ('-p', each))]
         with _started(lines, PERCEPTION) as running:
             return _figures(running, PERCEPTION, seconds)
 

@@ -13,6 +13,9 @@ def test_bench_ros_prints_what_it_measured():
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
+    perception = figures['perception']
+    assert perception['boxes'] == 200
+    assert perception['seconds_per_plan'] > 0.0
     for at_rate in (figures, figures['at_500_hz']):
         assert at_rate['samples'] >= 0.9 * at_rate['rate_hz'] * at_rate['seconds']
         trips = at_rate['round_trip_ms']

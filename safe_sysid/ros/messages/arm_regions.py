@@ -56,8 +56,7 @@ class OtherArms:
     ) -> None:
         self._scenes = {name: scene() for name in others}
         self._heard: set[str] = set()
-        self._now = lambda: int(node.get_clock().now().nanoseconds)
-        self._on_change = on_change
+        self._node, self._on_change = node, on_change
         for name in others:
             topic = f'{name.rstrip("/")}/{TOPIC}'
             node.create_subscription(MarkerArray, topic, partial(self._hear, name), STATE)
@@ -99,6 +98,9 @@ class OtherArms:
         self._heard.add(name)
         self._scenes[name].apply([Change(''), *changes_of(msg)], self._now())
         self._on_change()
+
+    def _now(self) -> int:
+        return int(self._node.get_clock().now().nanoseconds)
 
 
 def scenes_in(frames: FrameTree, patience: float) -> Callable[[], ShownScene]:

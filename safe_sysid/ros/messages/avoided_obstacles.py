@@ -26,7 +26,7 @@ from safe_sysid.ros.messages.arm_regions import OtherArms, OwnRegion, scenes_in
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
 from safe_sysid.ros.messages.marker_changes import changes_of
 from safe_sysid.ros.messages.qos import LATCHED_OBSTACLES, OBSTACLES, STATE
-from safe_sysid.ros.messages.scene_topics import PointSettings, scene_topics
+from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
 from safe_sysid.sets.box import Box
 
@@ -128,13 +128,18 @@ class AvoidedObstacles:
     @property
     def is_known(self) -> bool:
         """Whether all that is in the way is known, so that plans may be made."""
-        sources = (self._shown, self._others, *self._topics)
-        return all(source.is_settled for source in sources) and not self.awaited
+        settled = (self._shown.is_settled, *(each.is_settled for each in self._sources))
+        return all(settled) and not self.awaited
+
+    @property
+    def _sources(self) -> list[OtherArms | SceneTopic]:
+        """What shows obstacles besides markers."""
+        return [self._others, *self._topics]
 
     @property
     def awaited(self) -> str:
         """What is waited for before the first plan; empty: nothing."""
-        awaited = (each.awaited for each in (self._others, *self._topics))
+        awaited = (each.awaited for each in self._sources)
         first = next((said for said in awaited if said), '')
         if self._is_heard or first:
             return first
@@ -152,7 +157,7 @@ class AvoidedObstacles:
     @property
     def unclear(self) -> str:
         """What is not understood or not placed, a fault; empty: nothing."""
-        others = (each.unclear for each in (self._others, *self._topics))
+        others = (each.unclear for each in self._sources)
         trouble = self._shown.trouble(self._now()) or next((t for t in others if t), '')
         if trouble and self._transforms.trouble:
             return f'{trouble}; {self._transforms.trouble}'
@@ -187,7 +192,7 @@ class AvoidedObstacles:
 
     def _settle(self) -> None:
         self._shown.settle(self._now())
-        for source in (self._others, *self._topics):
+        for source in self._sources:
             source.settle()
         self._renew()
 

@@ -26,8 +26,14 @@ PATH, REACH, OBSTACLE = (
 
 
 def payload_message(model: RobotModel, estimate: ParameterEstimate, stamp: int) -> InertiaStamped:
-    """Nominal end effector with what it holds, about its centre of mass, in its joint frame."""
-    m, *first, Ixx, Ixy, Iyy, Ixz, Iyz, Izz = estimate.end_effector.tolist()
+    """Nominal payload alone: the end effector, less what the URDF says of it empty."""
+    held = estimate.end_effector - model.theta[model.layout.end_effector]
+    return _inertia_message(model, held if held[0] > 0.0 else np.zeros(10), stamp)
+
+
+def _inertia_message(model: RobotModel, body: Array, stamp: int) -> InertiaStamped:
+    """Ten parameters of a body as mass, centre and inertia about it, in the frame of the tip."""
+    m, *first, Ixx, Ixy, Iyy, Ixz, Iyz, Izz = body.tolist()
     com = np.array(first) / m if m > 0.0 else np.zeros(3)
     about_joint = np.array([[Ixx, Ixy, Ixz], [Ixy, Iyy, Iyz], [Ixz, Iyz, Izz]])
     about_com = about_joint - m * (com @ com * np.eye(3) - np.outer(com, com))
@@ -49,7 +55,8 @@ def payload_message(model: RobotModel, estimate: ParameterEstimate, stamp: int) 
 def payload_markers(model: RobotModel, estimate: ParameterEstimate, stamp: int) -> MarkerArray:
     """Draw the box of the centre of mass of [theta_e] and the ellipsoid of its nominal inertia."""
     frame, markers = frame_of_tip(model), [Marker(action=Marker.DELETEALL)]
-    bounds, told = estimate.end_effector_bounds, payload_message(model, estimate, stamp).inertia
+    bounds = estimate.end_effector_bounds
+    told = _inertia_message(model, estimate.end_effector, stamp).inertia
     if bounds.lower[0] > 0.0:
         mass = bounds[:1]
         com = bounds[1:4] / mass

@@ -1,5 +1,6 @@
 """What RViz shows is what is avoided and reached."""
 
+from dataclasses import replace
 import re
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.world import read_world, world_names
+from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import rotation_of
@@ -30,14 +32,31 @@ def test_a_quaternion_is_the_rotation_it_was_made_of(rng):
         assert np.allclose(rotation_of(np.array([q.w, q.x, q.y, q.z])), R, rtol=0.0, atol=1e-12)
 
 
-def test_the_payload_message_has_the_inertia_about_the_centre_of_mass():
+def holding(model, mass, x, spread):
+    """The arm holds a body whose centre is on the x axis of its last joint."""
+    body = from_mass_com_inertia(np.array(mass), np.array([x, 0.0, 0.0]), spread * np.eye(3))
+    theta = model.theta.copy()
+    theta[model.layout.end_effector] += body
+    return ParameterEstimate(model.layout, theta, ratio_bounds(theta, 0.1))
+
+
+def test_the_payload_message_has_the_payload_alone_about_its_centre_of_mass():
     model = RobotModel.named('two_link')
-    estimate = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.1))
-    inertia = payload_message(model, estimate, 0).inertia
-    assert inertia.m == 1.0
-    assert (inertia.com.x, inertia.com.y, inertia.com.z) == (0.25, 0.0, 0.0)
-    assert inertia.iyy == pytest.approx(0.0825 - 1.0 * 0.25**2)
-    assert inertia.ixx == pytest.approx(0.001)
+    told = payload_message(model, holding(model, 2.0, 0.4, 0.01), 0)
+    assert told.header.frame_id == frame_of_tip(model)
+    inertia = told.inertia
+    assert inertia.m == pytest.approx(2.0)
+    assert (inertia.com.x, inertia.com.y, inertia.com.z) == pytest.approx((0.4, 0.0, 0.0))
+    moments = inertia.ixx, inertia.iyy, inertia.izz
+    assert moments == pytest.approx((0.01, 0.01, 0.01))
+
+
+def test_an_empty_hand_is_a_payload_of_no_mass():
+    model = RobotModel.named('two_link')
+    for empty in (model, replace(model, theta=0.9 * model.theta)):
+        known = ParameterEstimate(model.layout, empty.theta, ratio_bounds(empty.theta, 0.1))
+        inertia = payload_message(model, known, 0).inertia
+        assert (inertia.m, inertia.com.x, inertia.izz) == (0.0, 0.0, 0.0)
 
 
 def test_frames_are_links_of_the_arm():
@@ -71,13 +90,13 @@ def test_the_drawn_payload_is_the_box_of_its_centre_of_mass_and_the_ellipsoid_of
     m, mc = np.array([0.9, 1.1]), 0.25 * np.array([0.9, 1.1])
     assert box.pose.position.x + 0.5 * box.scale.x == pytest.approx(mc[1] / m[0])
     assert box.pose.position.x - 0.5 * box.scale.x == pytest.approx(mc[0] / m[1])
-    told = payload_message(model, estimate, 0).inertia
+    m, com, about_com = mass_com_inertia(estimate.end_effector)
     q = solid.pose.orientation
     R = rotation_of(np.array([q.w, q.x, q.y, q.z]))
     a, b, c = 0.25 * np.array([solid.scale.x, solid.scale.y, solid.scale.z]) ** 2
-    about = R @ np.diag([b + c, a + c, a + b]) @ R.T * told.m / 5.0
-    assert about[1, 1] == pytest.approx(told.iyy, rel=1e-6)
-    assert about[2, 2] == pytest.approx(told.izz, rel=1e-6)
+    about = R @ np.diag([b + c, a + c, a + b]) @ R.T * m / 5.0
+    np.testing.assert_allclose(about, about_com, atol=1e-6)
+    assert solid.pose.position.x == pytest.approx(com[0])
 
 
 def test_nothing_is_drawn_of_a_mass_that_may_be_none():
