@@ -52,11 +52,16 @@ class Placement:
 
     def of_box(self, box: Box) -> Box:
         """Box in the outer frame that contains a box in this one, rounding included."""
+        if self is HERE:
+            return box
         size = float(np.abs(self.p).sum() + np.abs(box.center).sum() + box.half_sizes.sum())
-        moved = Box(
-            self.R @ box.center + self.p, box.half_sizes, self.R @ box.rotation, box.radius
+        slack = ROUNDINGS * EPS * (size + box.radius)
+        return Box(
+            self.R @ box.center + self.p,
+            box.half_sizes,
+            self.R @ box.rotation,
+            float(np.nextafter(box.radius + slack, np.inf)),
         )
-        return moved.plus_ball(ROUNDINGS * EPS * (size + box.radius))
 
 
 HERE = Placement(np.eye(3), np.zeros(3))

@@ -117,6 +117,7 @@ class AvoidedObstacles:
         )
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
         self._is_heard = False  # anything on the topic
+        self._is_told = True  # what is avoided, to whoever looks at it
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
         node.create_subscription(MarkerArray, self._topic, self._on_live, OBSTACLES)
@@ -174,8 +175,8 @@ class AvoidedObstacles:
             self._region.note_position(q)
 
     def publish(self) -> None:
-        """Say what is avoided."""
-        self._avoided.publish(obstacle_markers(self.drawn, self._frame, 0))
+        """Say what is avoided, at the next look at which somebody listens."""
+        self._is_told = False
 
     def _on_live(self, msg: MarkerArray) -> None:
         """Take a message, unless it comes on the subscription that hears earlier ones as well."""
@@ -190,11 +191,17 @@ class AvoidedObstacles:
         self._shown.apply(changes_of(msg), self._now())
         self._renew()
 
+    def _tell(self) -> None:
+        if not self._is_told and self._avoided.get_subscription_count():
+            self._is_told = True
+            self._avoided.publish(obstacle_markers(self.drawn, self._frame, 0))
+
     def _settle(self) -> None:
         self._shown.settle(self._now())
         for source in self._sources:
             source.settle()
         self._renew()
+        self._tell()
 
     def _renew(self) -> None:
         """Put all together; only what is shown as markers may lose its name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -27,6 +28,7 @@ from safe_sysid.model.placement import Placement
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.sets.box import Box
 
+SIZES = 64  # of cuboids that are remembered
 MOST = 200  # boxes of one marker; neighbours among more elements share a box
 ARROW_STRIP = 12  # a type that newer definitions of the message have
 
@@ -98,6 +100,16 @@ def _segments(marker: Marker, first: Array, second: Array) -> list[Box]:
     return at_most([segment(a, b, width) for a, b in pairs], MOST)
 
 
+def _cube(marker: Marker) -> list[Box]:
+    return [_cuboid(marker.scale.x, marker.scale.y, marker.scale.z)]
+
+
+@lru_cache(SIZES)
+def _cuboid(*sizes: float) -> Box:
+    """Return one for all markers of these sizes: a camera shows hundreds of them every time."""
+    return cuboid(sizes)
+
+
 def _line_strip(marker: Marker) -> list[Box]:
     points = _several_points(marker)
     return _segments(marker, points[:-1], points[1:])
@@ -160,7 +172,7 @@ def _text(marker: Marker) -> list[Box]:
 BOXES: Mapping[int, Callable[[Marker], list[Box]]] = MappingProxyType(
     {
         Marker.ARROW: _arrow,
-        Marker.CUBE: lambda marker: [cuboid(_scale(marker))],
+        Marker.CUBE: _cube,
         Marker.SPHERE: lambda marker: [ellipsoid(_scale(marker))],
         Marker.CYLINDER: lambda marker: [elliptic_cylinder(_scale(marker))],
         Marker.LINE_STRIP: _line_strip,
