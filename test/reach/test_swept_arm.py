@@ -9,6 +9,7 @@ from plan.kinova_problem import START, kinova_problem
 import pytest
 
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.reach import reachable_set
 from safe_sysid.reach.margin import OBSTACLE
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.swept_arm import SweptArm
@@ -41,9 +42,19 @@ def random_scene(rng, count, away):
 
 
 @pytest.mark.parametrize(('count', 'away'), [(1, 0.5), (7, 0.5), (40, 0.8), (40, 3.0)])
-def test_the_margin_is_that_of_a_new_certificate(rng, certificate, swept, count, away):
+def test_the_margin_is_that_of_a_new_certificate(
+    rng, certificate, swept, count, away, monkeypatch
+):
     obstacles = random_scene(rng, count, away)
-    whole = ReachableSet.certify_center(replace(certificate.problem, obstacles=obstacles))
+    among = replace(certificate.problem, obstacles=obstacles)
+    pruned = ReachableSet.certify_center(among)
+    monkeypatch.setattr(reachable_set, 'MANY', 10**9)  # every clearance is computed
+    whole = ReachableSet.certify_center(among)
+    assert pruned.problem.obstacles is obstacles
+    assert pruned.margins.keys() == whole.margins.keys()
+    for kind, expected in whole.margins.items():
+        assert pruned.margins[kind].margin == pytest.approx(expected.margin, abs=1e-13)
+        assert str(pruned.margins[kind]) == str(expected)
     found, expected = swept.nearest(obstacles, 0.0), whole.margins[OBSTACLE]
     assert found.margin == pytest.approx(expected.margin, abs=1e-13)
     assert found.where == expected.where
@@ -59,7 +70,8 @@ def test_a_zonotope_is_nowhere_nearer_than_a_certificate_says(rng, certificate, 
         found = swept.nearest(obstacles, 0.0).margin
         assert found >= whole.margins[OBSTACLE].margin - 1e-12
         corners = np.array(np.meshgrid(*[[-1.0, 1.0]] * 4)).reshape(4, -1).T @ generators
-        center, moving = swept.pieces[0].points.center, np.unique(swept.shapes.sphere_capsule)
+        arm = swept.pieces[0].arm
+        center, moving = arm.points.center, np.unique(arm.shapes.sphere_capsule)
         ends = np.concatenate([moving, moving + center.shape[1] // 2])
         points = center[:, ends].reshape(-1, 3)
         away = np.linalg.norm(points[:, None] - obstacles.shapes[0].center - corners, axis=2)
@@ -85,8 +97,9 @@ def test_pieces_follow_each_other(certificate, swept):
 
 def test_a_set_that_is_not_a_number_is_a_hit(swept):
     piece = swept.pieces[0]
-    points = piece.points._replace(rho=np.full_like(piece.points.rho, np.nan))
-    broken = replace(swept, pieces=(piece._replace(points=points),))
+    points = piece.arm.points
+    points = points._replace(rho=np.full_like(points.rho, np.nan))
+    broken = replace(swept, pieces=(piece._replace(arm=replace(piece.arm, points=points)),))
     far = Obstacles.of({'far': Box(np.full(3, 0.3), np.full(3, 0.3), np.eye(3))})
     assert broken.nearest(far, 0.0).margin == -np.inf
 

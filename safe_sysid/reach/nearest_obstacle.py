@@ -1,0 +1,122 @@
+"""Smallest clearance of an arm from many obstacles, of which most are too far away to matter.
+
+In each time step the box about all spheres of a capsule is compared with that about an obstacle,
+and only pairs that may be nearer than the smallest clearance found so far are evaluated, exactly
+as rows of clearances are. What is left out is at least as far away; boxes are rounded outward by
+more than their few operations can be off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.model.collision.enclosing_boxes import extents
+from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
+from safe_sysid.model.collision.sphere_cover import Shapes
+from safe_sysid.reach.clearance import Points, obstacle_clearance
+from safe_sysid.sets.compiled import jit
+
+OUTWARD = 1e-12  # relative, of coordinates and radii
+
+
+class Nearest(NamedTuple):
+    """Where an arm is nearest to obstacles."""
+
+    clearance: float  # [m], minus infinity where it cannot be told
+    step: int  # time step
+    capsule: int
+    obstacle: int
+
+
+@dataclass(frozen=True, eq=False)
+class EnclosedArm:
+    """End points of capsules in every time step, and boxes about the spheres of each."""
+
+    points: Points
+    shapes: Shapes
+    first_sphere: IntArray  # (C + 1,) of every capsule that moves
+    boxes: Array  # (T, C, 2, 3) [m]
+
+    @staticmethod
+    def of(points: Points, shapes: Shapes) -> EnclosedArm:
+        """Enclose every capsule that moves."""
+        edges = np.flatnonzero(np.diff(shapes.sphere_capsule)) + 1
+        first_sphere = np.concatenate([[0], edges, [len(shapes.sphere_capsule)]])
+        boxes = np.empty((len(points.center), len(first_sphere) - 1, 2, 3))
+        _enclose(points, shapes, first_sphere, boxes)
+        return EnclosedArm(points, shapes, first_sphere, boxes)
+
+    def nearest(self, obstacles: Obstacles, first: int) -> Nearest:
+        """From time step `first` on, which there has to be, to obstacles, of which also."""
+        corners = extents(obstacles.shapes)
+        value, t, sphere, o = _nearest(
+            self.points,
+            self.shapes,
+            obstacles.packed,
+            (self.boxes, corners),
+            self.first_sphere,
+            first,
+        )
+        return Nearest(value, t, int(self.shapes.sphere_capsule[sphere]), o)
+
+
+@jit
+def _enclose(points: Points, shapes: Shapes, first_sphere: IntArray, boxes: Array) -> None:
+    """Boxes about the spheres of every capsule, as large as `obstacle_clearance` takes them."""
+    half = points.rho.shape[1] // 2
+    for t in range(boxes.shape[0]):
+        for c in range(boxes.shape[1]):
+            for i in range(3):
+                boxes[t, c, 0, i], boxes[t, c, 1, i] = np.inf, -np.inf
+            for sphere in range(first_sphere[c], first_sphere[c + 1]):
+                a, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
+                rho = (1.0 - s) * points.rho[t, a] + s * points.rho[t, a + half]
+                radius = shapes.sphere_radius[sphere] + rho
+                for i in range(3):
+                    x = (1.0 - s) * points.center[t, a, i] + s * points.center[t, a + half, i]
+                    size = radius + OUTWARD * (abs(x) + radius)
+                    boxes[t, c, 0, i] = min(boxes[t, c, 0, i], x - size)
+                    boxes[t, c, 1, i] = max(boxes[t, c, 1, i], x + size)
+
+
+@jit
+def _nearest(
+    points: Points,
+    shapes: Shapes,
+    obstacles: PackedObstacles,
+    corners: tuple[Array, Array],
+    first_sphere: IntArray,
+    first: int,
+) -> tuple[float, int, int, int]:
+    """Smallest clearance from time step `first` on, its time step, sphere and obstacle."""
+    boxes, around = corners
+    best, when, which, what = np.inf, first, 0, 0
+    work = np.empty((6, 3))
+    for t in range(first, boxes.shape[0]):
+        for c in range(boxes.shape[1]):
+            for o in range(len(around)):
+                if _apart(boxes[t, c], around[o]) * (1.0 - OUTWARD) >= best:
+                    continue
+                for sphere in range(first_sphere[c], first_sphere[c + 1]):
+                    row = (t, sphere, o)
+                    value = obstacle_clearance(points, shapes, obstacles, row, work)
+                    if np.isnan(value):
+                        return -np.inf, t, sphere, o
+                    if value < best:
+                        best, when, which, what = value, t, sphere, o
+    return best, when, which, what
+
+
+@jit
+def _apart(first: Array, second: Array) -> float:
+    """Distance of two boxes with edges along the axes; minus infinity where they overlap."""
+    square = 0.0
+    for i in range(3):
+        gap = max(second[0, i] - first[1, i], first[0, i] - second[1, i])
+        if gap > 0.0:
+            square += gap * gap
+    return np.sqrt(square) if square > 0.0 else -np.inf
