@@ -1,0 +1,5 @@
+#!/bin/bash
+set -e
+. /workspace/.venv/bin/activate
+. /workspace/install/setup.bash
+exec "$@"
