@@ -169,4 +169,4 @@ def test_the_page_says_first_who_succeeds_and_whether_promises_held(tmp_path):
 
 def result_with(rows, folder):
     experiment = experiment_named('table3')
-    return ExperimentResult(experiment, QUICK, folder, rows, experiment.tables(rows))
+    return ExperimentResult(experiment, QUICK, folder, rows, tables_of(experiment, rows))
