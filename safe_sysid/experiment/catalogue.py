@@ -18,7 +18,7 @@ MODULES = {
     'table2': ('stacking.table2', 'stacking.table2', 'stacking.table2'),
     'table3': ('stacking.table3', 'stacking.table3_text', 'stacking.table3_shown'),
     'table4': ('stacking.table4', 'stacking.table4', 'stacking.table4'),
-    'table5': ('stacking.table5', 'stacking.table5_text', 'stacking.table5_text'),
+    'table5': ('stacking.table5', 'stacking.table5_text', 'stacking.table5_shown'),
     'digit': ('digit', 'digit_text', 'digit_text'),
     'excitation': ('excitation', 'excitation_text', 'excitation_text'),
     'kinematics': ('kinematics', 'kinematics', 'kinematics'),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from safe_sysid.experiment.catalogue import experiment_named
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking import table5
 from safe_sysid.experiment.stacking.table5_text import tables
@@ -45,3 +46,16 @@ def test_what_plans_teach_contains_the_truth():
     ours, random = rows
     assert ours['condition'] < random['condition']
     assert ours['upper_m'] - ours['lower_m'] < 1.0
+
+
+def test_the_page_shows_the_mass_of_each_load_over_time():
+    rows = [made_up(each, truth_inside=True) for each in table5.trials(QUICK)]
+    experiment = experiment_named('table5')
+    assert experiment.answer(rows)[0] == '4 of 4 bounds contain the truth.'
+    (section,) = experiment.sections(rows)
+    assert [plot.title for plot in section.plots] == [
+        'mass with dumbbell_4lb',
+        'mass with dumbbell_8lb',
+    ]
+    assert [line.name for line in section.plots[0].lines] == ['ours', 'random', 'truth']
+    assert section.plots[0].bands[0].lower.tolist() == [1.8, 1.8]
