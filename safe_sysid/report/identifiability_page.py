@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+import re
 
 from safe_sysid.identifiability.links import Identifiability, written
 from safe_sysid.identifiability.parameter_classes import MEANINGS, SYMBOLS
@@ -11,7 +12,12 @@ from safe_sysid.report.arm_drawing import COLOURS, INK, drawing
 from safe_sysid.report.html_page import page_style
 from safe_sysid.report.identifiability_text import kind_of, row_labels, summary
 
+SUBTITLE = (
+    'Which inertial parameters of the links a motion can show at all: decided in exact '
+    'arithmetic, for every motion, before anything is recorded.'
+)
 STYLE = """
+.picture { margin-top: 18px; }
 svg { width: 100%; max-width: 44rem; display: block; margin: auto; }
 .wide { overflow-x: auto; }
 .wide table { min-width: 0; } .wide th, .wide td { padding: .15rem .55rem; text-align: center; }
@@ -27,18 +33,17 @@ code { white-space: pre-wrap; }
 def page(answer: Identifiability) -> str:
     """Return the whole page."""
     title = escape(f'What can be known of {answer.name}')
+    said = summary(answer).removeprefix(f'{answer.name}: ')
+    sections = ''.join(_sections(answer))
+    headings = [m.group(1) for m in re.finditer('<h2>(.*?)</h2>', sections)]
+    for number in range(len(headings)):
+        sections = sections.replace('<h2>', f'<h2 id="part{number + 1}">', 1)
     parts = [
-        f'<header><h1>{title}</h1>',
-        f'<p class="verdict">{escape(summary(answer))}</p></header>',
+        f'<header><h1>{title}</h1><p>{SUBTITLE}</p>',
+        f'<div class="answer"><strong>{escape(said[:1].upper() + said[1:])}</strong></div>',
+        f'{_contents(headings)}</header>',
         f'<div class="picture card">{drawing(answer)}{_key(answer)}</div>',
-        '<h2>Every parameter</h2>',
-        _table(answer),
-        *_links(answer),
-        '<h2>Base parameters</h2>',
-        _list(f'<code>{escape(text)}</code>' for text in _combinations(answer)),
-        *_snapped(answer),
-        '<h2>What this assumes</h2>',
-        _list(escape(note) for note in answer.notes),
+        sections,
     ]
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
@@ -46,6 +51,22 @@ def page(answer: Identifiability) -> str:
         f'<style>{page_style()}{STYLE}</style></head>\n<body><main>\n{chr(10).join(parts)}\n'
         '</main></body></html>'
     )
+
+
+def _sections(answer: Identifiability) -> Iterable[str]:
+    yield '<h2>Every parameter</h2>'
+    yield _table(answer)
+    yield from _links(answer)
+    yield '<h2>Base parameters</h2>'
+    yield _list(f'<code>{escape(text)}</code>' for text in _combinations(answer))
+    yield from _snapped(answer)
+    yield '<h2>What this assumes</h2>'
+    yield _list(escape(note) for note in answer.notes)
+
+
+def _contents(headings: list[str]) -> str:
+    links = (f'<a href="#part{i + 1}">{heading}</a>' for i, heading in enumerate(headings))
+    return f'<nav class="contents" aria-label="contents">{"".join(links)}</nav>'
 
 
 def _key(answer: Identifiability) -> str:

@@ -185,7 +185,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag not in ('meta', 'link', 'br'):
             self.open.append(tag)
-        self.loads += [value for key, value in attributes if key in ('src', 'href')]
+        asked = [value for key, value in attributes if key in ('src', 'href')]
+        self.loads += [value for value in asked if not value.startswith('#')]  # of the page itself
 
     def handle_startendtag(self, tag, attributes):
         pass
