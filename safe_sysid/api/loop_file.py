@@ -65,12 +65,15 @@ class LoopFile:
 
 
 def read_loop(
-    arm: Arm, loop: str | PathLike[str] | None = None, payload: Payload | str | None = None
+    arm: Arm,
+    loop: str | PathLike[str] | None = None,
+    payload: Payload | str | None = None,
+    is_empty: bool = False,
 ) -> LoopFile:
     """Read a loop file; without one, that of the package for this arm.
 
-    A `payload` that is given is known: the prior is then the arm with it, within the share that
-    the file states for links.
+    A `payload` that is given is known, as is an arm that `is_empty`: the prior is then the arm
+    with it, or the bare one, within the share that the file states for links.
     """
     name = arm.model.name
     path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
@@ -83,13 +86,13 @@ def read_loop(
     every = {'robot': name, **sections.get(ALL_NODES, {})}
     common = from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}')
     held = read_payload(payload) if isinstance(payload, str) else payload
-    shape = held or (read_payload(common.payload) if common.payload else None)
+    shape = held or (read_payload(common.payload) if common.payload and not is_empty else None)
     bare = arm.model if common.promise == 'none' else promised_friction(arm).of(arm.model)
     model = bare if shape is None else bare.with_payload(shape)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
         model,
-        _prior(common.prior, model, held),
+        _prior(common.prior, model, is_empty or held is not None),
         common.gains.gains(model),
         None if common.sampling == 'ideal' else described_sampling(model, common.period).sampling,
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
@@ -106,11 +109,9 @@ def _parameters(path: Path, node: object, section: Any) -> dict[str, Any]:
     return values
 
 
-def _prior(
-    settings: LoopPriorSettings, model: RobotModel, known: Payload | None
-) -> ParameterEstimate:
-    """Return what is known of theta: with a known payload, its figures in place of the prior's."""
-    if known is None:
+def _prior(settings: LoopPriorSettings, model: RobotModel, is_known: bool) -> ParameterEstimate:
+    """Return what is known of theta: of a known load, its figures in place of the prior's."""
+    if not is_known:
         return settings.estimate(model)
     place = model.layout.end_effector
     nominal = model.theta[place]

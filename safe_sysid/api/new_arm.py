@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 import tempfile
@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from safe_sysid.api.arms import load_arm
-from safe_sysid.api.loop_file import read_loop
+from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.motion import obstacles_of, resting_problem
 from safe_sysid.api.robot_description import described_on, is_topic
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -145,12 +145,14 @@ def new_arm(
         source = described_on(topic, Path(folder)) if is_topic(topic) else Path(description)
         arm = described_arm(source, settings)
     files = write_new_arm(Path(out), arm, tool, existing == 'replaced')
-    return NewArm(arm, files, standing_share(files, poses) if poses else None)
+    made = NewArm(arm, files, None)
+    if not poses:
+        return made
+    return replace(made, standing=standing_share(read_loop(made.load(), files['loop']), poses))
 
 
-def standing_share(files: dict[str, Path], poses: int) -> StandingShare:
+def standing_share(loop: LoopFile, poses: int) -> StandingShare:
     """Try to certify standing still at random poses."""
-    loop = read_loop(load_arm(files['settings']), files['loop'])
     drawn = random_poses(loop.model.limits, poses, np.random.default_rng(2))
     reasons: Counter[str] = Counter()
     for pose in drawn:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.cli.doctor.description_checks import description_findings
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.cli.doctor.shape_checks import shape_findings
 from safe_sysid.cli.doctor.strength_checks import strength_findings
@@ -30,7 +31,10 @@ def findings(
     payload: str | None = None,
     package_paths: Sequence[Path] = (),
 ) -> Iterator[DoctorFinding]:
-    """Everything there is to say about an arm, by its name or by its URDF and settings."""
+    """Everything there is to say about an arm: by its name, its URDF, its settings or both."""
+    if config is None and robot not in robot_names() and Path(robot).suffix == '.urdf':
+        yield from description_findings(Path(robot), package_paths)
+        return
     urdf, settings = _files(robot, config)
     try:
         facts = read_facts(settings)
@@ -58,8 +62,6 @@ def _files(robot: str, config: Path | None) -> tuple[Path | None, Path]:
     if config is None:
         if Path(robot).suffix in ('.yaml', '.yml'):
             return None, Path(robot)
-        if robot not in robot_names() and Path(robot).exists():
-            raise ConfigError(f'{robot}: name its settings too, with --config YAML')
         return None, facts_path(robot)
     if robot in robot_names():
         return None, config

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.api.loop_file import read_loop
 from safe_sysid.api.new_arm import standing_share
 from safe_sysid.cli.doctor.findings import DoctorFinding, passed, warning
 from safe_sysid.errors import SafeSysidError
@@ -25,7 +26,7 @@ def strength_findings(arm: Arm, settings: Path, payload: str | None) -> Iterator
     """Everything there is to say about torques, rotors and what can be certified."""
     yield from _static(arm, settings, payload)
     yield from _placeholders(arm, settings)
-    yield from _standing(arm, settings)
+    yield from _standing(arm, settings, payload)
 
 
 def _static(arm: Arm, settings: Path, payload: str | None) -> Iterator[DoctorFinding]:
@@ -66,20 +67,26 @@ def _placeholders(arm: Arm, settings: Path) -> Iterator[DoctorFinding]:
         )
 
 
-def _standing(arm: Arm, settings: Path) -> Iterator[DoctorFinding]:
-    """Share of poses at which standing still is certified, where there is a loop file."""
+def _standing(arm: Arm, settings: Path, payload: str | None) -> Iterator[DoctorFinding]:
+    """Share of poses at which standing still is certified, where there is a loop file.
+
+    Empty, and with a payload, or whatever the loop expects the arm to hold.
+    """
     item = 'plans'
     folder = share_directory() / 'config' / 'loop'
     beside = settings.with_name(f'{settings.stem}_loop.yaml')
     loop = beside if beside.is_file() else folder / f'{arm.model.name}.yaml'
     if not loop.is_file():
         return
-    try:
-        found = standing_share({'settings': settings, 'loop': loop}, TRIED)
-    except SafeSysidError as error:
-        yield warning(item, f'{loop}: {error}', f'mend {loop}')
-        return
-    if found.certified:
-        yield passed(item, str(found))
-    else:
-        yield warning(item, str(found), f'put what a calibration finds into {settings}')
+    held = 'with all that the loop expects' if payload is None else f'with {payload}'
+    for holding, load, is_empty in (('empty', None, True), (held, payload, False)):
+        try:
+            found = standing_share(read_loop(arm, loop, load, is_empty), TRIED)
+        except SafeSysidError as error:
+            yield warning(item, f'{loop}, {holding}: {error}', f'mend {loop}')
+            continue
+        if found.certified:
+            yield passed(item, f'{holding}: {found}')
+        else:
+            remedy = f'put what a calibration finds into {settings}'
+            yield warning(item, f'{holding}: {found}', remedy)

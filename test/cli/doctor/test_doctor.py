@@ -144,7 +144,20 @@ def test_a_body_that_can_not_exist_is_a_failure(arm):
     assert 'joint_2' in finding.detail
 
 
-def test_a_urdf_without_settings_is_misuse(arm, capsys, monkeypatch):
+def test_a_urdf_without_settings_is_looked_at_alone(arm, capsys, monkeypatch):
     monkeypatch.setattr(machine_checks, 'findings', tuple)  # the first test looks at this machine
-    assert main(['doctor', '--robot', str(arm.urdf)]) == 2
-    assert '--config' in capsys.readouterr().err
+    assert main(['doctor', '--robot', str(arm.urdf)]) == 0
+    said = capsys.readouterr().out
+    assert 'PASS  URDF: ' in said
+    assert 'joints joint_1, joint_2; ends at link_2' in said
+    assert 'WARN  settings: none' in said
+    assert 'safe-sysid new-arm' in said
+    text = arm.urdf.read_text(encoding='utf-8').replace('effort="30"', 'effort="1000"')
+    mesh = '<visual><geometry><mesh filename="package://no/x.stl"/></geometry></visual></link>'
+    arm.urdf.write_text(text.replace('</link>', mesh, 1), encoding='utf-8')
+    assert main(['doctor', '--robot', str(arm.urdf)]) == 1
+    said = capsys.readouterr().out
+    assert 'FAIL  figures: joint_2: effort 1000 (effort-large' in said
+    assert '--effort joint_2=VALUE' in said
+    assert 'FAIL  meshes: ' in said
+    assert 'package://no/x.stl' in said
