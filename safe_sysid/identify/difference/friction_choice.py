@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -73,12 +74,18 @@ def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoi
         tried = {name: errors(terms.with_term(more)) for name, more in candidates.items()}
         if len(table) == 1:
             table += [(name, float(np.mean(found))) for name, found in tried.items()]
+            useless = [x for x in OF_FEW_ARMS if x in tried and np.mean(tried[x]) >= np.mean(best)]
+            tried, candidates = _without(tried, useless), _without(candidates, useless)
         name = min(tried, key=lambda key: float(np.mean(tried[key])))
         falls = np.mean(tried[name]) < (1.0 - PAYS) * np.mean(best)
         if not falls or np.count_nonzero(tried[name] < best) < min(IN_FOLDS, len(best)):
             break
         terms, best = terms.with_term(candidates.pop(name)), tried[name]
     return FrictionChoice(terms, float(np.mean(best)), tuple(table))
+
+
+def _without(named: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: x for name, x in named.items() if name not in names}
 
 
 def rows_at_estimate(
