@@ -18,7 +18,6 @@ class PathTask:
 
     def __init__(self, path: JointPath) -> None:
         self._path = path
-        self._is_begun = False
         self._knot = self._before = 0  # where the next plan begins, and where the last one did
         self._trouble = ''  # of the last search
         self._tries = 0
@@ -41,7 +40,7 @@ class PathTask:
         if self.given_up:
             return None
         curve = ahead.problem.horizon.curve
-        if not self._is_begun:
+        if self._knot == 0:  # it may stand elsewhere than when it was asked last
             if curve.qd0.any() or curve.qdd0.any():
                 self.given_up = 'a path begins at rest, and the arm is in motion'
                 return None
@@ -50,7 +49,6 @@ class PathTask:
             except PathError as error:
                 self.given_up = str(error)
                 return None
-            self._is_begun = True
         state = curve.q0, curve.qd0, curve.qdd0
         for knot in (self._knot, self._before):
             if self._path.passes(knot, state):

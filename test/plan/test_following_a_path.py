@@ -12,6 +12,7 @@ from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.path.joint_path import PathError, Points, Traverse, joint_path
+from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget
@@ -182,6 +183,21 @@ def test_an_arm_beside_the_path_does_not_go_on_along_it(problem):
     assert result.outcome is SearchOutcome.NOTHING_DUE
     assert result.plan is plan
     assert 'was not followed; the arm has stopped beside the path' in run.mission.given_up
+
+
+def test_an_arm_that_has_not_begun_begins_where_it_stands_now(problem):
+    path, _ = path_of(problem)
+    mission = Mission(problem.model, None, MissionSettings(exciting=0))
+    mission.follow(path)
+    for q in (START, START + 0.002):
+        curve = replace(problem.horizon.curve, q0=q)
+        standing = replace(problem, horizon=replace(problem.horizon, curve=curve))
+        aim = mission.due(Ahead(standing, q, 1.5, budget()))
+        np.testing.assert_array_equal(aim.path.states[0, 0], q)
+    moving = replace(problem.horizon.curve, qd0=np.full(7, 0.1))
+    in_motion = replace(problem, horizon=replace(problem.horizon, curve=moving))
+    assert mission.due(Ahead(in_motion, START, 1.5, budget())) is None
+    assert 'the arm is in motion' in mission.given_up
 
 
 @pytest.mark.slow
