@@ -29,9 +29,7 @@ class PointSettings(Settings):
 
     cell: Positive = 0.05  # [m] edges of the voxels that stand for their points
     budget: Count = 200  # boxes at most; where there are more voxels, neighbours share one
-    max_age: Positive = (
-        1.0  # [s] without a cloud, once there was one, after which nothing is known
-    )
+    max_age: Positive = 1.0  # [s] of silence after a cloud, from which on nothing is known
 
 
 class SceneTopic:
