@@ -43,6 +43,7 @@ CYCLE = 0.001  # [s] of the robot
 LARGEST_RATE = 1000.0  # [N m/s] of a torque, beyond which the robot stops in a reflex
 WEIGHT = 0.001  # [kg] that counts as none
 AGAIN = 1.0  # [s] between two requests for control
+UNHEARD = 'the robot has not been heard yet'
 READY = ('idle', 'move')  # modes in which torques are possible
 CURES = {
     'user stopped': 'release the stop button',
@@ -87,7 +88,9 @@ class Control:
         self.ends = False
 
     def __str__(self) -> str:
-        return 'the robot holds itself' if self.holds else 'torque control is to end'
+        if self.holds:
+            return 'the robot holds itself'
+        return 'torque control is to end' if self.ends else 'the torque of this bridge'
 
 
 class FrankaBridge(Node):
@@ -105,7 +108,7 @@ class FrankaBridge(Node):
         self.leave = self._edge
         self._offset: int | None = None  # [ns] ROS time minus the robot's
         self._waiting: tuple[FrankaState, JointMeasurement, float] | None = None
-        self._refusal = 'the robot has not been heard yet'
+        self._refusal = UNHEARD
         self._said = ''  # by the cycle
         self._lost = ''  # why control has ended unasked; until the fault is known
         self._asked = 0.0  # [s] when control was asked for
@@ -120,7 +123,10 @@ class FrankaBridge(Node):
 
     def _look(self) -> None:
         """Take what the robot said, and answer it when the controller has, or in time."""
-        while self._waiting is None and (content := self._received()):
+        while self._waiting is None and (content := self._received()) is not None:
+            if not content:
+                self._end_without_robot()
+                return
             if content[:1] == STATE:
                 self._on_state(FrankaState.of_message(content[1:]))
             else:
@@ -129,11 +135,20 @@ class FrankaBridge(Node):
         if self._waiting is not None:
             self._answer(*self._waiting)
 
-    def _received(self) -> bytes:
+    def _received(self) -> bytes | None:
+        """Return what was sent; nothing yet, or empty where nobody is there any more."""
         try:
             return self._robot.recv(LONGEST)
         except BlockingIOError:
+            return None
+        except OSError:
             return b''
+
+    def _end_without_robot(self) -> None:
+        """Without the process of the cycle the robot stops and holds itself."""
+        self._control.holds = True
+        if self._edge.lets_go:
+            self._edge.release()
 
     def _on_state(self, state: FrankaState) -> None:
         if not (self._control.holds or self._control.ends or state.takes_torque):
@@ -210,7 +225,10 @@ class FrankaBridge(Node):
         is_left = self._edge.gives_torque and not self._edge.lets_go and self._control.holds
         if gone or self._lost or (self._refusal and is_left):
             faults.add(Cause.ROBOT_NOT_READY)
-        trouble = gone or self._lost or self._refusal or edge.trouble or self._warnings
+        refusal = self._refusal
+        if refusal == UNHEARD and self._said:
+            refusal = f'{refusal}: {self._said}'
+        trouble = gone or self._lost or refusal or edge.trouble or self._warnings
         figures = {'late answers': self._late, 'robot said': self._said}
         return Condition(trouble, frozenset(faults), {**edge.figures, **figures})
 

@@ -26,6 +26,7 @@ from safe_sysid.arrays import Array
 
 JOINTS = 7
 ADDRESS, HANDLE, STRIDE = 1, 2, 3  # places of the arguments
+AGAIN = 1.0  # [s] until a connection that was lost is tried again
 SILENCE = 0.02  # [s] without an answer after which control is ended: a robot waits no longer
 STATE, TEXT, TAKE, RECOVER, TORQUE, FINISH = b'S', b'T', b'G', b'R', b'X', b'F'
 NUMBERS = struct.Struct(f'<qbb{1 + 3 * JOINTS}d')
@@ -162,16 +163,28 @@ def main() -> int:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bridge says when it is over
     bridge = socket.socket(fileno=int(sys.argv[HANDLE]))
+    while not serve(pylibfranka, sys.argv[ADDRESS], bridge, int(sys.argv[STRIDE])):
+        pass
+    return 0
+
+
+def serve(library: Any, address: str, bridge: socket.socket, stride: int) -> bool:
+    """Connect, go on until the connection is lost, and tell whether the bridge is gone."""
     try:
-        robot = pylibfranka.Robot(sys.argv[ADDRESS], pylibfranka.RealtimeConfig.kIgnore)
-        cycle = FrankaCycle(pylibfranka, robot, bridge, int(sys.argv[STRIDE]))
+        robot = library.Robot(address, library.RealtimeConfig.kIgnore)
+        cycle = FrankaCycle(library, robot, bridge, stride)
         while not cycle.is_over:
             cycle.step()
-    except Exception as error:  # noqa: BLE001 - whatever ends the connection is for the bridge
-        bridge.settimeout(SILENCE)
-        bridge.send(TEXT + f'{type(error).__name__}: {error}'.encode()[: LONGEST - 1])
-        return 1
-    return 0
+    except (library.NetworkException, library.InvalidOperationException) as error:
+        bridge.settimeout(AGAIN)
+        try:
+            bridge.send(TEXT + f'no connection: {error}'.encode()[: LONGEST - 1])
+            return not bridge.recv(LONGEST)
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+    return True
 
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 """The cycle of a Franka robot, against a robot with the functions and errors of pylibfranka."""
 
 import socket
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,3 +151,27 @@ def test_a_state_comes_through_the_socket_as_it_was(rng):
         0.73,
     )
     assert np.array_equal([again.q, again.qd, again.effort], numbers)
+
+
+class Network(SimpleNamespace):
+    """A library whose robot is reached, lost, and not there, in this order."""
+
+    NetworkException = ConnectionError
+    InvalidOperationException = ValueError
+    RealtimeConfig = SimpleNamespace(kIgnore=0)
+
+
+def test_a_connection_that_is_lost_is_tried_again_until_the_bridge_is_gone(monkeypatch):
+    monkeypatch.setattr(franka_cycle, 'AGAIN', 0.001)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    def refused(*_):
+        raise ConnectionError('libfranka: UDP receive: Timeout')
+
+    library = Network(Robot=refused, **vars(fake_franka.LIBRARY))
+    assert not franka_cycle.serve(library, 'robot', theirs, 1)
+    assert ours.recv(franka_cycle.LONGEST) == b'Tno connection: libfranka: UDP receive: Timeout'
+    ours.send(TAKE)  # of before: nobody takes it for one of the next connection
+    assert not franka_cycle.serve(library, 'robot', theirs, 1)
+    ours.close()
+    assert franka_cycle.serve(library, 'robot', theirs, 1)
