@@ -41,4 +41,5 @@ def recorded_page(bag: Path) -> Page:
 def _scene(loop: RecordedLoop) -> PageScene:
     settings = loop.settings
     scene = loop_scene(settings.model, loop.record, settings.obstacle_set, loop.plans, None)
-    return replace(scene, marks=tuple(each for each in loop.modes if each[0] >= 0.0))
+    last = float(loop.record.time[-1])
+    return replace(scene, marks=tuple(each for each in loop.modes if 0.0 <= each[0] <= last))

@@ -171,7 +171,7 @@ function makeViewer(canvas, overlay, data) {
       const stopped = data.beside.stopped !== null && own >= data.beside.stopped;
       label.textContent = data.beside.name + (stopped ? `: stopped after ${data.beside.stopped.toFixed(2)} s` : '');
       label.classList.toggle('stopped', stopped);
-      pin(label, [ASIDE[0], ASIDE[1], 1.38], shown.beside);
+      pin(label, [ASIDE[0], ASIDE[1], 1.5], shown.beside);
     };
   })();
 
