@@ -4,6 +4,7 @@
 const ASIDE = [0.55, 1.25, 0];  // [m] where a second run stands
 const CLEAR = 0.15;  // [m] edge of a box that is drawn with faces; of a larger one they would hide the rest
 const HIGHEST_RATIO = 2, LOWEST_RATIO = 0.5;  // pixels per CSS pixel
+const AROUND_JOINTS = 0.12;  // [m] by which an arm reaches beyond the origins of its joints
 const SLOW_FRAME = 30, IDLE = 250;  // [ms]
 const MOST_MOMENTS = 12000, MOST_PIECES = 60;  // of a run that goes on: ten minutes, 20 a second
 
@@ -227,6 +228,7 @@ function makeViewer(canvas, overlay, data) {
     data.occupancy.forEach(piece => { const p = unpacked(piece.points); for (let k = 0; k + 3 <= p.length; k += 3 * 61) take(p.subarray(k, k + 3)); });
     if (data.room) data.room.forEach(take);  // which an arm has that is still to be seen moving
     if (data.beside) take(ASIDE);
+    for (let i = 0; i < 3; i++) { if (i < 2) low[i] -= AROUND_JOINTS; high[i] += AROUND_JOINTS; }
     const size = Math.max(0.6, Math.hypot(...low.map((l, i) => high[i] - l)));
     floor(1.6 * size);
     return { target: low.map((l, i) => (l + high[i]) / 2), distance: 1.24 * size };
