@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -64,16 +65,21 @@ class LoopFile:
         return q
 
 
+class Load(Enum):
+    """What an arm is known to hold, where that is no payload."""
+
+    NOTHING = 'nothing'
+
+
 def read_loop(
     arm: Arm,
     loop: str | PathLike[str] | None = None,
-    payload: Payload | str | None = None,
-    is_empty: bool = False,
+    payload: Payload | str | Load | None = None,
 ) -> LoopFile:
     """Read a loop file; without one, that of the package for this arm.
 
-    A `payload` that is given is known, as is an arm that `is_empty`: the prior is then the arm
-    with it, or the bare one, within the share that the file states for links.
+    A `payload` that is given is known: the prior is then the arm with it, or the bare one with
+    `Load.NOTHING`, within the share that the file states for links.
     """
     name = arm.model.name
     path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
@@ -85,14 +91,15 @@ def read_loop(
     sections = {key: _parameters(path, key, value) for key, value in read_yaml(path).items()}
     every = {'robot': name, **sections.get(ALL_NODES, {})}
     common = from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}')
-    held = read_payload(payload) if isinstance(payload, str) else payload
-    shape = held or (read_payload(common.payload) if common.payload and not is_empty else None)
+    expected = common.payload if payload is None else payload
+    held = None if isinstance(expected, Load) else expected
+    shape = read_payload(held) if isinstance(held, str) and held else held or None
     bare = arm.model if common.promise == 'none' else promised_friction(arm).of(arm.model)
     model = bare if shape is None else bare.with_payload(shape)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
         model,
-        _prior(common.prior, model, is_empty or held is not None),
+        _prior(common.prior, model, payload is not None),
         common.gains.gains(model),
         None if common.sampling == 'ideal' else described_sampling(model, common.period).sampling,
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),

@@ -6,14 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
-import pinocchio as pin
-
-from safe_sysid.arrays import Array
 from safe_sysid.cli.doctor.findings import DoctorFinding, failed, passed, warning
 from safe_sysid.errors import ModelError
 from safe_sysid.model.collision.mesh_files import mesh_file
-from safe_sysid.model.description.chain import ChosenChain, chosen_chain, described_joints
+from safe_sysid.model.description.chain import chosen_chain
 from safe_sysid.model.description.doubtful_figures import (
     BARRING,
     friction_doubts,
@@ -21,9 +17,8 @@ from safe_sysid.model.description.doubtful_figures import (
     joint_figures,
     limit_doubts,
 )
-from safe_sysid.model.urdf_tree import build, read_urdf
-
-POSES = 1000  # at which torques at rest are looked at
+from safe_sysid.model.description.static_torques import described_static_torques
+from safe_sysid.model.urdf_tree import read_urdf
 
 
 def description_findings(urdf: Path, package_paths: Sequence[Path]) -> Iterator[DoctorFinding]:
@@ -31,7 +26,7 @@ def description_findings(urdf: Path, package_paths: Sequence[Path]) -> Iterator[
     try:
         root = read_urdf(urdf)
         chain = chosen_chain(root, urdf, None, None, {})
-        static = _static(root, urdf, chain)
+        static = described_static_torques(root, urdf, chain)
     except ModelError as error:
         yield failed('URDF', str(error), f'mend {urdf}, or choose: safe-sysid new-arm {urdf} ...')
         return
@@ -52,17 +47,6 @@ def description_findings(urdf: Path, package_paths: Sequence[Path]) -> Iterator[
         f'safe-sysid new-arm {urdf} --kind torque-sensor|current|direct --out DIR writes them; or '
         'name those that there are with --config YAML',
     )
-
-
-def _static(root: ElementTree.Element, urdf: Path, chain: ChosenChain) -> Array:
-    """Largest torques at rest (n,) [N m], at poses within the limits."""
-    model = build(urdf, chain.joints, chain.held)
-    joints, data = described_joints(root, urdf), model.createData()
-    ends = np.array([(joints[name].lower, joints[name].upper) for name in model.names[1:]])
-    lower, upper = np.clip(ends, -np.pi, np.pi).T
-    poses = np.random.default_rng(0).uniform(lower, upper, (POSES, model.nv))
-    torques = [pin.computeGeneralizedGravity(model, data, pose) for pose in poses]
-    return np.asarray(np.abs(torques).max(axis=0))
 
 
 def _meshes(root: ElementTree.Element, urdf: Path, package_paths: Sequence[Path]) -> DoctorFinding:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.api.loop_file import read_loop
+from safe_sysid.api.loop_file import Load, read_loop
 from safe_sysid.api.new_arm import standing_share
 from safe_sysid.cli.doctor.findings import DoctorFinding, passed, warning
 from safe_sysid.errors import SafeSysidError
@@ -79,9 +79,9 @@ def _standing(arm: Arm, settings: Path, payload: str | None) -> Iterator[DoctorF
     if not loop.is_file():
         return
     held = 'with all that the loop expects' if payload is None else f'with {payload}'
-    for holding, load, is_empty in (('empty', None, True), (held, payload, False)):
+    for holding, load in (('empty', Load.NOTHING), (held, payload)):
         try:
-            found = standing_share(read_loop(arm, loop, load, is_empty), TRIED)
+            found = standing_share(read_loop(arm, loop, load), TRIED)
         except SafeSysidError as error:
             yield warning(item, f'{loop}, {holding}: {error}', f'mend {loop}')
             continue
