@@ -38,6 +38,7 @@ from safe_sysid.cli.demo import command as demo
 from safe_sysid.cli.doctor import command as doctor
 from safe_sysid.errors import SafeSysidError
 
+ONE_THREAD = ('identify', 'calibrate-gains')  # of many small matrices: threads only fight
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 
@@ -79,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words:
         parser(words).print_help()
         return 0
+    if words[0] in ONE_THREAD:
+        os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # read when numpy is imported
     options = _options(words)
     try:
         name = FORMER.get(options.subcommand, options.subcommand)

@@ -26,6 +26,19 @@ def test_help_lists_every_command(capsys):
         assert f'\n    {command} ' in text
 
 
+def test_identify_has_one_thread_for_its_small_matrices_before_numpy_is_there():
+    seen = run_python(
+        'import os, sys\n'
+        'os.environ.pop("OPENBLAS_NUM_THREADS", None)\n'
+        'from safe_sysid.cli.main import main\n'
+        'assert "numpy" not in sys.modules\n'
+        'try:\n    main(["identify", "--help"])\n'
+        'except SystemExit:\n    pass\n'
+        'print(os.environ["OPENBLAS_NUM_THREADS"])'
+    )
+    assert seen.split()[-1] == '1'
+
+
 def test_no_help_loads_what_only_commands_need():
     loaded = run_python(
         'import sys\n'
