@@ -70,7 +70,8 @@ def warm_up(progress: Progress | None = None) -> WarmUp:
     compiled = 0
     with _alone(kept / 'warm_up.lock', told):
         if _read(mark).get('kernels') != wanted:
-            compiled = _compile(told, _read(mark).get('count', _kernels()))
+            before = _read(mark).get('count', 0)  # 0 as well where all was there already
+            compiled = _compile(told, before or _kernels())
             text = json.dumps({'kernels': wanted, 'count': compiled})
             mark.write_text(text, encoding='utf-8')
     return WarmUp(compiled, time.monotonic() - begin, str(kept))

@@ -57,6 +57,9 @@ def said(process):
 def test_kernels_are_compiled_once_and_again_when_what_was_kept_is_gone(call, tmp_path):
     assert said(call('norm'))[0] == '1'
     assert said(call('norm'))[0] == '0'
+    (mark,) = tmp_path.rglob('warm_up.json')
+    mark.write_text('{"kernels": "of another version", "count": 0}')
+    assert said(call('norm')) == ('0', '')
     for mark in tmp_path.rglob('warm_up.json'):
         mark.write_text('{"kernels": "of another version"}')
     assert said(call('norm'))[0] == '0'  # read from disk, and marked again
