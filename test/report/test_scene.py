@@ -17,6 +17,7 @@ from safe_sysid.sets.box import Box
 SIZES = [(390, 844), (800, 1100), (1280, 900), (1920, 1080)]
 FIELD_OF_VIEW = np.deg2rad(42.0)  # upright, as in viewer.js
 SURE = 0.012  # [m] by which facets and edges of pixels may be off
+SHIFT = 8  # of modifiers in a key event of the protocol
 DIFFERENT = 6  # of 255, that the set is seen
 
 
@@ -172,6 +173,10 @@ def test_keys_turn_zoom_and_play(browser, run):
     assert browser.value('viewer.view.azimuth') == pytest.approx(-np.pi / 2)
     assert browser.value('viewer.view') != view
     assert moment(browser) == pytest.approx(6.0)
+    target, azimuth = browser.value('[viewer.view.target, viewer.view.azimuth]')
+    browser.call('Input.dispatchKeyEvent', type='keyDown', key='ArrowRight', modifiers=SHIFT)
+    moved, still = browser.value('[viewer.view.target, viewer.view.azimuth]')
+    assert moved != target and still == azimuth
     assert browser.complaints() == []
 
 
@@ -256,6 +261,12 @@ def test_plots_can_be_saved(browser, run):
     assert 'time [s]' in lines[0] and len(lines) > 3
     svg = browser.value('standalone(document.querySelector("figure svg"))')
     assert svg.startswith('<svg') and 'var(' not in svg
+    name, first, size = browser.value(
+        'new Promise(done => { save = (name, blob) => blob.arrayBuffer().then(b => '
+        'done([name, [...new Uint8Array(b)].slice(0, 8), b.byteLength])); '
+        'document.querySelector("figure .save button:nth-child(3)").click(); })'
+    )
+    assert name.endswith('.png') and bytes(first) == b'\x89PNG\r\n\x1a\n' and size > 1000
 
 
 @pytest.mark.slow
