@@ -151,6 +151,25 @@ def build(
 
     The bodies of `massless` joints may have no mass.
     """
+    model = whole_model(path, joints, held).holding(held)
+    _check_bodies(path, model, massless)
+    return model
+
+
+class WholeModel(NamedTuple):
+    """Everything that a URDF lets move, some of which is to be held."""
+
+    model: pin.Model
+    fixed: frozenset[str]  # joints of more than one freedom, which are held at 0
+
+    def holding(self, held: Mapping[str, float]) -> pin.Model:
+        """Return the model in which some joints do not move."""
+        still = {name: value for name, value in held.items() if name not in self.fixed}
+        return _reduced(self.model, still) if still else self.model
+
+
+def whole_model(path: Path, joints: tuple[str, ...], held: Mapping[str, float]) -> WholeModel:
+    """Pinocchio model of a URDF, of whose moving joints all are either modelled or held."""
     root = read_urdf(path)
     _check_names(path, root, joints, held)
     free = {str(x.get('name')) for x in root.findall('joint') if x.get('type') in FREE}
@@ -170,10 +189,7 @@ def build(
         whole = pin.buildModelFromXML(ElementTree.tostring(root, encoding='unicode'))
     except (ValueError, RuntimeError) as error:
         raise ModelError(f'{path}: Pinocchio cannot build it: {error}') from error
-    still = {name: value for name, value in held.items() if name not in free}
-    model = _reduced(whole, still) if still else whole
-    _check_bodies(path, model, massless)
-    return model
+    return WholeModel(whole, frozenset(free))
 
 
 def _reduced(whole: pin.Model, held: Mapping[str, float]) -> pin.Model:

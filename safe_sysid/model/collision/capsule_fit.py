@@ -16,6 +16,7 @@ rounded up.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -146,30 +147,35 @@ def _scaled(points: Array) -> tuple[Array, float, Array]:
 def _first_axes(points: Array, count: int) -> list[Array]:
     """Return the principal axes along which a capsule is smallest."""
     axes = list(np.linalg.eigh(points.T @ points)[1].T)
-    return sorted(axes, key=lambda u: _along(points, u, np.zeros(5)).volume)[:count]
+    return sorted(axes, key=lambda u: _along(points, _directions(u), np.zeros(5)).volume)[:count]
 
 
 def _descended(points: Array, u: Array, steps: int, strides: tuple[float, ...]) -> Capsule:
-    x = np.zeros(5)
+    x, directions = np.zeros(5), _directions(u)
     for stride in strides:
         simplex = np.concatenate([x[None], x + stride * np.eye(5)])
         x = minimize(
-            lambda y: _along(points, u, y).volume,
+            lambda y: _along(points, directions, y).volume,
             x,
             method='Nelder-Mead',
             options={'maxiter': steps, 'initial_simplex': simplex, 'xatol': 1e-5, 'fatol': 1e-9},
         ).x
-    return _along(points, u, x)
+    return _along(points, directions, x)
 
 
-def _along(points: Array, axis: Array, x: Array) -> Capsule:
-    """Shortest capsule along the line that five numbers stand for: two of tilt, two of place."""
+def _directions(axis: Array) -> tuple[Array, Array, Array]:
+    """Return an axis and two directions at right angles to it."""
     side = np.eye(3)[int(np.argmin(np.abs(axis)))]
     v = np.cross(axis, side)
     v /= np.linalg.norm(v)
-    w = np.cross(axis, v)
+    return axis, v, np.cross(axis, v)
+
+
+def _along(points: Array, directions: tuple[Array, Array, Array], x: Array) -> Capsule:
+    """Shortest capsule along the line that five numbers stand for: two of tilt, two of place."""
+    axis, v, w = directions
     u = axis + x[0] * v + x[1] * w
-    u /= np.linalg.norm(u)
+    u /= math.sqrt(u @ u)
     start = x[2] * v + x[3] * w
     beside = points - start
     s = beside @ u

@@ -83,7 +83,7 @@ def _mesh(triangles: Array) -> Any:
     """Triangles as they are, convex or not."""
     mesh, count = coal.BVHModelOBBRSS(), len(triangles)
     mesh.beginModel(count, 3 * count)
-    for a, b, c in triangles:
-        mesh.addTriangle(a, b, c)
+    mesh.addVertices(np.ascontiguousarray(triangles.reshape(-1, 3)))
+    mesh.addTriangles(np.arange(3 * count).reshape(-1, 3))
     mesh.endModel()
     return mesh

@@ -50,8 +50,8 @@ def refined_covers(
 ) -> RefinedCovers:
     """Cover bodies, and refine those whose capsules overlap at every pose."""
     covers = [covered(surface, count) for surface in surfaces]
-    hulls: dict[tuple[int, int], Verdict] = {}
-    found = _with_pairs(covers, hulls, urdf, facts, name)
+    known = _Known({}, {})
+    found = _with_pairs(covers, known, urdf, facts, name)
     if count is not None:
         return found
     crowded = {body for pair in _costly(found) for body in pair}
@@ -62,7 +62,14 @@ def refined_covers(
             more = FINER.get(len(cover.pieces), len(cover.pieces))
             more = FINER_BASE if cover.surface.joint < 0 else more
             covers[i] = covered(cover.surface, more)
-    return _with_pairs(covers, hulls, urdf, facts, name)
+    return _with_pairs(covers, known, urdf, facts, name)
+
+
+class _Known(NamedTuple):
+    """What is known of two bodies already, by their joints."""
+
+    hulls: dict[tuple[int, int], Verdict]
+    met: dict[tuple[int, int], int]  # poses of MET at which their surfaces meet
 
 
 def _costly(found: RefinedCovers) -> list[tuple[int, int]]:
@@ -79,7 +86,7 @@ def _costly(found: RefinedCovers) -> list[tuple[int, int]]:
 
 def _with_pairs(
     covers: Sequence[BodyCover],
-    hulls: dict[tuple[int, int], Verdict],
+    known: _Known,
     urdf: Path,
     facts: RobotFacts,
     name: str,
@@ -92,13 +99,13 @@ def _with_pairs(
     left_out, stuck = {}, dict[tuple[int, int], tuple[int, int]]()
     for pair, bodies in _always_overlapping(model):
         names = model.capsules.names[pair[0]], model.capsules.names[pair[1]]
-        if bodies not in hulls:
-            hulls[bodies] = _hulls(model, pair, by_joint, bodies)
-        if hulls[bodies] is Verdict.APART:
+        if bodies not in known.hulls:
+            known.hulls[bodies] = _hulls(model, pair, by_joint, bodies)
+        if known.hulls[bodies] is Verdict.APART:
             left_out[names] = 'capsules overlap at every pose, hulls are proven apart'
         else:
             stuck.setdefault(bodies, pair)
-    remarks = [_stuck(model, by_joint, bodies, pair) for bodies, pair in stuck.items()]
+    remarks = [_stuck(model, by_joint, pair, known.met) for pair in stuck.values()]
     out = CollisionFacts(shapes, tuple(left_out))
     with_pairs = replace(facts, collision=out)
     arm = RobotModel.from_files(urdf, with_pairs, name) if left_out else model
@@ -108,16 +115,19 @@ def _with_pairs(
 def _stuck(
     model: RobotModel,
     by_joint: Mapping[int, BodyCover],
-    bodies: tuple[int, int],
     pair: tuple[int, int],
+    known: dict[tuple[int, int], int],
 ) -> str:
     """Say how hulls and surfaces of bodies are whose capsules overlap at every pose."""
+    bodies = int(model.capsules.joint[pair[0]]), int(model.capsules.joint[pair[1]])
     first, second = (by_joint[joint] for joint in bodies)
     chain = chain_between(model.tree, model.limits, model.capsules, pair)
     poses = random_poses(model.limits, MET, np.random.default_rng(0))[:, chain.joints]
     hulls = int((HullPair(chain, first.hulls, second.hulls).gaps(poses) + DOUBTED < 0.0).sum())
-    surfaces = first.surface.triangles, second.surface.triangles
-    met = int(surface_contacts(chain, *surfaces, poses).sum())
+    if bodies not in known:
+        surfaces = first.surface.triangles, second.surface.triangles
+        known[bodies] = int(surface_contacts(chain, *surfaces, poses).sum())
+    met = known[bodies]
     words = (
         f'capsules of {first.surface.link} and {second.surface.link} overlap at every pose looked '
         f'at, so no plan can be certified; their convex hulls meet at {hulls} of {MET} poses, '

@@ -36,6 +36,7 @@ from safe_sysid.model.urdf_tree import (
     frames_of,
     mimics,
     three_numbers,
+    whole_model,
 )
 
 LARGE, SMALL = 3.0, 1e-3  # [m] sizes of links beyond which a unit is doubted
@@ -163,7 +164,8 @@ class _Sweeps:
         joints: Mapping[str, DescribedJoint],
         mimicking: Mapping[str, Mimic],
     ) -> None:
-        self._urdf, self._chain, self._mimics = urdf, chain, mimicking
+        self._whole = whole_model(urdf, chain.joints, chain.held)
+        self._chain, self._mimics = chain, mimicking
         self._joints = joints
         self._above = {joint.child: joint for joint in joints.values()}
         self._frames: dict[tuple[tuple[str, float], ...], dict[str, tuple[Array, Array]]] = {}
@@ -248,7 +250,7 @@ class _Sweeps:
         if key not in self._frames:
             held = dict(self._chain.held)
             held.update({name: self._at(name, positions, held) for name in held})
-            frames = frames_of(build(self._urdf, self._chain.joints, held))
+            frames = frames_of(self._whole.holding(held))
             self._frames[key] = {name: (frame.R, frame.p) for name, frame in frames.items()}
         return self._frames[key][link]
 
