@@ -10,9 +10,9 @@ from safe_sysid.calibrate.consistency import Consistency
 from safe_sysid.calibrate.kinematic_fit import (
     Marker,
     _across,
-    pose_derivatives,
     _left_jacobian_inverse,
     chain_to,
+    pose_derivatives,
 )
 from safe_sysid.calibrate.log_cholesky_fit import _Problem as CalibrationProblem
 from safe_sysid.identify.log_cholesky_fit import FitOutcome, FitResult, _Problem
