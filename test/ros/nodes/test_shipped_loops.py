@@ -13,7 +13,7 @@ from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.ros.nodes.identifier_node import IdentifierNodeSettings
 from safe_sysid.share import share_directory
-from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
+from safe_sysid.simulate.excited_motion import fourier_motion, measured_torque, recorded
 
 LOOPS = sorted(path.stem for path in (share_directory() / 'config' / 'loop').glob('*.yaml'))
 SECONDS = 20.0
@@ -84,7 +84,7 @@ def identifies(robot, rng, samples):
     settings = settings_of(loop_file(robot), 'identifier', IdentifierNodeSettings)
     arm = settings.arm()
     motion = fourier_motion(rng, arm.model.n, SECONDS, settings.period, base=0.02)
-    log = recorded(motion, true_torque(arm.model, motion))
+    log = recorded(motion, measured_torque(arm.model, motion))
     exact = replace(
         settings.identifier.observation,
         position_error=(0.0,),
