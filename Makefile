@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment kernels demo test test-slow test-nightly interfaces lint docs bench lock clean
+.PHONY: help environment kernels demo test test-slow test-nightly interfaces lint docs audit bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -23,6 +23,7 @@ help:
 	@echo 'make interfaces    actions for a ROS from wheels; prints what to put on PYTHONPATH'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
+	@echo 'make audit   look up known vulnerabilities of every locked package'
 	@echo 'make bench   print figures            (BENCH=model, ARGS=--quick)'
 	@echo 'make lock    make requirements.lock anew from requirements.in'
 	@echo 'make clean   delete what was built    (.venv stays; rm -r .venv makes the next command set it up anew)'
@@ -66,13 +67,16 @@ docs: environment
 	@echo 'docs: mkdocs build --strict, into build/site'
 	@NO_MKDOCS_2_WARNING=1 $(run) -m mkdocs build --strict
 
+audit: environment
+	@$(run) tools/audit.py
+
 bench: environment
 	@$(run) -m safe_sysid.cli.main bench $(BENCH) $(ARGS)
 
 lock: environment
 	@echo 'lock: newest versions that fit together on Python 3.10 and later'
 	@$(run) -m uv pip compile --quiet --upgrade --universal --python-version 3.10 \
-	    --no-python-downloads --no-annotate --custom-compile-command 'make lock' \
+	    --no-python-downloads --no-annotate --generate-hashes --custom-compile-command 'make lock' \
 	    requirements.in --output-file requirements.lock
 
 clean:

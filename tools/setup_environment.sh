@@ -44,6 +44,9 @@ explain_failure() {
     printf 'setup: failed while: %s\n' "$1" "the whole log is in $log" >&2
     if grep -q 'No space left' "$log"; then
         fail 'the disk is full: the environment takes about 1.5 GB'
+    elif grep -q 'DO NOT MATCH THE HASHES' "$log"; then
+        fail 'a downloaded package is not the file that requirements.lock was made with; nothing of it was installed:' \
+            'the log says which; behind a mirror that repacks files, ask its keeper'
     elif grep -q 'No matching distribution' "$log"; then
         fail 'a package has no wheel for this machine, or the package index can not be reached:' \
             'wheels of everything exist for x86-64 Linux with glibc 2.34 or newer and Python 3.10 to 3.13;' \
@@ -90,10 +93,11 @@ if ! "$venv/bin/python" -c "$same_python" "$("$python" -c 'import sys; print(sys
 fi
 rm -f "$stamp"
 # The build tools first: the few packages without a wheel are then built with the pinned ones.
-build_tools=$(grep -E '^(setuptools|wheel|packaging)==' requirements.lock)
-# shellcheck disable=SC2086
-step 'pinned build tools' install install --no-deps $build_tools
+build_tools=$(mktemp)
+trap 'rm -f "$build_tools"' EXIT
+sed -nE '/^(setuptools|wheel|packaging)==/,/[^\\]$/p' requirements.lock >"$build_tools"
+step 'pinned build tools' install install --no-deps --require-hashes -r "$build_tools"
 step 'pinned packages of requirements.lock (about 500 MB the first time)' \
-    install install --no-deps --no-build-isolation -r requirements.lock
+    install install --no-deps --no-build-isolation --require-hashes -r requirements.lock
 step 'safe_sysid itself, editable' install install --no-deps --no-build-isolation -e .
 printf '%s\n' "$wanted" >"$stamp"
