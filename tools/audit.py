@@ -2,13 +2,18 @@
 
     tools/audit.py [LOCK]
 
-Ends with 1 when a locked version has one, and with 0 and a sentence where their list can not be reached.
+Ends with 1 when a locked version has one, and with 0 and a sentence where their list can not be
+reached.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 import json
 from pathlib import Path
 import subprocess
 import sys
+from typing import Any
 
 PATIENCE = 300.0  # [s] for an index that does not answer
 LOCK = Path(__file__).parents[1] / 'requirements.lock'
@@ -16,7 +21,7 @@ AUDIT = ('-m', 'uv', 'tool', 'run', '--quiet', '--from', 'pip-audit==2.10.1', 'p
 OPTIONS = ('--no-deps', '--disable-pip', '--progress-spinner=off', '--format=json')
 
 
-def verdict(dependencies):
+def verdict(dependencies: Sequence[dict[str, Any]]) -> tuple[int, str]:
     """Return the exit status and what to print for pip-audit's answer about each package."""
     audited = [one for one in dependencies if 'skip_reason' not in one]
     if not audited:
@@ -27,11 +32,13 @@ def verdict(dependencies):
         for one in audited
         for vulnerability in one['vulns']
     ]
-    counted = f'audit: {len(audited)} of {len(dependencies)} packages looked up, {len(found)} vulnerabilities'
-    return int(bool(found)), '\n'.join([*found, counted])
+    looked_up = f'{len(audited)} of {len(dependencies)} packages looked up'
+    return int(bool(found)), '\n'.join(
+        [*found, f'audit: {looked_up}, {len(found)} vulnerabilities']
+    )
 
 
-def main(lock=LOCK):
+def main(lock: Path = LOCK) -> int:
     """Ask pip-audit about the lock."""
     try:
         asked = subprocess.run(
@@ -46,11 +53,11 @@ def main(lock=LOCK):
         dependencies = []
     except (ValueError, KeyError):
         dependencies = []
-        print(*asked.stderr.strip().splitlines()[-1:])
+        sys.stdout.write(asked.stderr[-500:])
     status, sentence = verdict(dependencies)
-    print(sentence)
+    sys.stdout.write(f'{sentence}\n')
     return status
 
 
 if __name__ == '__main__':
-    sys.exit(main(*sys.argv[1:2]))
+    sys.exit(main(*map(Path, sys.argv[1:2])))
