@@ -136,7 +136,7 @@ class Supervised:
             self._untold.add(node)
         # a session of its own: Ctrl-C reaches it through us, once
         self._running[node] = subprocess.Popen(
-            self._lines[node], start_new_session=True, preexec_fn=die_with_parent
+            self._lines[node], start_new_session=True, preexec_fn=_before_it_begins
         )
 
     def _look(self) -> None:
@@ -178,6 +178,12 @@ class Supervised:
             _say(f'{said} for the {CRASHES + 1}. time; all end')
             if self._status is None:
                 self._end(BAD_FINDING)
+
+
+def _before_it_begins() -> None:
+    """Let Ctrl-C wait in a new process until it listens, instead of interrupting its imports."""
+    die_with_parent()
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 
 
 def _say(sentence: str) -> None:

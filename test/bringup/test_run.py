@@ -12,7 +12,8 @@ from safe_sysid.bringup import run
 from safe_sysid.bringup.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
 
 LONGER = 'import time; time.sleep(3)'
-FOREVER = [sys.executable, '-c', 'import time; time.sleep(100)']
+LISTEN = 'import signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])'  # as a node
+FOREVER = [sys.executable, '-c', f'{LISTEN}; import time; time.sleep(100)']
 
 
 def python(code):
@@ -33,7 +34,7 @@ def is_running(pid):
 )
 def test_a_process_that_comes_to_its_end_ends_all(status, expected, tmp_path):
     file = tmp_path / 'pid'
-    tells = f'import os, time; open({str(file)!r}, "w").write(str(os.getpid())); time.sleep(100)'
+    tells = f'{LISTEN}; import os, time; open({str(file)!r}, "w").write(str(os.getpid())); time.sleep(100)'
     waits = f'import os, sys, time\nwhile not os.path.exists({str(file)!r}): time.sleep(0.01)\n'
     lines = {'stays': python(tells), 'ends': python(f'{waits}sys.exit({status})')}
     assert Supervised(lines).run() == expected
@@ -68,6 +69,7 @@ def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
         'import signal, sys, time\n'
         f'log = open({str(log)!r}, "a", buffering=1)\n'
         'signal.signal(signal.SIGINT, lambda *_: (log.write("asked\\n"), sys.exit(0)))\n'
+        f'{LISTEN}\n'
         'log.write("ready\\n")\ntime.sleep(100)'
     )
     code = (
@@ -122,7 +124,7 @@ def test_a_bridge_that_crashes_while_all_end_is_told_to_end_as_well(tmp_path, mo
         f'import os, signal, time\nwith open({str(count)!r}, "a") as f: f.write("x")\n'
         'def ask(*_): os._exit(0 if again else 1)\n'
         f'again = os.path.getsize({str(count)!r}) > 1\n'
-        'signal.signal(signal.SIGINT, ask)\ntime.sleep(100)'
+        f'signal.signal(signal.SIGINT, ask)\n{LISTEN}\ntime.sleep(100)'
     )
     waits = f'import os, time\nwhile not os.path.exists({str(count)!r}): time.sleep(0.01)\n'
     ends = python(f'{waits}time.sleep(0.5)')
@@ -130,7 +132,7 @@ def test_a_bridge_that_crashes_while_all_end_is_told_to_end_as_well(tmp_path, mo
     assert count.read_text() == 'xx'
 
 
-HOLDS = """
+HOLDS = f"""
 import signal, sys, time
 asked = []
 def ask(*_):
@@ -138,6 +140,7 @@ def ask(*_):
     print('asked', flush=True)
 signal.signal(signal.SIGINT, ask)
 signal.signal(signal.SIGTERM, ask)
+{LISTEN}
 print('ready', flush=True)
 while len(asked) < 2 or time.monotonic() - asked[0] < 1.0:
     time.sleep(0.01)
@@ -161,3 +164,18 @@ def test_who_holds_an_arm_is_asked_once_for_each_ctrl_c_and_never_killed():
             assert all_.stdout.read() == ''
         finally:
             all_.kill()
+
+
+def test_ctrl_c_waits_until_a_process_listens(tmp_path, capfd):
+    """Python would end its imports with a traceback."""
+    begins = tmp_path / 'begins'
+    node = (
+        f'import signal, time\nopen({str(begins)!r}, "w").close()\n'
+        'while signal.SIGINT not in signal.sigpending(): time.sleep(0.01)\n'
+        'from safe_sysid.ros.process.main import main_of\n'
+        'raise SystemExit(main_of(lambda: print("made")))'
+    )
+    waits = f'import os, time\nwhile not os.path.exists({str(begins)!r}): time.sleep(0.01)\n'
+    refuses = python(f'{waits}raise SystemExit({SETTINGS_REFUSED})')
+    assert Supervised({'node': python(node), 'refuses': refuses}).run() == SETTINGS_REFUSED
+    assert capfd.readouterr() == ('', '')

@@ -35,6 +35,7 @@ class Signals:
         self.count, self.name = 0, ''
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # that `safe-sysid run` keeps
 
     def ignore(self) -> None:
         """Let none end the process in another way than the one it has begun."""
@@ -60,6 +61,8 @@ def main_of(node_class: Callable[[], Node]) -> int:
         return MISUSE
     node = None
     try:
+        if signals.count:  # told to end before it began
+            return 0
         node = node_class()
         return spin(node, signals)
     except SafeSysidError as error:
