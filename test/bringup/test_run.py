@@ -34,7 +34,10 @@ def is_running(pid):
 )
 def test_a_process_that_comes_to_its_end_ends_all(status, expected, tmp_path):
     file = tmp_path / 'pid'
-    tells = f'{LISTEN}; import os, time; open({str(file)!r}, "w").write(str(os.getpid())); time.sleep(100)'
+    tells = (
+        f'{LISTEN}; import os, time\nopen({str(file)!r}, "w").write(str(os.getpid()))\n'
+        'time.sleep(100)'
+    )
     waits = f'import os, sys, time\nwhile not os.path.exists({str(file)!r}): time.sleep(0.01)\n'
     lines = {'stays': python(tells), 'ends': python(f'{waits}sys.exit({status})')}
     assert Supervised(lines).run() == expected
