@@ -183,7 +183,7 @@ class IdentifierNode(Node):
 
 def main() -> int:
     """Run the node."""
-    return main_of(IdentifierNode)
+    return main_of(IdentifierNode, needed_at_end=False)
 
 
 if __name__ == '__main__':

@@ -169,7 +169,7 @@ class PlannerNode(Node):
 
 def main() -> int:
     """Run the node."""
-    return main_of(PlannerNode)
+    return main_of(PlannerNode, needed_at_end=False)
 
 
 if __name__ == '__main__':

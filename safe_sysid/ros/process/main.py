@@ -1,14 +1,17 @@
 """How a node becomes a process: start, spin, and an end that says why.
 
 A signal does not end a process. It is told to whoever knows when the node may leave: `leave` of
-the node, which by default asks for the end of the run (`leaving.py`). When the process that
-started a node is killed, the node gets SIGTERM, so that no node stays behind.
+the node, which by default asks for the end of the run (`leaving.py`). A node that does not come to
+hear of it, since it compiles, leaves after a while; so does one without which an arm comes to rest
+as well. When the process that started a node is killed, the node gets SIGTERM, so that no node
+stays behind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import ctypes
+import os
 import signal
 import sys
 from types import FrameType
@@ -24,15 +27,21 @@ from safe_sysid.ros.process.leaving import Leave, LeaveWithTheLoop
 from safe_sysid.ros.process.words import say
 
 FINITE = 0.2  # [s] spinning without a timeout hangs in some versions of the events executor
+BUSY = 3.0  # [s] after which a node leaves that does not come to hear of a signal
 CRASH, MISUSE, FAULT = 1, 2, 3  # exit status
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
 
 class Signals:
-    """How often this process was told to end, and by what."""
+    """How often this process was told to end, and by what.
+
+    While `may_leave`, a signal that nobody has `heard` after a while ends the process at once.
+    """
 
     def __init__(self) -> None:
-        self.count, self.name = 0, ''
+        self.count, self.heard, self.name = 0, 0, ''
+        self.may_leave = True
+        signal.signal(signal.SIGALRM, self._on_alarm)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # that `safe-sysid run` keeps
@@ -41,16 +50,25 @@ class Signals:
         """Let none end the process in another way than the one it has begun."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+        self.may_leave = False
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
         self.count, self.name = self.count + 1, signal.Signals(number).name
+        signal.setitimer(signal.ITIMER_REAL, BUSY)
+
+    def _on_alarm(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if self.may_leave and self.count > self.heard:
+            say(f'{sys.argv[0]}: left in the middle of its work, told to by {self.name}')
+            os._exit(0)  # whoever is busy may be in the middle of anything
 
 
-def main_of(node_class: Callable[[], Node]) -> int:
+def main_of(node_class: Callable[[], Node], *, needed_at_end: bool = True) -> int:
     """Run a node until it may leave; the exit status.
 
-    Only a node that cannot be made has refused its settings; what goes wrong later is a crash.
+    One that is not `needed_at_end` plays no part in bringing the arm to rest. Only a node that
+    cannot be made has refused its settings; what goes wrong later is a crash.
     """
     signals = Signals()  # not the handlers of rclpy, which would interrupt a callback
     ctypes.CDLL(None).prctl(DIES_WITH_PARENT, signal.SIGTERM)
@@ -64,6 +82,7 @@ def main_of(node_class: Callable[[], Node]) -> int:
         if signals.count:  # told to end before it began
             return 0
         node = node_class()
+        signals.may_leave = not needed_at_end
         return spin(node, signals)
     except SafeSysidError as error:
         say(f'{error}')
@@ -92,7 +111,7 @@ def spin(node: Node, signals: Signals) -> int:
     while rclpy.ok():
         executor.spin_once(timeout_sec=FINITE)
         if signals.count > told:
-            told = signals.count
+            told = signals.heard = signals.count
             leave.ask(signals.name, told)
         status = getattr(node, 'exit_status', None)
         if status is not None:

@@ -1,0 +1,54 @@
+"""A node that compiles when it is told to end does not keep others waiting."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+NODE = """
+import sys, time
+from rclpy.node import Node
+from safe_sysid.ros.process import main
+
+main.BUSY = 0.2
+
+def work():
+    print('busy', flush=True)
+    begin = time.monotonic()
+    while time.monotonic() - begin < 20 * main.BUSY or sys.argv[1] != 'callback of a bridge':
+        pass
+    print('done', flush=True)
+
+class Busy(Node):
+    def __init__(self):
+        super().__init__('busy')
+        if sys.argv[1] == 'its making':
+            work()
+        self.timer = self.create_timer(0.01, self.on_timer)
+
+    def on_timer(self):
+        self.timer.cancel()
+        work()
+
+sys.exit(main.main_of(Busy, needed_at_end=sys.argv[1] != 'callback of a planner'))
+"""
+
+
+@pytest.mark.parametrize('where', ['its making', 'callback of a planner', 'callback of a bridge'])
+def test_who_is_busy_leaves_unless_an_arm_may_need_it(where):
+    with subprocess.Popen(
+        [sys.executable, '-c', NODE, where],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as node:
+        try:
+            assert node.stdout.readline() == 'busy\n'
+            node.send_signal(signal.SIGINT)
+            finished, said = node.communicate(timeout=120.0)
+        finally:
+            node.kill()
+    assert node.returncode == 0
+    assert finished == ('done\n' if where == 'callback of a bridge' else '')
+    assert ('left in the middle of its work, told to by SIGINT' in said) == (not finished)
