@@ -1,11 +1,12 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment kernels demo test test-slow test-nightly interfaces lint docs audit bench lock clean
+.PHONY: help environment kernels demo test test-slow test-nightly interfaces launch-tests lint docs audit bench lock clean
 
 PYTHON ?=
 BENCH ?= model
 ARGS ?=
+SOURCES ?=
 run := .venv/bin/python
 
 # A ROS installation or another environment that happens to be sourced must not be mixed in.
@@ -21,6 +22,7 @@ help:
 	@echo 'make test-slow     run what else has to pass: loops of processes, more cases of each test'
 	@echo 'make test-nightly  run the longest tests: whole loops in real time, many more seeds'
 	@echo 'make interfaces    actions for a ROS from wheels; prints what to put on PYTHONPATH'
+	@echo 'make launch-tests  launch files under the real ros2 launch (SOURCES=folder; says which)'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make audit   look up known vulnerabilities of every locked package'
@@ -53,6 +55,10 @@ test-nightly: environment kernels
 
 interfaces: environment
 	@$(run) tools/interfaces.py
+
+# SOURCES: folder with clones of ros2/launch, ros2/launch_ros and ros2/ros2cli
+launch-tests: environment
+	@tools/launch_tests.sh '$(SOURCES)' $(ARGS)
 
 lint: environment
 	@echo 'lint: ruff format --check'

@@ -90,7 +90,7 @@ setup(
     name=PACKAGE,
     version='0.1.0',
     description='Identify what a robot arm holds, with guaranteed bounds, while it moves safely',
-    long_description=Path('README.md').read_text(encoding='utf-8'),
+    long_description=Path(__file__).resolve().with_name('README.md').read_text(encoding='utf-8'),
     long_description_content_type='text/markdown',
     author='The safe_sysid authors',
     author_email='maintainers@example.org',

@@ -1,27 +1,24 @@
 """Look at an arm: its URDF in RViz, with a slider for every joint."""
 
-from pathlib import Path
-
-from ament_index_python.packages import get_package_share_directory
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from safe_sysid.model.shown_arm import shown_arm
+
 
 def show(context):
     """Start the nodes once the name of the arm is known."""
-    robot = LaunchConfiguration('robot').perform(context)
-    urdf = Path(get_package_share_directory('safe_sysid')) / 'urdf' / f'{robot}.urdf'
-    description = {'robot_description': urdf.read_text(encoding='utf-8')}
+    arm = shown_arm(LaunchConfiguration('robot').perform(context))
     return [
         Node(
             package='robot_state_publisher',
             executable='robot_state_publisher',
-            parameters=[description],
+            parameters=[{'robot_description': arm.urdf}],
         ),
         Node(package='joint_state_publisher_gui', executable='joint_state_publisher_gui'),
-        Node(package='rviz2', executable='rviz2'),
+        Node(package='rviz2', executable='rviz2', arguments=['-f', arm.base]),
     ]
 
 
@@ -32,7 +29,7 @@ def generate_launch_description():
             DeclareLaunchArgument(
                 'robot',
                 default_value='kinova_gen3',
-                description='an arm of urdf/: kinova_gen3, lbr_med7 or two_link',
+                description='an arm of config/robots, or the YAML file of one',
             ),
             OpaqueFunction(function=show),
         ]

@@ -7,14 +7,15 @@ import pytest
 
 from safe_sysid.bringup.processes import BACKENDS, Choices, processes_of
 
-NOT_HERE = 'launch_ros comes with a ROS installation and is on no package index'
+NOT_HERE = 'launch_ros is on no package index: make launch-tests'
+launch = pytest.importorskip('launch', reason=NOT_HERE)
+actions = pytest.importorskip('launch_ros.actions', reason=NOT_HERE)
+
 LAUNCH = Path(__file__).resolve().parent.parent.parent / 'launch'
 
 
 def started_by(path, **arguments):
     """Executables and namespaces of the nodes that a launch file would start."""
-    launch = pytest.importorskip('launch', reason=NOT_HERE)
-    actions = pytest.importorskip('launch_ros.actions', reason=NOT_HERE)
     spec = importlib.util.spec_from_file_location('launch_file', path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,0 +1,116 @@
+"""Launch files under the real `ros2 launch`; `make launch-tests` says how to have it."""
+
+from contextlib import contextmanager
+import os
+import signal
+import subprocess
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+import pytest
+from ros.running_loop import observed
+
+from safe_sysid.track.supervisor import Mode
+
+PATIENCE = 300.0  # [s]
+STAND_INS = ('robot_state_publisher', 'joint_state_publisher_gui', 'rviz2')
+
+pytest.importorskip('ros2launch', reason='ros2 launch is on no package index: make launch-tests')
+try:
+    get_package_prefix('safe_sysid')
+except (PackageNotFoundError, LookupError):
+    pytest.skip(
+        'safe_sysid is not built where ros2 looks for it: make launch-tests',
+        allow_module_level=True,
+    )
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def launched(folder, file, *arguments):
+    """`ros2 launch` of one of our files, ended by Ctrl-C; what it says is in a file."""
+    with (folder / 'launch.log').open('w') as log:
+        process = subprocess.Popen(
+            ['ros2', 'launch', 'safe_sysid', f'{file}.launch.py', *arguments],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, 'ROS_LOG_DIR': str(folder)},
+            start_new_session=True,
+        )
+        try:
+            yield process
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def said(folder):
+    return (folder / 'launch.log').read_text()
+
+
+@pytest.mark.parametrize('way', ['builtin_sim', 'drake_sim', 'mujoco_sim'])
+def test_a_simulated_arm_moves_and_ctrl_c_ends_it_at_rest(way, tmp_path):
+    bag = tmp_path / 'bag'
+    with observed() as observer, launched(tmp_path, way, 'robot:=two_link', f'record:={bag}'):
+        observer.wait(lambda: observer.mode == Mode.EXCITING.value, 'moves', PATIENCE)
+        observer.wait(lambda: len(observer.plans) > 2, 'one plan follows another', PATIENCE)
+    assert 'nothing is cut short; the arm is without torque: its brakes hold' in said(tmp_path)
+    assert 'Traceback' not in said(tmp_path)
+    assert list(bag.glob('*.mcap'))
+    if way == 'builtin_sim':
+        replay_ends_by_itself(tmp_path, bag)
+
+
+def replay_ends_by_itself(folder, bag):
+    ends = subprocess.run(
+        ['ros2', 'launch', 'safe_sysid', 'replay.launch.py', 'robot:=two_link', f'bag:={bag}'],
+        env={**os.environ, 'ROS_LOG_DIR': str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert ends.returncode == 0, ends.stdout
+    assert 'Traceback' not in ends.stdout + ends.stderr
+
+
+@pytest.mark.parametrize('way', ['loop', 'kinova', 'lbr_fri', 'gazebo_sim'])
+def test_a_loop_without_its_driver_waits_and_ctrl_c_ends_it(way, tmp_path):
+    with observed() as observer, launched(tmp_path, way, 'namespace:='):
+        observer.wait(lambda: observer.mode == Mode.IDLE.value, 'is idle', PATIENCE)
+        observer.wait(lambda: 'planner' in observer.conditions, 'all are there', PATIENCE)
+    assert 'Traceback' not in said(tmp_path)
+    assert 'failed to terminate' not in said(tmp_path)
+
+
+def test_settings_that_are_refused_end_all_with_the_reason(tmp_path):
+    with launched(tmp_path, 'builtin_sim', 'robot:=two_link', 'payload:=dumbbell_9lb') as launch:
+        launch.wait(PATIENCE)
+    assert 'dumbbell_9lb' in said(tmp_path)
+    assert 'dumbbell_8lb' in said(tmp_path)
+
+
+@pytest.mark.parametrize('file', ['view', 'show_robot'])
+def test_an_arm_is_shown_by_the_programs_of_ros(file, tmp_path, monkeypatch):
+    """Stand-ins tell what they were started with."""
+    for name in STAND_INS:
+        (tmp_path / 'share/ament_index/resource_index/packages').mkdir(parents=True, exist_ok=True)
+        (tmp_path / 'share/ament_index/resource_index/packages' / name).touch()
+        program = tmp_path / 'lib' / name / name
+        program.parent.mkdir(parents=True)
+        program.write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/{name}.started\nsleep 1000\n')
+        program.chmod(0o755)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path}:{os.environ["AMENT_PREFIX_PATH"]}')
+    with launched(tmp_path, file, 'robot:=panda') as launch:
+        while not (tmp_path / 'rviz2.started').exists():
+            assert launch.poll() is None, said(tmp_path)
+    assert 'Traceback' not in said(tmp_path)
+    assert '--params-file' in (tmp_path / 'robot_state_publisher.started').read_text()
+
+
+def test_arguments_are_shown():
+    shown = subprocess.check_output(
+        ['ros2', 'launch', 'safe_sysid', 'builtin_sim.launch.py', '--show-args'], text=True
+    )
+    assert "'payload':" in shown
