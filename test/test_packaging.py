@@ -125,6 +125,16 @@ def test_colcon_installs_what_ros2_looks_for(workspace):
 
 
 @pytest.mark.slow
+def test_colcon_links_what_it_is_asked_to_link(workspace):
+    linked = ['--symlink-install', '--build-base', 'linked_build', '--install-base', 'linked']
+    run(['-m', 'colcon', 'build', '--packages-select', 'safe_sysid', *linked], workspace)
+    share = workspace / 'linked/safe_sysid/share/safe_sysid'
+    assert shared_sources() <= files_below(share)
+    loop = share / 'launch' / 'loop.launch.py'
+    assert loop.resolve() == workspace / 'src/safe_sysid/launch/loop.launch.py'
+
+
+@pytest.mark.slow
 def test_the_colcon_prefix_stands_alone(workspace, tmp_path):
     prefix = workspace / 'install' / 'safe_sysid'
     seen = run(
