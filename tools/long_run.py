@@ -1,0 +1,102 @@
+"""Let a loop of processes learn for long, and say whether any of them grows.
+
+    python tools/long_run.py MINUTES [--settle MINUTES] [arguments of `safe-sysid run`]
+
+Without further arguments it is the two-link arm on the built-in simulator, with a recording, that
+goes on learning until it is ended. Memory is the resident set of each process, looked at once a
+second; what is compiled and filled in the first minutes (`--settle`, 5) does not count. Ends with
+1 when a process has grown by more than 5 MB since, or was started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+import signal
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+import time
+
+ALLOWED = 5.0  # [MB]
+FOR_EVER = (
+    *('builtin_sim', '--robot', 'two_link'),
+    *('-p', 'planner:mission.exciting:=1000000', '-p', 'supervisor:task_follows:=false'),
+    *('-p', 'planner:mission.shrinking:=0.0'),
+)
+
+
+def main() -> int:
+    """Run, look, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('minutes', type=float, help='how long to run [min]')
+    parser.add_argument('--settle', type=float, default=5.0, help='before it counts [min]')
+    asked, arguments = parser.parse_known_args()
+    with TemporaryDirectory(prefix='long_run_') as folder:
+        run = [*(arguments or FOR_EVER), '--record', f'{folder}/bag']
+        with subprocess.Popen([sys.executable, '-m', 'safe_sysid.cli.main', 'run', *run]) as loop:
+            try:
+                memory = looked_at(loop, 60.0 * asked.minutes)
+            finally:
+                loop.send_signal(signal.SIGINT)
+        recorded = sum(path.stat().st_size for path in Path(folder).rglob('*.mcap'))
+    sys.stdout.write(f'recorded {recorded / 1e6:.1f} MB; status of the run {loop.returncode}\n')
+    return max(loop.returncode, int(not grown(memory, 60.0 * asked.settle)))
+
+
+Memory = dict[tuple[str, int], list[tuple[float, float]]]  # of name and pid: [s], [MB]
+
+
+def looked_at(loop: subprocess.Popen[bytes], seconds: float) -> Memory:
+    """Memory of all processes of a run, while it goes on."""
+    memory: Memory = defaultdict(list)
+    begin = time.monotonic()
+    while loop.poll() is None and (age := time.monotonic() - begin) < seconds:
+        for pid in descendants(loop.pid):
+            name, resident = process(pid)
+            if name:
+                memory[name, pid].append((age, resident))
+        time.sleep(1.0)
+    return memory
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started, and those that they have."""
+    try:
+        started = Path(f'/proc/{pid}/task/{pid}/children').read_text(encoding='ascii').split()
+    except OSError:
+        return []
+    return [each for child in map(int, started) for each in (child, *descendants(child))]
+
+
+def process(pid: int) -> tuple[str, float]:
+    """Return the module that a process runs, and its resident memory [MB]; empty: it is gone."""
+    try:
+        words = Path(f'/proc/{pid}/cmdline').read_text(encoding='utf-8').split('\0')
+        pages = int(Path(f'/proc/{pid}/statm').read_text(encoding='ascii').split()[1])
+    except (OSError, IndexError):
+        return '', 0.0
+    module = next((word for word in words if word.startswith('safe_sysid.')), '')
+    return module.rpartition('.')[2], pages * 4096 / 1e6
+
+
+def grown(memory: Memory, settle: float) -> bool:
+    """Print what every process came to; whether none has grown too much."""
+    is_flat = True
+    for (name, pid), seen in sorted(memory.items()):
+        counted = [(age, size) for age, size in seen if age >= settle]
+        if len(counted) < 2:
+            continue
+        (begin, first), (end, last) = counted[0], counted[-1]
+        most = max(size for _, size in counted)
+        is_flat &= last - first <= ALLOWED and begin < settle + 5.0
+        sys.stdout.write(
+            f'{name:20} {pid:7} {first:7.1f} MB at {begin / 60:.1f} min, {last:7.1f} MB at '
+            f'{end / 60:.1f} min, most {most:.1f} MB: {last - first:+.1f} MB\n'
+        )
+    return is_flat
+
+
+if __name__ == '__main__':
+    sys.exit(main())
