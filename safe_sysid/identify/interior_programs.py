@@ -12,6 +12,7 @@ those of the optimum; what is proven from them is never wrong.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -89,6 +90,7 @@ class InteriorPrograms:
         self._every = box.more(polytope.A, polytope.lower, polytope.upper)
         self._middle: Array | None = None
         self._near: IntArray = np.arange(0)
+        self._start: tuple[_Rows, _Point, _Newton] | None = None  # of the middle and what is near
         self._known: dict[bytes, Optimum] = {}
 
     def add_rows(
@@ -98,6 +100,7 @@ class InteriorPrograms:
         del numbers
         upper = np.broadcast_to(upper, lower.shape)
         self._every, self._middle = self._every.more(A, lower, upper), None
+        self._start = None
         kept = {}
         for cost, known in self._known.items():
             value = A @ known.x
@@ -125,7 +128,7 @@ class InteriorPrograms:
             return Optimum(False, np.zeros(self._columns), np.zeros(self._count))
         found = None
         for _ in range(ENTRIES):
-            point = self._followed(c, self._every.part(self._near))
+            point = self._followed(c)
             if point is None:
                 break
             dual = np.zeros(len(self._every.A))
@@ -137,14 +140,12 @@ class InteriorPrograms:
             self._near = np.union1d(self._near, np.flatnonzero(broken))
         return found
 
-    def _followed(self, c: Array, rows: _Rows) -> _Point | None:
+    def _followed(self, c: Array) -> _Point | None:
         """Follow the path from the middle until the duals tell the optimum well enough."""
-        middle = self._middle
-        assert middle is not None
-        s = rows.room(middle)
-        point = _Point(middle, s, np.where(rows.bound, 1.0 / s, 0.0))
-        steep = float(np.sqrt(c @ _Newton(rows, point).solved(c)))
+        rows, point, equations = self._begin()
+        steep = float(np.sqrt(c @ equations.solved(c)))
         point = point._replace(z=steep * point.z)
+        newton: _Newton | None = equations.steeper(steep)
         begin = float(c @ point.x)
         for _ in range(STEPS):
             if not self._goes_on():
@@ -155,8 +156,18 @@ class InteriorPrograms:
             asked = self._gap * min(max(value - begin, 0.0), max(abs(value), LEAST))
             if gap + float(np.abs(off).sum()) <= asked:
                 break
-            point = _ahead(rows, point, off, gap)
+            point, newton = _ahead(newton or _Newton(rows, point), point, off, gap), None
         return point
+
+    def _begin(self) -> tuple[_Rows, _Point, _Newton]:
+        """Return rows that are near, and the middle, from where all directions start."""
+        assert self._middle is not None
+        if self._start is None or len(self._start[0].A) != len(self._near):
+            rows = self._every.part(self._near)
+            s = rows.room(self._middle)
+            point = _Point(self._middle, s, np.where(rows.bound, 1.0 / s, 0.0))
+            self._start = rows, point, _Newton(rows, point)
+        return self._start
 
     def _center(self) -> bool:
         """Find the point with the largest product of distances to all sides, if there is one.
@@ -188,7 +199,7 @@ class InteriorPrograms:
                 share = newton.shares()
                 share[: self._columns] = np.inf
                 self._near = np.flatnonzero(share >= NEAR * self._columns / len(share))
-                self._middle = point.x
+                self._middle, self._start = point.x, None
                 return True
         return False
 
@@ -203,17 +214,16 @@ class InteriorPrograms:
         return True
 
 
-def _ahead(rows: _Rows, point: _Point, off: Array, gap: float) -> _Point:
-    """Predict how far mu can fall, and go there."""
-    newton = _Newton(rows, point)
-    error = np.where(rows.bound, rows.room(point.x) - point.s, 0.0)
+def _ahead(newton: _Newton, point: _Point, off: Array, gap: float) -> _Point:
+    """Predict how far mu can fall, and go there; slacks are the room that there is."""
+    bound = newton.rows.bound
     target = -point.s * point.z
-    predicted = newton.step(point, off, error, target)
+    predicted = newton.step(point, off, 0.0, target)
     there = point.moved(predicted, *_lengths(point, predicted, 1.0))
-    left = (float(np.sum((there.s * there.z)[rows.bound])) / gap) ** 3
-    mean = gap / np.count_nonzero(rows.bound)
-    target = np.where(rows.bound, target + left * mean - predicted.s * predicted.z, 0.0)
-    move = newton.step(point, off, error, target)
+    left = (float(np.sum((there.s * there.z)[bound])) / gap) ** 3
+    mean = gap / np.count_nonzero(bound)
+    target = np.where(bound, target + left * mean - predicted.s * predicted.z, 0.0)
+    move = newton.step(point, off, 0.0, target)
     return point.moved(move, *_lengths(point, move, KEEPS))
 
 
@@ -221,7 +231,7 @@ class _Newton:
     """The equations of a step, solved for several right sides."""
 
     def __init__(self, rows: _Rows, point: _Point) -> None:
-        self._rows = rows
+        self.rows = rows
         self._scaled = rows.A * np.sqrt((point.z / point.s).sum(axis=0))[:, None]
         H = self._scaled.T @ self._scaled
         self._size = np.sqrt(np.maximum(np.diag(H), 1e-300))
@@ -246,9 +256,15 @@ class _Newton:
         shares: Array = np.einsum('mi,im->m', scaled, each)
         return shares
 
-    def step(self, point: _Point, off: Array, error: Array, target: Array) -> _Point:
+    def steeper(self, times: float) -> _Newton:
+        """Return the equations with all multipliers so many times larger."""
+        other = copy(self)
+        other._size = np.sqrt(times) * self._size
+        return other
+
+    def step(self, point: _Point, off: Array, error: Array | float, target: Array) -> _Point:
         """Return changes that make G'z = c, G x + s = h, and s z larger by `target`."""
-        A, bound = self._rows.A, self._rows.bound
+        A, bound = self.rows.A, self.rows.bound
         pull = (target - point.z * error) / point.s
         x = self.solved(off - A.T @ (pull[0] - pull[1]))
         value = A @ x

@@ -36,6 +36,7 @@ FORCES = tuple(  # names of force and moment of a sensor
 EFFORTS, WRENCH = 'effort', 'wrench'  # what the second columns are
 TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'time_ns')
 NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
+SHORT = 2.0**20  # [s] below which a float is nearer to a time than a quarter of a nanosecond
 LATEST = 9 * 10**18  # [ns] that a stamp can hold
 BLOCK = 20_000  # lines that are in memory as text
 
@@ -247,7 +248,8 @@ class _Table:
         try:
             self._numbers.append(self._parsed(lines))
             if self._time is not None:
-                self._times += [line.split(self._delimiter)[self._time] for line in lines]
+                last = self._time + 1
+                self._times += [line.split(self._delimiter, last)[self._time] for line in lines]
         except (ValueError, IndexError):
             for offset, line in enumerate(lines):
                 self._add_line(line, self._line + 1 + offset)
@@ -294,6 +296,9 @@ class _Table:
             assert rate is not None
             stamps: IntArray = np.round(np.arange(len(self.numbers())) * (1e9 / rate))
             return stamps.astype(np.int64)
+        short = _short_times(self._times)
+        if short is not None:
+            return short
         times = [Decimal(text.strip()) for text in self._times]
         first = next((t for t in times if t.is_finite() and abs(t) < LATEST), Decimal(0))
         scale = 1 if abs(first) > NANOSECONDS else 10**9
@@ -308,3 +313,15 @@ class _Table:
         if not self._bad:
             return []
         return [f'{len(self._bad)} lines are not rows of numbers, the first is {self._bad[0]}']
+
+
+def _short_times(times: list[str]) -> IntArray | None:
+    """Stamps of seconds that a float tells to the nanosecond; None if any are others."""
+    try:
+        seconds = np.array([float(text) for text in times])
+    except ValueError:
+        return None
+    if not (np.abs(seconds) < SHORT).all():  # long, torn, or counted in nanoseconds
+        return None
+    stamps: IntArray = np.rint(1e9 * seconds).astype(np.int64)
+    return stamps

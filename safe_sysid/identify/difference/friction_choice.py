@@ -15,13 +15,14 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
+from safe_sysid.identify.difference.row_products import joint_grams
 from safe_sysid.identify.difference.rows import (
     DifferenceRows,
     Stretch,
     rows_of,
     with_load_of,
 )
-from safe_sysid.identify.difference.shared_fit import joint_fit, joint_grams, payload_prior
+from safe_sysid.identify.difference.shared_fit import joint_fit, payload_prior
 from safe_sysid.model.robot_model import RobotModel
 
 CREEPS = (0.005, 0.01, 0.02, 0.05)  # [rad/s]

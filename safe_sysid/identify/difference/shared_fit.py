@@ -16,6 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.difference.row_products import patterns_of, row_products
 from safe_sysid.identify.difference.rows import DifferenceRows
 
 THRESHOLD = 1e-3  # of the largest singular value: directions below are left as they are
@@ -101,35 +102,30 @@ class JointFit:
 def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD) -> SharedFit:
     """Fit x and phi, which is 0 to deviations (10,) that are known before."""
     p = rows.Y.shape[2]
-    columns = _columns(rows)
-    first = joint_fit(joint_grams(rows), rows.counts.sum(axis=0), prior, threshold)
+    products = row_products(rows)
+    first = joint_fit(products.by_joint(), rows.counts.sum(axis=0), prior, threshold)
     spread = np.diag(first.sigma**2)
-    residual = columns @ np.concatenate([-first.x, -first.z[-10:], [1.0]])
+    residual = _residual(rows, first.x, first.z[-10:])
     for _ in range(JOINED_PASSES):
-        spread = _spread(residual, rows.counts, len(first.z), spread)
-        weighted = whitened(columns, rows.counts, spread).reshape(-1, p + 11)
-        G = weighted.T @ weighted
+        spread = _spread(residual * rows.counts, rows.counts, len(first.z), spread)
+        G = products.weighted(spread)
         basis = _basis(G[:p, :p], threshold)
         z, covariance = _solved(G, basis, prior)
         k = basis.shape[1]
-        residual = columns @ np.concatenate([-basis @ z[:k], -z[k:], [1.0]])
-    phi = z[k:] if rows.loaded.any() else np.zeros(10)
-    predicted = rows.Y @ (basis @ z[:k]) + (rows.Y_L @ phi) * rows.loaded[:, None]
-    return SharedFit(basis, z[:k], phi, spread, covariance, rows.tau - predicted)
+        phi = z[k:] if rows.loaded.any() else np.zeros(10)
+        residual = _residual(rows, basis @ z[:k], phi)
+    return SharedFit(basis, z[:k], phi, spread, covariance, residual)
+
+
+def _residual(rows: DifferenceRows, x: Array, phi: Array) -> Array:
+    """What is left of the torques, (N, n) [N m]."""
+    left: Array = rows.tau - rows.Y @ x - (rows.Y_L @ phi) * rows.loaded[:, None]
+    return left
 
 
 def information(rows: DifferenceRows, spread: Array) -> Array:
     """Weighted products of the columns of x and phi, (p + 10, p + 10)."""
-    columns = _columns(rows)[:, :, :-1]
-    weighted = whitened(columns, rows.counts, spread).reshape(-1, columns.shape[2])
-    products: Array = weighted.T @ weighted
-    return products
-
-
-def joint_grams(rows: DifferenceRows) -> Array:
-    """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
-    table = _columns(rows)
-    return np.array([table[:, j].T @ table[:, j] for j in range(table.shape[1])])
+    return row_products(rows).weighted(spread)[:-1, :-1]
 
 
 def joint_fit(
@@ -184,21 +180,12 @@ def whiteners(counts: AnyArray, spread: Array) -> Array:
 
 def _whiteners(counts: AnyArray, spread: Array) -> tuple[Array, IntArray]:
     """Such a matrix for each pattern of joints that count, and the pattern of each time."""
-    number = counts @ (1 << np.arange(counts.shape[1]))  # of the joints that count
-    _, first, which = np.unique(number, return_index=True, return_inverse=True)
-    found = np.zeros((len(first), *spread.shape))
-    for matrix, pattern in zip(found, counts[first], strict=True):
+    patterns, which = patterns_of(counts)
+    found = np.zeros((len(patterns), *spread.shape))
+    for matrix, pattern in zip(found, patterns, strict=True):
         some = np.ix_(pattern, pattern)
         matrix[some] = np.linalg.inv(np.linalg.cholesky(spread[some]))
-    return found, which.ravel()
-
-
-def _columns(rows: DifferenceRows) -> Array:
-    """All columns and the torque, 0 where a joint stands, (N, n, p + 11)."""
-    held = rows.Y_L * rows.loaded[:, None, None]
-    table = np.concatenate([rows.Y, held, rows.tau[:, :, None]], axis=2)
-    counted: Array = table * rows.counts[:, :, None]
-    return counted
+    return found, which
 
 
 def _spread(residual: Array, counts: AnyArray, unknowns: int, before: Array) -> Array:

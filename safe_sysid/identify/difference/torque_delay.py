@@ -18,8 +18,9 @@ from scipy.interpolate import CubicSpline
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.friction_choice import PRIOR
+from safe_sysid.identify.difference.row_products import joint_grams
 from safe_sysid.identify.difference.rows import DifferenceRows
-from safe_sysid.identify.difference.shared_fit import joint_fit, joint_grams
+from safe_sysid.identify.difference.shared_fit import joint_fit
 
 SURE = 3.0  # deviations from which on a delay is corrected, if that pays too
 SEEN = 1.0  # deviations from which on a refusal names it

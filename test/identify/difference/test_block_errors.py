@@ -11,13 +11,9 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.block_errors import block_errors, correlation_time
 from safe_sysid.identify.difference.friction_terms import FrictionTerms, standing
 from safe_sysid.identify.difference.held_out_pieces import Pieces, held_out_pieces
+from safe_sysid.identify.difference.row_products import joint_grams
 from safe_sysid.identify.difference.rows import rows_of, stretch_of
-from safe_sysid.identify.difference.shared_fit import (
-    joint_fit,
-    joint_grams,
-    payload_prior,
-    shared_fit,
-)
+from safe_sysid.identify.difference.shared_fit import joint_fit, payload_prior, shared_fit
 from safe_sysid.identify.difference.spectral_blocks import largest_seen, spectral_blocks
 from safe_sysid.model.dynamics.regressors import standard_regressor
 

@@ -1,0 +1,113 @@
+"""Products of the columns of rows: of x, of phi and of the torque, for any weights of joints.
+
+Torque of a joint knows nothing of the links before it, nor of the friction of others, so most
+columns of a joint are 0. Those that are not stand beside each other, joint after joint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.identify.difference.rows import DifferenceRows
+
+
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """Columns of every joint that are not 0, its payload's and its torque; 0 where it stands."""
+
+    table: Array  # (N, w)
+    places: list[IntArray]  # of each joint's columns among those of x, phi and torque
+    ends: IntArray  # (n + 1,) of each joint's columns in the table
+
+
+@dataclass(frozen=True, eq=False)
+class RowProducts:
+    """Products of rows of one pattern of moving joints, pattern after pattern."""
+
+    size: int  # p + 11
+    places: list[IntArray]
+    ends: IntArray
+    patterns: AnyArray  # (P, n) bool
+    products: list[Array]  # (w, w) each
+
+    def weighted(self, spread: Array) -> Array:
+        """Sum of rows made uncorrelated, of joints with this covariance, (p + 11, p + 11)."""
+        total = np.zeros((self.size, self.size))
+        weights = [inverse_of_moving(pattern, spread) for pattern in self.patterns]
+        for j, first in enumerate(self.places):
+            for k, second in enumerate(self.places[: j + 1]):
+                block = sum(
+                    weight[j, k] * product[self._of(j), self._of(k)]
+                    for weight, product in zip(weights, self.products, strict=True)
+                )
+                total[np.ix_(first, second)] += block
+                if k < j:
+                    total[np.ix_(second, first)] += np.transpose(block)
+        return total
+
+    def by_joint(self) -> Array:
+        """Products joint by joint, (n, p + 11, p + 11)."""
+        found = np.zeros((len(self.places), self.size, self.size))
+        for j, place in enumerate(self.places):
+            block = np.sum([product[self._of(j), self._of(j)] for product in self.products], axis=0)
+            found[j][np.ix_(place, place)] = block
+        return found
+
+    def _of(self, joint: int) -> slice:
+        return slice(self.ends[joint], self.ends[joint + 1])
+
+
+def row_products(rows: DifferenceRows) -> RowProducts:
+    """Multiply columns of all joints with each other."""
+    packed = _packed(rows)
+    patterns, which = patterns_of(rows.counts)
+    products = []
+    for i in range(len(patterns)):
+        table = packed.table if len(patterns) == 1 else packed.table[which == i]
+        products.append(table.T @ table)
+    return RowProducts(rows.Y.shape[2] + 11, packed.places, packed.ends, patterns, products)
+
+
+def joint_grams(rows: DifferenceRows) -> Array:
+    """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
+    packed, size = _packed(rows), rows.Y.shape[2] + 11
+    found = np.zeros((len(packed.places), size, size))
+    for j, place in enumerate(packed.places):
+        table = packed.table[:, packed.ends[j] : packed.ends[j + 1]]
+        found[j][np.ix_(place, place)] = table.T @ table
+    return found
+
+
+def patterns_of(counts: AnyArray) -> tuple[AnyArray, IntArray]:
+    """Patterns of joints that count, (P, n) bool, and the pattern of each time, (N,)."""
+    number = counts @ (1 << np.arange(counts.shape[1]))
+    _, first, which = np.unique(number, return_index=True, return_inverse=True)
+    return counts[first], which.ravel()
+
+
+def inverse_of_moving(pattern: AnyArray, spread: Array) -> Array:
+    """Inverse covariance of the joints that count, 0 for others, (n, n)."""
+    inverse = np.zeros_like(spread)
+    some = np.ix_(pattern, pattern)
+    inverse[some] = np.linalg.inv(spread[some])
+    return inverse
+
+
+def _packed(rows: DifferenceRows) -> _Packed:
+    N, n, p = rows.Y.shape
+    shown = [np.flatnonzero(each) for each in rows.Y.any(axis=0)]
+    payload = p + np.arange(11)
+    places = [np.concatenate([columns, payload]) for columns in shown]
+    ends = np.concatenate([[0], np.cumsum([len(place) for place in places])])
+    table = np.empty((N, ends[-1]))
+    for j, columns in enumerate(shown):
+        here = table[:, ends[j] : ends[j + 1]]
+        here[:, :-11] = rows.Y[:, j, columns]
+        here[:, -11:-1] = rows.Y_L[:, j] * rows.loaded[:, None]
+        here[:, -1] = rows.tau[:, j]
+        if not rows.counts[:, j].all():
+            here *= rows.counts[:, j, None]
+    return _Packed(table, places, ends)
