@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import os
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,13 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.public_recordings import PUBLIC, public_logs
 from safe_sysid.bench.experiments.recorded_pairs import recorded_pair
 from safe_sysid.bench.processes import trial_processes
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.calibrate.even_log import EvenLog
-from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.identify.difference.against_empty import DifferenceProblem
-from safe_sysid.identify.difference.gain_calibration import GainRecordings, calibrated_gains
 from safe_sysid.identify.difference.self_test import PieceResult, SelfTest, result_of, self_test
-from safe_sysid.measure.csv_log import Columns
-from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
-from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 
 ARMS = ('two_link', 'ur5e', 'lbr_med7')
@@ -28,37 +23,6 @@ TRIALS, QUICK_TRIALS = 200, 4
 PIECE = 10.0  # [s]
 GAIN_ERROR = 0.01  # share that is promised, and used up at random
 WORD_AFTER = 10  # trials
-
-
-@dataclass(frozen=True)
-class RealRecording:
-    """An empty recording of a real arm that somebody else made, where it is at hand."""
-
-    urdf: str
-    file: str
-    sign: float = 1.0
-    rate: float | None = None
-    known: tuple[str, float] | None = None  # recording with a body and its mass [kg], which tell
-    # the gains
-
-
-REAL = {
-    'panda_1khz': RealRecording('ros2bag_unisa/panda_arm.urdf', 'panda_1khz/panda_1khz.csv'),
-    'ur10_bag': RealRecording(
-        'ros2bag_unisa/ur10_robot.urdf', 'ros2bag_unisa/ur10_exciting_trajectory.db3'
-    ),
-    'ur10e_current': RealRecording(
-        'ur10e_current/ur10e.urdf',
-        'ur10e_current/empty_50s.csv',
-        known=('ur10e_current/loaded_2805g_50s.csv', 2.805),
-    ),
-    'med7_tian': RealRecording(
-        'kuka_med7_tian/med7dock.urdf',
-        'kuka_med7_tian/measurements_with_ext_tau_1_dgr.csv',
-        sign=-1.0,
-        rate=100.0,
-    ),
-}
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
@@ -163,8 +127,8 @@ def simulated_result(number: int, seed: int) -> PieceResult:
 
 def _at_hand(folder: Path, progress: Progress) -> list[str]:
     """Names of the real recordings that are there."""
-    found = [name for name, real in REAL.items() if (folder / real.file).exists()]
-    missing = [name for name in REAL if name not in found]
+    found = [name for name, about in PUBLIC.items() if (folder / about.file).exists()]
+    missing = [name for name in PUBLIC if name not in found]
     if missing:
         progress(f'{", ".join(missing)}: not in {folder}')
     return found
@@ -172,15 +136,5 @@ def _at_hand(folder: Path, progress: Progress) -> list[str]:
 
 def real_test(folder: Path, name: str, seed: int) -> SelfTest:
     """Test pieces of a real recording with bodies added to its torques."""
-    real = REAL[name]
-    arm = arm_of(str(folder / real.urdf), None)
-    model = arm.model
-    empty = RecordingChoice(folder / real.file, None, columns=Columns(rate=real.rate))
-    gain = np.full(model.n, real.sign)
-    if real.known is not None:
-        file, mass = real.known
-        pair = GainRecordings([empty], [RecordingChoice(folder / file)])
-        gain = calibrated_gains(arm, pair, mass)[0].gain
-    recording = recording_of_choice(empty, model.layout.joint_names)
-    logs = even_recording(recording, np.sign(gain), np.abs(gain), model.limits.is_continuous)
-    return self_test(_problem(model, logs, [logs]), PIECE, np.random.default_rng(seed))
+    arm, logs = public_logs(folder, name)
+    return self_test(_problem(arm.model, logs, [logs]), PIECE, np.random.default_rng(seed))
