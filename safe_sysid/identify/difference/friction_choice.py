@@ -95,8 +95,9 @@ def rows_at_estimate(
     """Rows with friction under load at the estimate of these rows."""
     rows = rows_of(model, stretches, terms)
     if terms.load:
+        count, fit = rows.counts.sum(axis=0), None
         for _ in range(ROUNDS):
-            fit = joint_fit(joint_grams(rows), rows.counts.sum(axis=0), PRIOR)
+            fit = joint_fit(joint_grams(rows), count, PRIOR, near=fit)
             rows = with_load_of(model, rows, stretches, terms, (fit.x, fit.z[-10:]))
     return rows
 

@@ -46,7 +46,7 @@ class Stretch:
     q: Array  # (M, n)
     qd: Array  # (M, n)
     qdd: Array  # (M, n)
-    bodies: Array  # (M, n, 10 n) regressor of the bodies
+    bodies: Array  # (M n, 10 n) regressor of the bodies
     filtered: Array  # (N, n, 14 n) regressor behind the filter, at the rows; Coulomb still 0
     into_joint: Array  # (10, 10) payload in the frame of the last joint, of that in its own
     tau: Array  # (N, n) [N m]
@@ -126,7 +126,7 @@ def stretch_of(
         q,
         qd,
         qdd,
-        np.ascontiguousarray(W[:, :, : 10 * model.n]),
+        W[:, :, : 10 * model.n].reshape(-1, 10 * model.n),
         low_pass_at(W, working, cutoff, kept),
         into_joint,
         low_pass_at(tau, working, cutoff, kept),
@@ -158,7 +158,7 @@ def _rows(
     phi: Array | None,
 ) -> DifferenceRows:
     N, n = s.tau.shape
-    signals = terms.signals((s.q, s.qd, s.qdd), s.bodies @ _bodies(model, s, x, phi))
+    signals = terms.signals((s.q, s.qd, s.qdd), _load(model, s, x, phi))
     Y = np.zeros((N, n, 14 * n + n * len(signals)))
     Y[:, :, : 14 * n] = s.filtered
     joints, coulomb = np.arange(n), model.layout.joint_entries('Fc').start
@@ -192,9 +192,17 @@ def with_load_of(
     n, Y = model.n, rows.Y.copy()
     joints = np.arange(n)
     for number, s in enumerate(stretches):
-        load = s.low_passed(terms.loaded(s.qd, s.bodies @ _bodies(model, s, *estimate)))
+        load = s.low_passed(terms.loaded(s.qd, _load(model, s, *estimate)))
         Y[np.flatnonzero(rows.stretch == number)[:, None], joints, 14 * n + joints] = load
     return replace(rows, Y=Y)
+
+
+def _load(model: RobotModel, s: Stretch, x: Array | None, phi: Array | None) -> Array:
+    """Torque of all that moves, (M, n) [N m]."""
+    if x is None and phi is None:
+        return np.zeros_like(s.q)
+    torque: Array = s.bodies @ _bodies(model, s, x, phi)
+    return torque.reshape(s.q.shape)
 
 
 def _bodies(model: RobotModel, s: Stretch, x: Array | None, phi: Array | None) -> Array:
