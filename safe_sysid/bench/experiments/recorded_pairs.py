@@ -91,6 +91,18 @@ def recorded_pair(
     return RecordedPair(model, empty, loaded, payload)
 
 
+def minute_at_1khz(model: RobotModel, rng: np.random.Generator) -> RecordedPair:
+    """Simulate a minute without a body and a minute with one, at 1 kHz."""
+    truth = altered(model, rng)
+    faults = imperfections(rng, model.n, gain_error=0.01)
+    com = np.array([0.02, 0.03, 0.10])
+    payload = inertia.from_mass_com_inertia(np.array(2.0), com, 0.004 * np.eye(3))
+    empty, loaded = (
+        _recorded(truth, rng, faults, 1000.0, 60.0, held) for held in (np.zeros(10), payload)
+    )
+    return RecordedPair(model, [empty], loaded, payload)
+
+
 def _recorded(
     truth: RobotModel, rng: np.random.Generator, faults: Imperfections, rate: float,
     seconds: float, payload: Array,

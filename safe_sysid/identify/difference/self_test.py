@@ -120,9 +120,11 @@ class SelfTest:
         if not self.results:
             return f'Self-test, pieces of {self.seconds:g} s: none is long enough.'
         table = self.as_mapping()
+        begin = f'Self-test: {table["pieces"]} bodies in empty pieces of {self.seconds:g} s'
+        if table['rms_kg'] is None:
+            return f'{begin}: all refused, {self.results[0].refused}'
         lines = [
-            f'Self-test: {table["pieces"]} bodies in empty pieces of {self.seconds:g} s, off by '
-            f'{table["rms_kg"]:.3f} kg rms, {table["largest_kg"]:.3f} kg at most',
+            f'{begin}, off by {table["rms_kg"]:.3f} kg rms, {table["largest_kg"]:.3f} kg at most'
         ]
         for kind in ('statistical', 'guaranteed'):
             of = table[kind]
