@@ -19,11 +19,10 @@ from safe_sysid.config import (
     Share,
 )
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import read_payload
-from safe_sysid.model.promised_friction import PromisedFriction, promised_friction
+from safe_sysid.model.promised_friction import PromisedFriction, friction_of_loop
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.sets.interval import Interval
@@ -33,7 +32,7 @@ from safe_sysid.track.seen_law import Sampling
 
 Timing = Annotated[str, OneOf(('real_time', 'lockstep'))]
 Seen = Annotated[str, OneOf(('ideal', 'described'))]
-Promised = Annotated[str, OneOf(('none', 'statistical'))]
+Promised = Annotated[str, OneOf(('guaranteed', 'statistical', 'none'))]
 Body = Annotated[tuple[Finite, ...], Entries(10, 10)]  # numbers that describe a body
 Period = Annotated[
     float, Range(at_least=1e-9, less_than=10.0)
@@ -126,7 +125,7 @@ class LoopSettings(Settings):
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
-    promise: Promised = 'none'  # statistical: friction left open by the prior, as calibrate saw it
+    promise: Promised = 'guaranteed'  # intervals of calibrate for friction left open, if they are
 
     @property
     def is_lockstep(self) -> bool:
@@ -159,4 +158,4 @@ class LoopSettings(Settings):
         return model.with_payload(read_payload(self.payload)) if self.payload else model
 
     def _promised(self) -> PromisedFriction | None:
-        return promised_friction(arm_of(self.robot, None)) if self.promise != 'none' else None
+        return friction_of_loop(self.robot, self.promise)

@@ -94,7 +94,8 @@ def read_loop(
     expected = common.payload if payload is None else payload
     held = None if isinstance(expected, Load) else expected
     shape = read_payload(held) if isinstance(held, str) and held else held or None
-    bare = arm.model if common.promise == 'none' else promised_friction(arm).of(arm.model)
+    promised = promised_friction(arm, common.promise)
+    bare = arm.model if promised is None else promised.of(arm.model)
     model = bare if shape is None else bare.with_payload(shape)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(

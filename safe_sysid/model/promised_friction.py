@@ -1,7 +1,9 @@
 """Friction of an arm as its empty recordings tell it: the promise that calibration leaves.
 
-ARM.promise.yaml has intervals of Coulomb and viscous friction. They are statistical: so many of
-100 or 1000 repetitions of such recordings give intervals that contain what the arm has.
+ARM.promise.yaml has two kinds of intervals of Coulomb and viscous friction. Statistical: so many
+of 1000 repetitions of such recordings give intervals that contain what the arm has. Guaranteed:
+they contain it if no block's spectrum of model error is so many times larger than the largest
+seen. The loop takes those by itself where they are, the statistical ones by name only.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import numpy as np
 
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.arm import Arm
+from safe_sysid.model.arm import Arm, arm_of
+from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty, Width
 
@@ -35,9 +38,23 @@ class PromisedFriction:
         return replace(model, uncertainty=self.widths.over(model.uncertainty))
 
 
-def promised_friction(arm: Arm) -> PromisedFriction:
-    """Read the promise beside the URDF of an arm, or say why there is none to rely on."""
-    path = arm.urdf.with_name(f'{arm.urdf.stem}.promise.yaml')
+def friction_of_loop(robot: str, kind: str) -> PromisedFriction | None:
+    """Read what a loop takes of the promise beside the arm that its file names, if anything."""
+    config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)
+    is_asked = kind == 'statistical'
+    if kind == 'none' or not (is_asked or _beside(urdf_path(config, read_facts(config))).exists()):
+        return None
+    return promised_friction(arm_of(robot, None), kind)
+
+
+def promised_friction(arm: Arm, kind: str) -> PromisedFriction | None:
+    """Read the promise beside the URDF of an arm, or say why there is none to rely on.
+
+    What is not asked for by name may be missing, and is left out where it is not for the loop.
+    """
+    path = _beside(arm.urdf)
+    if kind == 'none' or (kind == 'guaranteed' and not path.exists()):
+        return None
     if not path.exists():
         raise ConfigError(
             f'there is no {path}: safe-sysid calibrate writes it beside the arm; without it give '
@@ -45,32 +62,79 @@ def promised_friction(arm: Arm) -> PromisedFriction:
         )
     content = read_yaml(path)
     try:
-        return _read(content, path, arm)
+        _check(content, path, arm)
+        return (_guaranteed if kind == 'guaranteed' else _statistical)(content, path, arm)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(f'{path} is not what calibrate has written ({error!r})') from error
 
 
-def _read(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
-    _check(content, path, arm)
-    friction, layout = content['friction'], arm.model.layout
-    widths = {}
-    for kind, label in KINDS.items():
-        ends = [friction['intervals'][name][label] for name in layout.joint_names]
-        if None not in ends:
-            figure = arm.model.theta[layout.joint_entries(label)][:, None]
-            widths[kind] = Width((0.0,), tuple(np.abs(np.array(ends) - figure).max(axis=1)))
-    told = ' and '.join(f'{kind} friction' for kind in widths) or 'no friction'
-    recordings = ', '.join(about['name'] for about in content['recordings'])
+def _beside(urdf: Path) -> Path:
+    return urdf.with_name(f'{urdf.stem}.promise.yaml')
+
+
+def _guaranteed(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
+    """Return what holds for the largest errors seen, or only the reason why it is left out."""
+    given = content['friction'].get('guaranteed')
+    reason = _missing_terms(content)
+    if given is None:
+        reason = 'it was written before it had guaranteed intervals'
+    if reason is not None or given is None:
+        return PromisedFriction(
+            Uncertainty(), f'friction is not that of {path.name}: {reason} (promise: guaranteed)'
+        )
+    widths = _widths(given['intervals'], arm)
     return PromisedFriction(
-        Uncertainty(**widths),
-        f'{told} is within the intervals of {path.name}, for each joint, in '
-        f'{100 * friction["confidence"]:g} % of repetitions of its recordings ({recordings}), if '
-        'the unit of their effort is right: no bound (promise: statistical)',
+        widths,
+        f'{_kinds(widths)} is within the guaranteed intervals of {path.name}, for each joint, if '
+        f"no block's spectrum of model error is above {given['factor']:g} times the largest seen "
+        f'in {given["blocks"]} blocks of {_names(content)}, friction is Coulomb and viscous, '
+        'and the unit of the effort is right (promise: guaranteed)',
     )
 
 
+def _statistical(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
+    friction = content['friction']
+    reason = _missing_terms(content)
+    if reason is not None:
+        raise ConfigError(f'{path}: {reason}; give `promise: none` and state widths that cover it')
+    widths = _widths(friction['intervals'], arm)
+    return PromisedFriction(
+        widths,
+        f'{_kinds(widths)} is within the intervals of {path.name}, for each joint, in '
+        f'{100 * friction["confidence"]:g} % of repetitions of its recordings ({_names(content)}), '
+        'if the unit of their effort is right: no bound (promise: statistical)',
+    )
+
+
+def _widths(intervals: dict[str, Any], arm: Arm) -> Uncertainty:
+    """Widths about the figures of the arm, of kinds of which every joint has an interval."""
+    layout, widths = arm.model.layout, {}
+    for kind, label in KINDS.items():
+        ends = [intervals[name][label] for name in layout.joint_names]
+        if None not in ends:
+            figure = arm.model.theta[layout.joint_entries(label)][:, None]
+            widths[kind] = Width((0.0,), tuple(np.abs(np.array(ends) - figure).max(axis=1)))
+    return Uncertainty(**widths)
+
+
+def _kinds(widths: Uncertainty) -> str:
+    found = [kind for kind in KINDS if getattr(widths, kind) is not None]
+    return ' and '.join(f'{kind} friction' for kind in found) or 'no friction'
+
+
+def _names(content: dict[str, Any]) -> str:
+    return ', '.join(about['name'] for about in content['recordings'])
+
+
+def _missing_terms(content: dict[str, Any]) -> str | None:
+    """Return which friction of the recordings a loop does not know."""
+    terms = ', '.join(content['friction']['terms'])
+    sentence = f'the recordings ask for {terms} friction, which the loop does not have'
+    return sentence if terms else None
+
+
 def _check(content: dict[str, Any], path: Path, arm: Arm) -> None:
-    """Refuse the promise of another arm, and one of friction that the loop does not know."""
+    """Refuse the promise of another arm."""
     given, sensors = content.get('arm', {}), arm.model.sensors
     if content.get('version') != VERSION or 'confidence' not in content.get('friction', {}):
         raise ConfigError(f'{path} was written by another version: calibrate again')
@@ -82,9 +146,3 @@ def _check(content: dict[str, Any], path: Path, arm: Arm) -> None:
     now = np.array([sensors.effort_sign, sensors.effort_scale])
     if not np.allclose(now, [given['effort_sign'], given['effort_scale']]):
         raise ConfigError(f'{path} is about another sign or scale of the effort: calibrate again')
-    if content['friction']['terms']:
-        terms = ', '.join(content['friction']['terms'])
-        raise ConfigError(
-            f'{path}: the recordings ask for {terms} friction, which the loop does not have; '
-            'give `promise: none` and state widths that cover it'
-        )

@@ -110,11 +110,54 @@ def test_the_loop_takes_friction_from_the_promise_where_it_is_told_to(folder):
     )
 
 
+def test_the_loop_takes_guaranteed_intervals_of_friction_unless_told_otherwise(folder):
+    """They hold the true friction, and the loop says what they rest on."""
+    robot, body = folder / 'out' / 'two_link.yaml', loop_of('two_link', 'none').prior
+    arm, truth = (
+        LoopSettings(str(robot), body).arm(), TwoLinks(np.random.default_rng(1)).truth.theta,
+    )  # fmt: skip
+    wide = loop_of(robot, 'none').arm().prior.bounds
+    for label in ('Fc', 'Fv'):
+        place = arm.model.layout.joint_entries(label)
+        bounds = arm.prior.bounds
+        assert (bounds.lower[place] <= truth[place]).all()
+        assert (truth[place] <= bounds.upper[place]).all()
+        assert (bounds.radius[place] < wide.radius[place]).all()
+    assert any('guaranteed intervals of two_link.promise' in x for x in arm.sentences)
+    assert (
+        LoopSettings('two_link', body)
+        .arm()
+        .prior.bounds.contains(  # none beside it: as before
+            loop_of('two_link', 'none').arm().prior.theta
+        )
+    )
+
+
+def test_what_the_loop_would_take_by_itself_is_refused_or_left_out_with_the_reason(folder):
+    robot, body = folder / 'out' / 'two_link.yaml', loop_of('two_link', 'none').prior
+    file = folder / 'out' / 'two_link.promise.yaml'
+    before = file.read_text('utf-8')
+    file.write_text(before.replace('urdf_sha256: ', 'urdf_sha256: 0'), 'utf-8')
+    with pytest.raises(ConfigError, match='has changed since'):
+        LoopSettings(str(robot), body).arm()
+    wide = loop_of(robot, 'none').arm().prior.bounds
+    for old, new, reason in (
+        ('terms: []', 'terms: [quadratic]', 'ask for quadratic friction'),
+        ('guaranteed:', 'other:', 'written before it had'),
+    ):
+        assert old in before
+        file.write_text(before.replace(old, new), 'utf-8')
+        arm = LoopSettings(str(robot), body).arm()
+        assert any(reason in sentence for sentence in arm.sentences)
+        np.testing.assert_array_equal(arm.prior.bounds.upper, wide.upper)
+    file.write_text(before, 'utf-8')
+
+
 def test_python_reads_a_loop_with_the_same_friction(folder, tmp_path):
     robot, file = folder / 'out' / 'two_link.yaml', tmp_path / 'loop.yaml'
     told = loop_of(robot)
     body = {end: list(getattr(told.prior, end)) for end in ('lower', 'nominal', 'upper')}
-    for promise in ('statistical', 'none'):
+    for promise in ('guaranteed', 'statistical', 'none'):
         common = {'robot': str(robot), 'promise': promise, 'prior': body}
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': common}}), 'utf-8')
         prior = read_loop(arm_of(str(robot), None), file).prior

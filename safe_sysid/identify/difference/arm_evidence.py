@@ -15,6 +15,7 @@ from safe_sysid.identify.difference.against_empty import DifferenceProblem, Empt
 from safe_sysid.identify.difference.block_errors import block_errors, correlation_time
 from safe_sysid.identify.difference.friction_choice import PRIOR, held_out_residuals
 from safe_sysid.identify.difference.guaranteed import ARM_BOX, Promise, promise_of
+from safe_sysid.identify.difference.guaranteed_friction import factor_of, parameter_bounds
 from safe_sysid.identify.difference.motion_band import MotionBand, cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import (
@@ -23,8 +24,14 @@ from safe_sysid.identify.difference.shared_fit import (
     information,
     shared_fit,
 )
-from safe_sysid.identify.difference.spectral_blocks import BAND, LONGEST, spectral_blocks
+from safe_sysid.identify.difference.spectral_blocks import (
+    BAND,
+    LONGEST,
+    SpectralBlocks,
+    spectral_blocks,
+)
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
 
 CONFIDENCE = 0.999  # of intervals of friction, under repetitions of the recordings
 TOLD = 1.0 - 1e-6  # length of a parameter's part in the directions that rows tell apart
@@ -39,6 +46,7 @@ class ArmEvidence:
     empty: EmptyArm
     promise: Promise
     held_out: Array  # (N, n) [N m] residuals of rows that had no part in the fit
+    guaranteed: Interval | None  # (2 n,) Fc, then Fv; None where no block is long enough
     drift: Array | None  # (n,) [N m] rms between recordings, beyond that inside them
 
     def as_mapping(self) -> dict[str, Any]:
@@ -58,6 +66,11 @@ class ArmEvidence:
                 'tried': dict(friction.table),
                 'confidence': CONFIDENCE,
                 'intervals': self._friction_intervals(),
+                'guaranteed': {
+                    'blocks': self.promise.blocks,
+                    'factor': factor_of(self.promise),
+                    'intervals': self._named(self.guaranteed),
+                },
             },
             'base': {
                 'rank': len(fit.u),
@@ -108,11 +121,16 @@ class ArmEvidence:
         directions = np.concatenate([fit.basis[places], np.zeros((2 * n, 10))], axis=1).T
         errors = block_errors(rows, fit, directions)
         half = student.ppf(0.5 * (1.0 + CONFIDENCE), errors.freedom) * errors.deviation
-        told = determined(rows, fit, places)
-        found = np.stack([fit.x[places] - half, fit.x[places] + half], axis=1)
-        ends = [
-            row.tolist() if is_told else None for row, is_told in zip(found, told, strict=True)
-        ]
+        return self._named(Interval(fit.x[places] - half, fit.x[places] + half))
+
+    def _named(self, found: Interval | None) -> dict[str, dict[str, list[float] | None]]:
+        """Return ends by joint and kind, those that rows tell."""
+        n = len(self.joints)
+        ends: list[list[float] | None] = [None] * (2 * n)
+        if found is not None:
+            told = determined(self.empty.rows, self.empty.fit, np.arange(10 * n, 12 * n))
+            for i in np.flatnonzero(told):
+                ends[i] = [float(found.lower[i]), float(found.upper[i])]
         return {name: {'Fc': ends[j], 'Fv': ends[n + j]} for j, name in enumerate(self.joints)}
 
 
@@ -141,8 +159,24 @@ def arm_evidence(model: RobotModel, recordings: Sequence[list[EvenLog]]) -> ArmE
     promise = promise_of(blocks, empty.rows, empty.fit)
     held_out = held_out_residuals(empty.rows)
     return ArmEvidence(
-        model.layout.joint_names, motion, empty, promise, held_out, _drift(empty, held_out)
-    )
+        model.layout.joint_names, motion, empty, promise, held_out,
+        _guaranteed_friction(blocks, empty, promise), _drift(empty, held_out),
+    )  # fmt: skip
+
+
+def _guaranteed_friction(
+    blocks: SpectralBlocks, empty: EmptyArm, promise: Promise
+) -> Interval | None:
+    """Bounds on Coulomb and viscous friction of all joints, wide where rows don't tell it."""
+    n = empty.rows.tau.shape[1]
+    places = np.arange(10 * n, 12 * n)
+    told = determined(empty.rows, empty.fit, places)
+    found = parameter_bounds(blocks, empty.rows, empty.fit, promise, places[told])
+    if found is None:
+        return None
+    lower, upper = np.full(2 * n, -np.inf), np.full(2 * n, np.inf)
+    lower[told], upper[told] = found.lower, found.upper
+    return Interval(lower, upper)
 
 
 def _drift(empty: EmptyArm, held_out: Array) -> Array | None:

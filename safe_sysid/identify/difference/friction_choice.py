@@ -2,7 +2,7 @@
 
 A term enters one at a time, and only where the held-out error falls by 2 % of itself, in nearly
 all folds. The loaded recording has no part in it. Springs, gravity compensators and coupled wrists
-are those of few arms, and tried where friction leaves much.
+are those of few arms, tried where friction leaves much, and taken where they explain a third.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ OF_FEW_ARMS = {  # tried where more than LARGE of the torque is left
     'coupled wrist': FrictionTerms(coupled=True),
 }
 LARGE = 0.05
+PAYS_OF_FEW = 1.0 / 3.0  # of the held-out error: a spring that is there takes most of it away, and
+# angles and their sines, which weight has too, take 20 % of an arm without one by chance
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,8 @@ def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoi
         tried = {name: errors(terms.with_term(more)) for name, more in candidates.items()}
         if len(table) == 1:
             table += [(name, float(np.mean(found))) for name, found in tried.items()]
-            useless = [x for x in OF_FEW_ARMS if x in tried and np.mean(tried[x]) >= np.mean(best)]
+            least = (1.0 - PAYS_OF_FEW) * np.mean(best)
+            useless = [x for x in OF_FEW_ARMS if x in tried and np.mean(tried[x]) > least]
             tried, candidates = _without(tried, useless), _without(candidates, useless)
         name = min(tried, key=lambda key: float(np.mean(tried[key])))
         falls = np.mean(tried[name]) < (1.0 - PAYS) * np.mean(best)

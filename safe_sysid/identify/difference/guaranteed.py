@@ -111,6 +111,23 @@ def guarantee(
     return Guarantee(box, None, factor, least, promise)
 
 
+def arm_rows(
+    blocks: SpectralBlocks, rows: DifferenceRows, fit: SharedFit, promise: Promise, factor: float
+) -> tuple[Observation, Interval, Array]:
+    """Rows of empty blocks, the range of s in them, and the axes of s in coordinates u."""
+    common = _common_rows(blocks, rows, fit, promise, np.zeros(rows.tau.shape[1]))
+    observation = replace(common.rows, delta=factor * common.seen + common.rounding)
+    return observation, common.arm, _axes(fit)[0]
+
+
+def _axes(fit: SharedFit) -> tuple[Array, Array, Array]:
+    """Axes of s in coordinates u, (k, k), as directions times deviations (k,), and both."""
+    k = len(fit.u)
+    values, vectors = np.linalg.eigh(fit.covariance[:k, :k])
+    scale = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    return vectors * scale, vectors, scale
+
+
 @dataclass(frozen=True, eq=False)
 class _CommonRows:
     """Rows of all blocks, of joints that move; their errors are those of a factor and a delay."""
@@ -150,9 +167,7 @@ def _common_rows(
 ) -> _CommonRows:
     """Rows in coordinates s of the arm, in deviations of the fit."""
     n, k = rows.tau.shape[1], len(fit.u)
-    values, vectors = np.linalg.eigh(fit.covariance[:k, :k])
-    scale = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
-    axes = vectors * scale
+    axes, vectors, scale = _axes(fit)
     tau = blocks.of(rows.tau)  # (blocks, K, n)
     arm = blocks.of(rows.Y @ (fit.basis @ axes))
     center = blocks.of(rows.Y @ fit.x)

@@ -52,7 +52,9 @@ class RowProducts:
         """Products joint by joint, (n, p + 11, p + 11)."""
         found = np.zeros((len(self.places), self.size, self.size))
         for j, place in enumerate(self.places):
-            block = np.sum([product[self._of(j), self._of(j)] for product in self.products], axis=0)
+            block = np.sum(
+                [product[self._of(j), self._of(j)] for product in self.products], axis=0
+            )
             found[j][np.ix_(place, place)] = block
         return found
 
@@ -97,7 +99,7 @@ def inverse_of_moving(pattern: AnyArray, spread: Array) -> Array:
 
 
 def _packed(rows: DifferenceRows) -> _Packed:
-    N, n, p = rows.Y.shape
+    N, _, p = rows.Y.shape
     shown = [np.flatnonzero(each) for each in rows.Y.any(axis=0)]
     payload = p + np.arange(11)
     places = [np.concatenate([columns, payload]) for columns in shown]

@@ -118,7 +118,7 @@ def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD)
 
 
 def _residual(rows: DifferenceRows, x: Array, phi: Array) -> Array:
-    """What is left of the torques, (N, n) [N m]."""
+    """Return what is left of the torques, (N, n) [N m]."""
     left: Array = rows.tau - rows.Y @ x - (rows.Y_L @ phi) * rows.loaded[:, None]
     return left
 
