@@ -50,7 +50,8 @@ class CalibrationResult(ShownAsText):
         """Write settings (YAML), URDF and MJCF of the calibrated arm, unless it is refused.
 
         Beside them stand the recordings with what they are worth (`.promise.npz`, `.yaml`), from
-        which `identify` compares a payload with the empty arm. Returns why these are missing.
+        which `identify` compares a payload with the empty arm. Returns which terms of friction
+        the recordings ask for, or why these are missing.
         """
         from safe_sysid.export.calibrated_arm import write_calibrated_arm
 
@@ -58,7 +59,7 @@ class CalibrationResult(ShownAsText):
         write_calibrated_arm(Path(folder), self.arm, self.found)
         return None if self.found.refused is not None else self._write_promise(Path(folder))
 
-    def _write_promise(self, folder: Path) -> str | None:
+    def _write_promise(self, folder: Path) -> str:
         from safe_sysid.identify.difference.arm_evidence import arm_evidence
         from safe_sysid.identify.difference.arm_promise import promise_path, write_promise
 
@@ -70,7 +71,7 @@ class CalibrationResult(ShownAsText):
         except MeasurementError as error:
             return f'{path} is not written: {error}'
         write_promise(path, replace(self.arm, urdf=urdf), self.recordings, evidence)
-        return None
+        return str(evidence.empty.friction)
 
     def report(self, folder: str | PathLike[str]) -> None:
         """Write the report (Markdown and HTML) and plots of held-out torques."""

@@ -117,9 +117,9 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
         bar.end()
     if options.out is not None:
         found.report(options.out)
-        missing = found.export(options.out)
-        if missing is not None:
-            print(missing, file=sys.stderr)
+        said = found.export(options.out)
+        if said is not None:
+            print(said, file=sys.stderr)
     return 0 if found.refused is None else REFUSED, str(found), found.as_dict()
 
 

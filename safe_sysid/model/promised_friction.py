@@ -101,8 +101,9 @@ def _statistical(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFrict
     return PromisedFriction(
         widths,
         f'{_kinds(widths)} is within the intervals of {path.name}, for each joint, in '
-        f'{100 * friction["confidence"]:g} % of repetitions of its recordings ({_names(content)}), '
-        'if the unit of their effort is right: no bound (promise: statistical)',
+        f'{100 * friction["confidence"]:g} % of repetitions of its recordings '
+        f'({_names(content)}), if the unit of their effort is right: no bound (promise: '
+        'statistical)',
     )
 
 

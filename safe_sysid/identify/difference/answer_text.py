@@ -131,7 +131,7 @@ def as_table(given: IdentifiedDifference) -> str:
     lines += [
         '',
         f'Left of the torque {behind}: {empty} empty, {loaded} loaded.',
-        *_friction(found),
+        *([str(found.friction)] if found.friction.table else []),
         f'{str(found.delay)[0].upper()}{str(found.delay)[1:]}.',
         '',
         f'{given.robot}, {given.loaded} against {", ".join(given.empty)}',
@@ -141,20 +141,6 @@ def as_table(given: IdentifiedDifference) -> str:
         *(f'  - {sentence}' for sentence in given.assumptions),
     ]
     return '\n'.join(lines)
-
-
-def _friction(found: PayloadDifference) -> list[str]:
-    """Return what each term would do to the error of parts that were held out."""
-    table = found.friction.table
-    if not table:
-        return []
-    taken = ', '.join(found.friction.terms.names) or 'none'
-    errors = ', '.join(f'{name} {100 * error:.1f} %' for name, error in table[1:])
-    return [
-        f'Held-out error of the empty arm with {table[0][0]} friction: '
-        f'{100 * table[0][1]:.1f} %; with one term more: {errors}. Taken: {taken} '
-        f'({100 * found.friction.error:.1f} %).'
-    ]
 
 
 def _limits(found: PayloadDifference, i: int) -> str:

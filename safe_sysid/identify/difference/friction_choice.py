@@ -57,6 +57,15 @@ class FrictionChoice:
     error: float  # held-out, share of the torque
     table: tuple[tuple[str, float], ...]  # every term tried, alone, with its held-out error
 
+    def __str__(self) -> str:
+        taken = ', '.join(self.terms.names) or 'none'
+        errors = ', '.join(f'{name} {100 * error:.1f} %' for name, error in self.table[1:])
+        return (
+            f'Held-out error of the empty arm with {self.table[0][0]} friction: '
+            f'{100 * self.table[0][1]:.1f} %; with one term more: {errors}. Taken: {taken} '
+            f'({100 * self.error:.1f} %).'
+        )
+
 
 def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoice:
     """Choose terms greedily by five-fold prediction of empty recordings."""
