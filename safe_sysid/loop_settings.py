@@ -125,7 +125,7 @@ class LoopSettings(Settings):
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
-    promise: Promised = 'guaranteed'  # intervals of calibrate for friction left open, if they are
+    promise: Promised = 'guaranteed'  # intervals of calibrate for friction without a width
 
     @property
     def is_lockstep(self) -> bool:
