@@ -100,7 +100,7 @@ def inverse_of_moving(pattern: AnyArray, spread: Array) -> Array:
 
 def _packed(rows: DifferenceRows) -> _Packed:
     N, _, p = rows.Y.shape
-    shown = [np.flatnonzero(each) for each in rows.Y.any(axis=0)]
+    shown = [np.flatnonzero(each) for each in np.asarray(rows.Y.any(axis=0))]
     payload = p + np.arange(11)
     places = [np.concatenate([columns, payload]) for columns in shown]
     ends = np.concatenate([[0], np.cumsum([len(place) for place in places])])
