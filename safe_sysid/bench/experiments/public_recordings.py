@@ -97,7 +97,7 @@ def _tx40(path: Path, joints: tuple[str, ...]) -> Recording:
     q = np.linalg.solve(gears, motors.T).T
     q[:, 1] -= np.pi / 2
     q[:, 2] += np.pi / 2
-    return _timed(path, joints, np.arange(len(q)) * TX40_STEP, q, torques @ gears)
+    return _timed(path, joints, np.arange(len(q), dtype=float) * TX40_STEP, q, torques @ gears)
 
 
 def _three_tables(path: Path, joints: tuple[str, ...]) -> Recording:
