@@ -37,7 +37,7 @@ FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
 ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
 LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
 LARGEST_OF_FEW = 4.0  # the same with few blocks
-ROUNDS = ((200.0, 0.1), (330.0, 3e-3))  # steps of programs and how near optima are told, for
+ROUNDS = ((300.0, 0.05), (330.0, 3e-3))  # steps of programs and how near optima are told, for
 # bounds with the error that a delay makes of any payload, then for those within these: twenty
 # programs of 12 steps, and some with cuts
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
