@@ -23,6 +23,7 @@ MODULES = {
     'excitation': ('excitation', 'excitation_text', 'excitation_text'),
     'kinematics': ('kinematics', 'kinematics', 'kinematics'),
     'mechanisms': ('mechanisms', 'mechanisms', 'mechanisms'),
+    'falsify': ('falsify.trials', 'falsify.trials', 'falsify.trials'),
 }
 
 

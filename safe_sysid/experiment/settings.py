@@ -16,6 +16,7 @@ NAMES = {
     'excitation': 'Motions under contact constraints, and what signals and regressions do',
     'kinematics': 'Geometry from noisy poses: how many, and random or D-optimal ones',
     'mechanisms': 'Tables 2, 4, 5 and 6: what can be known of published mechanisms',
+    'falsify': 'Falsification: closed loops searched for a promise that is not kept',
 }
 
 

@@ -65,11 +65,19 @@ def known(model: RobotModel) -> ParameterEstimate:
 
 def truth_of(model: RobotModel, rng: np.random.Generator) -> RobotModel:
     """Return an arm whose bodies can exist, with all that is unknown at ends of its bounds."""
+    n = model.n
+    links = np.array([rng.choice([-1.0, 1.0]) for _ in range(n)])
+    joints = rng.choice([-1.0, 1.0], 4 * n)
+    return truth_at(model, links, np.concatenate([joints[: 3 * n], rng.choice([-1.0, 1.0], n)]))
+
+
+def truth_at(model: RobotModel, links: Array, joints: Array) -> RobotModel:
+    """Return the arm at these ends: signs of every link (n,) and of Fc, Fv, Ia, beta (4 n,)."""
     theta: Array = model.theta.copy()
     n = model.n
-    for i in range(n):
-        theta[model.layout.inertial(i)] *= 1.0 + SHARE * rng.choice([-1.0, 1.0])
-    theta[10 * n :] *= 1.0 + SHARE * rng.choice([-1.0, 1.0], 4 * n)
+    for i, sign in enumerate(links):
+        theta[model.layout.inertial(i)] *= 1.0 + SHARE * sign
+    theta[10 * n :] *= 1.0 + SHARE * joints
     theta[model.layout.joint_entries('Fc')] = COULOMB
-    theta[model.layout.joint_entries('beta')] = OFFSET * rng.choice([-1.0, 1.0], n)
+    theta[model.layout.joint_entries('beta')] = OFFSET * joints[3 * n :]
     return model.with_parameters(theta * (1.0 - 1e-12) + model.theta * 1e-12)

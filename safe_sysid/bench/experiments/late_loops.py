@@ -65,6 +65,7 @@ class LateLoop(NamedTuple):
     shares: dict[str, float]
     clearance: float
     refusal: str  # why the controller gave no torque any more
+    energy: Array  # V / V_M, sample by sample
 
     @property
     def is_broken(self) -> bool:
@@ -84,13 +85,18 @@ class FromTheBound(SensedPassivityController):
 
 def random_pair(rng: np.random.Generator, slow: float = 0.0) -> LatePair | None:
     """Plans that are certified, for drives that follow in `slow` seconds; None: these are not."""
+    return pair_of(lambda: rng.uniform(-REACH, REACH, len(START)), slow)
+
+
+def pair_of(way: Callable[[], Array], slow: float) -> LatePair | None:
+    """Return the same of the ways (n,) [rad] that are asked for, one after the other."""
     model = late_kinova(slow)
     problem = replace(
         at_rest(model, known(model), START, NO_OBSTACLES),
         gains=gains_of(model),
         sampling=sampling_of(model),
     )
-    first = _certified(problem, rng)
+    first = _certified(problem, way())
     if first is None:
         return None
     before = plan_of(first, BEGIN)
@@ -102,14 +108,13 @@ def random_pair(rng: np.random.Generator, slow: float = 0.0) -> LatePair | None:
         error_at_start=first.error_shape(since),
         before=first.law_at(since),
     )
-    second = _certified(going_on, rng)
+    second = _certified(going_on, way())
     if second is None:
         return None
     return LatePair(model, (before, plan_of(second, SWITCH)), (first, second))
 
 
-def _certified(problem: Problem, rng: np.random.Generator) -> PlanCertificate | None:
-    k = rng.uniform(-REACH, REACH, problem.horizon.n)
+def _certified(problem: Problem, k: Array) -> PlanCertificate | None:
     horizon = Horizon(problem.horizon.curve, k, np.zeros_like(k), 32)
     try:
         certificate = ReachableSet.certify_center(replace(problem, horizon=horizon))
@@ -215,11 +220,12 @@ def late_loop(
     rng: np.random.Generator,
     change: Change = whole,
     simulator: Callable[[RobotModel], Dynamics] = RigidBody,
+    truth: RobotModel | None = None,
 ) -> LateLoop:
-    """Follow both plans from V = 0.999 V_M, with their laws or changed ones."""
+    """Follow both plans from V = 0.999 V_M, with their laws or changed ones; any truth if none."""
     clock, gains = Clock(0), pair.certificates[0].problem.gains
     sampling, estimate = sampling_of(pair.model), pair.certificates[0].problem.bounds
-    truth = truth_of(pair.model, rng)
+    truth = truth or truth_of(pair.model, rng)
     arm = _Arm(pair, truth, simulator(truth))
     plans = tuple(changed(plan, change) for plan in pair.plans)
     controller = FromTheBound(pair.model, gains, clock, sampling)
@@ -246,7 +252,8 @@ def late_loop(
             clearances.append(float(gauge.clearance(q).distance))
         q, qd = arm.advance(t, q, qd, waiting.pop(0))
     largest = np.max(seen, axis=0)
-    return LateLoop(dict(zip(KINDS, largest.tolist(), strict=True)), min(clearances), refusal)
+    shares = dict(zip(KINDS, largest.tolist(), strict=True))
+    return LateLoop(shares, min(clearances), refusal, np.array(seen)[:, 0])
 
 
 def _worst_start(arm: _Arm, pair: LatePair, rng: np.random.Generator) -> tuple[Array, Array]:
