@@ -43,7 +43,7 @@ from safe_sysid.track.tracking import law_regressor
 from safe_sysid.trajectory.plan import Plan
 
 PERIOD, COUNT = 0.00025, 480  # [s] that a torque is held, and how often
-SETTLED = 4  # samples after which V says something of the law, and not of the start
+SETTLED = 1  # samples after which V says something of the law, and not of the start
 LOOKS = 24  # samples from one look at distances to the next
 INTERVALS = 32  # time steps of a certificate
 WAY = 0.3  # [rad] that a plan goes in a joint at most
