@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 import hashlib
 from itertools import islice
 import logging
@@ -20,6 +21,7 @@ from typing import Any
 from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.store import CampaignError, Store
 from safe_sysid.experiment.trial import (
+    LONGEST,
     Row,
     Trial,
     TrialFunction,
@@ -34,6 +36,7 @@ WORKERS_LOST = 1  # by one trial and those beside it, then it is tried once more
 MEMORY = '3GiB'  # of a worker, which is started anew beyond
 SAID = 5.0  # [s] between two sentences about the progress
 Progress = Callable[[str], None]
+Carry = Callable[[Trial], tuple[Row, str]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Workers:
 
     address: str = ''  # of a scheduler, tcp://host:port; empty: a cluster of our own
     count: int = field(default_factory=cpu_count)  # processes of our own
+    longest: float = LONGEST  # [s] of processor time of one trial
 
 
 def carry_out(
@@ -56,9 +60,12 @@ def carry_out(
     if len(planned) != len(trials):
         raise CampaignError(f'{len(trials)} trials have only {len(planned)} keys')
     left = [trial for key, trial in planned.items() if key not in store]
+    alone = [each.key for each in left if each.needs is not None and each.needs.key not in planned]
+    if alone:
+        raise CampaignError(f'the trial {alone[0]} needs one that is not planned')
     if left:
         said = _Said(len(planned), len(planned) - len(left), progress)
-        for row, text in _done(function, left, workers, progress):
+        for row, text in _done(function, left, workers, store, progress):
             store.add(row, text)
             said.one_more(row)
     store.close_part()
@@ -81,25 +88,39 @@ def plan_of(name: str, trials: Sequence[Trial]) -> dict[str, Any]:
 
 
 def _done(
-    function: TrialFunction, trials: Sequence[Trial], workers: Workers, progress: Progress
+    function: TrialFunction,
+    trials: Sequence[Trial],
+    workers: Workers,
+    store: Store,
+    progress: Progress,
 ) -> Iterator[tuple[Row, str]]:
-    """Yield rows with tracebacks as trials end."""
+    """Yield rows with tracebacks as trials end; each is in the store before the next is asked for."""
     with _client(workers, progress) as client:
         _refuse_other_versions(client)
         count = max(1, len(client.scheduler_info(n_workers=-1)['workers']))
-        suspects = []
-        for trial, done in _carried_out(client, function, trials, AHEAD * count):
-            if done is None:
-                suspects.append(trial)
-            else:
-                yield done
-        for suspect in suspects:  # each by itself: what ended a worker may have been its neighbour
-            for trial, done in _carried_out(client, function, [suspect], 1):
-                yield done or (killed_row(trial), '')
+        carry = partial(row_of, function, longest=workers.longest)
+        yield from _with_suspects(client, carry, [t for t in trials if t.needs is None], count)
+        later = [t.with_row(store[t.needs.key]) for t in trials if t.needs is not None]
+        yield from _with_suspects(client, carry, later, count)
+
+
+def _with_suspects(
+    client: Any, carry: Carry, trials: Sequence[Trial], count: int
+) -> Iterator[tuple[Row, str]]:
+    """Yield rows of trials, at the end those that may have ended workers."""
+    suspects = []
+    for trial, done in _carried_out(client, carry, trials, AHEAD * count):
+        if done is None:
+            suspects.append(trial)
+        else:
+            yield done
+    for suspect in suspects:  # each by itself: what ended a worker may have been its neighbour
+        for trial, done in _carried_out(client, carry, [suspect], 1):
+            yield done or (killed_row(trial), '')
 
 
 def _carried_out(
-    client: Any, function: TrialFunction, trials: Sequence[Trial], ahead: int
+    client: Any, carry: Carry, trials: Sequence[Trial], ahead: int
 ) -> Iterator[tuple[Trial, tuple[Row, str] | None]]:
     """Yield trials as they end, with row and traceback; without, where their workers ended."""
     from distributed import as_completed
@@ -108,7 +129,7 @@ def _carried_out(
     waiting, of_future = iter(trials), {}
 
     def submitted(trial: Trial) -> Any:
-        future = client.submit(row_of, function, trial, key=f'{trial.key}-{ahead}', pure=False)
+        future = client.submit(carry, trial, key=f'{trial.key}-{ahead}', pure=False)
         of_future[future.key] = trial
         return future
 

@@ -68,6 +68,8 @@ def run_campaign(name: str, settings: ExperimentSettings, progress: Progress) ->
     workers = Workers(settings.cluster, settings.workers or Workers().count)
     folder = _folder(name, settings)
     with Store(folder) as store:
+        for sentence in store.set_aside:
+            progress(sentence)
         store.agree(plan_of(name, trials))
         rows = carry_out(store, experiment.trial, trials, workers, progress)
     return ExperimentResult(experiment, settings, folder, rows, tables_of(experiment, rows))
@@ -83,7 +85,8 @@ def tables_of(experiment: Experiment, rows: Sequence[Row]) -> list[ResultTable]:
 
 def _without_result(rows: Sequence[Row]) -> ResultTable:
     """List trials that failed, by their settings, with the reason."""
-    names = [name for name in rows[0] if name not in NOT_SETTINGS]
+    every = dict.fromkeys(name for row in rows for name in row)
+    names = [name for name in every if name not in NOT_SETTINGS]
     lines = tuple(
         (*(str(row.get(name, '')) for name in names), str(row['reason'])) for row in rows
     )

@@ -26,6 +26,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.experiment.trial import Row, result_of, traceback_name
 
 ROWS_PER_PART = 4096
+CUT = '.cut'  # end of the name of a part that can not be read
 WRITING = '.writing'  # end of the name of a file that is not complete
 
 
@@ -40,6 +41,7 @@ class Store:
         self.folder = folder
         self._rows: dict[str, Row] = {}
         self._journalled: list[str] = []
+        self.set_aside: list[str] = []  # what is wrong with parts that could not be read
         self._lock: Any = None
         self._journal: Any = None
 
@@ -51,16 +53,20 @@ class Store:
     def __contains__(self, key: str) -> bool:
         return key in self._rows
 
+    def __getitem__(self, key: str) -> Row:
+        return self._rows[key]
+
     def __len__(self) -> int:
         return len(self._rows)
 
     def __enter__(self) -> Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._take_lock()
+        self._set_aside_cut_parts()
         self.read()
         path = self.folder / 'journal.jsonl'
         torn = path.exists() and path.stat().st_size > 0 and path.read_bytes()[-1:] != b'\n'
-        self._journal = path.open('ab')
+        self._journal = path.open('ab', buffering=0)  # what is not written is not written later
         if torn:  # the next row begins on a line of its own
             self._journal.write(b'\n')
         return self
@@ -68,6 +74,15 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self._journal.close()
         self._lock.close()
+
+    def _set_aside_cut_parts(self) -> None:
+        """Give parts that can not be read another name: their trials run again."""
+        for part in sorted(self.folder.glob('part-*.parquet')):
+            try:
+                list(_read_part(part))
+            except CampaignError as error:
+                aside = part.replace(part.with_name(part.name + CUT))
+                self.set_aside.append(f'{error}: it is now {aside.name}, its trials run again')
 
     def read(self) -> None:
         """Take in all that is on disk; lines that a crash has cut off are left out."""
@@ -86,9 +101,14 @@ class Store:
             self._keep_traceback(text)
         if not self._take(row, 'the trial just done'):
             return
-        self._journal.write(json.dumps(row).encode() + b'\n')
-        self._journal.flush()
-        os.fsync(self._journal.fileno())
+        try:
+            _write_all(self._journal, json.dumps(row).encode() + b'\n')
+            os.fsync(self._journal.fileno())
+        except OSError as error:
+            raise CampaignError(
+                f'{self.folder / "journal.jsonl"} takes no more rows ({error}); those before are '
+                f'safe, --resume {self.folder} goes on once it can be written'
+            ) from error
         self._journalled.append(str(row['key']))
         if len(self._journalled) >= ROWS_PER_PART:
             self.close_part()
@@ -97,8 +117,8 @@ class Store:
         """Move the rows of the journal into a Parquet file."""
         if not self._journalled:
             return
-        number = len(list(self.folder.glob('part-*.parquet')))
-        path = self.folder / f'part-{number:05d}.parquet'
+        numbers = [int(path.name[5:10]) for path in self.folder.glob('part-*.parquet*')]
+        path = self.folder / f'part-{max(numbers, default=-1) + 1:05d}.parquet'
         _write_part(path, [self._rows[key] for key in self._journalled])
         self._journal.truncate(0)
         os.fsync(self._journal.fileno())
@@ -161,6 +181,12 @@ def read_rows(folder: Path) -> list[Row]:
     return store.rows
 
 
+def _write_all(file: Any, line: bytes) -> None:
+    """Write a line that the system may take in parts."""
+    while line:
+        line = line[file.write(line) :]
+
+
 def _read_lines(content: bytes) -> Iterator[Row]:
     for line in content.split(b'\n'):
         with contextlib.suppress(ValueError):
@@ -177,7 +203,7 @@ def _read_part(path: Path) -> Iterator[Row]:
         table = pyarrow.parquet.read_table(path)
     except (OSError, pyarrow.ArrowInvalid) as error:
         raise CampaignError(
-            f'{path} can not be read ({error}); move it away, and its trials run again'
+            f'{path} can not be read ({error}); --resume puts it aside, and its trials run again'
         ) from error
     for row in table.to_pylist():
         yield json.loads(row.pop('row'))

@@ -8,10 +8,11 @@ process numbers are in columns that no key and no comparison looks at.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 import hashlib
 import json
+import math
 import os
 import socket
 import time
@@ -21,13 +22,15 @@ import zlib
 import numpy as np
 
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.experiment.longest import TookTooLong, ended_after
 from safe_sysid.versions import version
 
 Scalar = str | int | float | bool | None
 Row = dict[str, Scalar]
 
 SCHEMA = 1  # of rows: another one means other keys
-OK, REFUSED, ERROR, KILLED = 'ok', 'refused', 'error', 'killed'
+OK, REFUSED, ERROR, TIMEOUT, KILLED = 'ok', 'refused', 'error', 'timeout', 'killed'
+LONGEST = 3600.0  # [s] of processor time, after which a trial is ended; it then is a row, too
 LONGEST_REASON = 300  # characters
 WHEREABOUTS = ('host', 'pid')
 # Columns of every row that are not settings of its trial.
@@ -37,13 +40,19 @@ NOT_SETTINGS = frozenset(
 )
 
 
+class NeededTrialError(SafeSysidError):
+    """A trial starts from the row of another one, which has none."""
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Settings and seed of one trial of an experiment."""
+    """Settings and seed of one trial of an experiment, and the trial whose row it starts from."""
 
     experiment: str
     settings: Mapping[str, Scalar]
     seed: int
+    needs: Trial | None = None  # carried out before
+    given: Row | None = None  # row of that one, once there is one
 
     @property
     def key(self) -> str:
@@ -55,6 +64,8 @@ class Trial:
             'seed': self.seed,
             'settings': dict(self.settings),
         }
+        if self.needs is not None:
+            content['needs'] = self.needs.key
         return hashlib.sha256(_canonical(content).encode()).hexdigest()[:16]
 
     @property
@@ -68,6 +79,10 @@ class Trial:
             'seed': self.seed,
             **self.settings,
         }
+
+    def with_row(self, row: Row) -> Trial:
+        """Return the same with the row of the trial it needs."""
+        return replace(self, given=row)
 
 
 TrialFunction = Callable[[Trial], Row]
@@ -86,12 +101,15 @@ def seed_of(root: int, cell: Sequence[Scalar], number: int) -> int:
     return int(sequence.generate_state(1, np.uint32)[0])
 
 
-def row_of(function: TrialFunction, trial: Trial) -> tuple[Row, str]:
+def row_of(function: TrialFunction, trial: Trial, longest: float = LONGEST) -> tuple[Row, str]:
     """Carry out a trial: its row, and the traceback where it failed."""
     begin, cpu = time.monotonic(), time.process_time()
     text = ''
     try:
-        result: Row = {'status': OK, 'reason': '', **function(trial)}
+        with ended_after(longest):
+            result: Row = {'status': OK, 'reason': '', **_carried_out(function, trial)}
+    except TookTooLong as error:
+        result, text = failure(TIMEOUT, error), traceback.format_exc()
     except SafeSysidError as error:
         result, text = failure(REFUSED, error), traceback.format_exc()
     except Exception as error:  # noqa: BLE001 - whatever fails is a row with its reason
@@ -105,6 +123,20 @@ def row_of(function: TrialFunction, trial: Trial) -> tuple[Row, str]:
     if text:
         spent['traceback'] = traceback_name(text)
     return {**trial.columns, **result, **spent}, text
+
+
+def _carried_out(function: TrialFunction, trial: Trial) -> Row:
+    """Return what a trial came to, if all of its figures are numbers."""
+    if trial.given is not None and trial.given['status'] != OK:
+        raise NeededTrialError(
+            f'the trial {trial.given["key"]} that it starts from has no result: '
+            f'{trial.given["reason"]}'
+        )
+    found = function(trial)
+    wrong = [name for name, x in found.items() if isinstance(x, float) and math.isnan(x)]
+    if wrong:
+        raise ValueError(f'{wrong[0]} is not a number, and {len(wrong) - 1} other figures')
+    return found
 
 
 def killed_row(trial: Trial) -> Row:

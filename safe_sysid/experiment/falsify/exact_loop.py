@@ -233,7 +233,9 @@ def _helping(
     states = (q_d - e, qd, qd_d + K_r * e, qdd_d + K_r * ed)
     work = r @ law_regressor(model, *(x[None] for x in states))[0]
     work[model.layout.joint_entries('Fc')] = r * np.sign(qd)
-    links = [work[model.layout.inertial(i)] @ model.theta[model.layout.inertial(i)] for i in range(n)]
+    links = [
+        work[model.layout.inertial(i)] @ model.theta[model.layout.inertial(i)] for i in range(n)
+    ]
     joints = [work[model.layout.joint_entries(label)] for label in LABELS]
     return np.where(np.array(links) > 0.0, 1.0, -1.0), np.where(np.ravel(joints) > 0.0, 1.0, -1.0)
 
@@ -269,9 +271,7 @@ def _that_change(gauge: ContactGauge, q: Array) -> Array:
     return np.where(np.abs(then - now) > 1e-9, now, np.inf)
 
 
-def _followed(
-    arm: CalibratedArm, state: State, body: Dynamics, draw: Draw
-) -> Run:
+def _followed(arm: CalibratedArm, state: State, body: Dynamics, draw: Draw) -> Run:
     """Follow the plan from its worst state."""
     gains, estimate, clock, plan = arm.gains, arm.estimate, Clock(0), state.plan
     controller = RobustPassivityController(arm.model, gains, clock)

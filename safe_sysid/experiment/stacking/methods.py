@@ -9,14 +9,14 @@ which noise of velocities makes the torque jump. They are the same for all loads
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.experiment.stacking.course import GAINS
-from safe_sysid.experiment.stacking.learning import Learned, Phase, arm_of, learned, robot_of
+from safe_sysid.experiment.stacking.learning import Phase, arm_of, learned, robot_of
 from safe_sysid.experiment.stacking.scene import ROBOT
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
@@ -32,9 +32,14 @@ from safe_sysid.track.baselines.gravity_pid import GravityPidController, Gravity
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.robust_passivity import RobustPassivityController
 
+if TYPE_CHECKING:
+    from safe_sysid.experiment.stacking.taught import Taught
+
 PID = GravityPidSettings(P=(450.0,), D=(45.0,))
 ADAPTIVE = AdaptiveSettings(K_r=(5.0,), K_d=(90.0,))
 ADAPTIVE_ROBUST = AdaptiveRobustSettings(K_r=(5.0,), K_d=(90.0,))
+EXCITATIONS = ('exciting', 'random', 'fourier')
+ADAPTING = ('adaptive', 'adaptive_robust')  # laws
 SLOWER = 0.1  # times the default rates of adaptation
 
 
@@ -67,14 +72,7 @@ METHODS = {
 }
 
 
-def phase_of(method: Method, load: str, seed: int, effort: str) -> Phase | None:
-    """Return the excitation before the task; None where there is none."""
-    if method.excitation == 'none':
-        return None
-    return Phase(method.excitation, load, seed, effort)
-
-
-def estimate_of(method: Method, load: str, seed: int, taught: Learned | None) -> ParameterEstimate:
+def estimate_of(method: Method, load: str, seed: int, taught: Taught | None) -> ParameterEstimate:
     """Return what the law takes for theta and its bounds."""
     nominal = arm_of(load, seed).nominal
     if method.knows == 'table_1':
@@ -92,18 +90,17 @@ def empty_theta() -> Array:
 
 
 def controller_of(
-    method: Method, nominal: RobotModel, clock: Clock, phase: Phase | None
+    method: Method, nominal: RobotModel, clock: Clock, taught: Taught | None
 ) -> Controller:
     """Return the law of a method, as it is when the task begins."""
     if method.law == 'robust':
         return RobustPassivityController(nominal, GAINS, clock)
     if method.law == 'gravity_pid':
         return GravityPidController(nominal, PID, clock)
-    theta = empty_theta() if phase is None else adapted(method.law, phase)
+    theta = empty_theta() if taught is None else taught.adapted[method.law]
     return _adaptive(method.law, nominal, clock, theta)[0]
 
 
-@lru_cache(maxsize=4)
 def adapted(law: str, phase: Phase) -> Array:
     """Return theta_hat of an adaptive law after the motions of a phase."""
     taught = learned(phase)

@@ -2,7 +2,8 @@
 
 Loads of a stack are done each for itself, as independent cells tell more than the first failure of
 a stack; the first load at which a method fails follows from them. All methods of a cell have the
-same arm, truth, sensor errors and motion.
+same arm, truth, sensor errors and motion. What an excitation teaches is a trial of its own, with
+which those of all methods that need it begin.
 """
 
 from __future__ import annotations
@@ -13,9 +14,15 @@ import numpy as np
 
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking.course import GAINS, PLANTS, certificate_of, figures_of, follow
-from safe_sysid.experiment.stacking.learning import Learned, arm_of, learned, touches_itself
-from safe_sysid.experiment.stacking.methods import METHODS, controller_of, estimate_of, phase_of
+from safe_sysid.experiment.stacking.learning import Phase, arm_of
+from safe_sysid.experiment.stacking.methods import (
+    EXCITATIONS,
+    METHODS,
+    controller_of,
+    estimate_of,
+)
 from safe_sysid.experiment.stacking.scene import HEAVIEST, Scene, scene_names, scene_of
+from safe_sysid.experiment.stacking.taught import Taught, excitation_row
 from safe_sysid.experiment.trial import Row, Trial, seed_of
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
@@ -31,74 +38,72 @@ TILT = 5.0  # [degrees] of the bar
 
 
 def trials(settings: ExperimentSettings) -> list[Trial]:
-    """All cells, those of one load and number next to each other: they share what was learned."""
+    """All excitations, then all cells, each with the excitation that its method learns from."""
     count = settings.trials or (1 if settings.quick else TRIALS)
     loads = QUICK_LOADS if settings.quick else LOADS
-    return [
-        Trial(
-            NAME,
-            {
-                'task': task,
-                'method': method,
-                'load': load,
-                'plant': plant,
-                'number': number,
-                'effort': 'quick' if settings.quick else 'full',
-            },
-            seed_of(settings.seed, (NAME, load), number),
-        )
+    effort = 'quick' if settings.quick else 'full'
+    seeds = {
+        (load, number): seed_of(settings.seed, (NAME, load), number)
         for number in range(count)
         for load in loads
-        for method in METHODS
-        for task in scene_names()
-        for plant in PLANTS
-        if (task != 'c' or load == HEAVIEST)
-        and (plant == 'noisy' or METHODS[method].is_certified or not settings.quick)
+    }
+    taught = {
+        (kind, *cell): Trial(
+            NAME, {'excitation': kind, 'load': cell[0], 'number': cell[1], 'effort': effort}, seed
+        )
+        for cell, seed in seeds.items()
+        for kind in EXCITATIONS
+    }
+    return [
+        *taught.values(),
+        *(
+            Trial(
+                NAME,
+                {
+                    'task': task,
+                    'method': name,
+                    'load': cell[0],
+                    'plant': plant,
+                    'number': cell[1],
+                    'effort': effort,
+                },
+                seed,
+                taught.get((method.excitation, *cell)),
+            )
+            for cell, seed in seeds.items()
+            for name, method in METHODS.items()
+            for task in scene_names()
+            for plant in PLANTS
+            if (task != 'c' or cell[0] == HEAVIEST)
+            and (plant == 'noisy' or method.is_certified or not settings.quick)
+        ),
     ]
 
 
 def trial(spec: Trial) -> Row:
-    """Excite the arm if the method does, then carry the load along the motion of the task."""
-    task, name, load, plant, effort = (
-        str(spec.settings[key]) for key in ('task', 'method', 'load', 'plant', 'effort')
-    )
+    """Excite an arm, or carry the load along the motion of a task with what that has taught."""
+    load = str(spec.settings['load'])
+    if 'excitation' in spec.settings:
+        kind, effort = str(spec.settings['excitation']), str(spec.settings['effort'])
+        return excitation_row(Phase(kind, load, spec.seed, effort))
+    task, name, plant = (str(spec.settings[key]) for key in ('task', 'method', 'plant'))
     method, scene, arm = METHODS[name], scene_of(task), arm_of(load, spec.seed)
-    phase = phase_of(method, load, spec.seed, effort)
-    taught = None if phase is None else learned(phase)
+    taught = None if spec.given is None else Taught.of_row(arm.nominal, spec.given)
     estimate = estimate_of(method, load, spec.seed, taught)
-    controller = controller_of(method, arm.nominal, Clock(0), phase)
+    controller = controller_of(method, arm.nominal, Clock(0), taught)
     rng = np.random.default_rng([spec.seed, 4])
     course = follow(arm.truth, controller, estimate, scene, plant, rng)
     figures: Row = dict(figures_of(course, arm.nominal, scene))
-    row = {**_taught(taught), **figures}
-    row |= _success(row, scene, is_excited_safely=_excited_safely(taught))
+    row = {**({} if taught is None else taught.figures), **figures}
+    row |= _success(row, scene, is_excited_safely=taught is None or taught.is_safe)
     if method.is_certified:
         row |= _promise(row, scene, arm.nominal, estimate, plant)
     return row
 
 
-def _taught(taught: Learned | None) -> Row:
-    """Return columns of the excitation."""
-    if taught is None:
-        return {}
-    width = taught.estimate.end_effector_bounds.radius
-    return {
-        'mass_half_width': float(width[0]),
-        'mass_error': float(taught.estimate.end_effector[0] - _mass(taught)),
-        'condition': taught.condition,
-        'truth_inside': taught.contains_truth,
-        'excite_torque_share': taught.torque_share,
-        'excite_touches_itself': touches_itself(taught),
-        'excite_plans': taught.plans,
-    }
-
-
-def _mass(taught: Learned) -> float:
-    return float(taught.arm.truth.theta[taught.arm.truth.layout.end_effector][0])
-
-
-def _excited_safely(taught: Learned | None) -> bool:
-    return taught is None or (taught.torque_share <= 1.0 and not touches_itself(taught))
+def of_tasks(rows: Sequence[Row]) -> list[Row]:
+    """Rows of tasks, without those of excitations."""
+    return [row for row in rows if row.get('task') is not None]
 
 
 def _success(row: Mapping[str, object], scene: Scene, *, is_excited_safely: bool) -> Row:

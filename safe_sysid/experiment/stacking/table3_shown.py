@@ -8,7 +8,7 @@ import numpy as np
 
 from safe_sysid.experiment.proportions import wilson
 from safe_sysid.experiment.stacking.methods import METHODS
-from safe_sysid.experiment.stacking.table3 import LOADS, count_of
+from safe_sysid.experiment.stacking.table3 import LOADS, count_of, of_tasks
 from safe_sysid.experiment.stacking.table3_text import DECIDING
 from safe_sysid.experiment.trial import OK, Row
 from safe_sysid.report.html_page import Bars, Line, Plot, Section
@@ -20,7 +20,7 @@ PERCENT = '%'
 
 def answer(rows: Sequence[Row]) -> tuple[str, str]:
     """Say how often ours succeeds, and who comes next."""
-    rates = _rates([row for row in rows if row['status'] == OK])
+    rates = _rates([row for row in of_tasks(rows) if row['status'] == OK])
     if OURS not in rates:
         return 'Ours was not tried.', 'No trial of it has a result.'
     k, n = rates.pop(OURS)
@@ -37,7 +37,7 @@ def answer(rows: Sequence[Row]) -> tuple[str, str]:
 
 def sections(rows: Sequence[Row]) -> list[Section]:
     """Return bars and plots, a section for each plant."""
-    done = [row for row in rows if row['status'] == OK]
+    done = [row for row in of_tasks(rows) if row['status'] == OK]
     plants = dict.fromkeys(str(row['plant']) for row in done)
     return [_section([row for row in done if row['plant'] == p], p) for p in plants]
 

@@ -11,7 +11,7 @@ from safe_sysid.experiment.published import published
 from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.stacking.methods import METHODS
 from safe_sysid.experiment.stacking.scene import HEAVIEST, scene_names
-from safe_sysid.experiment.stacking.table3 import LOADS, TOLERANCES, count_of
+from safe_sysid.experiment.stacking.table3 import LOADS, TOLERANCES, count_of, of_tasks
 from safe_sysid.experiment.trial import Row
 
 PAPER = 'provably_safe_online'
@@ -21,7 +21,7 @@ NOT_DONE = '–'
 
 def tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Return all tables of a campaign, one set for each plant."""
-    found = []
+    found, rows = [], of_tasks(rows)
     for plant in dict.fromkeys(str(row['plant']) for row in rows):
         some = [row for row in rows if row['plant'] == plant]
         found += [_beside(some, plant), _rates(some, plant), _paired(some, plant)]
