@@ -1,4 +1,4 @@
-"""An end to what never ends: an exception after some processor time, then the end of the process."""
+"""An end to what never ends: an exception after some processor time, then the process ends."""
 
 from __future__ import annotations
 

@@ -10,13 +10,14 @@ import time
 from experiment import counted_trials
 import pytest
 
-from safe_sysid.experiment.campaign import Workers, carry_out
-from safe_sysid.experiment.store import Store, read_rows
+from safe_sysid.experiment.campaign import Workers, _refuse_other_versions, carry_out
+from safe_sysid.experiment.store import CampaignError, Store, read_rows
+from safe_sysid.experiment.trial import Trial, package_version, result_of
 
 pytest.importorskip('distributed')
 pytest.importorskip('pyarrow')
 TEST = Path(__file__).parent.parent
-COUNT = 60
+COUNT = 120
 
 
 def started(folder, workers):
@@ -43,7 +44,7 @@ def lines_of(folder):
     ('kills', 'workers'),
     [
         pytest.param(1, 1, marks=pytest.mark.slow),
-        pytest.param(8, 2, marks=pytest.mark.nightly),
+        pytest.param(20, 2, marks=pytest.mark.nightly),
     ],
 )
 def test_a_campaign_that_is_killed_and_resumed_loses_no_trial_and_counts_none_twice(
@@ -76,3 +77,45 @@ def test_trials_of_a_worker_that_ends_run_again_and_one_that_ends_them_all_is_a_
     assert [row['number'] for row in rows if row['status'] != 'ok'] == [7]  # not its neighbours
     assert [row['number'] for row in rows if row['status'] == 'killed'] == [7]
     assert (tmp_path / 'has_ended_one').exists()
+
+
+@pytest.mark.slow
+def test_whatever_a_trial_does_is_a_row_and_costs_no_other(tmp_path):
+    first = counted_trials.trials(6)
+    later = [Trial('counted', {'number': 10 + i}, i, needs=each) for i, each in enumerate(first)]
+    workers = Workers(count=2, longest=0.5)
+    with Store(tmp_path) as store:
+        rows = carry_out(
+            store, counted_trials.does_everything_wrong, [*first, *later], workers, lambda _: None
+        )
+    failed = ['ok', 'killed', 'timeout', 'error', 'error', 'ok']
+    assert [row['status'] for row in rows[:6]] == failed
+    assert [row['status'] == 'ok' for row in rows[6:]] == [each == 'ok' for each in failed]
+    assert 'ZeroDivisionError' in rows[10]['reason'] and rows[10]['status'] == 'refused'
+
+
+@pytest.mark.slow
+def test_rows_are_the_same_bits_from_one_worker_and_from_two_and_memory_stays(tmp_path):
+    first = [Trial('bits', {'number': i}, i) for i in range(100)]
+    every = [*first, *(Trial('bits', {'number': 100 + t.seed}, t.seed, t) for t in first)]
+    results = []
+    for count in (1, 2):
+        with Store(tmp_path / str(count)) as store:
+            rows = carry_out(
+                store, counted_trials.bits, every, Workers(count=count), lambda _: None
+            )
+        results.append([result_of(row) for row in rows])
+        if count == 1:
+            memory = [row['memory_s'] for row in rows]
+            assert len({row['pid'] for row in rows}) == 1
+            assert max(memory) - memory[0] < 20.0
+    assert results[0] == results[1]
+
+
+def test_workers_of_another_version_are_refused():
+    class Client:
+        def run(self, _):
+            return {'tcp://here:1': package_version(), 'tcp://there:1': '9.9.9'}
+
+    with pytest.raises(CampaignError, match='tcp://there:1 has safe_sysid 9.9.9'):
+        _refuse_other_versions(Client())

@@ -85,6 +85,60 @@ def test_a_part_that_is_cut_in_half_is_named(tmp_path):
         read_rows(tmp_path)
 
 
+def test_a_cut_part_is_put_aside_by_a_writer_and_other_parts_are_kept(tmp_path):
+    some = rows(4)
+    for row in some[:2]:  # a part each
+        with Store(tmp_path) as store:
+            store.add(row)
+            store.close_part()
+    first = tmp_path / 'part-00000.parquet'
+    first.write_bytes(first.read_bytes()[:-300])
+    with Store(tmp_path) as store:
+        assert 'part-00000.parquet.cut, its trials run again' in store.set_aside[0]
+        assert some[0]['key'] not in store and some[1]['key'] in store
+        for row in (some[0], *some[2:]):
+            store.add(row)
+        store.close_part()
+    assert set(keys(tmp_path)) == {row['key'] for row in some}
+
+
+def test_a_full_disk_ends_a_campaign_with_a_sentence(tmp_path):
+    some = rows(2)
+    written(tmp_path, some[:1])
+    with Store(tmp_path) as store:
+        store.close_part()
+    (tmp_path / 'journal.jsonl').unlink()
+    (tmp_path / 'journal.jsonl').symlink_to('/dev/full')
+    with Store(tmp_path) as store, pytest.raises(CampaignError, match=r'takes no more rows .*--r'):
+        store.add(some[1])
+    (tmp_path / 'journal.jsonl').unlink()
+    assert keys(tmp_path) == [some[0]['key']]
+
+
+def test_a_row_with_what_is_not_a_number_is_an_error_that_names_it():
+    row, _ = row_of(lambda _: {'x': 1.0, 'y': float('nan')}, Trial('made_up', {}, 1))
+    assert (row['status'], 'y' in row) == ('error', False)
+    assert row['reason'].startswith('ValueError: y is not a number')
+
+
+def test_a_trial_whose_needed_one_failed_is_refused_with_its_reason():
+    first = Trial('made_up', {}, 1)
+    failed = row_of(_fails, first)[0]
+    row, _ = row_of(_half, Trial('made_up', {'b': 1}, 1, first).with_row(failed))
+    assert row['status'] == 'refused' and 'ZeroDivisionError' in row['reason']
+    assert Trial('made_up', {'b': 1}, 1, first).key != Trial('made_up', {'b': 1}, 1).key
+
+
+def test_a_trial_that_never_ends_is_a_row():
+    def never_ends(_):
+        while True:
+            pass
+
+    row, _ = row_of(never_ends, Trial('made_up', {}, 1), longest=0.05)
+    assert row['status'] == 'timeout'
+    assert row['reason'].startswith('TookTooLong: it took more than 0.05 s of processor time')
+
+
 def test_two_writers_are_refused(tmp_path):
     with Store(tmp_path), pytest.raises(CampaignError, match='is being written by process'):
         Store(tmp_path).__enter__()

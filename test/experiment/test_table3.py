@@ -1,6 +1,7 @@
 """Table III: which trials there are, what its tables say, and that a trial is a pure function."""
 
 from dataclasses import replace
+import json
 
 import numpy as np
 import pytest
@@ -16,9 +17,15 @@ from safe_sysid.experiment.stacking import scene, table3
 from safe_sysid.experiment.stacking.learning import arm_of
 from safe_sysid.experiment.stacking.methods import METHODS
 from safe_sysid.experiment.stacking.table3_text import tables
+from safe_sysid.experiment.stacking.taught import FIGURES, Taught
 from safe_sysid.experiment.trial import result_of, row_of
 
 FULL, QUICK = ExperimentSettings(), ExperimentSettings(quick=True)
+
+
+def tasks(settings):
+    """Trials but those of excitations."""
+    return [trial for trial in table3.trials(settings) if 'task' in trial.settings]
 
 
 def made_up(spec, **columns):
@@ -42,14 +49,42 @@ def found(heading, rows):
 def test_every_method_of_the_paper_has_all_cells():
     assert set(published('provably_safe_online')['table3']) == set(METHODS)
     every = table3.trials(FULL)
-    assert len(every) == 11 * (5 + 5 + 1) * table3.TRIALS * 2
+    assert len(tasks(FULL)) == 11 * (5 + 5 + 1) * table3.TRIALS * 2
+    assert len(every) - len(tasks(FULL)) == 3 * 5 * table3.TRIALS
     assert len({trial.key for trial in every}) == len(every)
-    assert len(table3.trials(QUICK)) == 11 * 5 + 3 * 5
+    assert len(tasks(QUICK)) == 11 * 5 + 3 * 5
+
+
+def test_methods_that_learn_alike_start_from_one_excitation():
+    needed = {}
+    for trial in tasks(QUICK):
+        cell = trial.settings['load'], METHODS[trial.settings['method']].excitation
+        needed.setdefault(cell, set()).add(trial.needs and trial.needs.key)
+    assert all(len(keys) == 1 for keys in needed.values())
+    assert {None} == needed['dumbbell_4lb', 'none']
+    assert {key for keys in needed.values() for key in keys} - {None} == {
+        trial.key for trial in table3.trials(QUICK) if 'excitation' in trial.settings
+    }
+
+
+def test_what_was_taught_is_the_same_when_it_was_a_row():
+    arm = arm_of('dumbbell_4lb', 1)
+    prior = kinova_prior(arm.nominal)
+    known = replace(prior, theta=prior.theta + 1e-17)
+    values = (known.theta, known.bounds.lower, known.bounds.upper, arm.truth.theta)
+    names = ('theta', 'theta_lower', 'theta_upper', 'adaptive')
+    row = {name: json.dumps(x.tolist()) for name, x in zip(names, values, strict=True)}
+    row |= dict.fromkeys(FIGURES, 0.0) | {'excite_torque_share': 1.1}
+    taught = Taught.of_row(arm.nominal, json.loads(json.dumps(row)))
+    assert np.array_equal(taught.estimate.bounds.lower, known.bounds.lower)
+    assert np.array_equal(taught.estimate.theta, known.theta)
+    assert np.array_equal(taught.adapted['adaptive'], arm.truth.theta)
+    assert not taught.is_safe
 
 
 def test_methods_of_a_cell_have_the_same_arm_and_others_another():
     seeds = {}
-    for trial in table3.trials(FULL):
+    for trial in tasks(FULL):
         seeds.setdefault((trial.settings['load'], trial.settings['number']), set()).add(trial.seed)
     assert all(len(each) == 1 for each in seeds.values())
     assert len({seed for each in seeds.values() for seed in each}) == len(seeds)
@@ -59,7 +94,7 @@ def test_methods_of_a_cell_have_the_same_arm_and_others_another():
 
 
 def test_first_failure_stands_beside_the_published_one():
-    trials = table3.trials(replace(FULL, trials=3))
+    trials = tasks(replace(FULL, trials=3))
     fails = {'success_15mm': False}
     rows = [
         made_up(
@@ -79,14 +114,12 @@ def at_six(trial):
 def test_a_broken_promise_counts_unless_an_assumption_was_false():
     rows = [
         made_up(trial, motion_broken=trial.settings['plant'] == 'ideal')
-        for trial in table3.trials(replace(FULL, trials=1))
+        for trial in tasks(replace(FULL, trials=1))
     ]
     by_method, _ = found('What was promised', rows)
     assert set(by_method) == {'ours', 'random', 'conservative'}
     assert by_method['ours'][3:5] == ('22', '11')
-    noisy = [
-        made_up(row_of_trial, assumption_false='noise') for row_of_trial in table3.trials(QUICK)
-    ]
+    noisy = [made_up(row_of_trial, assumption_false='noise') for row_of_trial in tasks(QUICK)]
     assert found('What was promised', noisy)[0]['ours'][3:6] == ('0', '0', '–')
 
 
@@ -105,7 +138,7 @@ def test_bounds_without_the_truth_are_a_broken_promise_whatever_the_motion_did(m
 
 
 def test_trials_that_failed_are_listed_with_their_reason():
-    first, *others = table3.trials(QUICK)
+    first, *others = tasks(QUICK)
     rows = [made_up(trial) for trial in others]
     rows.append({**first.columns, 'status': 'refused', 'reason': 'ConfigError: no'})
     without, *others = tables_of(experiment_named('table3'), rows)
@@ -130,7 +163,7 @@ def test_walls_leave_the_gap_and_an_impossible_scene_is_refused(monkeypatch):
 
 @pytest.mark.slow
 def test_the_same_trial_comes_out_the_same():
-    (spec, *_) = [t for t in table3.trials(QUICK) if t.settings['method'] == 'wrong']
+    (spec, *_) = [t for t in tasks(QUICK) if t.settings['method'] == 'wrong']
     once, again = (row_of(table3.trial, spec)[0] for _ in range(2))
     assert once['status'] == 'ok', once['reason']
     assert result_of(once) == result_of(again)
@@ -143,15 +176,15 @@ def test_quick_table_keeps_every_promise_and_ours_places_every_dumbbell(tmp_path
     pytest.importorskip('distributed')
     result = run_experiment('table3', replace(QUICK, out=tmp_path / 'rows'))
     assert (result.violations, result.failures) == (0, 0)
-    ours = [row for row in result.rows if row['method'] == 'ours' and row['task'] != 'c']
+    rows = table3.of_tasks(result.rows)
+    ours = [row for row in rows if row['method'] == 'ours' and row['task'] != 'c']
     assert all(row['success_15mm'] and row['truth_inside'] for row in ours)
     assert any(row['certified'] and not row['assumption_false'] for row in ours)
 
 
 def test_the_page_says_first_who_succeeds_and_whether_promises_held(tmp_path):
     rows = [
-        made_up(trial, success_15mm=trial.settings['method'] != 'wrong')
-        for trial in table3.trials(QUICK)
+        made_up(trial, success_15mm=trial.settings['method'] != 'wrong') for trial in tasks(QUICK)
     ]
     page = experiment_page(result_with(rows, tmp_path))
     ours = sum(row['method'] == 'ours' for row in rows)
@@ -163,7 +196,7 @@ def test_the_page_says_first_who_succeeds_and_whether_promises_held(tmp_path):
     assert page.sections[0].plots[0].x_label == 'load [lb]'
     broken = [*rows[:-1], rows[-1] | {'violation': True}]
     assert not experiment_page(result_with(broken, tmp_path)).is_good
-    failed = [*rows[:-1], {**table3.trials(QUICK)[-1].columns, 'status': 'error', 'reason': 'x'}]
+    failed = [*rows[:-1], {**tasks(QUICK)[-1].columns, 'status': 'error', 'reason': 'x'}]
     assert '1 without a result' in experiment_page(result_with(failed, tmp_path)).verdict[1]
 
 

@@ -34,7 +34,7 @@ class Cell:
 
 
 def cells() -> list[Cell]:
-    """Every arm with and without a load and boxes; other simulators, and arms that are seen late."""
+    """Every arm with and without a load and boxes, other simulators, arms that are seen late."""
     own, *others = SIMULATORS
     exact = [Cell(a, load, w, own, EXACT) for a in ARMS for load in LOADS for w in WORLDS]
     simulated = [

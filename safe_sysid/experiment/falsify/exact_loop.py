@@ -1,4 +1,4 @@
-"""A short closed loop at its worst, of an arm that is seen exactly, and what it used of each promise.
+"""A short closed loop of an arm that is seen exactly, at its worst, and what it left of promises.
 
 The arm is a calibrated one with a certified plan. Somewhere along it r is as large as V_M allows,
 and e as large as an arm may have that always had such an r. What is unknown of the arm is at ends
@@ -295,7 +295,7 @@ def _followed(arm: CalibratedArm, state: State, body: Dynamics, draw: Draw) -> R
 def _left(
     certificate: PlanCertificate, truth: RobotModel, shapes: dict[str, Box], run: Run
 ) -> dict[str, float]:
-    """What is left of each promise but that of rows."""
+    """Return what is left of each promise but that of rows."""
     error, limits, V_M = certificate.error, truth.limits, certificate.problem.gains.V_M
     V = energies(truth, run.q, run.r) / V_M
     found = {
