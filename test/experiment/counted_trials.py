@@ -34,7 +34,7 @@ def ends_workers(trial):
 
 
 def does_everything_wrong(trial):
-    """Trial 1 ends its process, 2 never ends, 3 is no number, 4 raises; others need one of them."""
+    """Trial 1 ends its process, 2 never ends, 3 is no number, 4 raises."""
     number = trial.settings['number']
     if number == 1:
         os._exit(9)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.bench.experiments.calibrated_arms import ARMS, LOADS
 
 EXACT, LATE, LATE_SLOW = READINGS = ('exact', 'late', 'late_slow_drives')
@@ -52,7 +52,7 @@ class Part(NamedTuple):
     """Numbers of one meaning: how many, and whether they are signs."""
 
     name: str
-    count: int
+    size: int
     is_sign: bool
 
 
@@ -84,7 +84,7 @@ class Draw:
     def at_random(rng: np.random.Generator, parts: tuple[Part, ...]) -> Draw:
         """Return any choice."""
         drawn = [
-            rng.choice([-1.0, 1.0], part.count) if part.is_sign else rng.random(part.count)
+            rng.choice([-1.0, 1.0], part.size) if part.is_sign else rng.random(part.size)
             for part in parts
         ]
         return Draw(parts, np.concatenate(drawn), int(rng.integers(2**31)))
@@ -93,14 +93,14 @@ class Draw:
         at = 0
         for part in self.parts:
             if part.name == name:
-                return self.values[at : at + part.count]
-            at += part.count
+                return self.values[at : at + part.size]
+            at += part.size
         raise KeyError(name)
 
     @property
-    def is_sign(self) -> Array:
+    def is_sign(self) -> AnyArray:
         """Which of the values are signs."""
-        return np.concatenate([np.full(part.count, part.is_sign) for part in self.parts])
+        return np.concatenate([np.full(part.size, part.is_sign) for part in self.parts])
 
     def as_text(self) -> str:
         """As a cell of a row; numbers are kept to every bit."""

@@ -57,7 +57,6 @@ CLEARANCE = 0.1  # [m] by which differences of clearances are divided
 CREEPING = 0.01  # [rad/s] up to which friction of Drake and MuJoCo is not that of the rows
 LABELS = ('Fc', 'Fv', 'Ia', 'beta')  # in the order of theta
 TORQUE_RATIO = 0.025  # error of measured torques
-PROMISES = ('V', 'r', 'e', 'de', 'torque', 'position', 'velocity', 'self', 'obstacle', 'rows')
 ROWS = ObservationSettings(
     window=100,
     torque_signal='held',
@@ -306,12 +305,14 @@ def _left(
     }
     own, boxes = _clearances(truth, shapes, run.q[::LOOKS])
     nearest = np.minimum(run.q - limits.position_lower, limits.position_upper - run.q)
-    kept = {  # promise -> kind of margin, what was there of it, and by what to divide
+    kept: dict[
+        str, tuple[str, Array | None, Array]
+    ] = {  # promise -> kind of margin, what was there of it, and by what to divide
         'torque': (margin.TORQUE, limits.torque - np.abs(run.torque), limits.torque),
         'position': (margin.POSITION, nearest, np.ones(truth.n)),
         'velocity': (margin.VELOCITY, limits.velocity - np.abs(run.qd), limits.velocity),
-        'self': (margin.CAPSULES, own, CLEARANCE),
-        'obstacle': (margin.OBSTACLE, boxes, CLEARANCE),
+        'self': (margin.CAPSULES, own, np.array(CLEARANCE)),
+        'obstacle': (margin.OBSTACLE, boxes, np.array(CLEARANCE)),
     }
     for name, (kind, there, size) in kept.items():
         if kind in certificate.margins and there is not None:
