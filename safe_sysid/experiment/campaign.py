@@ -94,7 +94,7 @@ def _done(
     store: Store,
     progress: Progress,
 ) -> Iterator[tuple[Row, str]]:
-    """Yield rows with tracebacks as trials end; each is in the store before the next is asked for."""
+    """Yield rows with tracebacks as trials end; the store has each before the next is wanted."""
     with _client(workers, progress) as client:
         _refuse_other_versions(client)
         count = max(1, len(client.scheduler_info(n_workers=-1)['workers']))

@@ -1,4 +1,4 @@
-"""Where a falsifier looks: a cell is what it cannot change, a draw the numbers that it may choose."""
+"""Where a falsifier looks: a cell is what it cannot change, a draw the numbers it may choose."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.trial import Row, Trial, seed_of
 
 NAME = 'falsify'
-LOOPS, QUICK_LOOPS = 100, 12  # of a search
-TRIALS = 3  # searches in a cell: more than 10 000 loops in all
+LOOPS, QUICK_LOOPS = 50, 10  # of a search
+TRIALS = 6  # searches in a cell: more than 10 000 loops in all
 
 
 def trials(settings: ExperimentSettings) -> list[Trial]:
