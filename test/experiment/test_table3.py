@@ -14,8 +14,10 @@ from safe_sysid.experiment.published import published
 from safe_sysid.experiment.run import ExperimentResult, tables_of
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking import scene, table3
+from safe_sysid.experiment.stacking.course import Course, histories_of
 from safe_sysid.experiment.stacking.learning import arm_of
 from safe_sysid.experiment.stacking.methods import METHODS
+from safe_sysid.experiment.stacking.table3_figures import figures
 from safe_sysid.experiment.stacking.table3_text import tables
 from safe_sysid.experiment.stacking.taught import FIGURES, Taught
 from safe_sysid.experiment.trial import result_of, row_of
@@ -198,6 +200,35 @@ def test_the_page_says_first_who_succeeds_and_whether_promises_held(tmp_path):
     assert not experiment_page(result_with(broken, tmp_path)).is_good
     failed = [*rows[:-1], {**tasks(QUICK)[-1].columns, 'status': 'error', 'reason': 'x'}]
     assert '1 without a result' in experiment_page(result_with(failed, tmp_path)).verdict[1]
+
+
+def test_figures_11_and_12_show_every_method_with_its_bound_and_its_limit():
+    history = json.dumps([0.0, 0.01, 0.02])
+    rows = [
+        made_up(trial, error_history=history, torque_history=history, bound_rad=0.03)
+        for trial in tasks(QUICK)
+    ]
+    shown = {each.heading: each.plots for each in figures(rows)}
+    assert set(shown) == {
+        f'Figure {number}: task {task}, {plant} plant'
+        for number, task in ((11, 'a'), (12, 'b'))
+        for plant in ('ideal', 'noisy')
+    }
+    plots = [p for p in shown['Figure 11: task a, noisy plant'] if 'dumbbell_8lb' in p.title]
+    for kind, limit in (('tracking error', 0.03), ('torque', 1.0)):
+        some = [plot for plot in plots if plot.title.startswith(kind)]
+        assert [line.name for plot in some for line in plot.lines] == list(METHODS)
+        assert all(plot.bands[0].upper.tolist() == [limit, limit] for plot in some)
+        assert some[0].lines[0].x.tolist() == [0.0, 0.025, 0.05]
+
+
+def test_a_history_keeps_the_largest_of_every_joint_and_instant():
+    model = arm_of('dumbbell_4lb', 1).nominal
+    q, torque = np.zeros((60, 7)), np.zeros((60, 7))
+    q[30, 4], torque[59, 2] = -0.125, -0.5 * model.limits.torque[2]
+    kept = histories_of(Course(q, q, np.zeros_like(q), torque), model)
+    assert json.loads(kept['error_history']) == [0.0, 0.125, 0.0]
+    assert json.loads(kept['torque_history']) == [0.0, 0.0, 0.5]
 
 
 def result_with(rows, folder):

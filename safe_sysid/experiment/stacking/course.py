@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+import json
 
 import numpy as np
 
@@ -37,6 +38,7 @@ HOLDING = 1.0  # [s] at rest with the load, before the motion
 AFTER = 0.5  # [s] of the motion's end, when the place of the load is judged
 LOOKS = 10  # samples from one look at distances to the next
 INTERVALS = 40  # time steps of a certificate a second
+DRAWN = 25  # samples from one point of a plot to the next; each is the largest of them
 NOISE = 0.05  # [rad/s] largest error of velocities of the noisy plant
 PLANTS = {  # sensors, and which assumption of the certificates they break
     'ideal': (SensorSettings(torque_ratio=(TORQUE_RATIO,)), ''),
@@ -142,4 +144,17 @@ def figures_of(course: Course, model: RobotModel, scene: Scene) -> dict[str, flo
         'outside_position': float(
             np.any((course.q < limits.position_lower) | (course.q > limits.position_upper))
         ),
+    }
+
+
+def histories_of(course: Course, model: RobotModel) -> dict[str, str]:
+    """Return the largest error [rad] and share of a torque limit of any joint, over time."""
+    each = {
+        'error_history': np.abs(course.q - course.q_d).max(axis=1),
+        'torque_history': np.abs(course.torque / model.limits.torque).max(axis=1),
+    }
+    return {
+        name: json.dumps([float(f'{values[i : i + DRAWN].max():.4g}') for i in starts])
+        for name, values in each.items()
+        for starts in [range(0, len(values), DRAWN)]
     }

@@ -13,7 +13,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from safe_sysid.experiment.settings import ExperimentSettings
-from safe_sysid.experiment.stacking.course import GAINS, PLANTS, certificate_of, figures_of, follow
+from safe_sysid.experiment.stacking.course import (
+    GAINS,
+    PLANTS,
+    certificate_of,
+    figures_of,
+    follow,
+    histories_of,
+)
 from safe_sysid.experiment.stacking.learning import Phase, arm_of
 from safe_sysid.experiment.stacking.methods import (
     EXCITATIONS,
@@ -95,6 +102,8 @@ def trial(spec: Trial) -> Row:
     course = follow(arm.truth, controller, estimate, scene, plant, rng)
     figures: Row = dict(figures_of(course, arm.nominal, scene))
     row = {**({} if taught is None else taught.figures), **figures}
+    if spec.settings['number'] == 0:
+        row |= histories_of(course, arm.nominal)
     row |= _success(row, scene, is_excited_safely=taught is None or taught.is_safe)
     if method.is_certified:
         row |= _promise(row, scene, arm.nominal, estimate, plant)
@@ -144,6 +153,7 @@ def _promise(
         'certified': certified,
         'certificate_margin': margin[:120],
         'bound_margin': left,
+        'bound_rad': bound,
         'assumption_false': false,
         'motion_broken': not kept,
         'violation': not kept or row.get('truth_inside') is False,

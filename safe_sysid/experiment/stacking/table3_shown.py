@@ -9,6 +9,7 @@ import numpy as np
 from safe_sysid.experiment.proportions import wilson
 from safe_sysid.experiment.stacking.methods import METHODS
 from safe_sysid.experiment.stacking.table3 import LOADS, count_of, of_tasks
+from safe_sysid.experiment.stacking.table3_figures import figures
 from safe_sysid.experiment.stacking.table3_text import DECIDING
 from safe_sysid.experiment.trial import OK, Row
 from safe_sysid.report.html_page import Bars, Line, Plot, Section
@@ -39,7 +40,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     """Return bars and plots, a section for each plant."""
     done = [row for row in of_tasks(rows) if row['status'] == OK]
     plants = dict.fromkeys(str(row['plant']) for row in done)
-    return [_section([row for row in done if row['plant'] == p], p) for p in plants]
+    rates = [_section([row for row in done if row['plant'] == p], p) for p in plants]
+    return [*rates, *figures(done)]
 
 
 def _rates(rows: Sequence[Row]) -> dict[str, tuple[int, int]]:
