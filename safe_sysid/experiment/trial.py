@@ -14,6 +14,7 @@ import hashlib
 import json
 import math
 import os
+from pathlib import Path
 import socket
 import time
 import traceback
@@ -32,7 +33,7 @@ SCHEMA = 1  # of rows: another one means other keys
 OK, REFUSED, ERROR, TIMEOUT, KILLED = 'ok', 'refused', 'error', 'timeout', 'killed'
 LONGEST = 3600.0  # [s] of processor time, after which a trial is ended; it then is a row, too
 LONGEST_REASON = 300  # characters
-WHEREABOUTS = ('host', 'pid')
+WHEREABOUTS = ('host', 'pid', 'memory_mb')
 # Columns of every row that are not settings of its trial.
 NOT_SETTINGS = frozenset(
     {'key', 'experiment', 'package', 'schema', 'seed', 'status', 'reason', 'traceback'}
@@ -119,6 +120,7 @@ def row_of(function: TrialFunction, trial: Trial, longest: float = LONGEST) -> t
         'cpu_s': time.process_time() - cpu,
         'host': socket.gethostname(),
         'pid': os.getpid(),
+        'memory_mb': _resident(),
     }
     if text:
         spent['traceback'] = traceback_name(text)
@@ -137,6 +139,14 @@ def _carried_out(function: TrialFunction, trial: Trial) -> Row:
     if wrong:
         raise ValueError(f'{wrong[0]} is not a number, and {len(wrong) - 1} other figures')
     return found
+
+
+def _resident() -> float | None:
+    """Memory of this process [MiB], where the system tells it."""
+    told = Path('/proc/self/statm')
+    if not told.exists():
+        return None
+    return int(told.read_text(encoding='ascii').split()[1]) * os.sysconf('SC_PAGE_SIZE') / 2**20
 
 
 def killed_row(trial: Trial) -> Row:

@@ -106,7 +106,7 @@ def test_rows_are_the_same_bits_from_one_worker_and_from_two_and_memory_stays(tm
             )
         results.append([result_of(row) for row in rows])
         if count == 1:
-            memory = [row['memory_s'] for row in rows]
+            memory = [row['memory_mb'] for row in rows]
             assert len({row['pid'] for row in rows}) == 1
             assert max(memory) - memory[0] < 20.0
     assert results[0] == results[1]

@@ -153,8 +153,8 @@ def histories_of(course: Course, model: RobotModel) -> dict[str, str]:
         'error_history': np.abs(course.q - course.q_d).max(axis=1),
         'torque_history': np.abs(course.torque / model.limits.torque).max(axis=1),
     }
+    starts = range(0, len(course.q), DRAWN)
     return {
         name: json.dumps([float(f'{values[i : i + DRAWN].max():.4g}') for i in starts])
         for name, values in each.items()
-        for starts in [range(0, len(values), DRAWN)]
     }
