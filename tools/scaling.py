@@ -11,8 +11,6 @@ import sys
 from tempfile import TemporaryDirectory
 import time
 
-import numpy as np
-
 from safe_sysid.experiment.campaign import Workers, carry_out
 from safe_sysid.experiment.falsify.trials import trial, trials
 from safe_sysid.experiment.settings import ExperimentSettings
@@ -21,6 +19,10 @@ from safe_sysid.experiment.trial import result_of
 
 WORKERS = (1, 2)
 MILLION, CLUSTER = 1e6, 100  # loops, and cores that share them
+
+
+def _say(sentence: str) -> None:
+    sys.stdout.write(f'{sentence}\n')
 
 
 def main(searches: int) -> None:
@@ -41,7 +43,7 @@ def main(searches: int) -> None:
         for row in rows:
             by_worker.setdefault(row['pid'], []).append(float(str(row['memory_mb'])))
         grown = max(max(each) - min(each) for each in by_worker.values())
-        print(
+        _say(
             f'{count} workers: {loops} loops in {wall:.0f} s, {cpu / loops:.3f} s of processor '
             f"time each, {100 * (1 - busy / (count * wall)):.0f} % of the workers' time not in "
             f'trials (start included); memory {max(map(max, by_worker.values())):.0f} MiB, grown '
@@ -49,15 +51,12 @@ def main(searches: int) -> None:
             f'{size / len(rows) / 1e3:.1f} kB a row'
         )
     same = sum(a == b for a, b in zip(*results, strict=True))
-    print(f'{same} of {len(results[0])} rows are the same bits')
+    _say(f'{same} of {len(results[0])} rows are the same bits')
     hours = MILLION * cpu / loops / 3600.0
     kilobytes = size / len(rows) / (loops / len(rows))
-    print(
+    _say(
         f'{MILLION:.0e} loops: {hours:.0f} core hours, {hours / CLUSTER:.1f} h on {CLUSTER} cores, '
         f'{MILLION * kilobytes / 1e9:.2f} GB of rows'
-    )
-    print(
-        f'median memory of a worker {np.median([x for m in by_worker.values() for x in m]):.0f} MiB'
     )
 
 
