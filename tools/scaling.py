@@ -53,10 +53,10 @@ def main(searches: int) -> None:
     same = sum(a == b for a, b in zip(*results, strict=True))
     _say(f'{same} of {len(results[0])} rows are the same bits')
     hours = MILLION * cpu / loops / 3600.0
-    kilobytes = size / len(rows) / (loops / len(rows))
+    gigabytes = MILLION * size / loops / 1e9
     _say(
-        f'{MILLION:.0e} loops: {hours:.0f} core hours, {hours / CLUSTER:.1f} h on {CLUSTER} cores, '
-        f'{MILLION * kilobytes / 1e9:.2f} GB of rows'
+        f'{MILLION:.0e} loops: {hours:.0f} core hours, {hours / CLUSTER:.1f} h on {CLUSTER} '
+        f'cores, {gigabytes:.2f} GB of rows'
     )
 
 
