@@ -72,7 +72,7 @@ def test_methods_that_learn_alike_start_from_one_excitation():
 def test_what_was_taught_is_the_same_when_it_was_a_row():
     arm = arm_of('dumbbell_4lb', 1)
     prior = kinova_prior(arm.nominal)
-    known = replace(prior, theta=prior.theta + 1e-17)
+    known = replace(prior, theta=prior.theta * (1.0 + 1e-15))
     values = (known.theta, known.bounds.lower, known.bounds.upper, arm.truth.theta)
     names = ('theta', 'theta_lower', 'theta_upper', 'adaptive')
     row = {name: json.dumps(x.tolist()) for name, x in zip(names, values, strict=True)}
