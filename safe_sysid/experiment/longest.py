@@ -10,7 +10,7 @@ import threading
 import time
 
 LOOKS = 20  # at the clocks until the limit
-MORE = 2.0  # times the limit, after which a process that did not listen is ended
+LEAST = 5.0  # [s] more, or the limit again, after which a process that did not listen is ended
 IDLE = 10.0  # times the limit in wall time, for what waits and never works
 STATUS = 75  # of a process that is ended
 
@@ -40,12 +40,12 @@ def ended_after(seconds: float) -> Iterator[None]:
 
 
 def _watch(seconds: float, here: int, over: threading.Event) -> None:
-    cpu, wall, told = time.process_time(), time.monotonic(), False
+    cpu, wall, told = time.process_time(), time.monotonic(), 0.0
     while not over.wait(min(1.0, seconds / LOOKS)):
         used = max(time.process_time() - cpu, (time.monotonic() - wall) / IDLE)
-        if used > MORE * seconds:
+        if told and used > told + max(seconds, LEAST):
             os._exit(STATUS)
         if used > seconds and not told:
-            told = True
+            told = used
             raised = ctypes.py_object(TookTooLong)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(here), raised)
