@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from safe_sysid.arrays import Array
+
+REMEMBERED = 256  # rotations
 
 
 def roll_pitch_yaw(R: Array) -> Array:
@@ -29,12 +33,19 @@ def rotation_from_rpy(rpy: Array) -> Array:
 
 
 def rotation_of(quaternion: Array) -> Array:
-    """Rotation matrix of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = quaternion.tolist()
-    return np.array(
+    """Rotation matrix of a unit quaternion (w, x, y, z), which is not to be written to."""
+    return _rotation_of(*quaternion.tolist())
+
+
+@lru_cache(REMEMBERED)
+def _rotation_of(w: float, x: float, y: float, z: float) -> Array:
+    """Return the same one for all that is turned alike: hundreds of boxes of one message."""
+    R = np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+    R.setflags(write=False)
+    return R

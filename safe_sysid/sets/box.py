@@ -18,6 +18,7 @@ from safe_sysid.errors import BoundError
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
 
+UNIT = np.eye(3)
 NOT_ORTHONORMAL = 1e-9  # largest entry of R'R - 1 that is taken for rounding of a rotation
 
 
@@ -34,12 +35,12 @@ class Box:
         center = finite_array(self.center, (3,), 'center of a box')
         half_sizes = finite_array(self.half_sizes, (3,), 'half sizes of a box')
         rotation = finite_array(self.rotation, (3, 3), 'rotation of a box')
-        if not np.all(half_sizes > 0.0):
+        if not min(half_sizes.tolist()) > 0.0:
             raise BoundError(f'half sizes of a box are {half_sizes}; each has to be positive')
         if not 0.0 <= self.radius < np.inf:
             raise BoundError(f'rounding radius of a box is {self.radius}; it has to be >= 0')
-        error = np.abs(rotation.T @ rotation - np.eye(3)).max()
-        if error > NOT_ORTHONORMAL or np.linalg.det(rotation) < 0.0:
+        error = np.abs(rotation.T @ rotation - UNIT).max()
+        if error > NOT_ORTHONORMAL or _determinant(rotation) < 0.0:
             raise BoundError(f'rotation of a box is not a rotation matrix: {rotation.tolist()}')
         for name, value in (
             ('center', center),
@@ -51,7 +52,7 @@ class Box:
     @property
     def packed(self) -> Array:
         """Row for `box_distance`: center, half sizes, rotation by rows, radius, skewness."""
-        skewness = np.abs(self.rotation.T @ self.rotation - np.eye(3)).sum() + 32 * EPS
+        skewness = np.abs(self.rotation.T @ self.rotation - UNIT).sum() + 32 * EPS
         return np.concatenate(
             [self.center, self.half_sizes, self.rotation.ravel(), [self.radius, skewness]]
         )
@@ -71,13 +72,19 @@ class Box:
         return values, gradients
 
 
+def _determinant(matrix: Array) -> float:
+    (a, b, c), (d, e, f), (g, h, i) = matrix.tolist()
+    return float(a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
+
+
 def finite_array(value: npt.ArrayLike, shape: tuple[int | None, ...], what: str) -> Array:
     """Read-only copy of an array that has this shape (None: any) and only finite numbers."""
     array = np.array(value, dtype=np.float64)
-    fits = array.ndim == len(shape) and all(
-        wanted in (None, size) for size, wanted in zip(array.shape, shape, strict=True)
+    fits = array.shape == shape or (
+        array.ndim == len(shape)
+        and all(wanted in (None, size) for size, wanted in zip(array.shape, shape, strict=True))
     )
-    if not fits or not np.all(np.isfinite(array)):
+    if not fits or not np.isfinite(array).all():
         raise BoundError(f'{what}: {array.tolist()} has to be finite numbers of shape {shape}')
     array.setflags(write=False)
     return array

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.arrays import Array
@@ -25,12 +24,14 @@ from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.ros.messages.arm_regions import OtherArms, OwnRegion, scenes_in
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
 from safe_sysid.ros.messages.marker_changes import changes_of
-from safe_sysid.ros.messages.qos import LATCHED_OBSTACLES, OBSTACLES, STATE
+from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
+from safe_sysid.ros.messages.waiting_markers import WaitingMarkers
 from safe_sysid.sets.box import Box
 
 LOOK = 0.05  # [s] between two looks for lifetimes that ended and frames that moved
+FETCH = 0.01  # [s] between two looks for what was shown
 
 
 Vector3 = tuple[Finite, Finite, Finite]
@@ -120,11 +121,13 @@ class AvoidedObstacles:
         self._is_told = True  # what is avoided, to whoever looks at it
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
-        node.create_subscription(MarkerArray, self._topic, self._on_live, OBSTACLES)
-        node.create_subscription(MarkerArray, self._topic, self._hear, LATCHED_OBSTACLES)
+        self._waiting = WaitingMarkers(node, self._topic)
         self._transforms = Transforms(node, frames, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._timer = node.create_timer(LOOK, self._settle, clock=steady)
+        self._timers = [
+            node.create_timer(LOOK, self._settle, clock=steady),
+            node.create_timer(FETCH, self._fetch, clock=steady),
+        ]
 
     @property
     def is_known(self) -> bool:
@@ -174,16 +177,20 @@ class AvoidedObstacles:
         if self._region is not None:
             self._region.note_position(q)
 
+    def close(self) -> None:
+        """Stop listening."""
+        self._waiting.close()
+
     def publish(self) -> None:
         """Say what is avoided, at the next look at which somebody listens."""
         self._is_told = False
 
-    def _on_live(self, msg: MarkerArray) -> None:
-        """Take a message, unless it comes on the subscription that hears earlier ones as well."""
-        publishers = self._node.get_publishers_info_by_topic(self._topic)
-        durability = {each.qos_profile.durability for each in publishers}
-        if durability != {DurabilityPolicy.TRANSIENT_LOCAL}:
+    def _fetch(self) -> None:
+        """Take all that has come as one message."""
+        msg = self._waiting.take()
+        if msg is not None:
             self._hear(msg)
+            self._waiting.note_done()
 
     def _hear(self, msg: MarkerArray) -> None:
         """Change what is shown, with the rules of RViz."""

@@ -103,6 +103,7 @@ class PlannerNode(Node):
         """Stop listening and searching."""
         self._planning.close()
         self._measured.close()
+        self._avoided.close()
 
     def _on_measurement(self, measurement: JointMeasurement, arrival: Arrival) -> None:
         self._newest, mode = measurement.stamp, self._session.mode
