@@ -208,6 +208,7 @@ class RecedingHorizonPlanner:
         begin = time.monotonic()
         try:
             problem = self._problem_of(self._at_rest(measurement.position), estimate)
+            problem = self._from(problem, now)
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
         budget = self._budget(settings.budget)
@@ -246,7 +247,7 @@ class RecedingHorizonPlanner:
         budget = self._budget(min(start - now - settings.reserve, settings.budget))
         try:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)
-            problem = _going_on(problem, plan, start)
+            problem = self._from(_going_on(problem, plan, start), start)
             aim = self._mission.due(Ahead(problem, plan.end_position, settings.switch, budget))
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
@@ -299,6 +300,10 @@ class RecedingHorizonPlanner:
         zero, settings = np.zeros_like(curve.q0), self._settings
         horizon = Horizon(curve, zero, zero, settings.intervals, settings.degree)
         return replace(self._problem, bounds=estimate, horizon=horizon)
+
+    def _from(self, problem: Problem, start: float) -> Problem:
+        """Return the same with the time at which plans of it begin, for obstacles that move."""
+        return replace(problem, obstacles=problem.obstacles.beginning(self._clock.stamp(start)))
 
     def _plan_of(
         self, certificate: PlanCertificate, start: float, until: float | None = None

@@ -7,7 +7,7 @@ nothing. Where a plan is not proven any more, the arm comes to rest early (`plan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 import time
 
@@ -62,10 +62,13 @@ class Obstructed:
 
 
 class SceneGuard:
-    """Watches over plans of one arm; times are seconds on the clock of the plans."""
+    """Watches over plans of one arm; times are seconds on the clock of the plans.
 
-    def __init__(self, settings: StopSettings) -> None:
-        self._settings = settings
+    `stamp` gives the stamp [ns] of such a time, which obstacles that move have.
+    """
+
+    def __init__(self, settings: StopSettings, stamp: Callable[[float], int]) -> None:
+        self._settings, self._stamp = settings, stamp
         self._told: list[_Told] = []  # by start
         self._followed: float | None = None  # start of the plan that is said to be followed
         self._pending: Plan | None = None  # a stop that was told
@@ -80,6 +83,7 @@ class SceneGuard:
         new = Obstacles.of({n: b for n, b in self._boxes.items() if known.get(n) is not b})
         if not len(new):
             return True
+        new = new.beginning(self._stamp(plan.start_time))
         nearest = SweptArm.of(plan.certificate).nearest(new, 0.0)
         return nearest is None or nearest.margin > 0.0
 
@@ -150,7 +154,8 @@ class SceneGuard:
         for told in self._told:
             if waits and told.plan is not self._pending:
                 continue  # a stop from it has been told
-            nearest = told.swept.nearest(new, now - told.plan.start_time)
+            begun = new.beginning(self._stamp(told.plan.start_time))
+            nearest = told.swept.nearest(begun, now - told.plan.start_time)
             if nearest is not None and not nearest.margin > 0.0:
                 return told.plan, nearest
         return None
@@ -166,5 +171,8 @@ class SceneGuard:
             return None
         plan = begun[-1]
         if hit.start_time > start:  # what is followed until then avoids everything
-            return find_rest(plan, hit.start_time, obstacles)
-        return None if start >= plan.end_time else find_stop(plan, start, obstacles, deadline)
+            later = obstacles.beginning(self._stamp(hit.start_time))
+            return find_rest(plan, hit.start_time, later)
+        if start >= plan.end_time:
+            return None
+        return find_stop(plan, start, obstacles.beginning(self._stamp(start)), deadline)

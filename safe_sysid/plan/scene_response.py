@@ -34,7 +34,7 @@ class SceneResponse:
 
     def __init__(self, planner: RestartingPlanner, settings: StopSettings) -> None:
         self._planner = planner
-        self._guard = SceneGuard(settings)
+        self._guard = SceneGuard(settings, lambda time: planner.clock.stamp(time))
         self._among: tuple[Mapping[str, Box], Obstacles] = {}, NO_OBSTACLES
         self._is_void = False  # what the search that goes on will find
         self._obstructed: Obstructed | None = None

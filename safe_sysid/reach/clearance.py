@@ -162,8 +162,15 @@ def obstacle_clearance(
     row: tuple[int, int, int],
     work: Array,
 ) -> float:
-    """Clearance of one sphere; the gradient of the distance is left in work[5]."""
+    """Clearance of one sphere; the gradient of the distance is left in work[5].
+
+    From an obstacle that moves it is that of the sphere moved the other way, less its growth.
+    """
     t, sphere, o = row
+    moving, grown = obstacles.place[o, 3], 0.0
+    if moving >= 0 and t >= len(obstacles.growth):  # nobody knows where it is then
+        work[5] = 0.0
+        return -np.inf
     a, s = shapes.sphere_capsule[sphere], shapes.sphere_weight[sphere]
     b = a + points.rho.shape[1] // 2
     size = 0.0
@@ -171,10 +178,16 @@ def obstacle_clearance(
         p, q = points.center[t, a, i], points.center[t, b, i]
         work[4, i] = (1.0 - s) * p + s * q
         size += abs(p) + abs(q)
+        if moving >= 0:
+            work[4, i] -= obstacles.shift[t, moving, i]
+            size += abs(obstacles.shift[t, moving, i])
+    if moving >= 0:
+        grown = obstacles.growth[t, moving]
     distance = obstacle_distance(obstacles, o, work[4], work[5])
     rho = (1.0 - s) * points.rho[t, a] + s * points.rho[t, b]
     radius = shapes.sphere_radius[sphere]
-    return distance - radius - rho - 8.0 * EPS * (size + radius + rho)  # type: ignore[no-any-return]
+    known = distance - radius - rho - grown
+    return known - 8.0 * EPS * (size + radius + rho + grown)  # type: ignore[no-any-return]
 
 
 @jit

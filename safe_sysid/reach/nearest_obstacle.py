@@ -19,6 +19,7 @@ from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
 from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.clearance import Points, obstacle_clearance
 from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.interval import Interval
 
 OUTWARD = 1e-12  # relative, of coordinates and radii
 
@@ -50,18 +51,40 @@ class EnclosedArm:
         _enclose(points, shapes, first_sphere, boxes)
         return EnclosedArm(points, shapes, first_sphere, boxes)
 
-    def nearest(self, obstacles: Obstacles, first: int) -> Nearest:
-        """From time step `first` on, which there has to be, to obstacles, of which also."""
-        corners = extents(obstacles.shapes)
+    def nearest(self, obstacles: Obstacles, time: Interval, first: int) -> Nearest:
+        """From time step `first` on, which there has to be, to obstacles, of which also.
+
+        `time` has all time steps, as obstacles that move count them.
+        """
+        packed = obstacles.over(time)
         value, t, sphere, o = _nearest(
             self.points,
             self.shapes,
-            obstacles.packed,
-            (self.boxes, corners),
+            packed,
+            (self.boxes, _around(obstacles, packed)),
             self.first_sphere,
             first,
         )
         return Nearest(value, t, int(self.shapes.sphere_capsule[sphere]), o)
+
+
+def _around(obstacles: Obstacles, packed: PackedObstacles) -> Array:
+    """Boxes about obstacles, wherever they are in all time steps, (O, 2, 3) [m]."""
+    corners = extents(obstacles.shapes)
+    which = np.flatnonzero(packed.place[:, 3] >= 0)
+    if not len(which):
+        return corners
+    if not len(packed.growth):
+        corners[which] = [[-np.inf] * 3, [np.inf] * 3]
+        return corners
+    moving = packed.place[which, 3]
+    shift, growth = packed.shift[:, moving], packed.growth[:, moving, None]
+    corners[which, 0] = (corners[which, 0] + shift - growth).min(axis=0)
+    corners[which, 1] = (corners[which, 1] + shift + growth).max(axis=0)
+    slack = OUTWARD * (1.0 + np.abs(corners[which]).sum(axis=1))
+    corners[which, 0] -= slack
+    corners[which, 1] += slack
+    return corners
 
 
 @jit

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
@@ -46,6 +47,11 @@ class Problem:
             raise BoundError(
                 f'torque limits {self.model.limits.torque} of {self.model.name} have to be above 0'
             )
+
+    @cached_property
+    def packed_obstacles(self) -> PackedObstacles:
+        """Obstacles in every time step of the horizon."""
+        return self.obstacles.over(self.horizon.time)
 
     @property
     def promised(self) -> Gains:

@@ -101,7 +101,7 @@ class ReachableSet:
         errors, joints, torque, occupancy, law = _sets(problem, error)
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
         clearance = undecided_rows(
-            whole_range(occupancy), sphere_cover(model.capsules), problem.obstacles.packed
+            whole_range(occupancy), sphere_cover(model.capsules), problem.packed_obstacles
         )
         return ReachableSet(
             problem, error, errors, joints, torque, occupancy, rows, clearance, law
@@ -146,7 +146,7 @@ class ReachableSet:
                 model.limits.torque,
                 polynomials,
             ),
-            clearances(points, self.shapes, self.problem.obstacles.packed, self.clearance_rows),
+            clearances(points, self.shapes, self.problem.packed_obstacles, self.clearance_rows),
         ]
         limits = limit_margins(horizon.curve, k, model, _with_zeros(self.problem, self.error))
         parts += [_in_x(reached, horizon.k_range, len(x)) for reached in limits]
@@ -173,7 +173,7 @@ class ReachableSet:
     def nearest_to(self, obstacles: Obstacles) -> Margin:
         """Smallest clearance of a single plan from obstacles, of which there is one at least."""
         arm = EnclosedArm.of(whole_range(self.occupancy), self.shapes)
-        value, t, capsule, o = arm.nearest(obstacles, 0)
+        value, t, capsule, o = arm.nearest(obstacles, self.joints.time, 0)
         where = f'{self.problem.model.capsules.names[capsule]} and {obstacles.names[o]}'
         return Margin(margin.OBSTACLE, value, where, self._time(t), value, 0.0, 'm')
 
@@ -301,7 +301,7 @@ def _with_every_row(problem: Problem, error: TrackingError) -> ReachableSet:
     model, points = problem.model, whole_range(occupancy)
     rows = every_row(problem.horizon.intervals, model.limits.torque)
     shapes = sphere_cover(model.capsules)
-    clearance = clearance_rows(points, shapes, problem.obstacles.packed)
+    clearance = clearance_rows(points, shapes, problem.packed_obstacles)
     return ReachableSet(problem, error, errors, joints, torque, occupancy, rows, clearance, law)
 
 

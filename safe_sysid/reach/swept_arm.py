@@ -19,6 +19,7 @@ from safe_sysid.reach.clearance import whole_range
 from safe_sysid.reach.margin import OBSTACLE, Margin
 from safe_sysid.reach.nearest_obstacle import EnclosedArm
 from safe_sysid.reach.reachable_set import occupancy_of
+from safe_sysid.sets.interval import Interval
 
 
 class _Piece(NamedTuple):
@@ -54,7 +55,8 @@ class SweptArm:
     def nearest(self, obstacles: Obstacles, since: float) -> Margin | None:
         """Smallest clearance from obstacles from a time on [s since the start of the plan].
 
-        None where there is no obstacle, or where the arm is at rest by then.
+        None where there is no obstacle, or where the arm is at rest by then. Times of obstacles
+        that move have to begin with the plan.
         """
         if not len(obstacles):
             return None
@@ -63,7 +65,8 @@ class SweptArm:
             first = int(np.searchsorted(piece.upper, since - piece.start))
             if first == len(piece.upper):
                 continue
-            value, t, capsule, o = piece.arm.nearest(obstacles, first)
+            steps = Interval(piece.start + piece.lower, piece.start + piece.upper)
+            value, t, capsule, o = piece.arm.nearest(obstacles, steps, first)
             if smallest is None or not value >= smallest.margin:
                 where = f'{self.names[capsule]} and {obstacles.names[o]}'
                 time = piece.start + float(piece.lower[t]), piece.start + float(piece.upper[t])

@@ -7,6 +7,7 @@ import pinocchio as pin
 from plan.kinova_problem import START, kinova_problem
 import pytest
 
+from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.early_stop import StopSettings, find_rest, find_stop
@@ -17,6 +18,7 @@ from safe_sysid.trajectory.plan import Plan
 
 K = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # the arm swings about the vertical
 SETTINGS = StopSettings(reaction=0.25, handover=0.05)
+CLOCK = Clock(1_000_000_000_000)
 
 
 def plan_of(problem, k, start, switch=1.5):
@@ -57,7 +59,7 @@ FAR = {'far': Box(np.full(3, 5.0), np.full(3, 0.1), np.eye(3))}
 
 
 def guarded(*plans):
-    guard = SceneGuard(SETTINGS)
+    guard = SceneGuard(SETTINGS, CLOCK.stamp)
     for plan in plans:
         guard.watch(plan)
     return guard

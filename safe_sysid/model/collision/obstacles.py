@@ -1,9 +1,14 @@
-"""Obstacles: named boxes and zonotopes, and their signed distance in compiled code."""
+"""Obstacles: named boxes and zonotopes, and their signed distance in compiled code.
+
+Some boxes may move. Over time steps that begin at `start`, each of these is a set of its own in
+every step; without a start nobody knows where they are.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,20 +16,25 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.moving_box import SECOND, MovingBox
 from safe_sysid.sets.box import Box, box_distance
 from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.interval import Interval
 from safe_sysid.sets.zonotope import Zonotope, half_space_distance
 
 BOX, ZONOTOPE = 0, 1
+FIXED = -1  # does not move
 
 
 class PackedObstacles(NamedTuple):
     """Obstacle o is boxes[place[o, 1]] or half-spaces place[o, 1] to place[o, 2] - 1."""
 
-    place: IntArray  # (O, 3): kind, first, last + 1
+    place: IntArray  # (O, 4): kind, first, last + 1, which of those that move or -1
     boxes: Array  # (B, 17), see `Box.packed`
     normals: Array  # (H, 3)
     offsets: Array  # (H,)
+    shift: Array  # (T, M, 3) [m] of those that move; no time steps: it is not known where they are
+    growth: Array  # (T, M) [m] of the same, a ball about all of the box
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +43,18 @@ class Obstacles:
 
     names: tuple[str, ...]
     shapes: tuple[Box | Zonotope, ...]
+    start: int | None = None  # [ns] stamp of time 0; None: not known, as for obstacles that stand
 
     def __post_init__(self) -> None:
         if len(self.names) != len(self.shapes):
             raise BoundError(
                 f'{len(self.names)} names and {len(self.shapes)} obstacles; each needs one name'
             )
+        counts = Counter(self.names)
         for name in self.names:
-            if not name or self.names.count(name) > 1:
+            if not name or counts[name] > 1:
                 raise BoundError(
-                    f"{self.names.count(name)} obstacles are called '{name}'; every obstacle "
+                    f"{counts[name]} obstacles are called '{name}'; every obstacle "
                     'needs a name of its own'
                 )
         for name, shape in zip(self.names, self.shapes, strict=True):
@@ -53,9 +65,9 @@ class Obstacles:
                 )
 
     @staticmethod
-    def of(shapes: Mapping[str, Box | Zonotope]) -> Obstacles:
+    def of(shapes: Mapping[str, Box | Zonotope], start: int | None = None) -> Obstacles:
         """Obstacles by name."""
-        return Obstacles(tuple(shapes), tuple(shapes.values()))
+        return Obstacles(tuple(shapes), tuple(shapes.values()), start)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -63,24 +75,51 @@ class Obstacles:
     @cached_property
     def packed(self) -> PackedObstacles:
         """Arrays for `obstacle_distance`."""
-        place, boxes = [], [np.zeros((0, 17))]
+        place, boxes, moving = [], [np.zeros((0, 17))], 0
         normals, offsets, height = [np.zeros((0, 3))], [np.zeros(0)], 0
         for shape in self.shapes:
             if isinstance(shape, Box):
-                place.append((BOX, len(boxes) - 1, len(boxes)))
+                which = moving if isinstance(shape, MovingBox) else FIXED
+                moving += which != FIXED
+                place.append((BOX, len(boxes) - 1, len(boxes), which))
                 boxes.append(shape.packed[None])
             else:
                 A, b = shape.half_spaces
-                place.append((ZONOTOPE, height, height + len(b)))
+                place.append((ZONOTOPE, height, height + len(b), FIXED))
                 height += len(b)
                 normals.append(A)
                 offsets.append(b)
         return PackedObstacles(
-            np.array(place, dtype=np.int64).reshape(-1, 3),
+            np.array(place, dtype=np.int64).reshape(-1, 4),
             np.concatenate(boxes),
             np.concatenate(normals),
             np.concatenate(offsets),
+            np.zeros((0, moving, 3)),
+            np.zeros((0, moving)),
         )
+
+    def over(self, time: Interval) -> PackedObstacles:
+        """Arrays for time steps [s] since the start: where those that move may be in each."""
+        moving = self.moving
+        if not moving or self.start is None:
+            return self.packed
+        ways = [box.over(self.start, time) for box in moving]
+        shift = np.stack([shift for shift, _ in ways], axis=1)
+        growth = np.stack([growth for _, growth in ways], axis=1)
+        return self.packed._replace(shift=shift, growth=growth)
+
+    @property
+    def moving(self) -> list[MovingBox]:
+        """Those that move."""
+        return [shape for shape in self.shapes if isinstance(shape, MovingBox)]
+
+    def beginning(self, start: int) -> Obstacles:
+        """Return the same for times that count from another stamp [ns]."""
+        return replace(self, start=start) if self.moving else self
+
+    def later(self, seconds: float) -> Obstacles:
+        """Return the same for times that begin later."""
+        return self if self.start is None else replace(self, start=self.start + round(seconds * SECOND))
 
 
 NO_OBSTACLES = Obstacles((), ())
@@ -88,7 +127,7 @@ NO_OBSTACLES = Obstacles((), ())
 
 @jit
 def obstacle_distance(obstacles: PackedObstacles, o: int, point: Array, gradient: Array) -> float:
-    """Lower bound of the signed distance of one point to one obstacle."""
+    """Lower bound of the signed distance of one point to one obstacle, where it is shown."""
     kind, first, last = obstacles.place[o, 0], obstacles.place[o, 1], obstacles.place[o, 2]
     if kind == BOX:
         return box_distance(obstacles.boxes[first], point, gradient)  # type: ignore[no-any-return]

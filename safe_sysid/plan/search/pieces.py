@@ -1,4 +1,4 @@
-"""Certificates of pieces that follow each other: error and law go on from one to the next."""
+"""Certificates of pieces that follow each other: error, law and time go on to the next."""
 
 from __future__ import annotations
 
@@ -26,5 +26,6 @@ def certified(problem: Problem, piece: Horizon, before: PlanCertificate | None) 
     if before is not None:
         until = before.problem.horizon.curve.duration
         left = before.error_shape(until), before.law_at(until)
-        problem = replace(problem, error_at_start=left[0], before=left[1])
+        later = before.problem.obstacles.later(until)
+        problem = replace(problem, error_at_start=left[0], before=left[1], obstacles=later)
     return ReachableSet.certify_center(replace(problem, horizon=piece))
