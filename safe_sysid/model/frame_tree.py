@@ -102,6 +102,20 @@ class FrameTree:
             f'{sorted({*self._fixed, *self._edges})}'
         )
 
+    def above(self, frame: str) -> list[str]:
+        """Frames that one hangs on, as far as they are told."""
+        try:
+            return self._parents(list(self._path(_bare(frame))))
+        except FrameError:  # it is above itself, and so it is nowhere
+            return []
+
+    def stands(self, frame: str) -> bool:
+        """Whether a frame is known not to move in the base."""
+        if _bare(frame) in self._fixed:
+            return True
+        down = [each for name in self._fixed for each in self._path_from_fixed(name)]
+        return all(self._edges[each].is_static for each in [*self._path(_bare(frame)), *down])
+
     def _parents(self, path: list[str]) -> list[str]:
         return [self._edges[each].parent for each in path]
 

@@ -9,6 +9,7 @@ import pytest
 
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.arm_clearance import arm_clearance
+from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.plan.early_stop import StopSettings, find_rest, find_stop
 from safe_sysid.plan.scene_guard import SceneGuard
@@ -99,6 +100,39 @@ def test_the_arm_stops_early_and_is_certified_to(plan):
     # the controller's rules: same bounds and nominal parameters, so it may take over
     assert stop.theta_bounds is plan.theta_bounds
     np.testing.assert_array_equal(stop.theta_0, plan.theta_0)
+
+
+def coming(q, when, velocity, since=10.3):
+    """Somebody who is where the hand is at q at a time, and was told of at another."""
+    velocity = np.array(velocity)
+    box = Box(hand(q) - velocity * (when - since), np.full(3, 0.03), np.eye(3))
+    promised = MotionBounds(0.005, 0.01, 0.01, 1.0)
+    return {'somebody': MovingBox.of(box, CLOCK.stamp(since), velocity, promised)}
+
+
+def test_the_arm_stops_for_what_is_coming_and_not_for_what_will_be_gone(plan):
+    """Where the hand goes nothing is yet; and what is there now leaves before the hand comes."""
+    comes = coming(plan.end_position, plan.end_time, [0.0, 0.0, -0.5])
+    found = guarded(plan).look(comes, 10.3)
+    assert found is not None
+    assert found.is_avoided
+    assert found.stop.plan.start_time == pytest.approx(10.3 + SETTINGS.reaction)
+    among = found.stop.certificate.problem.obstacles
+    assert among.start == CLOCK.stamp(found.stop.plan.start_time)
+    again = ReachableSet.certify_center(found.stop.certificate.problem)
+    assert again.smallest.margin == pytest.approx(found.stop.certificate.smallest.margin)
+    goes = coming(plan.end_position, 10.3, [0.0, 0.0, 0.5])
+    assert guarded(plan).look(goes, 10.3) is None
+    stands = {'somebody': Box(goes['somebody'].center, np.full(3, 0.03), np.eye(3))}
+    assert guarded(plan).look(stands, 10.3) is not None
+
+
+def test_a_search_that_knew_of_nobody_is_admitted_only_if_it_avoids_who_comes(plan):
+    guard = guarded()
+    guard.look(coming(plan.end_position, plan.end_time, [0.0, 0.0, -0.5]), 10.3)
+    assert not guard.admits(plan)
+    guard.look(coming(plan.end_position, 10.3, [0.0, 0.0, 0.5]), 10.3)
+    assert guard.admits(plan)
 
 
 def test_what_lies_behind_the_arm_is_no_reason_to_stop(plan):

@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from safe_sysid.model.collision.moving_box import MovingBox
 from safe_sysid.model.frame_tree import NEWEST, FrameError, FrameTree
+from safe_sysid.model.moving_frames import MovingFrames
 from safe_sysid.sets.box import Box
 
 SECOND = 1e9  # [ns]
@@ -53,10 +55,15 @@ class _Entry:
 
 
 class ShownScene:
-    """What is shown now; `patience` [s] is for frames that are not known yet."""
+    """What is shown now; `patience` [s] is for frames that are not known yet.
 
-    def __init__(self, frames: FrameTree, patience: float) -> None:
-        self._frames, self._patience = frames, patience
+    Of frames that move it says how their obstacles may go on, see `MovingFrames`.
+    """
+
+    def __init__(
+        self, frames: FrameTree, patience: float, moving: MovingFrames | None = None
+    ) -> None:
+        self._frames, self._patience, self._moving = frames, patience, moving
         self._entries: dict[str, _Entry] = {}
 
     def apply(self, changes: Iterable[Change], now: int) -> None:
@@ -84,7 +91,7 @@ class ShownScene:
         self._expire(now)
         for key, entry in self._entries.items():
             shown = entry.shown
-            if shown is not None and (shown.moves_with_frame or not entry.is_placed):
+            if shown is not None and (not entry.is_placed or self._may_move(shown)):
                 self._entries[key] = self._placed_anew(entry, shown, now)
 
     @property
@@ -121,16 +128,26 @@ class ShownScene:
     def _placed_anew(self, entry: _Entry, shown: Shown, now: int) -> _Entry:
         if not shown.boxes:
             return replace(entry, placed=(), is_placed=True, unclear='')
-        stamp = NEWEST if shown.moves_with_frame else shown.stamp
         try:
-            place = self._frames.placement(shown.frame, stamp, now)
+            boxes = self._boxes_of(shown, now)
         except FrameError as error:
             since = now if entry.is_placed else entry.unplaced_since
             return replace(entry, is_placed=False, unclear=str(error), unplaced_since=since)
-        boxes = tuple(place.of_box(box) for box in shown.boxes)
         kept = dict(enumerate(entry.placed))
         placed = tuple(_same_or_new(kept.get(i), box) for i, box in enumerate(boxes))
         return replace(entry, placed=placed, is_placed=True, unclear='', unplaced_since=np.inf)
+
+    def _may_move(self, shown: Shown) -> bool:
+        is_told = self._moving is not None and self._moving.moves(shown.frame)
+        return is_told or shown.moves_with_frame
+
+    def _boxes_of(self, shown: Shown, now: int) -> tuple[Box, ...]:
+        """Return what is shown, in the base."""
+        if self._moving is not None and self._moving.moves(shown.frame):
+            return self._moving.placed(shown.frame, shown.boxes, now)
+        stamp = NEWEST if shown.moves_with_frame else shown.stamp
+        place = self._frames.placement(shown.frame, stamp, now)
+        return tuple(place.of_box(box) for box in shown.boxes)
 
 
 def changed(before: Mapping[str, Box], after: Mapping[str, Box]) -> dict[str, Box]:
@@ -142,9 +159,19 @@ def _same_or_new(before: Box | None, box: Box) -> Box:
     """Return the box there was, where the new one is equal to it."""
     if before is None or before.radius != box.radius:
         return box
+    if not _goes_on_as(before, box):
+        return box
     pairs = (
         (before.center, box.center),
         (before.half_sizes, box.half_sizes),
         (before.rotation, box.rotation),
     )
     return before if all(np.array_equal(a, b) for a, b in pairs) else box
+
+
+def _goes_on_as(before: Box, box: Box) -> bool:
+    """Whether two stand, or move as one message says."""
+    if not (isinstance(before, MovingBox) and isinstance(box, MovingBox)):
+        return type(before) is type(box)
+    same = before.stamp == box.stamp and before.bounds == box.bounds
+    return same and np.array_equal(before.velocity, box.velocity)

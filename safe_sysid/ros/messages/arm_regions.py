@@ -16,6 +16,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.model.collision.region import Region
 from safe_sysid.model.collision.shown_scene import Change, ShownScene
 from safe_sysid.model.frame_tree import FrameTree
+from safe_sysid.model.moving_frames import MovingFrames
 from safe_sysid.model.placement import Placement
 from safe_sysid.ros.messages.drawings import obstacle_markers
 from safe_sysid.ros.messages.marker_changes import changes_of
@@ -103,6 +104,8 @@ class OtherArms:
         return int(self._node.get_clock().now().nanoseconds)
 
 
-def scenes_in(frames: FrameTree, patience: float) -> Callable[[], ShownScene]:
+def scenes_in(
+    frames: FrameTree, patience: float, moving: MovingFrames
+) -> Callable[[], ShownScene]:
     """Return what makes scenes in the frames of an arm."""
-    return lambda: ShownScene(frames, patience)
+    return lambda: ShownScene(frames, patience, moving)

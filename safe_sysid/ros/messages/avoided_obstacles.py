@@ -24,6 +24,7 @@ from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.ros.messages.arm_regions import OtherArms, OwnRegion, scenes_in
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
 from safe_sysid.ros.messages.marker_changes import changes_of
+from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
@@ -74,6 +75,7 @@ class SceneSettings(Settings):
     others: tuple[str, ...] = ()  # namespaces of arms beside this one; no plan before their region
     cell: CellSettings = field(default_factory=CellSettings)
     region: RegionSettings = field(default_factory=RegionSettings)
+    motion: MotionSettings = field(default_factory=MotionSettings)
     points: PointSettings = field(default_factory=PointSettings)
     awaited: bool = False  # whether a scene comes on the topic: no plan before its first message
     frame_age: Positive = 0.5  # [s] of a transform, and between two that are bridged
@@ -111,7 +113,8 @@ class AvoidedObstacles:
         if cell.frame:
             fixed[cell.frame] = cell.base.inverse
         self.frames = frames = FrameTree(prefix + self._frame, fixed, settings.frame_age)
-        scenes = scenes_in(frames, settings.patience)
+        moving = settings.motion.of(frames)
+        scenes = scenes_in(frames, settings.patience, moving)
         self._shown, self._others = scenes(), OtherArms(node, settings.others, scenes, self._renew)
         self._topics = scene_topics(
             node, settings.points, scenes, partial(_is_held, model, prefix), self._renew
@@ -123,6 +126,7 @@ class AvoidedObstacles:
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
         self._waiting = WaitingMarkers(node, self._topic)
         self._transforms = Transforms(node, frames, self._settle)
+        self._motions = ObstacleMotions(node, moving, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = [
             node.create_timer(LOOK, self._settle, clock=steady),
@@ -163,9 +167,10 @@ class AvoidedObstacles:
         """What is not understood or not placed, a fault; empty: nothing."""
         others = (each.unclear for each in self._sources)
         trouble = self._shown.trouble(self._now()) or next((t for t in others if t), '')
-        if trouble and self._transforms.trouble:
-            return f'{trouble}; {self._transforms.trouble}'
-        return trouble
+        if not trouble:
+            return ''
+        also = self._motions.trouble, self._transforms.trouble
+        return '; '.join([trouble, *(each for each in also if each)])
 
     @property
     def drawn(self) -> dict[str, Box]:

@@ -63,6 +63,15 @@ NEWEST_CLOUD = QoSProfile(
     durability=DurabilityPolicy.VOLATILE,
 )
 
+# obstacle_motions: each of them is of one frame; the newest of each counts. As trackers publish
+# odometry; a reader that asks for best effort hears both kinds.
+MOTIONS = QoSProfile(
+    depth=100,
+    history=HistoryPolicy.KEEP_LAST,
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    durability=DurabilityPolicy.VOLATILE,
+)
+
 # /tf and /tf_static, as tf2 has them.
 FRAMES = _reliable(100, DurabilityPolicy.VOLATILE)
 STATIC_FRAMES = _reliable(100, DurabilityPolicy.TRANSIENT_LOCAL)

@@ -3,17 +3,19 @@
 import re
 from types import SimpleNamespace
 
-from geometry_msgs.msg import Point, Pose
+from geometry_msgs.msg import Point, Pose, Twist, Vector3
 import numpy as np
 import pytest
 from sensor_msgs.msg import PointCloud2, PointField
 from std_msgs.msg import Header
 
 from safe_sysid.model.collision.held_shapes import holds
-from safe_sysid.model.collision.shown_scene import ShownScene
+from safe_sysid.model.collision.moving_box import MotionBounds
+from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.cloud_changes import cloud_changes
+from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.planning_scene import (
     ADD,
     APPEND,
@@ -254,3 +256,36 @@ def test_capsules_of_a_link_hold_what_is_inside_all_of_them_alone():
     assert not holds(MODEL, 'link_2', [inside, too_wide])
     assert not holds(MODEL, 'base_link', [inside])
     assert not holds(MODEL, 'nowhere', [inside])
+
+
+def odometry(speed=0.5):
+    """Of a frame that is turned by a quarter, along its own x."""
+    pose = Pose()
+    pose.position.x, pose.orientation.w, pose.orientation.z = 1.0, 0.5**0.5, 0.5**0.5
+    twist = Twist(linear=Vector3(x=speed))
+    header = Header(frame_id='base_link')
+    header.stamp.sec = 1
+    return SimpleNamespace(
+        header=header,
+        child_frame_id='person',
+        pose=SimpleNamespace(pose=pose),
+        twist=SimpleNamespace(twist=twist),
+    )
+
+
+def test_odometry_says_how_an_obstacle_goes_on():
+    frames = FrameTree('base_link', {}, 0.5)
+    settings = MotionSettings(position_error=0.1, speed=1.0)
+    moving = settings.of(frames)
+    people = ShownScene(frames, 0.2, moving)
+    listens = ObstacleMotions(SimpleNamespace(create_subscription=print), moving, lambda: None)
+    listens.hear(odometry())
+    listens.hear(odometry(np.nan))
+    assert listens.trouble.startswith("motion of 'person': velocity of frame 'person'")
+    shape = Box(np.array([0.0, 0.0, 1.0]), np.full(3, 0.2), np.eye(3))
+    people.apply([Change('legs', Shown((shape,), 'person'))], NOW)
+    (box,) = people.boxes.values()
+    np.testing.assert_allclose(box.center, [1.0, 0.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(box.velocity, [0.0, 0.5, 0.0], atol=1e-12)
+    assert box.stamp == NOW
+    assert box.bounds == MotionBounds(position_error=0.1, speed=1.0)

@@ -1,0 +1,107 @@
+"""MovingFrames: frames that go on after they were told, with obstacles fixed in them.
+
+A frame that somebody tells the motion of, or that is said to move, is known only by such messages,
+and only while they are recent: it is never taken to stand. How far its obstacles may get is in the
+bounds that are promised (`collision.moving_box`); without these nothing is known either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
+from safe_sysid.model.frame_tree import KEPT, SECOND, FrameError, FrameTree, Transform
+from safe_sysid.sets.box import Box, finite_array
+
+
+@dataclass(frozen=True, eq=False)
+class FrameMotion:
+    """A frame in its parent at a stamp, and how it moves then, along its own axes."""
+
+    parent: str
+    stamp: int  # [ns]
+    transform: Transform
+    linear: Array  # (3,) [m/s] of its origin
+    angular: Array  # (3,) [rad/s]
+
+
+class MovingFrames:
+    """Motions told last; no older than `max_age` [s], in parents that stand."""
+
+    def __init__(
+        self, frames: FrameTree, bounds: MotionBounds, max_age: float, expected: Iterable[str] = ()
+    ) -> None:
+        self._frames, self._bounds, self._max_age = frames, bounds, max_age
+        self._told: dict[str, FrameMotion | None] = {_bare(name): None for name in expected}
+
+    def put(self, frame: str, motion: FrameMotion) -> None:
+        """Take a motion, unless a later one is known."""
+        frame = _bare(frame)
+        if not frame:
+            raise FrameError('a motion says of no frame that it moves; child_frame_id is empty')
+        if motion.stamp <= 0:
+            raise FrameError(f"the motion of frame '{frame}' has no stamp")
+        finite_array(motion.linear, (3,), f"velocity of frame '{frame}'")
+        finite_array(motion.angular, (3,), f"angular velocity of frame '{frame}'")
+        _ = motion.transform.placement  # refuses what is no transform
+        known = self._told.get(frame)
+        if known is None or motion.stamp > known.stamp or motion.stamp < known.stamp - KEPT:
+            self._told[frame] = motion
+
+    def moves(self, frame: str) -> bool:
+        """Whether a frame moves, or hangs on one that does."""
+        return bool(self._told) and any(
+            each in self._told for each in (_bare(frame), *self._frames.above(frame))
+        )
+
+    def placed(self, frame: str, boxes: Iterable[Box], now: int) -> tuple[MovingBox, ...]:
+        """Boxes of a frame in the base, from the stamp of its motion on."""
+        frame = _bare(frame)
+        motion = self._told.get(frame)
+        if motion is None:
+            hangs = '' if frame in self._told else ', or a frame that it hangs on'
+            raise FrameError(f"frame '{frame}'{hangs} moves, and nobody has told how")
+        if not self._bounds.are_known:
+            raise FrameError(
+                f"frame '{frame}' moves, and it is not promised how fast; state "
+                'scene.motion.position_error and scene.motion.speed'
+            )
+        age = (now - motion.stamp) / SECOND
+        if abs(age) > self._max_age:
+            said = 'old' if age > 0.0 else 'in the future'
+            raise FrameError(
+                f"the motion of frame '{frame}' is {abs(age):.3g} s {said}; {self._max_age} s are "
+                'allowed'
+            )
+        if not self._frames.stands(motion.parent):
+            raise FrameError(
+                f"the motion of frame '{frame}' is told in frame '{motion.parent}', which is not "
+                'known to stand'
+            )
+        outer = self._frames.placement(motion.parent, motion.stamp, now)
+        place = outer.of_frame(motion.transform.placement)
+        velocity, turning = place.R @ motion.linear, float(np.linalg.norm(motion.angular))
+        try:
+            return tuple(
+                MovingBox.of(place.of_box(box), motion.stamp, velocity, self._of(box, turning))
+                for box in boxes
+            )
+        except BoundError as error:
+            raise FrameError(f"frame '{frame}': {error}") from error
+
+    def _of(self, box: Box, turning: float) -> MotionBounds:
+        """Promises about points of a box: they have not the velocity of the origin if it turns."""
+        if turning == 0.0:
+            return self._bounds
+        size = np.linalg.norm(box.center) + np.linalg.norm(box.half_sizes) + box.radius
+        error = self._bounds.velocity_error + turning * float(size) * (1.0 + 1e-12)
+        return replace(self._bounds, velocity_error=error)
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix('/')

@@ -1,0 +1,78 @@
+"""How frames move in which obstacles are shown: nav_msgs/Odometry, where it is installed.
+
+The pose is that of `child_frame_id` in `header.frame_id`, the twist is along the axes of the child.
+Covariances say how likely errors are and bound nothing, so they are not read: bounds are settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import importlib
+from typing import Any
+
+import numpy as np
+from rclpy.node import Node
+
+from safe_sysid.config import NotNegative, Positive, Settings
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.model.collision.moving_box import MotionBounds
+from safe_sysid.model.frame_tree import FrameTree, Transform
+from safe_sysid.model.moving_frames import FrameMotion, MovingFrames
+from safe_sysid.ros.messages.codec import stamp_of
+from safe_sysid.ros.messages.qos import MOTIONS
+
+TOPIC = 'obstacle_motions'
+
+
+@dataclass(frozen=True)
+class MotionSettings(Settings):
+    """What is promised of every point of obstacles in frames that move; 0: it is not promised."""
+
+    frames: tuple[str, ...] = ()  # that move: nothing is known of them before their first message
+    position_error: NotNegative = 0.0  # [m] at the stamp of a message
+    velocity_error: NotNegative = 0.0  # [m/s] of the velocity that the message states
+    acceleration: NotNegative = 0.0  # [m/s^2] at most, in any direction
+    speed: NotNegative = 0.0  # [m/s] at most, in any direction
+    max_age: Positive = 0.5  # [s] of a message, from which on nothing is known
+
+    def of(self, frames: FrameTree) -> MovingFrames:
+        """Return frames of which this is promised."""
+        promised = self.position_error, self.velocity_error, self.acceleration, self.speed
+        bounds = MotionBounds(*(bound or np.inf for bound in promised))
+        return MovingFrames(frames, bounds, self.max_age, self.frames)
+
+
+class ObstacleMotions:
+    """Listens for motions; `told` is called after each message."""
+
+    def __init__(self, node: Node, moving: MovingFrames, told: Callable[[], None]) -> None:
+        self._moving, self._told = moving, told
+        self.trouble = ''  # what was wrong with the last motion, if anything
+        try:
+            message: Any = importlib.import_module('nav_msgs.msg').Odometry
+        except (ImportError, AttributeError):
+            return
+        node.create_subscription(message, TOPIC, self.hear, MOTIONS)
+
+    def hear(self, msg: Any) -> None:
+        """Take a message."""
+        try:
+            self._moving.put(msg.child_frame_id, motion_of(msg))
+            self.trouble = ''
+        except SafeSysidError as error:
+            self.trouble = f"motion of '{msg.child_frame_id}': {error}"
+        self._told()
+
+
+def motion_of(msg: Any) -> FrameMotion:
+    """Return what a message says about its frame."""
+    p, q = msg.pose.pose.position, msg.pose.pose.orientation
+    v, w = msg.twist.twist.linear, msg.twist.twist.angular
+    return FrameMotion(
+        msg.header.frame_id,
+        stamp_of(msg.header.stamp),
+        Transform(np.array([p.x, p.y, p.z]), np.array([q.w, q.x, q.y, q.z])),
+        np.array([v.x, v.y, v.z]),
+        np.array([w.x, w.y, w.z]),
+    )
