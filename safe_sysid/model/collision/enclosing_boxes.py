@@ -97,6 +97,13 @@ def at_most(boxes: Sequence[Box], most: int) -> list[Box]:
     return _halved(extents(boxes), most)
 
 
+def of_corners(corners: Array, most: int) -> list[Box]:
+    """Boxes along the axes about extents (N, 2, 3) [m], no more than `most`, as in `at_most`."""
+    if len(corners) <= most:
+        return [box_of_points(each) for each in corners]
+    return _halved(corners, most)
+
+
 def extents(shapes: Sequence[Box | Zonotope]) -> Array:
     """Lowest and highest coordinates of shapes, rounded outward, (N, 2, 3) [m]."""
     centers = np.array([shape.center for shape in shapes]).reshape(-1, 3)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.model.collision.enclosing_boxes import at_most
+from safe_sysid.model.collision.enclosing_boxes import of_corners
 from safe_sysid.sets.box import Box, finite_array
 from safe_sysid.sets.interval import EPS
 
@@ -29,16 +29,17 @@ def voxel_cover(points: Array, cell: float, budget: int) -> list[Box]:
             f'a point of the cloud is {np.abs(checked).max():.4g} m away; {FARTHEST * cell:.4g} m '
             'are allowed'
         )
-    voxels = np.unique(np.floor(checked / cell).astype(np.int64), axis=0)
+    first, last = runs_along_x(np.unique(np.floor(checked / cell).astype(np.int64), axis=0))
+    lower, upper = first * cell, (last + 1) * cell
+    slack = 64 * EPS * (np.abs(lower) + np.abs(upper) + cell)  # of p / cell, and of these products
+    return of_corners(np.stack([lower - slack, upper + slack], axis=1), budget)
+
+
+def runs_along_x(voxels: IntArray) -> tuple[IntArray, IntArray]:
+    """First and last of voxels (N, 3), no two of them alike, that are side by side along x."""
     voxels = voxels[np.lexsort(voxels.T)]  # by z, y, then x
     begins = np.ones(len(voxels), dtype=bool)
     begins[1:] = np.any(np.diff(voxels, axis=0) != [1, 0, 0], axis=1)
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(voxels)) - 1
-    lower, upper = voxels[first] * cell, (voxels[last] + 1) * cell
-    slack = 64 * EPS * (np.abs(lower) + np.abs(upper) + cell)  # of p / cell, and of these products
-    runs = [
-        Box(0.5 * (a + b), 0.5 * (b - a) + more, np.eye(3))
-        for a, b, more in zip(lower, upper, slack, strict=True)
-    ]
-    return at_most(runs, budget)
+    return voxels[first], voxels[last]

@@ -25,19 +25,24 @@ from safe_sysid.model.collision.shown_scene import Change, Shown
 from safe_sysid.model.placement import HERE, Placement
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.marker_changes import placement_of
+from safe_sysid.ros.messages.octomap_changes import octomap_boxes
 from safe_sysid.sets.box import Box
 
 ADD, REMOVE, APPEND, MOVE = range(4)
 BOX, SPHERE, CYLINDER, CONE = 1, 2, 3, 4  # of shape_msgs/SolidPrimitive
+OCTOMAP = '<octomap>'  # as MoveIt calls it
 Boxes = tuple[Box, ...]
 Holds = Callable[[str, str, Boxes], bool]  # whether capsules of a link contain boxes in a frame
 
 
 class PlanningSceneReader:
-    """Remembers shapes, which later messages may only move, or add to."""
+    """Remembers shapes, which later messages may only move, or add to.
 
-    def __init__(self, is_held: Holds) -> None:
-        self._is_held = is_held
+    An octomap becomes at most `budget` boxes.
+    """
+
+    def __init__(self, is_held: Holds, budget: int) -> None:
+        self._is_held, self._budget = is_held, budget
         self._shapes: dict[str, Boxes] = {}  # in the frames of the objects
         self._is_whole = False  # whether a whole scene was heard, which later ones change
 
@@ -56,9 +61,16 @@ class PlanningSceneReader:
         for told in msg.robot_state.attached_collision_objects:
             changes += self._attached(told)
         if len(msg.world.octomap.octomap.data):
-            said = 'octomaps are not read; show its points as a cloud'
-            changes.append(Change('octomap', unclear=said))
+            changes.append(self._octomap(msg.world.octomap))
         return changes
+
+    def _octomap(self, told: Any) -> Change:
+        try:
+            place, boxes = _placement(told.origin), octomap_boxes(told.octomap, self._budget)
+        except SafeSysidError as error:
+            return Change(OCTOMAP, unclear=str(error))
+        placed = tuple(place.of_box(box) for box in boxes)
+        return Change(OCTOMAP, Shown(placed, told.header.frame_id, stamp_of(told.header.stamp)))
 
     def _object(self, told: Any) -> list[Change]:
         operation, name = _number(told.operation), told.id

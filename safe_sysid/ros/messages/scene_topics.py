@@ -14,11 +14,12 @@ from sensor_msgs.msg import PointCloud2
 from safe_sysid.config import Count, Positive, Settings
 from safe_sysid.model.collision.shown_scene import Change, ShownScene
 from safe_sysid.ros.messages.cloud_changes import KEY, cloud_changes
+from safe_sysid.ros.messages.octomap_changes import octomap_changes
 from safe_sysid.ros.messages.planning_scene import Holds, PlanningSceneReader
-from safe_sysid.ros.messages.qos import NEWEST_CLOUD, OBSTACLES
+from safe_sysid.ros.messages.qos import NEWEST_CLOUD, OBSTACLES, STATE
 from safe_sysid.sets.box import Box
 
-POINTS, PLANNING_SCENE = 'obstacle_points', 'planning_scene'
+POINTS, OCTOMAP, PLANNING_SCENE = 'obstacle_points', 'octomap', 'planning_scene'
 SECOND = 1e9  # [ns]
 Read = Callable[[Any], list[Change]]
 
@@ -39,7 +40,7 @@ class SceneTopic:
         self,
         node: Node,
         topic: str,
-        listens: tuple[Any, QoSProfile],
+        listens: tuple[Any, tuple[QoSProfile, ...]],
         scene: ShownScene,
         read: Read,
         on_change: Callable[[], None],
@@ -48,7 +49,8 @@ class SceneTopic:
         self._read, self._on_change = read, on_change
         self._heard: int | None = None  # [ns] when the last message came
         self.max_age = float('inf')
-        node.create_subscription(listens[0], topic, self._hear, listens[1])
+        for profile in listens[1]:
+            node.create_subscription(listens[0], topic, self._hear, profile)
 
     @property
     def boxes(self) -> dict[str, Box]:
@@ -100,18 +102,33 @@ def scene_topics(
     is_held: Holds,
     on_change: Callable[[], None],
 ) -> list[SceneTopic]:
-    """Clouds of points; and MoveIt's scene where its messages are installed."""
+    """Clouds of points; octomaps and MoveIt's scene where their messages are installed."""
+
+    def topic(name: str, message: Any, profiles: tuple[QoSProfile, ...], read: Read) -> SceneTopic:
+        return SceneTopic(node, name, (message, profiles), scene(), read, on_change)
 
     def read_cloud(msg: PointCloud2) -> list[Change]:
         return cloud_changes(msg, points.cell, points.budget)
 
-    listens = PointCloud2, NEWEST_CLOUD
-    clouds = SceneTopic(node, POINTS, listens, scene(), read_cloud, on_change)
+    def read_octomap(msg: Any) -> list[Change]:
+        return octomap_changes(msg, points.budget)
+
+    clouds = topic(POINTS, PointCloud2, (NEWEST_CLOUD,), read_cloud)
     clouds.max_age = points.max_age
+    topics = [clouds]
+    octomap = _installed('octomap_msgs.msg', 'Octomap')
+    if octomap is not None:  # live, and kept by who shows it
+        topics.append(topic(OCTOMAP, octomap, (OBSTACLES, STATE), read_octomap))
+    planning_scene = _installed('moveit_msgs.msg', 'PlanningScene')
+    if planning_scene is not None:
+        read = PlanningSceneReader(is_held, points.budget).changes
+        topics.append(topic(PLANNING_SCENE, planning_scene, (OBSTACLES,), read))
+    return topics
+
+
+def _installed(module: str, message: str) -> Any:
+    """Return a type of message; None where its package is not installed."""
     try:
-        message: Any = importlib.import_module('moveit_msgs.msg').PlanningScene
+        return getattr(importlib.import_module(module), message)
     except (ImportError, AttributeError):
-        return [clouds]
-    read = PlanningSceneReader(is_held).changes
-    listens = message, OBSTACLES
-    return [clouds, SceneTopic(node, PLANNING_SCENE, listens, scene(), read, on_change)]
+        return None

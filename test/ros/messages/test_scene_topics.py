@@ -16,6 +16,7 @@ from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.cloud_changes import cloud_changes
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
+from safe_sysid.ros.messages.octomap_changes import octomap_changes
 from safe_sysid.ros.messages.planning_scene import (
     ADD,
     APPEND,
@@ -160,19 +161,30 @@ def collision_object(name, operation=ADD, primitives=(), meshes=(), place=None):
     )
 
 
+def octomap_of(data):
+    """With cells of a decimetre; only free and occupied ones are told."""
+    numbers = np.frombuffer(data, dtype=np.int8)
+    header = Header(frame_id='base_link')
+    return SimpleNamespace(header=header, id='OcTree', binary=True, resolution=0.1, data=numbers)
+
+
 def planning_scene(*objects, attached=(), is_diff=False, octomap=b''):
     return SimpleNamespace(
         is_diff=is_diff,
         world=SimpleNamespace(
             collision_objects=list(objects),
-            octomap=SimpleNamespace(octomap=SimpleNamespace(data=octomap)),
+            octomap=SimpleNamespace(
+                header=Header(frame_id='base_link'),
+                origin=Pose(position=Point(x=2.0)),
+                octomap=octomap_of(octomap),
+            ),
         ),
         robot_state=SimpleNamespace(attached_collision_objects=list(attached)),
     )
 
 
 def told_one_after_the_other(*messages, is_held=lambda *_: False):
-    reader, told = PlanningSceneReader(is_held), scene()
+    reader, told = PlanningSceneReader(is_held, 200), scene()
     for msg in messages:
         told.apply(reader.changes(msg), NOW)
     return told
@@ -226,7 +238,7 @@ def test_what_is_not_understood_leaves_nothing_known():
         (planning_scene(nothing), 'it has no shape'),
         (planning_scene(strange), 'its shape is of type 9'),
         (planning_scene(collision_object('a', MOVE)), 'nobody has shown it before'),
-        (planning_scene(octomap=b'x'), 'octomaps are not read'),
+        (planning_scene(octomap=b'x'), 'the data of the octree, 1 bytes, ends within a node'),
         (early, 'the first message is a diff'),
     ):
         told = told_one_after_the_other(msg)
@@ -289,3 +301,19 @@ def test_odometry_says_how_an_obstacle_goes_on():
     np.testing.assert_allclose(box.velocity, [0.0, 0.5, 0.0], atol=1e-12)
     assert box.stamp == NOW
     assert box.bounds == MotionBounds(position_error=0.1, speed=1.0)
+
+
+OCTANT = b'\x02\x00'  # all where x, y and z are below zero is occupied
+
+
+def test_an_octomap_becomes_boxes_where_it_stands():
+    (change,) = octomap_changes(octomap_of(OCTANT), 200)
+    (box,) = change.shown.boxes
+    np.testing.assert_allclose(box.center, np.full(3, -0.05 * 2**15), rtol=1e-12)
+    assert change.shown.frame == 'base_link'
+    told = told_one_after_the_other(planning_scene(octomap=OCTANT))
+    assert told.is_settled
+    (box,) = told.boxes.values()
+    np.testing.assert_allclose(box.center[0], 2.0 - 0.05 * 2**15, rtol=1e-12)
+    (change,) = octomap_changes(octomap_of(b'\xff'), 200)
+    assert 'ends within a node' in change.unclear
