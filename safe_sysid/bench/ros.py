@@ -33,6 +33,7 @@ ONE, MANY = 1, 200  # boxes
 LATE = 0.002  # [s]
 LOOK = 0.5  # [s] between looks at what processes have used
 MEASURED, PERCEPTION = 'builtin_sim_bridge', 'perception'  # who prints figures
+COST = 'perception_cost'  # who prints what needs no loop
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
@@ -56,9 +57,14 @@ def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[s
 
 
 def _perception(seconds: float, seed: int, progress: Progress) -> dict[str, object]:
-    """Return how often there is a plan while 200 boxes are shown at 10 Hz, and while one is."""
+    """Return what 200 boxes at 10 Hz cost, and how often there is a plan among as many and one."""
+    progress('processor time of a message and of a search')
+    probe = [sys.executable, '-m', f'safe_sysid.ros.probes.{COST}', str(seed)]
+    done = subprocess.run(probe, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise SafeSysidError(f'the probe {COST} ended with status {done.returncode}')
     found = {count: _among_boxes(count, seconds, seed, progress) for count in (ONE, MANY)}
-    return {**found[MANY], 'with_one_box': found[ONE]}
+    return {**found[MANY], 'with_one_box': found[ONE], 'cost': json.loads(done.stdout)}
 
 
 def _among_boxes(count: int, seconds: float, seed: int, progress: Progress) -> dict[str, object]:
@@ -73,11 +79,7 @@ def _among_boxes(count: int, seconds: float, seed: int, progress: Progress) -> d
         said = f'boxes:={count}', f'measured:={seconds:.1f}', f'seed:={seed}', f'frame:={base}'
         lines[PERCEPTION] = [*probe, *(word for each in said for word in ('-p', each))]
         with _started(lines, PERCEPTION) as running:
-            figures = _figures(running, PERCEPTION, seconds)
-    used, plans = figures.pop('cpu_seconds'), figures['plans']
-    assert isinstance(used, dict) and isinstance(plans, int)
-    per_plan = used['planner'] / plans if plans else None
-    return {**figures, 'planner_cpu_per_plan_s': per_plan}
+            return _figures(running, PERCEPTION, seconds)
 
 
 def _learning(process: Process, seed: int) -> Process:
@@ -160,13 +162,8 @@ def _figures(
         raise SafeSysidError(f'the probe ended with status {probe.returncode} and no figures')
     (began, before), (ended_at, after) = history[0], history[-1]
     elapsed = ended_at - began
-    seconds_used = {node: used - before[node] for node, used in after.items()}
-    return {
-        **json.loads(text),
-        'cpu_share': {node: used / elapsed for node, used in seconds_used.items()},
-        'cpu_seconds': seconds_used,
-        'load': os.getloadavg()[0],
-    }
+    share = {node: (used - before[node]) / elapsed for node, used in after.items()}
+    return {**json.loads(text), 'cpu_share': share, 'load': os.getloadavg()[0]}
 
 
 def _used(running: dict[str, subprocess.Popen[str]]) -> dict[str, float]:

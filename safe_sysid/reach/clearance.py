@@ -55,13 +55,16 @@ def whole_range(occupancy: Occupancy) -> Points:
     return Points(center, rho, np.zeros((*center.shape, 0)))
 
 
-def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
-    """All clearances that there are."""
+def clearance_rows(
+    points: Points, shapes: Shapes, obstacles: PackedObstacles, which: IntArray | None = None
+) -> ClearanceRows:
+    """All clearances that there are; `which` obstacles are looked at, None: all."""
     intervals = len(points.center)
+    which = np.arange(len(obstacles.place)) if which is None else which
     t, sphere, o = np.meshgrid(
         np.arange(intervals),
         np.arange(len(shapes.sphere_capsule)),
-        np.arange(len(obstacles.place)),
+        which,
         indexing='ij',
     )
     obstacle = np.stack([t.ravel(), sphere.ravel(), o.ravel()], axis=1)
@@ -69,9 +72,11 @@ def clearance_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -
     return _rows(points, shapes, obstacle, np.stack([times.ravel(), pair.ravel()], axis=1))
 
 
-def undecided_rows(points: Points, shapes: Shapes, obstacles: PackedObstacles) -> ClearanceRows:
+def undecided_rows(
+    points: Points, shapes: Shapes, obstacles: PackedObstacles, which: IntArray | None = None
+) -> ClearanceRows:
     """Return the clearances that are not positive for all k anyway."""
-    every = clearance_rows(points, shapes, obstacles)
+    every = clearance_rows(points, shapes, obstacles, which)
     values, _ = clearances(points, shapes, obstacles, every)
     open_ = ~(values > 0.0)
     count = len(every.obstacle)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
 from safe_sysid.model.collision.sphere_cover import Shapes
@@ -66,6 +66,10 @@ class EnclosedArm:
             first,
         )
         return Nearest(value, t, int(self.shapes.sphere_capsule[sphere]), o)
+
+    def meeting(self, obstacles: Obstacles, time: Interval) -> IntArray:
+        """Which obstacles are not apart from the boxes in every time step."""
+        return np.flatnonzero(_meet(self.boxes, _around(obstacles, obstacles.over(time))))
 
 
 def _around(obstacles: Obstacles, packed: PackedObstacles) -> Array:
@@ -132,6 +136,18 @@ def _nearest(
                     if value < best:
                         best, when, which, what = value, t, sphere, o
     return best, when, which, what
+
+
+@jit
+def _meet(boxes: Array, around: Array) -> AnyArray:
+    """Whether each obstacle overlaps a box of some capsule in some time step."""
+    found = np.zeros(len(around), dtype=np.bool_)
+    for t in range(boxes.shape[0]):
+        for c in range(boxes.shape[1]):
+            for o in range(len(around)):
+                if not found[o] and not _apart(boxes[t, c], around[o]) > 0.0:
+                    found[o] = True
+    return found
 
 
 @jit

@@ -100,9 +100,10 @@ class ReachableSet:
         model, error = problem.model, plan_error(problem)
         errors, joints, torque, occupancy, law = _sets(problem, error)
         rows = undecided_torque_rows(torque.bound(), model.limits.torque)
-        clearance = undecided_rows(
-            whole_range(occupancy), sphere_cover(model.capsules), problem.packed_obstacles
-        )
+        points, shapes = whole_range(occupancy), sphere_cover(model.capsules)
+        arm = EnclosedArm.of(points, shapes)
+        meeting = arm.meeting(problem.obstacles, problem.horizon.time)
+        clearance = undecided_rows(points, shapes, problem.packed_obstacles, meeting)
         return ReachableSet(
             problem, error, errors, joints, torque, occupancy, rows, clearance, law
         )

@@ -16,6 +16,9 @@ def test_bench_ros_prints_what_it_measured():
     perception = figures['perception']
     assert perception['boxes'] == 200
     assert perception['seconds_per_plan'] > 0.0
+    cost = perception['cost']
+    assert cost['search_cpu_s'] < 2.0 * cost['search_cpu_s_one_box']
+    assert 0.0 < cost['message_cpu_s'] < cost['search_cpu_s']
     for at_rate in (figures, figures['at_500_hz']):
         assert at_rate['samples'] >= 0.9 * at_rate['rate_hz'] * at_rate['seconds']
         trips = at_rate['round_trip_ms']

@@ -11,6 +11,7 @@ from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.plan.search.pieces import certified
+from safe_sysid.reach.clearance import undecided_rows, whole_range
 from safe_sysid.reach.margin import OBSTACLE
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.reach.swept_arm import SweptArm
@@ -165,3 +166,21 @@ def test_a_second_piece_goes_by_the_time_at_which_it_begins(problem):
     two = certified(problem, standing, one)
     assert one.margins[OBSTACLE].margin > 0.0
     assert two.margins[OBSTACLE].margin < 0.0
+
+
+def test_what_is_left_out_of_a_search_is_decided_for_all_plans(problem):
+    """Rows of a range of plans are those that some plan of it may break, of any obstacle."""
+    boxes = {
+        f'b{i}': walking(
+            np.array([0.2 * i * np.cos(i), 0.2 * i * np.sin(i), 0.4]), [0.1, 0.0, 0.0]
+        )
+        for i in range(1, 9)
+    }
+    wide = replace(problem.horizon, k_range=np.full(7, 0.2))
+    several = replace(among(problem, boxes), horizon=wide)
+    sets = ReachableSet.of(several)
+    points, packed = whole_range(sets.occupancy), several.packed_obstacles
+    every = undecided_rows(points, sets.shapes, packed)
+    kept = set(np.unique(every.obstacle[:, 2]))
+    assert 0 < len(kept) < len(boxes)
+    np.testing.assert_array_equal(sets.clearance_rows.obstacle, every.obstacle)

@@ -12,6 +12,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.enclosing_boxes import extents
 from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles, obstacle_distance
 from safe_sysid.model.collision.segment_distance import segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
@@ -31,6 +32,7 @@ class CollisionScene(NamedTuple):
     ends: Array  # (m, 2, 3) in the frame of the joint [m]
     shapes: Shapes
     obstacles: PackedObstacles
+    around: Array  # (O, 2, 3) lowest and highest coordinates of obstacles [m]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ def scene_of(model: RobotModel, obstacles: Obstacles) -> CollisionScene:
         np.stack([capsules.a, capsules.b], axis=1),
         sphere_cover(capsules),
         obstacles.packed,
+        extents(obstacles.shapes),
     )
 
 
@@ -90,19 +93,38 @@ def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, in
             best, kind, first, second = distance, SELF, a, b
             if best < enough:
                 return best, kind, first, second
-    center = np.empty(3)
-    for i in range(len(scene.shapes.sphere_capsule)):
-        a, weight = scene.shapes.sphere_capsule[i], scene.shapes.sphere_weight[i]
-        for r in range(3):
-            center[r] = (1.0 - weight) * ends[a, 0, r] + weight * ends[a, 1, r]
+    center, i = np.empty(3), 0
+    spheres = scene.shapes.sphere_capsule
+    while i < len(spheres):
+        a, begin = spheres[i], i
+        while i < len(spheres) and spheres[i] == a:
+            i += 1
         for o in range(len(scene.obstacles.place)):
-            distance = obstacle_distance(scene.obstacles, o, center, gradient)
-            distance -= scene.shapes.sphere_radius[i]
-            if distance < best:
-                best, kind, first, second = distance, OBSTACLE, a, o
-                if best < enough:
-                    return best, kind, first, second
+            if _at_least(ends[a], scene.shapes.sphere_radius[begin], scene.around[o]) >= best:
+                continue
+            for sphere in range(begin, i):
+                weight = scene.shapes.sphere_weight[sphere]
+                for r in range(3):
+                    center[r] = (1.0 - weight) * ends[a, 0, r] + weight * ends[a, 1, r]
+                distance = obstacle_distance(scene.obstacles, o, center, gradient)
+                distance -= scene.shapes.sphere_radius[sphere]
+                if distance < best:
+                    best, kind, first, second = distance, OBSTACLE, a, o
+                    if best < enough:
+                        return best, kind, first, second
     return best, kind, first, second
+
+
+@jit
+def _at_least(ends: Array, radius: float, around: Array) -> float:
+    """Distance of the box about a capsule from that about an obstacle, less where they overlap."""
+    square = 0.0
+    for r in range(3):
+        low, high = min(ends[0, r], ends[1, r]), max(ends[0, r], ends[1, r])
+        gap = max(around[0, r] - high, low - around[1, r]) - radius
+        if gap > 0.0:
+            square += gap * gap
+    return np.sqrt(square) if square > 0.0 else -np.inf
 
 
 @jit

@@ -119,7 +119,11 @@ class Obstacles:
 
     def later(self, seconds: float) -> Obstacles:
         """Return the same for times that begin later."""
-        return self if self.start is None else replace(self, start=self.start + round(seconds * SECOND))
+        return (
+            self
+            if self.start is None
+            else replace(self, start=self.start + round(seconds * SECOND))
+        )
 
 
 NO_OBSTACLES = Obstacles((), ())

@@ -16,6 +16,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
+from safe_sysid.arrays import Array
 from safe_sysid.config import Count, Natural, Positive, Settings
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import OBSTACLES, PLANS
@@ -25,6 +26,7 @@ from safe_sysid.ros.process.parameters import read_config
 NEAREST, FARTHEST = 1.0, 1.4  # [m] from the vertical through the base
 HIGHEST = 1.2  # [m]
 MOVED = 0.005  # [m] by every message, at most
+SIZE = 0.06  # [m] of the edges
 SKIPPED = 2  # plans before the watch begins: the one that stands still, and the first that moves
 SECOND = 1e9  # [ns]
 
@@ -36,7 +38,6 @@ class PerceptionSettings(Settings):
     frame: str = 'base_link'
     boxes: Count = 200
     rate: Positive = 10.0  # [Hz]
-    size: Positive = 0.06  # [m] of their edges
     measured: Positive = 60.0  # [s]
     seed: Natural = 0
 
@@ -48,10 +49,7 @@ class PerceptionProbe(Node):
         super().__init__('perception', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, PerceptionSettings)
         self._rng = rng = np.random.default_rng(settings.seed)
-        turn = rng.uniform(0.0, 2.0 * np.pi, settings.boxes)
-        away = rng.uniform(NEAREST, FARTHEST, settings.boxes)
-        height = rng.uniform(0.0, HIGHEST, settings.boxes)
-        self._places = np.stack([away * np.cos(turn), away * np.sin(turn), height], axis=1)
+        self._places = boxes_around(rng, settings.boxes)
         self._starts: list[int] = []  # of plans [ns]
         self._told: list[float] = []  # when they came [s]
         self._messages = 0
@@ -62,7 +60,9 @@ class PerceptionProbe(Node):
 
     def _show(self) -> None:
         moved = self._places + self._rng.uniform(-MOVED, MOVED, self._places.shape)
-        self._shows.publish(MarkerArray(markers=[self._box(i, p) for i, p in enumerate(moved)]))
+        frame = self._settings.frame
+        markers = [box_marker(frame, i, place) for i, place in enumerate(moved)]
+        self._shows.publish(MarkerArray(markers=markers))
         self._messages += 1
         if len(self._told) > SKIPPED and self._watched > self._settings.measured:
             self._print()
@@ -70,15 +70,6 @@ class PerceptionProbe(Node):
     @property
     def _watched(self) -> float:
         return time.monotonic() - self._told[SKIPPED]
-
-    def _box(self, number: int, place: np.ndarray) -> Marker:
-        marker = Marker(ns='perception', id=number, type=Marker.CUBE)
-        marker.header.frame_id = self._settings.frame
-        marker.pose.orientation.w = 1.0
-        position = marker.pose.position
-        position.x, position.y, position.z = place.tolist()
-        marker.scale.x = marker.scale.y = marker.scale.z = self._settings.size
-        return marker
 
     def _on_plan(self, msg: JointTrajectory) -> None:
         start = stamp_of(msg.header.stamp)
@@ -102,6 +93,25 @@ class PerceptionProbe(Node):
         sys.stdout.write(f'{json.dumps(figures)}\n')
         sys.stdout.flush()
         self.exit_status = 0
+
+
+def boxes_around(rng: np.random.Generator, count: int) -> Array:
+    """Places all around an arm that it does not reach, (N, 3) [m]."""
+    turn = rng.uniform(0.0, 2.0 * np.pi, count)
+    away = rng.uniform(NEAREST, FARTHEST, count)
+    height = rng.uniform(0.0, HIGHEST, count)
+    return np.stack([away * np.cos(turn), away * np.sin(turn), height], axis=1)
+
+
+def box_marker(frame: str, number: int, place: Array) -> Marker:
+    """Return one box."""
+    marker = Marker(ns='perception', id=number, type=Marker.CUBE)
+    marker.header.frame_id = frame
+    marker.pose.orientation.w = 1.0
+    position = marker.pose.position
+    position.x, position.y, position.z = place.tolist()
+    marker.scale.x = marker.scale.y = marker.scale.z = SIZE
+    return marker
 
 
 def main() -> int:
