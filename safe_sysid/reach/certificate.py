@@ -24,6 +24,10 @@ ASSUMPTIONS = (
     'the capsules contain the arm and its payload, and the obstacles what is in the way',
     'bodies that one joint joins do not touch beside it, nor do the pairs in `left_out`',
 )
+MOVING = (
+    'obstacles that move keep the bounds promised of them until the plan ends; from then on the arm '
+    'stands, and what moves may come to it'
+)
 EXACT = 'positions and velocities are read exactly, and torques act at once'
 LATE = (
     'positions are read, and torques act, within the steps and times that the sampling of the '
@@ -62,7 +66,8 @@ class PlanCertificate:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What has to be true for it."""
-        return (*ASSUMPTIONS, EXACT if self.law is None else LATE)
+        moving = (MOVING,) if self.problem.obstacles.moving else ()
+        return (*ASSUMPTIONS, *moving, EXACT if self.law is None else LATE)
 
     @property
     def k(self) -> Array:

@@ -120,7 +120,7 @@ def test_obstacles_that_turn_stay_within_their_sets(rng):
         turn = rotation_from_rpy(np.array([0.0, 0.0, 0.5 * np.pi]))
         for t, tau in enumerate(0.5 * (edges[:-1] + edges[1:])):
             spun = np.array([rotated(angular, tau, corner) for corner in corners])
-            points = [1.0, 2.0, 0.0] + (turn @ (spun + linear * tau).T).T
+            points = np.array([1.0, 2.0, 0.0]) + (turn @ (spun + linear * tau).T).T
             local = (points - shift[t] - box.center) @ box.rotation
             away = local - np.clip(local, -box.half_sizes, box.half_sizes)
             assert np.linalg.norm(away, axis=1).max() <= growth[t] + box.radius

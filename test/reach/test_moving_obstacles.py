@@ -158,7 +158,7 @@ def test_a_second_piece_goes_by_the_time_at_which_it_begins(problem):
     first = problem.horizon
     exact = MotionBounds(0.0, 0.0, 0.0, 1.0)
     end = hand(problem.model, first.curve, 3.0)
-    coming = walking(end + [0.0, 0.0, 2.0], [0.0, 0.0, -0.4], promised=exact)
+    coming = walking(end + np.array([0.0, 0.0, 2.0]), [0.0, 0.0, -0.4], promised=exact)
     problem = among(problem, {'coming': coming})
     one = ReachableSet.certify_center(problem)
     still = replace(first.curve, q0=desired(first.curve, 3.0))

@@ -93,26 +93,38 @@ def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, in
             best, kind, first, second = distance, SELF, a, b
             if best < enough:
                 return best, kind, first, second
-    center, i = np.empty(3), 0
+    distance, a, o = _from_obstacles(scene, ends, best, enough)
+    if distance < best:
+        return distance, OBSTACLE, a, o
+    return best, kind, first, second
+
+
+@jit
+def _from_obstacles(
+    scene: CollisionScene, ends: Array, best: float, enough: float
+) -> tuple[float, int, int]:
+    """Smallest distance below `best` with its capsule and obstacle; stops below `enough`."""
+    first, second, i = 0, 0, 0
+    gradient, center = np.empty(3), np.empty(3)
     spheres = scene.shapes.sphere_capsule
     while i < len(spheres):
         a, begin = spheres[i], i
         while i < len(spheres) and spheres[i] == a:
             i += 1
+        radius = scene.shapes.sphere_radius[begin]  # of all spheres of a capsule
         for o in range(len(scene.obstacles.place)):
-            if _at_least(ends[a], scene.shapes.sphere_radius[begin], scene.around[o]) >= best:
+            if _at_least(ends[a], radius, scene.around[o]) >= best:
                 continue
             for sphere in range(begin, i):
                 weight = scene.shapes.sphere_weight[sphere]
                 for r in range(3):
                     center[r] = (1.0 - weight) * ends[a, 0, r] + weight * ends[a, 1, r]
-                distance = obstacle_distance(scene.obstacles, o, center, gradient)
-                distance -= scene.shapes.sphere_radius[sphere]
+                distance = obstacle_distance(scene.obstacles, o, center, gradient) - radius
                 if distance < best:
-                    best, kind, first, second = distance, OBSTACLE, a, o
-                    if best < enough:
-                        return best, kind, first, second
-    return best, kind, first, second
+                    best, first, second = distance, a, o
+            if best < enough:
+                return best, first, second
+    return best, first, second
 
 
 @jit

@@ -1,7 +1,7 @@
 """Octrees of OctoMap: leaves of a serialised tree that are occupied, and boxes that contain them.
 
-A tree has 16 levels about the origin; child i of a node is the half in which x, y and z are the
-larger ones where bits 0, 1 and 2 of i are set. Nodes come one after the other, each followed by all
+A tree has 16 levels about the origin; child i of a node has the larger half of x, y and z where
+bits 0, 1 and 2 of i are set. Nodes come one after the other, each followed by all
 below its first child, then its second one, and so on (`readBinaryNode` and `readNodesRecurs` of
 OctoMap). A binary node is two bytes with two bits for each child: 01 free, 10 occupied, 11 has
 children, 00 not known. A full node is its log-odds as a float of 32 bits, in trees with colours
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.arrays import AnyArray, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.enclosing_boxes import of_corners
 from safe_sysid.model.collision.voxel_cover import runs_along_x
@@ -26,6 +26,7 @@ LEVELS = 16
 MIDDLE = 2 ** (LEVELS - 1)  # cells below the origin
 COLOURS = {'OcTree': 0, 'ColorOcTree': 3}  # bytes in a full node besides its log-odds
 ENDED, TOO_DEEP = -1, -2
+OCCUPIED, BELOW = 2, 3
 
 
 def octree_cover(
@@ -81,34 +82,35 @@ def _read(data: AnyArray, head: int, found: IntArray) -> tuple[int, int]:
         x, y, z, level = waiting[left]
         if at + length > len(data):
             return ENDED, 0
-        half = 1 << (LEVELS - 1 - level) if level < LEVELS else 0
-        if head > 0:
-            below = data[at + head]
-            if below == 0:
-                if _is_occupied(data, at):
-                    found[count] = x, y, z, 1 << (LEVELS - level)
-                    count += 1
-                at += length
-                continue
+        if head > 0 and data[at + head] == 0:
+            if _is_occupied(data, at):
+                found[count] = x, y, z, 1 << (LEVELS - level)
+                count += 1
+            at += length
+            continue
         if level >= LEVELS:
             return TOO_DEEP, 0
+        half = 1 << (LEVELS - 1 - level)
         for j in range(8):
             i = 7 - j  # the first child is read first
-            if head > 0:
-                says = 3 if data[at + head] >> i & 1 else 0
-            else:
-                says = data[at + i // 4] >> (2 * (i % 4)) & 3
-            if says < 2:
-                continue
+            says = _of_child(data, at, head, i)
             child = x + half * (i & 1), y + half * (i >> 1 & 1), z + half * (i >> 2 & 1)
-            if says == 3:
+            if says == BELOW:
                 waiting[left] = child[0], child[1], child[2], level + 1
                 left += 1
-            else:
+            elif says == OCCUPIED:
                 found[count] = child[0], child[1], child[2], half
                 count += 1
         at += length
     return at, count
+
+
+@jit
+def _of_child(data: AnyArray, at: int, head: int, i: int) -> int:
+    """Return what a node says of child i: OCCUPIED, BELOW (it has a node of its own) or less."""
+    if head > 0:
+        return BELOW if data[at + head] >> i & 1 else 0
+    return data[at + i // 4] >> (2 * (i % 4)) & 3  # type: ignore[no-any-return]
 
 
 @jit

@@ -1,7 +1,7 @@
 """How frames move in which obstacles are shown: nav_msgs/Odometry, where it is installed.
 
-The pose is that of `child_frame_id` in `header.frame_id`, the twist is along the axes of the child.
-Covariances say how likely errors are and bound nothing, so they are not read: bounds are settings.
+The pose is that of `child_frame_id` in `header.frame_id`, the twist is along axes of the child.
+Covariances say how likely errors are and bound nothing, so they are not read; bounds are settings.
 """
 
 from __future__ import annotations

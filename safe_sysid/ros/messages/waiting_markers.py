@@ -84,8 +84,9 @@ def merged(messages: Iterable[MarkerArray]) -> MarkerArray:
 
 
 def _taken(subscription: Any) -> list[MarkerArray]:
-    """What waits in the queue of a subscription."""
-    taken, handle = [], subscription.handle
+    """Take what waits in the queue of a subscription."""
+    taken: list[MarkerArray] = []
+    handle = subscription.handle
     with handle:
         while len(taken) < MOST and (found := handle.take_message(MarkerArray, False)) is not None:
             taken.append(found[0])

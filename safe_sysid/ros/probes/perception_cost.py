@@ -37,7 +37,7 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.ros.messages.marker_changes import changes_of
 from safe_sysid.ros.messages.waiting_markers import merged
-from safe_sysid.ros.probes.perception import boxes_around, box_marker
+from safe_sysid.ros.probes.perception import box_marker, boxes_around
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan

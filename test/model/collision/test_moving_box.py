@@ -84,7 +84,7 @@ def test_every_motion_that_keeps_the_promises_stays_within_the_sets(rng, late):
     assert kept > 500
 
 
-def test_the_stated_velocity_is_followed_and_the_largest_speed_clips(rng):
+def test_the_stated_velocity_is_followed_and_the_largest_speed_clips():
     box = Box(np.zeros(3), np.full(3, 0.1), np.eye(3))
     promised = MotionBounds(0.0, 0.1, 2.0, 0.6)
     going = MovingBox.of(box, STAMP, np.array([0.5, 0.0, 0.0]), promised)

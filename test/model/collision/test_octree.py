@@ -1,4 +1,4 @@
-"""Boxes of an octree contain all its occupied leaves; its bytes are read as OctoMap writes them."""
+"""Boxes of an octree contain its occupied leaves; bytes are read as OctoMap writes them."""
 
 import struct
 
