@@ -28,6 +28,10 @@ MOVING = (
     'obstacles that move keep the bounds promised of them until the plan ends; from then on the arm '
     'stands, and what moves may come to it'
 )
+LIFTING = (
+    'while what is held may touch its support, the support stands, and what it does to the arm '
+    'leaves V <= V_M; what is held rests as the problem says'
+)
 EXACT = 'positions and velocities are read exactly, and torques act at once'
 LATE = (
     'positions are read, and torques act, within the steps and times that the sampling of the '
@@ -67,7 +71,8 @@ class PlanCertificate:
     def assumptions(self) -> tuple[str, ...]:
         """What has to be true for it."""
         moving = (MOVING,) if self.problem.obstacles.moving else ()
-        return (*ASSUMPTIONS, *moving, EXACT if self.law is None else LATE)
+        lifting = (LIFTING,) if self.problem.lift is not None else ()
+        return (*ASSUMPTIONS, *moving, *lifting, EXACT if self.law is None else LATE)
 
     @property
     def k(self) -> Array:

@@ -13,6 +13,7 @@ TORQUE, OBSTACLE, CAPSULES, POSITION, VELOCITY, ACCELERATION, JERK = KINDS = (
     'desired acceleration',
     'desired jerk',
 )
+LIFT_OFF = 'lift-off'  # only of plans that begin with a payload that stands on something
 LIMITED = (
     POSITION,
     VELOCITY,
@@ -35,7 +36,7 @@ class Margin:
 
     def __str__(self) -> str:
         when = '' if self.time is None else f' at t = {self.time[0]:.2f} to {self.time[1]:.2f} s'
-        if self.kind in (OBSTACLE, CAPSULES):
+        if self.kind in (OBSTACLE, CAPSULES, LIFT_OFF):
             return f'{self.kind} of {self.where}{when}: {self.value:.3g} {self.unit}'
         return (
             f'{self.kind} of {self.where}{when}: {self.value:.3g} of {self.limit:.3g} {self.unit}'

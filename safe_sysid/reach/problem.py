@@ -13,6 +13,7 @@ from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.lift_off import LiftOff
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling, SeenLaw
 
@@ -29,6 +30,7 @@ class Problem:
     error_at_start: Array | None = None  # (n, n) shape of an ellipsoid with e; None: from rest
     sampling: Sampling | None = None  # how the arm is seen; None: exactly, and torques act at once
     before: SeenLaw | None = None  # law of the plan that plans of the horizon go on from
+    lift: LiftOff | None = None  # a support that the payload may leave; it is no obstacle
 
     def __post_init__(self) -> None:
         capsules = self.model.capsules
@@ -42,6 +44,11 @@ class Problem:
             raise BoundError(
                 f'capsules of the arm {self.model.name} need finite end points and radii above 0; '
                 f'radii are {capsules.radius}'
+            )
+        if self.lift is not None and self.lift.name in self.obstacles.names:
+            raise BoundError(
+                f"'{self.lift.name}' is an obstacle, and what the payload is lifted off; it can be "
+                'only one of these'
             )
         if not np.all(self.model.limits.torque > 0.0):
             raise BoundError(

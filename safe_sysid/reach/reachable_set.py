@@ -315,7 +315,12 @@ def _certificate(plan: ReachableSet) -> PlanCertificate:
             values = constraints.values[rows]
             worst = int(np.argmin(values))  # the first NaN, when there is one
             margins[kind] = constraints.margin(rows.start + worst)
-    return PlanCertificate(plan.problem, plan.error, margins, law=plan.law)
+    problem = plan.problem
+    if problem.lift is not None:
+        points, names = whole_range(plan.occupancy), problem.model.capsules.names
+        time = problem.horizon.time
+        margins[margin.LIFT_OFF] = problem.lift.margin(points, plan.shapes, names, time)
+    return PlanCertificate(problem, plan.error, margins, law=plan.law)
 
 
 def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-import mujoco
 import numpy as np
 from plan.kinova_problem import START, kinova_problem
 import pytest
+from reach.mujoco_distances import MujocoDistances
 
 from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
 from safe_sysid.model.collision.obstacles import Obstacles
@@ -41,44 +41,9 @@ def clearance(problem, boxes, start=BEGIN):
     return ReachableSet.certify_center(among(problem, boxes, start)).margins[OBSTACLE].margin
 
 
-def scene_of(model):
-    """Capsules of the arm and a box in MuJoCo, each to be put anywhere."""
-    moving = np.flatnonzero(model.capsules.joint >= 0)
-    half = 0.5 * np.linalg.norm(model.capsules.b - model.capsules.a, axis=1)
-    bodies = ''.join(
-        f'<body mocap="true"><geom type="capsule" size="{model.capsules.radius[c]} '
-        f'{max(half[c], 1e-6)}"/></body>'
-        for c in moving
-    )
-    box = ' '.join(map(str, SIZE))
-    world = mujoco.MjModel.from_xml_string(
-        f'<mujoco><worldbody>{bodies}<body mocap="true"><geom type="box" size="{box}"/></body>'
-        '</worldbody></mujoco>'
-    )
-    return world, mujoco.MjData(world), moving
-
-
-def true_distance(scene, model, q, center):
-    """Smallest distance of the arm at q from the box at a place, as MuJoCo has it."""
-    world, data, moving = scene
-    frames = joint_frames(model, q)
-    for i, c in enumerate(moving):
-        R, p = frames[0][model.capsules.joint[c]], frames[1][model.capsules.joint[c]]
-        ends = [R @ end[c] + p for end in (model.capsules.a, model.capsules.b)]
-        data.mocap_pos[i] = 0.5 * (ends[0] + ends[1])
-        quaternion = np.zeros(4)
-        mujoco.mju_quatZ2Vec(quaternion, ends[1] - ends[0])
-        data.mocap_quat[i] = quaternion
-    data.mocap_pos[-1] = center
-    mujoco.mj_kinematics(world, data)
-    last = world.ngeom - 1
-    pairs = (mujoco.mj_geomDistance(world, data, i, last, 5.0, None) for i in range(last))
-    return min(pairs)
-
-
 def test_no_sampled_motion_comes_nearer_than_was_proven(problem, rng):
     model, curve = problem.model, problem.horizon.curve
-    scene = scene_of(model)
+    distances = MujocoDistances(model, SIZE)
     nearest = np.inf
     for _ in range(12):
         velocity = rng.normal(size=3)
@@ -97,7 +62,7 @@ def test_no_sampled_motion_comes_nearer_than_was_proven(problem, rng):
             away = PROMISED.position_error * error[0] + PROMISED.velocity_error * tau * error[1]
             away = away + 0.5 * PROMISED.acceleration * tau**2 * error[1]
             center = place + velocity * tau + away
-            found = true_distance(scene, model, desired(curve, t), center)
+            found = min(distances.at(desired(curve, t), center).values())
             nearest = min(nearest, found - proven)
             assert found >= proven
     assert nearest < 0.2  # the bound is not far off, either

@@ -1,0 +1,151 @@
+"""LiftOff: what the arm holds stands on something, which it may touch until it has left it.
+
+Contact with one support is allowed to capsules of the payload, to no others, and only along a
+way that leads off. In time steps up to the last one in which the payload is not proven clear, the
+end points of its axes
+
+    drop    are never lower, along the direction of the lift, than they rested, or were to be at
+            any time before on this plan, by more than `depth`,
+    slide   are never farther beside where they rested than `slide`,
+
+so all points of the axes are; from the next step on the payload is clear. A plan that presses
+down, slides along or comes back is not certified. Both allowances have to be larger than what
+tracking errors may do to the payload. Where the arm is, not what contact does to it, is proven:
+of the support's force nothing is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from safe_sysid.arrays import Array, IntArray
+from safe_sysid.errors import BoundError
+from safe_sysid.model.collision.moving_box import MovingBox
+from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.sphere_cover import Shapes
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.clearance import Points
+from safe_sysid.reach.margin import LIFT_OFF, Margin
+from safe_sysid.reach.nearest_obstacle import EnclosedArm
+from safe_sysid.sets.box import Box, finite_array
+from safe_sysid.sets.interval import EPS, Interval
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+NOT_UNIT = 1e-9  # of the length of a direction
+
+
+@dataclass(frozen=True, eq=False)
+class LiftOff:
+    """Support, capsules of the payload and where their end points rested."""
+
+    name: str  # of the support
+    support: Box
+    capsules: IntArray  # (c,) of the payload
+    rest: Array  # (2, c, 3) [m] their end points a and b
+    direction: Array  # (3,) of unit length, in the base
+    depth: float  # [m]
+    slide: float  # [m]
+
+    @staticmethod
+    def at(
+        model: RobotModel,
+        q: npt.ArrayLike,
+        support: tuple[str, Box],
+        payload: Sequence[str],
+        direction: npt.ArrayLike,
+        allowed: tuple[float, float],
+    ) -> LiftOff:
+        """Payload (names of capsules) on a support where the arm is at q; allowed (depth, slide)."""
+        along = finite_array(direction, (3,), 'direction of a lift')
+        if abs(np.linalg.norm(along) - 1.0) > NOT_UNIT:
+            raise BoundError(f'the direction {along.tolist()} of a lift has to be of length 1')
+        if not min(allowed) > 0.0 or not np.all(np.isfinite(allowed)):
+            raise BoundError(f'depth and slide {allowed} of a lift have to be above 0')
+        if isinstance(support[1], MovingBox):
+            raise BoundError(f"'{support[0]}' moves; nothing is lifted off what moves")
+        known = model.capsules.names
+        unknown = [name for name in payload if name not in known]
+        if unknown or not payload:
+            raise BoundError(f'payload {list(payload)} of a lift; capsules are {list(known)}')
+        capsules = np.array([known.index(name) for name in payload], dtype=np.int64)
+        R, p = joint_frames(model, np.asarray(q, dtype=np.float64))
+        joint = model.capsules.joint[capsules]
+        if np.any(joint < 0):
+            raise BoundError(f'payload {list(payload)} of a lift has to be moved by a joint')
+        ends = [
+            np.einsum('cij,cj->ci', R[joint], end[capsules]) + p[joint]
+            for end in (model.capsules.a, model.capsules.b)
+        ]
+        return LiftOff(*support, capsules, np.stack(ends), along, *allowed)
+
+    def margin(
+        self, points: Points, shapes: Shapes, names: tuple[str, ...], time: Interval
+    ) -> Margin:
+        """Smallest margin of one plan: of the payload as above, of all else from the support."""
+        others = self._of_others(points, shapes, names, time)
+        clear = self._clear(points, shapes)
+        touching = np.flatnonzero(~(clear > 0.0))
+        until = int(touching[-1]) + 1 if len(touching) else 0
+        value = np.where(np.arange(len(clear)) < until, self._kept(points), clear)
+        t = int(np.argmin(value))  # the first NaN, when there is one
+        where = f'what is held and {self.name}, which it may touch until {self._time(time, until)}'
+        steps = float(time.lower[t]), float(time.upper[t])
+        own = Margin(LIFT_OFF, float(value[t]), where, steps, float(value[t]), 0.0, 'm')
+        return others if others is not None and others.margin < own.margin else own
+
+    def _time(self, time: Interval, until: int) -> str:
+        return 'it starts' if until == 0 else f'{float(time.upper[until - 1]):.2f} s'
+
+    def _clear(self, points: Points, shapes: Shapes) -> Array:
+        """Clearance of the payload from the support in every time step, (T,)."""
+        half, smallest = points.rho.shape[1] // 2, np.full(len(points.center), np.inf)
+        for sphere in np.flatnonzero(np.isin(shapes.sphere_capsule, self.capsules)):
+            a, s = int(shapes.sphere_capsule[sphere]), float(shapes.sphere_weight[sphere])
+            center = (1.0 - s) * points.center[:, a] + s * points.center[:, a + half]
+            rho = (1.0 - s) * points.rho[:, a] + s * points.rho[:, a + half]
+            size = np.abs(points.center[:, [a, a + half]]).sum(axis=(1, 2)) + rho
+            away = self.support.distance(center)[0] - shapes.sphere_radius[sphere] - rho
+            smallest = np.minimum(smallest, away - 16.0 * EPS * (size + 1.0))
+        return smallest
+
+    def _kept(self, points: Points) -> Array:
+        """What is left of depth and slide in every time step, (T,)."""
+        half = points.rho.shape[1] // 2
+        smallest = np.full(len(points.center), np.inf)
+        for which, rest in enumerate(self.rest):
+            place = points.center[:, self.capsules + which * half]
+            rho = points.rho[:, self.capsules + which * half]
+            away = place - rest
+            height = away @ self.direction
+            highest = np.maximum.accumulate(np.maximum(height, 0.0), axis=0)
+            beside = away - height[..., None] * self.direction
+            drop = self.depth - (highest - (height - rho))
+            slide = self.slide - (np.linalg.norm(beside, axis=-1) + rho)
+            rounding = 64.0 * EPS * (np.abs(place).sum(axis=-1) + np.abs(rest).sum(axis=-1) + rho)
+            smallest = np.minimum(smallest, (np.minimum(drop, slide) - rounding).min(axis=1))
+        return smallest
+
+    def _of_others(
+        self, points: Points, shapes: Shapes, names: tuple[str, ...], time: Interval
+    ) -> Margin | None:
+        """Clearance of all capsules but those of the payload from the support."""
+        kept = ~np.isin(shapes.sphere_capsule, self.capsules)
+        if not np.any(kept):
+            return None
+        fewer = shapes._replace(
+            sphere_capsule=shapes.sphere_capsule[kept],
+            sphere_weight=shapes.sphere_weight[kept],
+            sphere_radius=shapes.sphere_radius[kept],
+        )
+        arm, support = EnclosedArm.of(points, fewer), Obstacles.of({self.name: self.support})
+        value, t, capsule, _ = arm.nearest(support, time, 0)
+        steps = float(time.lower[t]), float(time.upper[t])
+        where = f'{names[capsule]} and {self.name}'
+        return Margin(LIFT_OFF, value, where, steps, value, 0.0, 'm')
