@@ -130,10 +130,12 @@ def _certified(
 ) -> EarlyStop | None:
     """Return a stop that keeps all limits and clear of itself; obstacles in its certificate."""
     assert isinstance(plan.certificate, PlanCertificate)
+    lift = _problem(plan).lift
     bare = replace(
         _problem(plan),
         horizon=horizon,
         obstacles=NO_OBSTACLES,
+        lift=None if lift is not None and lift.name in obstacles.names else lift,
         error_at_start=plan.certificate.error_shape(start - plan.start_time),
         before=plan.certificate.law_at(start - plan.start_time),
     )

@@ -112,6 +112,7 @@ class RecedingHorizonPlanner:
         self._settings = settings or PlannerSettings()
         self._own_cost = own_cost or objective_of(self._settings.own_cost, problem.model)
         self._cancelled = cancelled
+        self._rest: Array | None = None  # where the arm rested when this planner began
         self._plan: Plan | None = None
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
@@ -137,6 +138,7 @@ class RecedingHorizonPlanner:
         What is compiled at its first use takes seconds, which are in no budget: call this before
         the arm moves.
         """
+        self._rest = position
         problem = self._problem_of(self._at_rest(position), estimate)
         ahead = Ahead(problem, position, self._settings.switch, Budget.of(np.inf))
         for aim in self._mission.rehearsal(ahead):
@@ -205,7 +207,7 @@ class RecedingHorizonPlanner:
         """Stand still where the arm is, and look for a first plan that moves."""
         settings = self._settings
         self._next_horizon = now + settings.switch
-        begin = time.monotonic()
+        begin, self._rest = time.monotonic(), measurement.position
         try:
             problem = self._problem_of(self._at_rest(measurement.position), estimate)
             problem = self._from(problem, now)
@@ -299,7 +301,8 @@ class RecedingHorizonPlanner:
         """All plans of a curve, for what is known of theta now."""
         zero, settings = np.zeros_like(curve.q0), self._settings
         horizon = Horizon(curve, zero, zero, settings.intervals, settings.degree)
-        return replace(self._problem, bounds=estimate, horizon=horizon)
+        problem = replace(self._problem, bounds=estimate, horizon=horizon)
+        return problem if self._rest is None else problem.lifting(self._rest)
 
     def _from(self, problem: Problem, start: float) -> Problem:
         """Return the same with the time at which plans of it begin, for obstacles that move."""

@@ -83,7 +83,7 @@ class SceneGuard:
         new = Obstacles.of({n: b for n, b in self._boxes.items() if known.get(n) is not b})
         if not len(new):
             return True
-        new = new.beginning(self._stamp(plan.start_time))
+        new = _besides(plan, new).beginning(self._stamp(plan.start_time))
         nearest = SweptArm.of(plan.certificate).nearest(new, 0.0)
         return nearest is None or nearest.margin > 0.0
 
@@ -154,7 +154,7 @@ class SceneGuard:
         for told in self._told:
             if waits and told.plan is not self._pending:
                 continue  # a stop from it has been told
-            begun = new.beginning(self._stamp(told.plan.start_time))
+            begun = _besides(told.plan, new).beginning(self._stamp(told.plan.start_time))
             nearest = told.swept.nearest(begun, now - told.plan.start_time)
             if nearest is not None and not nearest.margin > 0.0:
                 return told.plan, nearest
@@ -170,9 +170,19 @@ class SceneGuard:
         if not begun:
             return None
         plan = begun[-1]
+        obstacles = _besides(plan, obstacles)
         if hit.start_time > start:  # what is followed until then avoids everything
             later = obstacles.beginning(self._stamp(hit.start_time))
             return find_rest(plan, hit.start_time, later)
         if start >= plan.end_time:
             return None
         return find_stop(plan, start, obstacles.beginning(self._stamp(start)), deadline)
+
+
+def _besides(plan: Plan, obstacles: Obstacles) -> Obstacles:
+    """Return obstacles but for what the payload may leave on a plan, while that stays the same."""
+    assert isinstance(plan.certificate, PlanCertificate)
+    lift = plan.certificate.problem.lift
+    if lift is None or not any(shape is lift.support for shape in obstacles.shapes):
+        return obstacles
+    return obstacles.without(lift.name)

@@ -25,8 +25,8 @@ ASSUMPTIONS = (
     'bodies that one joint joins do not touch beside it, nor do the pairs in `left_out`',
 )
 MOVING = (
-    'obstacles that move keep the bounds promised of them until the plan ends; from then on the arm '
-    'stands, and what moves may come to it'
+    'obstacles that move keep the bounds promised of them until the plan ends; from then on the '
+    'arm stands, and what moves may come to it'
 )
 LIFTING = (
     'while what is held may touch its support, the support stands, and what it does to the arm '

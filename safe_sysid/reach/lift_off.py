@@ -41,6 +41,27 @@ if TYPE_CHECKING:
 NOT_UNIT = 1e-9  # of the length of a direction
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Which obstacle the payload stands on, wherever the arm rests; see `LiftOff`."""
+
+    support: str
+    payload: tuple[str, ...]  # names of capsules
+    direction: tuple[float, float, float]
+    depth: float  # [m]
+    slide: float  # [m]
+
+    def at(self, model: RobotModel, q: Array, obstacles: Obstacles) -> LiftOff | None:
+        """Return what is allowed to an arm that rests at q; None: there is no such support."""
+        if self.support not in obstacles.names:
+            return None
+        shape = obstacles.shapes[obstacles.names.index(self.support)]
+        if not isinstance(shape, Box):
+            raise BoundError(f"support '{self.support}' is no box; nothing is lifted off it")
+        told = (self.support, shape), self.payload, self.direction, (self.depth, self.slide)
+        return LiftOff.at(model, q, *told)
+
+
 @dataclass(frozen=True, eq=False)
 class LiftOff:
     """Support, capsules of the payload and where their end points rested."""
@@ -62,7 +83,7 @@ class LiftOff:
         direction: npt.ArrayLike,
         allowed: tuple[float, float],
     ) -> LiftOff:
-        """Payload (names of capsules) on a support where the arm is at q; allowed (depth, slide)."""
+        """Capsules on a support where the arm is at q; `allowed` are depth and slide [m]."""
         along = finite_array(direction, (3,), 'direction of a lift')
         if abs(np.linalg.norm(along) - 1.0) > NOT_UNIT:
             raise BoundError(f'the direction {along.tolist()} of a lift has to be of length 1')
@@ -116,7 +137,7 @@ class LiftOff:
         return smallest
 
     def _kept(self, points: Points) -> Array:
-        """What is left of depth and slide in every time step, (T,)."""
+        """Return what is left of depth and slide in every time step, (T,)."""
         half = points.rho.shape[1] // 2
         smallest = np.full(len(points.center), np.inf)
         for which, rest in enumerate(self.rest):

@@ -13,7 +13,7 @@ from safe_sysid.model.collision.obstacles import Obstacles, PackedObstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.lift_off import LiftOff
+from safe_sysid.reach.lift_off import LiftOff, Standing
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling, SeenLaw
 
@@ -31,6 +31,7 @@ class Problem:
     sampling: Sampling | None = None  # how the arm is seen; None: exactly, and torques act at once
     before: SeenLaw | None = None  # law of the plan that plans of the horizon go on from
     lift: LiftOff | None = None  # a support that the payload may leave; it is no obstacle
+    standing: Standing | None = None  # what the payload is said to stand on when the arm rests
 
     def __post_init__(self) -> None:
         capsules = self.model.capsules
@@ -47,13 +48,22 @@ class Problem:
             )
         if self.lift is not None and self.lift.name in self.obstacles.names:
             raise BoundError(
-                f"'{self.lift.name}' is an obstacle, and what the payload is lifted off; it can be "
-                'only one of these'
+                f"'{self.lift.name}' is an obstacle, and what the payload is lifted off; it can "
+                'be only one of these'
             )
         if not np.all(self.model.limits.torque > 0.0):
             raise BoundError(
                 f'torque limits {self.model.limits.torque} of {self.model.name} have to be above 0'
             )
+
+    def lifting(self, rest: Array) -> Problem:
+        """Return the same for plans that may lift the payload off what it stands on at rest."""
+        if self.standing is None:
+            return self
+        lift = self.standing.at(self.model, rest, self.obstacles)
+        if lift is None:
+            return replace(self, lift=None)
+        return replace(self, lift=lift, obstacles=self.obstacles.without(lift.name))
 
     @cached_property
     def packed_obstacles(self) -> PackedObstacles:

@@ -10,12 +10,16 @@ from reach.mujoco_distances import MujocoDistances
 
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.errors import BoundError
+from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
-from safe_sysid.reach.lift_off import LiftOff
+from safe_sysid.plan.early_stop import StopSettings
+from safe_sysid.plan.scene_guard import SceneGuard
+from safe_sysid.reach.lift_off import LiftOff, Standing
 from safe_sysid.reach.margin import LIFT_OFF, OBSTACLE
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
+from safe_sysid.trajectory.plan import Plan
 
 HELD = 'dumbbell_8lb.dumbbell'
 UP = np.array([0.0, 0.0, 1.0])
@@ -143,3 +147,27 @@ def test_a_lift_that_makes_no_sense_is_refused(problem):
         lift(model, direction=2.0 * UP)
     with pytest.raises(BoundError, match='it can be only one of these'):
         replace(problem, lift=lift(model), obstacles=Obstacles.of({'post': POST}))
+
+
+def test_a_planner_lifts_what_stands_where_the_arm_rests(problem):
+    """Standing still is certified, and the support is an obstacle again once it is another one."""
+    standing = Standing('post', (HELD,), (0.0, 0.0, 1.0), DEPTH, SLIDE)
+    boxes = {'post': POST, 'far': Box(np.full(3, 4.0), np.ones(3), np.eye(3))}
+    told = replace(problem, standing=standing, obstacles=Obstacles.of(boxes))
+    lifting = told.lifting(START)
+    assert lifting.obstacles.names == ('far',)
+    assert lifting.lift.support is POST
+    np.testing.assert_allclose(lifting.lift.rest[:, 0], ends(problem.model, START), atol=1e-12)
+    assert replace(told, obstacles=Obstacles.of({})).lifting(START).lift is None
+    horizon = replace(problem.horizon, k_center=toward(problem.model, 0.08 * UP))
+    certificate = ReachableSet.certify_center(replace(lifting, horizon=horizon))
+    assert certificate.holds
+    bounds = problem.bounds
+    plan = Plan(10.0, 11.5, horizon.curve, certificate.k, bounds.bounds, certificate, bounds.theta)
+    guard = SceneGuard(StopSettings(), Clock(0).stamp)
+    guard.watch(plan)
+    assert guard.look(boxes, 10.2) is None
+    assert guard.admits(plan)
+    moved = Box(POST.center + np.array([0.0, 0.0, 0.001]), HALF, np.eye(3))
+    assert guard.look(boxes | {'post': moved}, 10.3) is not None
+    assert not guard.admits(plan)

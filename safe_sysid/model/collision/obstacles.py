@@ -113,6 +113,11 @@ class Obstacles:
         """Those that move."""
         return [shape for shape in self.shapes if isinstance(shape, MovingBox)]
 
+    def without(self, name: str) -> Obstacles:
+        """Return all but one of them."""
+        kept = {n: shape for n, shape in zip(self.names, self.shapes, strict=True) if n != name}
+        return Obstacles.of(kept, self.start)
+
     def beginning(self, start: int) -> Obstacles:
         """Return the same for times that count from another stamp [ns]."""
         return replace(self, start=start) if self.moving else self

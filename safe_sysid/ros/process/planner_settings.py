@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from safe_sysid.config import Count, Finite, Settings
+from safe_sysid.config import Count, Finite, Positive, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopArm, LoopSettings
 from safe_sysid.measure.clock import Clock
@@ -24,6 +24,7 @@ from safe_sysid.plan.scene_response import SceneResponse
 from safe_sysid.plan.search_thread import AtOnce, Beside
 from safe_sysid.plan.session import PlanningSession
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.lift_off import Standing
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import SceneSettings
 from safe_sysid.sets.box import Box
@@ -44,6 +45,29 @@ class PoseSettings(Settings):
 
 
 @dataclass(frozen=True)
+class LiftSettings(Settings):
+    """What the payload stands on, and may leave."""
+
+    support: str = ''  # name of the obstacle, as `avoided` has it; none: it stands on nothing
+    payload: tuple[str, ...] = ()  # capsules that may touch it
+    direction: tuple[Finite, Finite, Finite] = (0.0, 0.0, 1.0)  # in the base, of length 1
+    depth: Positive = 0.02  # [m] that the payload may be lower than before, by tracking errors
+    slide: Positive = 0.02  # [m] that it may be beside where it stood before it is clear
+
+    def standing(self, model: RobotModel) -> Standing | None:
+        """Return the same for an arm; None where the payload stands on nothing."""
+        if not self.support:
+            return None
+        known = model.capsules.names
+        if not self.payload or not set(self.payload) <= set(known):
+            raise ConfigError(
+                f"the payload stands on '{self.support}' with {list(self.payload)}; one or more "
+                f'of the capsules {list(known)} have to be named'
+            )
+        return Standing(self.support, self.payload, self.direction, self.depth, self.slide)
+
+
+@dataclass(frozen=True)
 class PlannerNodeSettings(LoopSettings):
     """Parameters of the planner."""
 
@@ -52,6 +76,7 @@ class PlannerNodeSettings(LoopSettings):
     goal: tuple[Finite, ...] = ()  # [rad] where the task leads to; empty: there is no task
     world: str = EMPTY  # obstacles: of config/worlds, or a YAML file
     scene: SceneSettings = field(default_factory=SceneSettings)
+    lift: LiftSettings = field(default_factory=LiftSettings)
     stop: StopSettings = field(default_factory=StopSettings)
     pose: PoseSettings = field(default_factory=PoseSettings)
     failures: Count = 5  # searches in a row without a plan before that is a fault
@@ -86,4 +111,5 @@ class PlannerNodeSettings(LoopSettings):
         rest = np.zeros(arm.model.n)
         horizon = Horizon(Bezier(rest, rest, rest, self.planner.duration), rest, rest)
         known, obstacles = (arm.model, arm.prior, horizon, arm.gains), Obstacles.of(boxes)
-        return Problem(*known, obstacles, sampling=arm.sampling)
+        standing = self.lift.standing(arm.model)
+        return Problem(*known, obstacles, sampling=arm.sampling, standing=standing)
