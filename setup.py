@@ -32,6 +32,7 @@ ROS = [
     'ros-diagnostic-msgs',
     'ros-std-srvs',
     'ros-rcl-interfaces',
+    'ros-lifecycle-msgs',
     'ros-rosgraph-msgs',
 ]
 # The second simulator, for checking the first one.

@@ -159,3 +159,10 @@ class LoopSettings(Settings):
 
     def _promised(self) -> PromisedFriction | None:
         return friction_of_loop(self.robot, self.promise)
+
+
+@dataclass(frozen=True)
+class ManagedSettings(LoopSettings):
+    """Parameters of a node that has a lifecycle."""
+
+    waits_to_be_activated: bool = False  # by the supervisor; else it is active from its start

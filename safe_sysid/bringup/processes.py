@@ -16,6 +16,7 @@ ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
 SIMULATORS = ('builtin_sim_bridge', 'drake_bridge', 'mujoco_bridge')
 BRIDGES = (*SIMULATORS, 'ros2_control_bridge', 'lbr_fri_bridge', 'franka_bridge')
+MANAGED = ('identifier', 'planner', 'controller')  # with every bridge: by the supervisor
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
@@ -225,6 +226,8 @@ def _parameters(
                 f'{said[name]!r} by -p; give one of them'
             )
     own = dict(way.parameters.get(node, {}))
+    if 'supervisor' in way.nodes and node in (*MANAGED, *BRIDGES):
+        own['waits_to_be_activated'] = True
     if node == 'identifier':
         for name in _not_of_described(way, choices, settings):
             own.pop(name, None)

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from safe_sysid.arrays import Array
 from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.bridges.franka_cycle import (
@@ -62,7 +62,7 @@ class FrankaSignal(CommandSignal):
 
 
 @dataclass(frozen=True)
-class FrankaSettings(LoopSettings):
+class FrankaSettings(ManagedSettings):
     """Parameters of the bridge."""
 
     address: str = ''  # of the robot, such as 172.16.0.2
@@ -104,7 +104,10 @@ class FrankaBridge(Node):
             replace(settings, payload='').described(), settings.command
         )
         self._control = Control()
-        self._edge = GuardedEdge(self, arm, settings.guard, settings.hand_over, self._control)
+        waits = settings.waits_to_be_activated
+        self._edge = GuardedEdge(
+            self, arm, settings.guard, settings.hand_over, self._control, waits=waits
+        )
         self.leave = self._edge
         self._offset: int | None = None  # [ns] ROS time minus the robot's
         self._waiting: tuple[FrankaState, JointMeasurement, float] | None = None
@@ -113,7 +116,7 @@ class FrankaBridge(Node):
         self._lost = ''  # why control has ended unasked; until the fault is known
         self._asked = 0.0  # [s] when control was asked for
         self._late = 0  # states whose answer was that to an earlier one
-        self._health = Health(self, self._condition)
+        self._health = Health(self, self._condition, self._edge.life)
         self._warnings = '; '.join(prepare_process(settings.real_time))
         settle_memory()
         self._robot, self._process = _cycle(settings.address, stride)

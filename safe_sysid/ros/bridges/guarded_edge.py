@@ -37,6 +37,7 @@ from safe_sysid.ros.messages.codec import (
 )
 from safe_sysid.ros.messages.qos import PLANS, SAMPLES, STATE
 from safe_sysid.ros.process.leaving import EndRequest, Supervised
+from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.warm_up import warm_up_law
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition
@@ -64,6 +65,8 @@ class GuardedEdge:
         hand_over: HandOverSettings,
         holder: Holder,
         probe: ProbeSettings = TRUSTED,
+        *,
+        waits: bool,
     ) -> None:
         self._driver = ProbedDriver(arm.model, arm.gains, probe)
         self._node, self._arm, self._settings = node, arm, settings
@@ -85,9 +88,11 @@ class GuardedEdge:
         self._is_told = False  # to end
         self._is_told_enough = False
         self._request, self._supervised = EndRequest(node), Supervised(node)
+        work = Work(Mode.IDLE, _nothing, self._forget, self._forget, lambda: self.is_free)
+        self.life = Lifecycle(node, waits, self._supervised, work)
         self.mode: Mode | None = None  # None until the supervisor says one
         self.answered: int | None = None  # newest sample that the controller answered [ns]
-        self.when_answered: Callable[[], None] = _go_on_waiting
+        self.when_answered: Callable[[], None] = _nothing
         warm_up_law(arm)  # which brakes, and is not to be waited for then
         self._subscribe()
 
@@ -237,6 +242,8 @@ class GuardedEdge:
         if mode is None:
             self._trouble = f"mode is '{msg.data}', allowed are {[m.value for m in Mode]}"
             return
+        if self.life.is_parked and mode not in LETTING_GO:
+            return  # without torque; only a bridge that was started just now takes hold of an arm
         before, self.mode = self.mode, mode
         if before is Mode.PROBING and mode is not before:
             self._driver.leave()
@@ -287,5 +294,5 @@ class GuardedEdge:
             self._trouble = str(error)
 
 
-def _go_on_waiting() -> None:
-    """In real time nobody waits for an answer."""
+def _nothing() -> None:
+    """In real time nobody waits for an answer; and the next mode says what is to be done."""

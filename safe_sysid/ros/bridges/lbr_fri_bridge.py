@@ -15,7 +15,7 @@ from rclpy.qos import QoSProfile
 from safe_sysid.arrays import Array
 from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.bridges.fri_state import (
@@ -53,7 +53,7 @@ class OverlaySignal(CommandSignal):
 
 
 @dataclass(frozen=True)
-class LbrFriSettings(LoopSettings):
+class LbrFriSettings(ManagedSettings):
     """Parameters of the bridge."""
 
     states: str = '/lbr/state'  # topic on which the driver reports
@@ -105,7 +105,10 @@ class LbrFriBridge(Node):
             replace(settings, payload='').described(), settings.command
         )
         self._session = Session()
-        self._edge = GuardedEdge(self, arm, settings.guard, settings.hand_over, self._session)
+        waits = settings.waits_to_be_activated
+        self._edge = GuardedEdge(
+            self, arm, settings.guard, settings.hand_over, self._session, waits=waits
+        )
         self.leave = self._edge
         self._velocity = VelocityDifference()
         self._offset: int | None = None  # [ns] ROS time minus the robot's
@@ -120,7 +123,7 @@ class LbrFriBridge(Node):
         self._msg = command()
         self._commands = self.create_publisher(command, settings.commands, DRIVER)
         self.create_subscription(state, settings.states, self._on_state, DRIVER)
-        self._health = Health(self, self._condition)
+        self._health = Health(self, self._condition, self._edge.life)
         self._warnings = '; '.join(prepare_process(settings.real_time))
         settle_memory()
         steady = Clock(clock_type=ClockType.STEADY_TIME)

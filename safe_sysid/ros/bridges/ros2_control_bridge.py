@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.turns import Turns
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
@@ -37,7 +37,7 @@ EFFORT_WITHIN = 0.5  # [s] of the first torque, effort is reported
 
 
 @dataclass(frozen=True)
-class Ros2ControlSettings(LoopSettings):
+class Ros2ControlSettings(ManagedSettings):
     """Parameters of the bridge."""
 
     states: str = '/joint_states'  # topic on which the driver reports
@@ -100,6 +100,7 @@ class Ros2ControlBridge(Node):
             settings.hand_over,
             self._holder(settings),
             settings.probe,
+            waits=settings.waits_to_be_activated,
         )
         self.leave = self._edge
         self._measurement: JointMeasurement | None = None
@@ -111,7 +112,7 @@ class Ros2ControlBridge(Node):
         self._refuse_own_topic(settings.states)
         self._commands = self.create_publisher(Float64MultiArray, settings.commands, SAMPLES)
         self.create_subscription(JointState, settings.states, self._on_state, SAMPLES)
-        self._health = Health(self, self._condition)
+        self._health = Health(self, self._condition, self._edge.life)
         self._warnings = '; '.join(prepare_process(settings.real_time))
         settle_memory()
         steady = Clock(clock_type=ClockType.STEADY_TIME)

@@ -18,7 +18,7 @@ from rosgraph_msgs.msg import Clock as ClockMessage
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Natural, NotNegative
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.robot_model import RobotModel
@@ -50,7 +50,7 @@ START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in 
 
 
 @dataclass(frozen=True)
-class SimulationSettings(LoopSettings):
+class SimulationSettings(ManagedSettings):
     """Parameters of every simulator."""
 
     start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
@@ -121,12 +121,13 @@ class SimulationBridge(Node):
         super().__init__(name, automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, settings_class)
         self._arm = settings.simulated_arm(dynamics)
+        waits = settings.waits_to_be_activated
         self._edge = GuardedEdge(
-            self, settings.arm(), settings.guard, settings.hand_over, Brakes()
+            self, settings.arm(), settings.guard, settings.hand_over, Brakes(), waits=waits
         )
         self.leave = self._edge
         self._end = EndRequest(self)
-        self._health = Health(self, self._condition)
+        self._health = Health(self, self._condition, self._edge.life)
         self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
         self._sample = in_brakes(self._arm.model, self._arm.measure())
         self._is_braked = True

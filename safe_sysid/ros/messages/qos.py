@@ -39,6 +39,9 @@ STATE = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)
 # a node that is started again, and none is overtaken by the next one.
 PLANS = _reliable(4, DurabilityPolicy.TRANSIENT_LOCAL)
 
+# ~/transition_event, as rclcpp has it.
+EVENTS = _reliable(10, DurabilityPolicy.VOLATILE)
+
 # planned: which sample the planner has looked at; nobody needs an old one.
 ANSWERS = _reliable(10, DurabilityPolicy.VOLATILE)
 

@@ -104,6 +104,10 @@ class RequestedGoals:
         """Read poses that come from now on otherwise."""
         self._settings = settings
 
+    def take_away(self) -> None:
+        """Lead nowhere any more."""
+        self._on_joints(JointState())
+
     def note_position(self, q: Array) -> None:
         """Take where the arm is."""
         self._position = q

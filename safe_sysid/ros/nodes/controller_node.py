@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.arrays import Array
 from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
@@ -28,6 +28,8 @@ from safe_sysid.ros.messages.codec import (
     stamp_of,
 )
 from safe_sysid.ros.messages.qos import ANSWERS, PLANS, SAMPLES, STATE
+from safe_sysid.ros.process.leaving import LeaveWithTheLoop
+from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
@@ -49,7 +51,7 @@ MOVING_ON = (Mode.EXCITING, Mode.TASK)  # modes in which a plan may follow anoth
 
 
 @dataclass(frozen=True)
-class ControllerNodeSettings(LoopSettings):
+class ControllerNodeSettings(ManagedSettings):
     """Parameters of the controller."""
 
     succession: SuccessionSettings = field(default_factory=SuccessionSettings)
@@ -95,7 +97,11 @@ class ControllerNode(Node):
     def _connect(self) -> None:
         self._torques = self.create_publisher(Float64MultiArray, 'torque_command', SAMPLES)
         self._in_force = self.create_publisher(JointTrajectory, 'plan_in_force', STATE)
-        self._health = Health(self, self._condition)
+        self.leave = LeaveWithTheLoop(self)
+        work = Work(Mode.IDLE, lambda: None, self._pause, lambda: None)
+        waits = self._settings.waits_to_be_activated
+        self._life = Lifecycle(self, waits, self.leave.supervised, work)
+        self._health = Health(self, self._condition, self._life)
         subscribe = self.create_subscription
         subscribe(String, 'mode', self._on_mode, STATE)
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
@@ -106,6 +112,8 @@ class ControllerNode(Node):
 
     def _on_sample(self, msg: JointState) -> None:
         arrived = time.monotonic()
+        if not self._life.is_active:
+            return
         if not self._sources.accepts(msg.header.frame_id, arrived):
             return
         try:
@@ -211,6 +219,11 @@ class ControllerNode(Node):
         self._succession.reset()
         self._lost_track = False
         self._in_force.publish(JointTrajectory())
+
+    def _pause(self) -> None:
+        """Forget plan and samples; what comes after a pause begins anew."""
+        self._follow_none()
+        self._controller, self._sample, self._order = None, None, SampleOrder()
 
     def _is_asked_again(self, stamp: int) -> bool:
         """Whether a sample still wants an answer; one that got lost is given again."""

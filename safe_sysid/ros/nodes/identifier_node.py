@@ -19,13 +19,15 @@ from safe_sysid.identify.online_identifier import (
     OnlineIdentifier,
 )
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
-from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, stamp_of
 from safe_sysid.ros.messages.drawings import payload_markers, payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
+from safe_sysid.ros.process.leaving import LeaveWithTheLoop
+from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
@@ -38,7 +40,7 @@ WITHOUT_TORQUE = (Mode.IDLE.value, Mode.PROBING.value, Mode.RELEASING.value, Mod
 
 
 @dataclass(frozen=True)
-class IdentifierNodeSettings(LoopSettings):
+class IdentifierNodeSettings(ManagedSettings):
     """Parameters of the identifier."""
 
     identifier: IdentifierSettings = field(default_factory=IdentifierSettings)
@@ -78,7 +80,10 @@ class IdentifierNode(Node):
         self._estimates = self.create_publisher(Float64MultiArray, 'parameter_estimate', STATE)
         self._payloads = self.create_publisher(InertiaStamped, 'payload', STATE)
         self._drawings = self.create_publisher(MarkerArray, 'payload_markers', STATE)
-        self._health = Health(self, self._condition)
+        self.leave = LeaveWithTheLoop(self)
+        work = Work(Mode.HOLDING, self._begin, lambda: None, self._forget)
+        self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
+        self._health = Health(self, self._condition, self._life)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
@@ -86,6 +91,8 @@ class IdentifierNode(Node):
             self.create_subscription(String, 'mode', self._on_mode, STATE)
 
     def _on_sample(self, msg: JointState) -> None:
+        if not self._life.is_active:
+            return
         if not self._sources.accepts(msg.header.frame_id, time.monotonic()):
             return
         try:
@@ -143,12 +150,24 @@ class IdentifierNode(Node):
         if since == self._since:  # told again
             return
         self._since = since
+        self._learn_anew(since)
+        self._health.announce()
+
+    def _learn_anew(self, since: int) -> None:
         self._identifier.new_payload(since)
         self._fault = ''
         self._order = SampleOrder()
         self._estimate = self._prior
         self._publish(self._estimate)
-        self._health.announce()
+
+    def _begin(self) -> None:
+        """Tell what is known; in lockstep somebody may wait for it."""
+        self._order = SampleOrder()
+        self._publish(self._estimate)
+
+    def _forget(self) -> None:
+        """Forget everything about the payload."""
+        self._learn_anew(self._stamp)
 
     def _condition(self) -> Condition:
         bounds = self._estimate.end_effector_bounds

@@ -25,6 +25,8 @@ from safe_sysid.ros.messages.planned_answers import PlannedAnswers
 from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
+from safe_sysid.ros.process.leaving import LeaveWithTheLoop
+from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
@@ -76,7 +78,11 @@ class PlannerNode(Node):
     def _connect(self) -> None:
         model, is_lockstep = self._arm.model, self._settings.is_lockstep
         self._answers = PlannedAnswers(self, is_lockstep, self._planning.announced)
-        self._health = Health(self, self._condition)
+        self.leave = LeaveWithTheLoop(self)
+        work = Work(Mode.HOLDING, lambda: None, self._pause, self._forget)
+        waits = self._settings.waits_to_be_activated
+        self._life = Lifecycle(self, waits, self.leave.supervised, work)
+        self._health = Health(self, self._condition, self._life)
         subscribe = Subscriptions(self, self._complain).add
         subscribe(String, 'mode', self._on_mode, STATE)
         subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
@@ -99,6 +105,16 @@ class PlannerNode(Node):
     def _complain(self, sentence: str) -> None:
         self._trouble = sentence
 
+    def _pause(self) -> None:
+        """Plan nothing any more."""
+        self._planning.turn_to('')
+
+    def _forget(self) -> None:
+        """Forget plans, and the goal that was asked for."""
+        self._pause()
+        self._planning.begin_again()
+        self._goals.take_away()
+
     def close(self) -> None:
         """Stop listening and searching."""
         self._planning.close()
@@ -118,7 +134,7 @@ class PlannerNode(Node):
 
     def _go_on(self) -> None:
         """Look at the sample, if all that it needs is there and no search goes on."""
-        if self._sample is None or self._planning.search.is_busy:
+        if self._sample is None or self._planning.search.is_busy or not self._life.is_active:
             return
         if not self._gate.is_open(self._sample.stamp):
             return
@@ -136,7 +152,8 @@ class PlannerNode(Node):
         self._answers.answer(stamp, self._session.mode)
 
     def _on_mode(self, msg: String) -> None:
-        self._planning.turn_to(msg.data if msg.data in Mode._value2member_map_ else '')
+        is_known = msg.data in Mode._value2member_map_ and self._life.is_active
+        self._planning.turn_to(msg.data if is_known else '')
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         told = estimate_of(msg, self._arm.model.layout)

@@ -27,6 +27,7 @@ from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
+from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
@@ -83,6 +84,7 @@ class SupervisorNode(Node):
         self._supervisor: Supervisor | None = None  # until the bridge has said how the robot is
         self._now = Supervision(Mode.IDLE)
         self._nodes = Heartbeats(self.get_namespace(), settings.silence)
+        self._activation = Activation(self, self._nodes)
         self._looks = 0  # since the newest sample
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
@@ -143,6 +145,8 @@ class SupervisorNode(Node):
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
+        if refusal := self._activation.refusal(signal):
+            return False, refusal
         self._take_sample()
         if signal is Signal.EXCITE and self._obedience is Obedience.UNKNOWN:
             signal = Signal.PROBE  # learning follows by itself
@@ -167,10 +171,14 @@ class SupervisorNode(Node):
         self._looks += 1
         self._take_sample()
         self._payload.remind()
+        self._activation.step()
         self._end()
         if self._supervisor is None:
             self._begin()
             return
+        for_rest = self._activation.wanted(self._now.mode)
+        if for_rest is not None:
+            self.ask(for_rest)
         if self._is_due_to_start():
             self.ask(Signal.EXCITE)
         self._begin_what_is_asked_for()
@@ -211,7 +219,7 @@ class SupervisorNode(Node):
         """Once, when the loop is ready for the first time."""
         if not self._settings.autostart or self._has_started or self._now.mode is not Mode.IDLE:
             return False
-        if self._payload.is_pending:
+        if self._payload.is_pending or self._activation.refusal(Signal.EXCITE):
             return False
         self._has_started = self._nodes.figure('planner', 'is warm') == 'True'
         return self._has_started

@@ -49,7 +49,7 @@ class LeaveWithTheLoop:
 
     def __init__(self, node: Node) -> None:
         self._request = EndRequest(node)
-        self._supervised = Supervised(node)
+        self.supervised = Supervised(node)
         self._is_asked = False
 
     def ask(self, why: str, times: int) -> None:
@@ -60,8 +60,8 @@ class LeaveWithTheLoop:
 
     def is_due(self) -> bool:
         """Whether the run has ended, or nobody is there to end it."""
-        alone = self._supervised.silent > ALONE or not self._supervised.mode
-        return self._supervised.mode == Mode.ENDED.value or (self._is_asked and alone)
+        alone = self.supervised.silent > ALONE or not self.supervised.mode
+        return self.supervised.mode == Mode.ENDED.value or (self._is_asked and alone)
 
 
 class LeaveAsMonitor:

@@ -10,7 +10,7 @@ import numpy as np
 
 from safe_sysid.config import Count, Finite, Positive, Settings
 from safe_sysid.errors import ConfigError
-from safe_sysid.loop_settings import LoopArm, LoopSettings
+from safe_sysid.loop_settings import LoopArm, ManagedSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import EMPTY
@@ -68,7 +68,7 @@ class LiftSettings(Settings):
 
 
 @dataclass(frozen=True)
-class PlannerNodeSettings(LoopSettings):
+class PlannerNodeSettings(ManagedSettings):
     """Parameters of the planner."""
 
     planner: PlannerSettings = field(default_factory=PlannerSettings)

@@ -7,7 +7,7 @@ the faults that are present, which is how the supervisor learns of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import os
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -15,6 +15,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from safe_sysid.ros.messages.qos import HEALTH
+from safe_sysid.ros.process.lifecycle import Lifecycle
 from safe_sysid.track.supervisor import Cause
 
 PERIOD = 0.2  # [s]
@@ -32,16 +33,23 @@ class Condition:
 class Health:
     """Publishes the condition of a node regularly, and at once where it is told to."""
 
-    def __init__(self, node: Node, condition: Callable[[], Condition]) -> None:
-        self._node = node
-        self._condition = condition
+    def __init__(
+        self, node: Node, condition: Callable[[], Condition], life: Lifecycle | None = None
+    ) -> None:
+        self._node, self._condition, self._life = node, condition, life
+        if life is not None:
+            life.when_changed = self.announce
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', HEALTH)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # also when simulated time stands still
         self._timer = node.create_timer(PERIOD, self.announce, clock=steady)
 
     def announce(self) -> None:
         """Publish the condition now."""
-        array = DiagnosticArray(status=[status_of(self._node, self._condition())])
+        condition = self._condition()
+        if self._life is not None:
+            figures = {**condition.figures, **self._life.figures()}
+            condition = replace(condition, figures=figures)
+        array = DiagnosticArray(status=[status_of(self._node, condition)])
         array.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(array)
 

@@ -61,6 +61,11 @@ class Heartbeats:
         heard = self._heard.get(name)
         return None if heard is None else heard[0].figures.get(key)
 
+    def figures(self, key: str) -> dict[str, str]:
+        """Return a figure of every node that has it, by its name."""
+        said = {name: heard.figures for name, (heard, _) in self._heard.items()}
+        return {name: figures[key] for name, figures in said.items() if key in figures}
+
     def any_figure(self, key: str) -> str | None:
         """Return a figure of whichever node has it."""
         every: list[Mapping[str, str]] = [heard.figures for heard, _ in self._heard.values()]

@@ -1,0 +1,74 @@
+"""Activation: the supervisor configures and activates the nodes that wait for it.
+
+A node that somebody has deactivated stays so until somebody activates it. As long as one is not
+active nothing begins; one that is deactivating has the arm come to rest first.
+"""
+
+from __future__ import annotations
+
+import time
+
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
+from rclpy.client import Client
+from rclpy.node import Node
+
+from safe_sysid.ros.process.lifecycle import REST, STATE, TRANSITIONS, WAITS, State
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.track.supervisor import Mode, Signal
+
+AGAIN = 1.0  # [s] without an answer, after which a node is told again
+MOVES = (Mode.PROBING, Mode.EXCITING, Mode.TASK)
+STANDS = (Mode.IDENTIFIED, Mode.HOLDING)
+BEGINS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK)
+NEXT = {each.start.label: each for each in TRANSITIONS if each.label in ('configure', 'activate')}
+
+
+class Activation:
+    """Goes by what the nodes say of themselves on /diagnostics."""
+
+    def __init__(self, node: Node, nodes: Heartbeats) -> None:
+        self._node, self._nodes = node, nodes
+        self._told: dict[tuple[str, str], float] = {}  # name and state: when [s]
+        self._clients: dict[str, Client[ChangeState.Request, ChangeState.Response]] = {}
+
+    def step(self) -> None:
+        """Lead each node that waits one state further."""
+        for name, state in self._nodes.figures(STATE).items():
+            is_waiting = self._nodes.figure(name, WAITS) == 'True'
+            if state not in NEXT or not is_waiting:
+                self._told.pop((name, state), None)
+            elif time.monotonic() - self._told.get((name, state), -AGAIN) >= AGAIN:
+                self._tell(name, state)
+
+    def _tell(self, name: str, state: str) -> None:
+        if name not in self._clients:
+            self._clients[name] = self._node.create_client(ChangeState, f'{name}/change_state')
+        client = self._clients[name]
+        if client.service_is_ready():
+            self._told[name, state] = time.monotonic()
+            transition = NEXT[state]
+            asked = Transition(id=transition.id, label=transition.label)
+            client.call_async(ChangeState.Request(transition=asked))
+
+    def refusal(self, signal: Signal) -> str:
+        """Why nothing can begin; nodes that wait will be active in a moment."""
+        if signal not in BEGINS:
+            return ''
+        states = self._nodes.figures(STATE)
+        off = {
+            name: state
+            for name, state in states.items()
+            if state != State.ACTIVE.label and self._nodes.figure(name, WAITS) != 'True'
+        }
+        if not off:
+            return ''
+        said = ', '.join(f'{name} is {state}' for name, state in off.items())
+        return f'{signal.value} has to wait, as {said}; ros2 lifecycle set NODE activate'
+
+    def wanted(self, mode: Mode) -> Signal | None:
+        """Return what leads to the mode in which nodes that are deactivating may go."""
+        rests = set(self._nodes.figures(REST).values()) - {''}
+        if rests and mode in MOVES:
+            return Signal.BRAKE
+        return Signal.STOP if Mode.IDLE.value in rests and mode in STANDS else None
