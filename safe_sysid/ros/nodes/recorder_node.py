@@ -30,6 +30,7 @@ from safe_sysid.measure.bag.writer import BagSettings, BagWriter, FileSize, Stor
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
+from safe_sysid.ros.messages.recorded_arm import TEXT, RecordedArm
 from safe_sysid.ros.process.leaving import LeaveAsMonitor
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey, parameter_file
@@ -41,7 +42,7 @@ from safe_sysid.track.supervisor import Cause
 FETCH = 0.01  # [s] between looks into the queues
 Interval = Annotated[float, Range(at_least=FETCH)]  # [s]
 LOOK = 0.1  # [s] between looks for new topics and nodes
-TEXT = 'std_msgs/msg/String'
+DRAWS = 'robot_state_publisher'  # node whose transforms are better than ours
 # Topics that are only in the bag: what a run needs to be repeated.
 URDF, SETTINGS, PARAMETERS = (
     f'/recorded/{name}' for name in ('robot_description', 'robot_settings', 'parameters')
@@ -83,10 +84,11 @@ class RecorderNode(Node):
         distro = os.environ.get('ROS_DISTRO', '')
         self._bag = BagWriter(folder, BagSettings(settings.storage, settings.file_size, distro))
         self._known: set[str] = set()
+        self._numbers: dict[str, int] = {}  # of topics of the bag
         self._inbox = Inbox(self)
         self._survey = ParameterSurvey(self, self._write_parameters)
         self._texts = {name: self._text_topic(name) for name in (URDF, SETTINGS, PARAMETERS)}
-        self._write_robot(settings.robot)
+        self._arm = self._write_robot(settings.robot)
         self._write_handed_over(settings.started)
         self._committed = time.monotonic()
         self._written = self._kept = 0  # messages; those kept are committed
@@ -111,6 +113,8 @@ class RecorderNode(Node):
         for topic, types in self.get_topic_names_and_types():
             if topic not in self._known and re.fullmatch(self._settings.topics, topic):
                 self._subscribe(topic, types)
+        publishers = self.get_publishers_info_by_topic(self._arm.tf.name)
+        self._arm.is_told = any(each.node_name == DRAWS for each in publishers)
         self._survey.step()
 
     def _subscribe(self, topic: str, types: list[str]) -> None:
@@ -128,8 +132,14 @@ class RecorderNode(Node):
             return
         delivery = _delivery([publisher.qos_profile for publisher in publishers])
         type_hash = str(getattr(publishers[0], 'topic_type_hash', ''))  # Iron and later
-        number = self._bag.add_topic(BagTopic(topic, types[0], text, type_hash, delivery))
+        number = self._number(BagTopic(topic, types[0], text, type_hash, delivery))
         self._inbox.subscribe(number, topic, message, delivery)
+
+    def _number(self, topic: BagTopic) -> int:
+        """Return number of a topic in the bag, which one of them is written by us as well."""
+        if topic.name not in self._numbers:
+            self._numbers[topic.name] = self._bag.add_topic(topic)
+        return self._numbers[topic.name]
 
     def _fetch(self) -> None:
         if self._stopped:
@@ -169,11 +179,25 @@ class RecorderNode(Node):
         for letter in self._inbox.fetch():
             self._bag.write(letter.topic, letter.received, letter.published, letter.data)
             self._written += 1
+            if letter.topic == self._numbers.get(self._arm.joint_states):
+                self._arm.hear(letter.data)
 
-    def _write_robot(self, robot: str) -> None:
+    def _write_robot(self, robot: str) -> RecordedArm:
+        """Write what the arm is, for whoever repeats the run, and for whoever looks at it."""
         config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)
-        self._write_text(URDF, urdf_path(config, read_facts(config)).read_text(encoding='utf-8'))
+        urdf = urdf_path(config, read_facts(config))
+        self._write_text(URDF, urdf.read_text(encoding='utf-8'))
         self._write_text(SETTINGS, config.read_text(encoding='utf-8'))
+        arm = RecordedArm(urdf, f'{self.get_namespace().rstrip("/")}/', self._write_drawing)
+        for sentence in arm.outside:
+            self.get_logger().warning(f'a mesh is not in the recording: {sentence}')
+        arm.begin(time.time_ns())
+        return arm
+
+    def _write_drawing(self, topic: BagTopic, data: bytes) -> None:
+        if re.fullmatch(self._settings.topics, topic.name):
+            now = time.time_ns()
+            self._inbox.put(Letter(now, now, self._number(topic), data))
 
     def _write_handed_over(self, started: tuple[str, ...]) -> None:
         """Parameters that others were started with; what they answer themselves comes later."""

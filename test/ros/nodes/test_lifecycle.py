@@ -1,4 +1,4 @@
-"""Managed nodes over real middleware: activated by the supervisor, deactivated once the arm rests."""
+"""Managed nodes over real middleware: activated by the supervisor, deactivated at rest."""
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
@@ -14,7 +14,7 @@ NEAR = 0.02  # [rad]
 
 
 def test_the_transitions_are_those_of_managed_nodes():
-    """Numbers of lifecycle_msgs; a label counts more than a number, as `ros2 lifecycle` sends both."""
+    """Numbers of lifecycle_msgs; a label counts more, as `ros2 lifecycle` sends both."""
     for each in TRANSITIONS:
         suffix = f'{each.start.name}_SHUTDOWN' if each.label == 'shutdown' else each.label.upper()
         assert each.id == getattr(Transition, f'TRANSITION_{suffix}')

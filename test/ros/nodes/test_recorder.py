@@ -17,7 +17,7 @@ from ros.running_node import greet, running_node, wait_until
 from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray, Header, String
 from tiers import slow_after
 import yaml
 
@@ -152,6 +152,26 @@ def test_a_run_is_in_the_bag_without_a_gap(tmp_path, node, storage):
     assert [m.data for t, m, _ in found if t == '/left/once'] == ['said before anybody listened']
     stamps = np.array([stamp for _, _, stamp in found])
     assert np.all(np.diff(stamps) >= 0)
+
+
+@pytest.mark.slow
+def test_who_opens_a_bag_sees_the_arm_move(tmp_path, node):
+    """Though nobody has published its description or transforms."""
+    states = node.create_publisher(JointState, 'joint_states', QUEUE)
+    folder = tmp_path / 'bag'
+
+    def drawn():
+        is_there = (folder / 'metadata.yaml').exists()
+        return [topic for topic, _, _ in (messages_in(folder) if is_there else ())]
+
+    def go_on():
+        now = node.get_clock().now().to_msg()
+        states.publish(JointState(header=Header(stamp=now), name=['joint_1'], position=[0.3]))
+        time.sleep(0.02)
+
+    with running_node('recorder_node', *arguments(folder), '-r', '__ns:=/left'):
+        wait_until(lambda: drawn().count('/left/tf') > 2, 'transforms', go_on)
+    assert {'/left/robot_description', '/left/tf_static'} <= set(drawn())
 
 
 @pytest.mark.slow
