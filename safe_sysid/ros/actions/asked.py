@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
+from safe_sysid.arrays import Array
 from safe_sysid.track.supervisor import Mode, Signal
 
 PATIENCE = 200  # looks at a planner that does not answer, or at a mode that does not come
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What the arm does at a sample, and what the plan in force wants then."""
+
+    stamp: int  # [ns]
+    position: Array  # (n,) [rad]
+    velocity: Array  # [rad/s]
+    desired: tuple[Array, Array, Array]  # position, velocity and acceleration
+
+
+class Why(Enum):
+    """Why something was not done."""
+
+    NOT_BEGUN = 'nothing was begun'
+    ENDED_EARLY = 'it ended before it was done'
 
 
 class Loop(Protocol):
@@ -26,6 +45,9 @@ class Loop(Protocol):
     def sentence(self) -> str:
         """Return the mode; of a fault its causes and the way back."""
 
+    def motion(self) -> Motion | None:
+        """Return what the arm does; None before there is a plan."""
+
     def planner_says(self, key: str) -> str:
         """Return a figure of the planner; empty where there is none."""
 
@@ -36,6 +58,7 @@ class Outcome:
 
     success: bool
     message: str
+    why: Why = Why.ENDED_EARLY  # where it is no success
 
 
 class Asked(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why
 from safe_sysid.ros.messages.request_topics import ANSWERED, AWAY, GIVEN_UP, REFUSED
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -49,7 +49,8 @@ class Going:
         if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
             return None
         if mode in BEGINS and not self._has_begun:
-            return None if self._looks <= PATIENCE else Outcome(False, 'the task does not begin')
+            waits = self._looks <= PATIENCE
+            return None if waits else Outcome(False, 'the task does not begin', Why.NOT_BEGUN)
         return self._outcome(mode)
 
     def _ask(self) -> Outcome | None:
@@ -57,7 +58,7 @@ class Going:
         if self._loop.planner_says(ANSWERED) == str(self._stamp):
             stamp, _, reason = self._loop.planner_says(REFUSED).partition(' ')
             if stamp == str(self._stamp):
-                return Outcome(False, f'refused: {reason}')
+                return Outcome(False, f'refused: {reason}', Why.NOT_BEGUN)
             self._is_taken, self._looks = True, 0
             return None
         if self._loop.mode not in BEGINS:
@@ -65,9 +66,11 @@ class Going:
             return Outcome(
                 False,
                 f'a goal has to wait for mode {names}; {self._loop.sentence()}. Nothing was begun',
+                Why.NOT_BEGUN,
             )
         if self._looks > PATIENCE:
-            return Outcome(False, 'the planner does not answer; nothing was begun')
+            why = 'the planner does not answer; nothing was begun'
+            return Outcome(False, why, Why.NOT_BEGUN)
         self._tell(self._stamp)
         return None
 

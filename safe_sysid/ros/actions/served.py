@@ -1,4 +1,4 @@
-"""ServedActions: `identify`, `go_to` and `follow`, where their package is installed.
+"""ServedActions: `identify`, `go_to` and `follow`, where their packages are installed.
 
 One at a time: whoever asks for another one meanwhile is told what goes on. A goal that makes no
 sense is accepted and aborted at once, since a rejection has no room for a reason.
@@ -24,8 +24,10 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.following import Code, Following
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.messages.codec import estimate_of, time_of
 from safe_sysid.ros.messages.qos import REQUESTS, STATE
 from safe_sysid.ros.messages.request_topics import (
@@ -54,6 +56,7 @@ class Running:
     goal: Any  # handle of the action server
     over: Future[Outcome]
     feedback: Callable[[], Any]
+    result: Callable[[Outcome], Any]
 
 
 class ServedActions:
@@ -64,11 +67,12 @@ class ServedActions:
         self._running: Running | None = None
         self._looks = 0
         self._estimate: ParameterEstimate | None = None
-        try:
-            self._types: Any = importlib.import_module(f'{PACKAGE}.action')
-            kinds = self._types.Identify, self._types.GoTo, self._types.Follow
-        except (ImportError, AttributeError):  # in a checkout, its folder is an empty package
+        self._servers: list[ActionServer] = []
+        ours = _types(PACKAGE, 'Identify', 'GoTo', 'Follow')
+        standard = _types('control_msgs', 'FollowJointTrajectory')
+        if ours is None:
             node.get_logger().info(MISSING)
+        if ours is None and standard is None:
             return
         publisher = node.create_publisher
         self._goals = publisher(JointState, GOAL, REQUESTS)
@@ -76,11 +80,14 @@ class ServedActions:
         self._paths = publisher(JointTrajectory, PATH, REQUESTS)
         self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
         node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
-        self._servers = [
-            self._serve('identify', kinds[0], self._identifying),
-            self._serve('go_to', kinds[1], self._going),
-            self._serve('follow', kinds[2], self._following),
-        ]
+        if ours is not None:
+            self._types = ours
+            self._serve('identify', ours.Identify, self._identifying)
+            self._serve('go_to', ours.GoTo, self._going)
+            self._serve('follow', ours.Follow, self._following)
+        if standard is not None:
+            kind = self._standard = standard.FollowJointTrajectory
+            self._serve('follow_joint_trajectory', kind, self._following_joint_trajectory)
 
     @property
     def is_busy(self) -> bool:
@@ -102,14 +109,15 @@ class ServedActions:
         elif self._looks % BETWEEN == 0:
             running.goal.publish_feedback(running.feedback())
 
-    def _serve(self, name: str, kind: Any, begin: Callable[[Any], Running]) -> ActionServer:
-        return ActionServer(
+    def _serve(self, name: str, kind: Any, begin: Callable[[Any], Running]) -> None:
+        server = ActionServer(
             self._node,
             kind,
             f'~/{name}',
             partial(self._execute, kind, begin),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
+        self._servers.append(server)
 
     async def _execute(self, kind: Any, begin: Callable[[Any], Running], goal: Any) -> Any:
         """From acceptance to the result, which comes once the arm is at rest."""
@@ -119,7 +127,7 @@ class ServedActions:
             self._running = running = begin(goal)
         except SafeSysidError as error:
             goal.abort()
-            return kind.Result(message=f'{error}; nothing was begun')
+            return _refusal(kind, error)
         self._node.get_logger().info(f'{running.name} begins')
         outcome = await running.over
         self._node.get_logger().info(f'{running.name}: {outcome.message}')
@@ -129,19 +137,7 @@ class ServedActions:
             goal.canceled()
         else:
             goal.abort()
-        return self._result(kind, running, outcome)
-
-    def _result(self, kind: Any, running: Running, outcome: Outcome) -> Any:
-        result = kind.Result(success=outcome.success, message=outcome.message)
-        if isinstance(running.asked, Going):
-            result.distance = running.asked.distance
-        else:
-            result.lower, result.upper = self._bounds()
-            known = self._estimate
-            result.nominal = (
-                [] if known is None else known.theta[known.layout.end_effector].tolist()
-            )
-        return result
+        return running.result(outcome)
 
     def _identifying(self, goal: Any) -> Running:
         asked = Identifying(
@@ -161,7 +157,18 @@ class ServedActions:
                 limited_by=asked.limited_by,
             )
 
-        return self._begun('identify', asked, goal, feedback)
+        def result(outcome: Outcome) -> Any:
+            lower, upper = self._bounds()
+            known = self._estimate
+            return self._types.Identify.Result(
+                success=outcome.success,
+                message=outcome.message,
+                lower=lower,
+                nominal=[] if known is None else known.theta[known.layout.end_effector].tolist(),
+                upper=upper,
+            )
+
+        return self._begun('identify', asked, goal, feedback, result)
 
     def _going(self, goal: Any) -> Running:
         joints, pose = goal.request.joints, goal.request.pose
@@ -176,7 +183,8 @@ class ServedActions:
                 pieces_certified=int(self._loop.planner_says(PIECES) or 0),
             )
 
-        return self._begun('go_to', asked, goal, feedback)
+        result = partial(_result_of_going, self._types.GoTo, asked)
+        return self._begun('go_to', asked, goal, feedback, result)
 
     def _following(self, goal: Any) -> Running:
         if not goal.request.path.points:
@@ -192,7 +200,22 @@ class ServedActions:
                 pieces=pieces,
             )
 
-        return self._begun('follow', asked, goal, feedback)
+        result = partial(_result_of_going, self._types.Follow, asked)
+        return self._begun('follow', asked, goal, feedback, result)
+
+    def _following_joint_trajectory(self, goal: Any) -> Running:
+        names, kind = self._layout.joint_names, self._standard
+        path = trajectory_of(goal.request, names, self._node.get_clock().now().nanoseconds)
+        tolerances = tolerances_of(goal.request, names)
+        asked = Following(self._asked(self._paths, path), self._loop, *tolerances)
+
+        def result(outcome: Outcome) -> Any:
+            return kind.Result(error_code=int(asked.code), error_string=outcome.message)
+
+        def feedback() -> Any:
+            return feedback_of(kind, names, self._loop.motion())
+
+        return self._begun('follow_joint_trajectory', asked, goal, feedback, result)
 
     def _asked(self, where: Publisher, message: Any) -> Going:
         """Return what publishes a request until the planner answers, and takes it back."""
@@ -208,9 +231,16 @@ class ServedActions:
 
         return Going(self._loop, int(self._node.get_clock().now().nanoseconds), tell, withdraw)
 
-    def _begun(self, name: str, asked: Asked, goal: Any, feedback: Callable[[], Any]) -> Running:
+    def _begun(
+        self,
+        name: str,
+        asked: Asked,
+        goal: Any,
+        feedback: Callable[[], Any],
+        result: Callable[[Outcome], Any],
+    ) -> Running:
         over: Future[Outcome] = Future(executor=self._node.executor)
-        return Running(name, asked, goal, over, feedback)
+        return Running(name, asked, goal, over, feedback, result)
 
     def _tell_wanted(self, half_widths: Sequence[float]) -> None:
         self._wanted.publish(Float64MultiArray(data=[float(x) for x in half_widths]))
@@ -226,3 +256,25 @@ class ServedActions:
             return [], []
         bounds = self._estimate.end_effector_bounds
         return bounds.lower.tolist(), bounds.upper.tolist()
+
+
+def _types(package: str, *names: str) -> Any:
+    """Return the actions of a package; None where it is not installed with all of them."""
+    try:
+        found = importlib.import_module(f'{package}.action')
+    except ImportError:  # in a checkout, the folder of ours is an empty package
+        return None
+    return found if all(hasattr(found, name) for name in names) else None
+
+
+def _result_of_going(kind: Any, asked: Going, outcome: Outcome) -> Any:
+    return kind.Result(success=outcome.success, message=outcome.message, distance=asked.distance)
+
+
+def _refusal(kind: Any, error: SafeSysidError) -> Any:
+    """Return the result of what was not begun."""
+    said = f'{error}; nothing was begun'
+    if 'error_string' in kind.Result.get_fields_and_field_types():
+        code = getattr(error, 'code', Code.INVALID_GOAL)
+        return kind.Result(error_code=int(code), error_string=said)
+    return kind.Result(message=said)

@@ -20,7 +20,9 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.config import Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.loop_settings import LoopSettings
-from safe_sysid.plan.message import plan_notice
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
+from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.served import ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
@@ -92,6 +94,8 @@ class SupervisorNode(Node):
         self._stamp = 0
         self._arrived = 0.0  # [s] steady time of the sample with this stamp
         self._ends = 0  # plan in force [ns]
+        self._plan: PlanNotice | None = None
+        self._measured: JointMeasurement | None = None
         self._bad_sample = ''
         self._has_started = False  # by itself
         self.exit_status: int | None = None
@@ -136,6 +140,14 @@ class SupervisorNode(Node):
     def mode(self) -> Mode:
         """What the loop does now."""
         return self._now.mode
+
+    def motion(self) -> Motion | None:
+        """Return what the arm does, and what its plan wants."""
+        plan, seen = self._plan, self._measured
+        if plan is None or seen is None or seen.stamp < plan.start:
+            return None
+        desired = plan.motion.desired((seen.stamp - plan.start) / SECOND)
+        return Motion(seen.stamp, seen.position, seen.velocity, desired)
 
     def planner_says(self, key: str) -> str:
         """Return a figure of the planner; empty where there is none."""
@@ -319,17 +331,19 @@ class SupervisorNode(Node):
             self._bad_sample, self._slow_since = str(error), None
             return
         self._bad_sample, self._stamp, self._arrived = '', measurement.stamp, now
+        self._measured = measurement
         is_slow = bool(np.abs(measurement.velocity).max() < self._settings.rest_speed)
         self._slow_since = (self._slow_since or now) if is_slow else None
 
     def _on_plan(self, msg: JointTrajectory) -> None:
         if not msg.points:
-            self._ends = 0
+            self._ends, self._plan = 0, None
             return
         try:
             notice = plan_notice(msg, self._names)
         except MessageError:
             return  # the controller says so
+        self._plan = notice
         self._ends = notice.start + round(notice.motion.duration * 1e9)
 
     def _on_health(self, msg: DiagnosticArray) -> None:

@@ -2,9 +2,17 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from safe_sysid.errors import MessageError
+from safe_sysid.ros.actions.asked import Motion
+from safe_sysid.ros.actions.following import (
+    Code,
+    Following,
+    RefusedTrajectoryError,
+    Tolerance,
+)
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.messages.request_topics import (
@@ -27,6 +35,7 @@ class Loop:
 
     def __init__(self, mode):
         self.mode, self.rests, self.asked, self.says = mode, True, [], {}
+        self.moves = None
 
     def ask(self, signal):
         self.asked.append(signal)
@@ -42,6 +51,9 @@ class Loop:
 
     def planner_says(self, key):
         return self.says.get(key, '')
+
+    def motion(self):
+        return self.moves
 
 
 def going(loop):
@@ -218,3 +230,75 @@ def test_a_goal_that_is_lost_ends_the_task():
     said.goal = ''
     assert task.signal(Mode.TASK) is Signal.BRAKE
     assert task.signal(Mode.TASK) is None
+
+
+NAMES = ('a', 'b')
+
+
+def at(*position):
+    """Where the arm is, that should be at 0 and move at 1 rad/s."""
+    desired = np.zeros(2), np.ones(2), np.zeros(2)
+    return Motion(1, np.array(position), np.ones(2), desired)
+
+
+def following(loop, on_the_way=(), at_the_end=()):
+    asked, told = going(loop)
+    tolerances = (Tolerance.of(NAMES, each) for each in (on_the_way, at_the_end))
+    return Following(asked, loop, *tolerances), told
+
+
+def test_a_tolerance_that_is_violated_on_the_way_has_the_arm_brake():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = following(loop, [('b', 0.1, 0.0, 0.0)])
+    loop.moves = at(5.0, 0.1)  # a may be anywhere, b just so
+    taken(loop, asked)
+    assert loop.asked == []
+    loop.moves = at(5.0, -0.11)
+    assert asked.step() is None
+    assert loop.asked == [Signal.BRAKE]
+    loop.mode, loop.rests, loop.moves = Mode.HOLDING, True, at(0.0, 0.0)
+    loop.says[ANSWERED] = str(STAMP + 1)
+    outcome = asked.step()
+    assert (outcome.success, asked.code) == (False, Code.PATH_TOLERANCE_VIOLATED)
+    assert 'b is 0.11 rad from where it should be, 0.1 rad are tolerated' in outcome.message
+
+
+@pytest.mark.parametrize(
+    ('place', 'says', 'code'),
+    [
+        (0.1, {}, Code.SUCCESSFUL),
+        (0.3, {}, Code.GOAL_TOLERANCE_VIOLATED),
+        (0.1, {GIVEN_UP: f'{STAMP} no plan'}, Code.PATH_TOLERANCE_VIOLATED),
+    ],
+)
+def test_the_code_says_how_a_path_ended(place, says, code):
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = following(loop, at_the_end=[('a', 0.2, 0.0, 0.0)])
+    taken(loop, asked)
+    loop.mode, loop.rests, loop.moves = Mode.IDENTIFIED, True, at(place, 0.0)
+    loop.says |= says
+    outcome = asked.step()
+    assert (outcome.success, asked.code) == (code is Code.SUCCESSFUL, code)
+
+
+def test_a_path_that_is_refused_is_an_invalid_goal():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = following(loop)
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP), REFUSED: f'{STAMP} piece 1 is not certified'}
+    assert not asked.step().success
+    assert asked.code is Code.INVALID_GOAL
+
+
+@pytest.mark.parametrize(
+    ('told', 'code'),
+    [
+        (('c', 0.1, 0.0, 0.0), Code.INVALID_JOINTS),
+        (('a', 0.1, 0.0, 0.1), Code.INVALID_GOAL),
+        (('a', float('nan'), 0.0, 0.0), Code.INVALID_GOAL),
+    ],
+)
+def test_tolerances_that_cannot_be_kept_watch_over_are_refused(told, code):
+    with pytest.raises(RefusedTrajectoryError) as refused:
+        Tolerance.of(NAMES, [told])
+    assert refused.value.code is code

@@ -78,7 +78,9 @@ class Client:
 
 @pytest.mark.slow
 def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
-    with importable('safe_sysid_interfaces', ROOT):
+    with importable('safe_sysid_interfaces', ROOT), importable('control_msgs'):
+        from control_msgs.action import FollowJointTrajectory
+
         from safe_sysid_interfaces.action import Follow, GoTo, Identify
 
         with loop_that_has_learned(tmp_path) as loop:
@@ -88,6 +90,7 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
             there_by_action(loop, go_to, GoTo)
             refused_by_action(loop, go_to, GoTo)
             along_a_path(loop, Client(loop, Follow, 'follow'), Follow)
+            along_a_joint_trajectory(loop, FollowJointTrajectory)
             taken_back_in_motion(loop, go_to, GoTo)
             learned_to_what_is_wanted(loop, Client(loop, Identify, 'identify'), Identify)
 
@@ -157,6 +160,54 @@ def along_a_path(loop, follow, kind):
     assert (status, result.success) == (ABORTED, False)
     assert 'refused: piece 2 of 3 of the path (from 1 to 1.2 s) is not certified' in result.message
     assert loop.mode == 'identified'
+
+
+def along_a_joint_trajectory(loop, kind):
+    """As MoveIt asks for one; each way it may end has its number."""
+    from control_msgs.msg import JointTolerance
+
+    follow, done = Client(loop, kind, 'follow_joint_trajectory'), kind.Result
+    first, second = place(loop)
+
+    def outcome(*points, **more):
+        goal = kind.Goal(trajectory=path_of(*points), **more)
+        return follow.outcome(follow.send(goal))
+
+    def tolerated(position):
+        return [JointTolerance(name=NAMES[1], position=position)]
+
+    way = (0.8, first - 0.1, second), (1.6, first - 0.2, second + 0.1)
+    fine = {'path_tolerance': tolerated(0.05), 'goal_tolerance': tolerated(0.05)}
+    status, result = outcome(*way, **fine)
+    assert (status, result.error_code) == (SUCCEEDED, done.SUCCESSFUL), result.error_string
+    assert np.abs(place(loop) - way[-1][1:]).max() < NEAR
+    told = follow.feedback[-1]
+    assert list(told.joint_names) == NAMES
+    error = np.array(told.desired.positions) - np.array(told.actual.positions)
+    assert np.array_equal(told.error.positions, error)
+    assert np.abs(error).max() < NEAR
+
+    first, second = place(loop)
+    back = (1.0, first + 0.1, second), (2.0, first + 0.2, second)
+    status, result = outcome(*back, path_tolerance=tolerated(1e-12))
+    assert (status, result.error_code) == (ABORTED, done.PATH_TOLERANCE_VIOLATED)
+    assert f'{NAMES[1]} is ' in result.error_string
+    assert np.abs(loop.samples[-1].velocity).max() < NEAR
+    assert loop.mode == 'holding'
+
+    there = (*way[-1][:1], *place(loop))
+    hasty = (1.0, *place(loop)), (1.1, there[1], there[2] + 1.5)
+    for points, more, code in (
+        (hasty, {}, done.INVALID_GOAL),
+        ((), {}, done.INVALID_GOAL),
+        (back, {'path_tolerance': [JointTolerance(name='nobody')]}, done.INVALID_JOINTS),
+    ):
+        status, result = outcome(*points, **more)
+        assert (status, result.error_code) == (ABORTED, code), result.error_string
+    old = kind.Goal(trajectory=path_of(*back))
+    old.trajectory.header.stamp.nanosec = 1
+    status, result = follow.outcome(follow.send(old))
+    assert (status, result.error_code) == (ABORTED, done.OLD_HEADER_TIMESTAMP)
 
 
 def taken_back_in_motion(loop, go_to, kind):
