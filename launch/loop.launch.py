@@ -1,5 +1,6 @@
 """The online loop; the other launch files include this one, and say on what it runs."""
 
+import os
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -8,6 +9,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from safe_sysid.bringup.isolation import is_secured
 from safe_sysid.bringup.processes import (
     BACKENDS,
     BRIDGES,
@@ -56,6 +58,7 @@ def start(context):
             namespace=process.namespace or None,
             remappings=[('/clock', process.clock)] if process.clock != '/clock' else [],
             parameters=[str(process.settings), str(choices)],
+            ros_arguments=['--enclave', process.enclave] if is_secured(os.environ) else [],
             output='screen',
             respawn=True,
             respawn_delay=1.0,

@@ -50,3 +50,8 @@ def free_domain() -> int:
     raise ConfigError(
         f'somebody runs ROS in each of the domains 1 to {DOMAINS}; end one, or set {DOMAIN}'
     )
+
+
+def is_secured(environment: Mapping[str, str]) -> bool:
+    """Whether SROS 2 is asked for; each process has an enclave of its own then."""
+    return environment.get('ROS_SECURITY_ENABLE') == 'true'

@@ -126,6 +126,11 @@ class Process:
         return executable_of(self.node)
 
     @property
+    def enclave(self) -> str:
+        """Path of its keys, where SROS 2 is in use."""
+        return f'/{self.namespace}/{self.node}'.replace('//', '/')
+
+    @property
     def module(self) -> str:
         """Python module that runs it."""
         folder = 'bridges' if self.executable == self.node else 'nodes'

@@ -19,7 +19,7 @@ import time
 from types import FrameType
 from typing import Any
 
-from safe_sysid.bringup.isolation import isolated, where
+from safe_sysid.bringup.isolation import is_secured, isolated, where
 from safe_sysid.bringup.processes import (
     BRIDGES,
     OBSERVERS,
@@ -57,6 +57,7 @@ def command_line(process: Process, chosen: Path) -> list[str]:
         *('--params-file', str(process.settings), '--params-file', str(chosen)),
         *(('-r', f'__ns:=/{process.namespace}') if process.namespace else ()),
         *(('-r', f'/clock:={process.clock}') if process.clock != '/clock' else ()),
+        *(('--enclave', process.enclave) if is_secured(os.environ) else ()),
     ]
 
 

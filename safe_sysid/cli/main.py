@@ -30,6 +30,7 @@ from safe_sysid.cli import (
     new_arm,
     replay,
     run,
+    security_policy,
     warm_up,
     watch,
 )
@@ -63,6 +64,7 @@ GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands a
         'run': run,
         'watch': watch,
         'replay': replay,
+        'security-policy': security_policy,
     },
     'figures': {'bench': bench, 'experiment': experiment},
     'for the shell': {'completion': completion},

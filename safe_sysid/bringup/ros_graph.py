@@ -1,0 +1,130 @@
+"""What each node says, hears, serves and calls; policies are made of it, and a test compares it.
+
+Names are as ROS has them: relative to the namespace, `~/` below the node, or absolute.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from safe_sysid.bringup.processes import BRIDGES, MANAGED, SIMULATORS
+
+OF_ALL = ('/rosout', '/parameter_events')  # said by every node
+PARAMETERS = (
+    'describe_parameters',
+    'get_parameter_types',
+    'get_parameters',
+    'list_parameters',
+    'set_parameters',
+    'set_parameters_atomically',
+    'get_type_description',
+)
+LIFECYCLE = (
+    'change_state',
+    'get_state',
+    'get_available_states',
+    'get_available_transitions',
+    'get_transition_graph',
+)
+REQUESTS = ('goal', 'goal_pose', 'path')
+ACTIONS = ('identify', 'go_to', 'follow', 'follow_joint_trajectory')
+TRIGGERS = ('start', 'stop', 'brake', 'new_payload', 'reset_fault', 'end')
+SCENE = ('obstacles', 'obstacle_points', 'planning_scene', '/tf', '/tf_static')
+EVERYTHING = '/*'
+
+
+@dataclass(frozen=True)
+class NodeGraph:
+    """Names that one node uses; `hidden` are nodes of its process that only hear."""
+
+    says: tuple[str, ...] = ()
+    hears: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    executes: tuple[str, ...] = ()  # actions
+    asks: tuple[str, ...] = ()  # for actions of others
+    hidden: dict[str, tuple[str, ...]] = field(default_factory=dict)  # what each of them hears
+
+
+_EDGE = NodeGraph(
+    says=('joint_states', 'end_requested', '/diagnostics'),
+    hears=('mode', 'torque_command', 'parameter_estimate', 'certified_estimate', 'plan_in_force'),
+)
+_NODES = {
+    'identifier': NodeGraph(
+        says=('parameter_estimate', 'payload', 'payload_markers', 'end_requested', '/diagnostics'),
+        hears=('joint_states', 'mode', 'payload_since'),
+    ),
+    'planner': NodeGraph(
+        says=(
+            *('plan', 'certified_estimate', 'planned', 'plan_markers', 'reachable_set'),
+            *('avoided', 'region', 'end_requested', '/diagnostics'),
+        ),
+        hears=(
+            *('joint_states', 'parameter_estimate', 'plan_in_force', 'mode'),
+            *('wanted_half_widths', *REQUESTS, *SCENE),
+        ),
+        hidden={'_planner_samples': ('joint_states',)},
+    ),
+    'controller': NodeGraph(
+        says=('torque_command', 'plan_in_force', 'end_requested', '/diagnostics'),
+        hears=(
+            *('joint_states', 'plan', 'planned', 'certified_estimate', 'parameter_estimate'),
+            'mode',
+        ),
+    ),
+    'supervisor': NodeGraph(
+        says=('mode', 'payload_since', 'wanted_half_widths', *REQUESTS, '/diagnostics'),
+        hears=('/diagnostics', 'end_requested', 'plan_in_force', 'parameter_estimate'),
+        serves=tuple(f'~/{name}' for name in TRIGGERS),
+        calls=tuple(f'{name}/change_state' for name in (*MANAGED, *BRIDGES)),
+        executes=tuple(f'~/{name}' for name in ACTIONS),
+        hidden={'_supervisor_samples': ('joint_states',)},
+    ),
+    'recorder': NodeGraph(
+        says=('/diagnostics',),
+        hears=('mode', 'end_requested'),
+        calls=('/*/list_parameters', '/*/get_parameters'),
+        hidden={'_recorder_inbox': (EVERYTHING,)},
+    ),
+    'monitor': NodeGraph(
+        says=('end_requested',),
+        hears=('/diagnostics', 'mode', 'end_requested', 'parameter_estimate'),
+    ),
+    'replay_bridge': NodeGraph(
+        says=('joint_states', 'end_requested', '/diagnostics'),
+        hears=('parameter_estimate', 'mode', '/diagnostics'),
+    ),
+    **{name: replace(_EDGE, says=(*_EDGE.says, '/clock')) for name in SIMULATORS},
+    'ros2_control_bridge': replace(
+        _EDGE,
+        says=(*_EDGE.says, '/forward_effort_controller/commands'),
+        hears=(*_EDGE.hears, '/joint_states'),
+        calls=('/controller_manager/switch_controller',),
+    ),
+    'lbr_fri_bridge': replace(
+        _EDGE, says=(*_EDGE.says, '/lbr/command/torque'), hears=(*_EDGE.hears, '/lbr/state')
+    ),
+    'franka_bridge': _EDGE,
+}
+# Who works with the loop: every request, nothing that only nodes say.
+OPERATOR = NodeGraph(
+    says=(*REQUESTS, *SCENE),
+    hears=(EVERYTHING,),
+    calls=(
+        *(f'supervisor/{name}' for name in TRIGGERS),
+        *(f'/*/{name}' for name in (*PARAMETERS, *LIFECYCLE)),
+    ),
+    asks=tuple(f'supervisor/{name}' for name in ACTIONS),
+)
+
+
+def graph_of(node: str) -> NodeGraph:
+    """Return what a node uses, with what all nodes and all managed ones have."""
+    own = _NODES[node]
+    says, serves = [*own.says, *OF_ALL], [*own.serves, *(f'~/{name}' for name in PARAMETERS)]
+    if node in (*MANAGED, *BRIDGES):
+        says.append('~/transition_event')
+        serves += [f'~/{name}' for name in LIFECYCLE]
+    hears = own.hears if '/clock' in says else (*own.hears, '/clock')
+    return replace(own, says=tuple(says), serves=tuple(serves), hears=hears)
