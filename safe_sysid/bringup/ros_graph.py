@@ -75,7 +75,10 @@ _NODES = {
     ),
     'supervisor': NodeGraph(
         says=('mode', 'payload_since', 'wanted_half_widths', *REQUESTS, '/diagnostics'),
-        hears=('/diagnostics', 'end_requested', 'plan_in_force', 'parameter_estimate'),
+        hears=(
+            *('/diagnostics', 'end_requested', 'joint_states', 'plan_in_force'),
+            'parameter_estimate',
+        ),
         serves=tuple(f'~/{name}' for name in TRIGGERS),
         calls=tuple(f'{name}/change_state' for name in (*MANAGED, *BRIDGES)),
         executes=tuple(f'~/{name}' for name in ACTIONS),
