@@ -75,7 +75,9 @@ def beside(way, rng, **choices):
     own = blocks['/**/identifier']['ros__parameters']['identifier']
     observation = dict(own['observation'])
     for name, value in told(way, config=str(DESCRIBED), **choices).items():
-        observation[name.rpartition('.')[2]] = value
+        folder, _, last = name.rpartition('.')
+        if folder:
+            observation[last] = value
     loop = {each.name: shared[each.name] for each in fields(LoopSettings) if each.name in shared}
     known = from_mapping(LoopSettings, loop, 'loop').arm()
     settings = from_mapping(IdentifierSettings, {**own, 'observation': observation}, 'identifier')

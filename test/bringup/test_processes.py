@@ -11,6 +11,8 @@ import yaml
 
 from safe_sysid.bringup.processes import (
     BACKENDS,
+    BRIDGES,
+    MANAGED,
     Choices,
     nodes,
     processes_of,
@@ -64,8 +66,19 @@ def test_a_command_line_has_the_settings_and_what_was_chosen(way, tmp_path):
 def test_a_parameter_can_be_given_to_one_node_or_to_all():
     extra = ('planner:planner.budget:=0.5', 'gains.V_M:=0.01', 'planner:goal:=[0.5, 1.0]')
     by_node = {p.node: p.parameters for p in processes_of('loop', Choices(extra=extra))}
-    assert by_node['planner'] == {'planner.budget': 0.5, 'gains.V_M': 0.01, 'goal': [0.5, 1.0]}
-    assert by_node['controller'] == {'gains.V_M': 0.01}
+    managed = {'waits_to_be_activated': True}
+    planner = {'planner.budget': 0.5, 'gains.V_M': 0.01, 'goal': [0.5, 1.0]}
+    assert by_node['planner'] == {**planner, **managed}
+    assert by_node['controller'] == {'gains.V_M': 0.01, **managed}
+    assert by_node['supervisor'] == {'gains.V_M': 0.01}
+
+
+def test_a_node_waits_for_the_supervisor_only_where_there_is_one():
+    for way in BACKENDS:
+        has_one = 'supervisor' in BACKENDS[way].nodes
+        for process in processes_of(way, Choices()):
+            waits = process.parameters.get('waits_to_be_activated', False)
+            assert waits == (has_one and process.node in (*MANAGED, *BRIDGES)), process.node
 
 
 @pytest.mark.parametrize(

@@ -108,9 +108,9 @@ def test_a_user_of_the_commands_of_ros(tmp_path):
         loops = {name: Observer(name, nobody) for name in POSES}
         terminal = Terminal(loops['left'])
         for name, loop in loops.items():
+            loop.wait(lambda x=loop: x.mode == 'identified', 'it has learned', COMPILING)
             said = terminal.ros2('param', 'set', f'/{name}/supervisor', 'task_follows', 'false')
             assert 'successful' in said
-            loop.wait(lambda x=loop: x.mode == 'identified', 'it has learned', COMPILING)
         refused = terminal.ros2('param', 'set', '/left/planner', 'period', '0.5')
         assert 'failed' in refused
         state = terminal.ros2('lifecycle', 'get', '/left/planner', '--no-daemon')
