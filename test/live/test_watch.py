@@ -23,7 +23,7 @@ from safe_sysid.cli.main import main
 from safe_sysid.plan.message import fill_plan
 from safe_sysid.ros.messages.codec import estimate_message
 from safe_sysid.ros.messages.qos import PLANS, SAMPLES, STATE
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 
 pytestmark = pytest.mark.slow
 GIVE_UP = 120.0  # [s]

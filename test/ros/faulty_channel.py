@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from safe_sysid.ros.messages.qos import SAMPLES, STATE
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 
 SHARE = 0.05  # of the states that are lost, come twice, or come late

@@ -18,7 +18,7 @@ from trajectory_msgs.msg import JointTrajectory
 import yaml
 
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.share import share_directory
 

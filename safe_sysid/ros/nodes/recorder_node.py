@@ -31,6 +31,7 @@ from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
 from safe_sysid.ros.messages.recorded_arm import TEXT, RecordedArm
+from safe_sysid.ros.process.distributions import type_hash_of
 from safe_sysid.ros.process.leaving import LeaveAsMonitor
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey, parameter_file
@@ -131,7 +132,7 @@ class RecorderNode(Node):
             self.get_logger().error(f'{topic} is not recorded: {error}')
             return
         delivery = _delivery([publisher.qos_profile for publisher in publishers])
-        type_hash = str(getattr(publishers[0], 'topic_type_hash', ''))  # Iron and later
+        type_hash = type_hash_of(publishers[0])
         number = self._number(BagTopic(topic, types[0], text, type_hash, delivery))
         self._inbox.subscribe(number, topic, message, delivery)
 

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.ros.messages.qos import PLANS, STATE
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey
 
 TELL, LOOK = 0.05, 0.5  # [s] between what is told of samples, and looks for nodes

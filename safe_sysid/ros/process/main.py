@@ -18,11 +18,12 @@ from types import FrameType
 
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.process.leaving import Leave, LeaveWithTheLoop
 from safe_sysid.ros.process.words import say
 
@@ -119,12 +120,3 @@ def spin(node: Node, signals: Signals) -> int:
         if leave.is_due():
             return 0
     return 0
-
-
-def single_threaded_executor() -> Executor:
-    """Return the fastest executor there is; versions before Jazzy have no events executor."""
-    try:
-        from rclpy.experimental import EventsExecutor
-    except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()

@@ -29,7 +29,7 @@ from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 
 GIVE_UP = 300.0  # [s]
 

@@ -34,7 +34,7 @@ from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.ros.messages.definitions import definition
 from safe_sysid.ros.nodes import recorder_node
 from safe_sysid.ros.nodes.recorder_node import FETCH, RecorderNode
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.process.parameter_survey import parameter_file
 from safe_sysid.ros.process.parameters import leaves
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings

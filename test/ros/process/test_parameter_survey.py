@@ -7,7 +7,7 @@ from rclpy.task import Future
 from ros.running_node import wait_until
 
 from safe_sysid.ros.process import parameter_survey
-from safe_sysid.ros.process.main import single_threaded_executor
+from safe_sysid.ros.process.distributions import single_threaded_executor
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey
 
 
