@@ -28,6 +28,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from safe_sysid.ros.messages.qos import EVENTS
+from safe_sysid.ros.process.distributions import create_async_service
 from safe_sysid.ros.process.leaving import ALONE, Supervised
 from safe_sysid.track.supervisor import Mode
 
@@ -124,7 +125,7 @@ class Lifecycle:
         self._looks = node.create_timer(LOOK, self._look, clock=_STEADY)
         self._looks.cancel()  # until there is something to wait for
         serve = node.create_service
-        serve(ChangeState, '~/change_state', self._serve_change)
+        create_async_service(node, ChangeState, '~/change_state', self._serve_change)
         serve(GetState, '~/get_state', self._serve_state)
         serve(GetAvailableStates, '~/get_available_states', self._serve_states)
         serve(GetAvailableTransitions, '~/get_available_transitions', self._serve_transitions)

@@ -58,7 +58,11 @@ class Terminal:
         return command.communicate()[0]
 
     def ros2(self, *words):
-        return self.end(self.begin(*words))
+        """What a command says; repeated where it has not found the node in its time."""
+        deadline = time.monotonic() + COMPILING
+        while (said := self.end(self.begin(*words))).strip() == 'Node not found':
+            assert time.monotonic() < deadline, words
+        return said
 
     def goal(self, name, kind, **fields):
         """Begin an action of one arm."""
