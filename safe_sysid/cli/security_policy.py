@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from safe_sysid.bringup.processes import BACKENDS
-
 HELP = 'print the policy of SROS 2 for a way of running: what each process may say and hear'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which way, and where it is."""
-    parser.add_argument('way', metavar='WAY', choices=list(BACKENDS), help=', '.join(BACKENDS))
+    parser.add_argument('way', metavar='WAY', help='as of `safe-sysid run`, such as builtin_sim')
     parser.add_argument(
         '--namespace', metavar='NAME', default='', help='of the loop; default: that of the way'
     )
