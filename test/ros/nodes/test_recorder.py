@@ -248,6 +248,7 @@ def test_a_full_disk_ends_the_recording_and_neither_the_recorder_nor_its_bag(
     """The node goes on and says what is the matter; what was committed before can be read."""
     arm, recorder, said, spin_until = recording
     spin_until(arm.is_heard, 'the recorder')
+    arm.greet()
     arm.publish(200)
     kept = lambda: int(said().figures['messages kept']) if said() else 0  # noqa: E731
     spin_until(lambda: kept() > 300, 'messages in the bag')
@@ -263,8 +264,9 @@ def test_a_full_disk_ends_the_recording_and_neither_the_recorder_nor_its_bag(
     assert len(found) >= kept()
     for topic in STREAMS:
         numbers = numbers_of(found, topic)
-        assert numbers == list(range(len(numbers)))
         assert len(numbers) > 50
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        assert numbers[0] in (0, 1)  # a greeting may be missing
 
 
 def fill_the_disk(monkeypatch):
