@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.kinova_dumbbell import PERIOD
 from safe_sysid.experiment.stacking.course import DRAWN, HOLDING
 from safe_sysid.experiment.stacking.methods import METHODS
@@ -66,7 +67,7 @@ def _plot(
     lines, end = [], 0.0
     for color, row in enumerate(rows):
         y = np.array(json.loads(str(row[column])))
-        x = DRAWN * PERIOD * np.arange(len(y))
+        x: Array = DRAWN * PERIOD * np.arange(len(y), dtype=float)
         end = max(end, float(x[-1]))
         lines.append(Line(str(row['method']), x, y, color))
     time = np.array([0.0, end])

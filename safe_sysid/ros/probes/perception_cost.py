@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 import json
 from statistics import median
 import sys
@@ -26,6 +27,7 @@ from safe_sysid.model.collision.shown_scene import ShownScene
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.purpose import Ahead
@@ -63,7 +65,7 @@ def figures(seed: int) -> dict[str, float]:
 
     told = [_message(rng, places) for _ in range(MESSAGES)]
     hear(told[0])
-    message = median(_used(lambda data=data: hear(data)) for data in told)
+    message = median(_used(partial(hear, data)) for data in told)
     names = list(scene.boxes)[:1]
     few = Obstacles.of({name: scene.boxes[name] for name in names})
     one, many = (_search(problem, among) for among in (few, Obstacles.of(scene.boxes)))
@@ -104,13 +106,13 @@ def _search(problem: Problem, among: Obstacles) -> float:
     mission = Mission(problem.model, None, MissionSettings())
     ahead = Ahead(problem, START, PlannerSettings().switch, Budget.of(np.inf))
     aim = mission.due(ahead)
-    assert aim is not None
+    assert isinstance(aim, Excite)  # what every mission begins with
 
     def look(seed: int) -> None:
         search(problem, aim, Budget.of(np.inf), SearchSettings(), seed)
 
     look(0)
-    return median(_used(lambda seed=seed: look(seed)) for seed in range(1, SEARCHES + 1))
+    return median(_used(partial(look, seed)) for seed in range(1, SEARCHES + 1))
 
 
 def _message(rng: np.random.Generator, places: Array) -> bytes:
