@@ -108,8 +108,8 @@ def test_a_full_disk_ends_a_campaign_with_a_sentence(tmp_path):
     written(tmp_path, some[:1])
     with Store(tmp_path) as store:
         store.close_part()
-    with Store(tmp_path) as store:
-        store._journal = Path('/dev/full').open('ab', buffering=0)
+    with Store(tmp_path) as store, Path('/dev/full').open('ab', buffering=0) as full:
+        store._journal = full
         with pytest.raises(CampaignError, match=r'takes no more rows .*--r'):
             store.add(some[1])
     assert keys(tmp_path) == [some[0]['key']]
