@@ -183,8 +183,10 @@ def test_pip_installs_it_whole(workspace, tmp_path):
 
 
 def test_every_requirement_of_setup_py_is_locked():
-    listed = 'import setuptools; setuptools.setup = lambda **k: print(*k["install_requires"])'
-    required = run(['-c', f'{listed}; exec(open("setup.py").read())'], ROOT).split()
+    listed = (
+        'import runpy, setuptools; setuptools.setup = lambda **k: print(*k["install_requires"])'
+    )
+    required = run(['-c', f'{listed}; runpy.run_path("setup.py")'], ROOT).split()
     lock = (ROOT / 'requirements.lock').read_text(encoding='utf-8').lower()
     for requirement in required:
         name = requirement.partition('>=')[0].lower()

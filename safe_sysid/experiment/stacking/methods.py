@@ -9,7 +9,6 @@ which noise of velocities makes the torque jump. They are the same for all loads
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.experiment.stacking.course import GAINS
 from safe_sysid.experiment.stacking.learning import Phase, arm_of, learned, robot_of
 from safe_sysid.experiment.stacking.scene import ROBOT
+from safe_sysid.experiment.stacking.taught import Taught
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
@@ -32,14 +32,10 @@ from safe_sysid.track.baselines.gravity_pid import GravityPidController, Gravity
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.robust_passivity import RobustPassivityController
 
-if TYPE_CHECKING:
-    from safe_sysid.experiment.stacking.taught import Taught
-
 PID = GravityPidSettings(P=(450.0,), D=(45.0,))
 ADAPTIVE = AdaptiveSettings(K_r=(5.0,), K_d=(90.0,))
 ADAPTIVE_ROBUST = AdaptiveRobustSettings(K_r=(5.0,), K_d=(90.0,))
 EXCITATIONS = ('exciting', 'random', 'fourier')
-ADAPTING = ('adaptive', 'adaptive_robust')  # laws
 SLOWER = 0.1  # times the default rates of adaptation
 
 

@@ -21,6 +21,7 @@ from safe_sysid.experiment.stacking.course import (
     follow,
     histories_of,
 )
+from safe_sysid.experiment.stacking.excitation_row import excitation_row
 from safe_sysid.experiment.stacking.learning import Phase, arm_of
 from safe_sysid.experiment.stacking.methods import (
     EXCITATIONS,
@@ -29,7 +30,7 @@ from safe_sysid.experiment.stacking.methods import (
     estimate_of,
 )
 from safe_sysid.experiment.stacking.scene import HEAVIEST, Scene, scene_names, scene_of
-from safe_sysid.experiment.stacking.taught import Taught, excitation_row
+from safe_sysid.experiment.stacking.taught import Taught
 from safe_sysid.experiment.trial import Row, Trial, seed_of
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate

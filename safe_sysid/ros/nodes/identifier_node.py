@@ -54,6 +54,8 @@ class IdentifierNodeSettings(ManagedSettings):
 class IdentifierNode(Node):
     """Feeds every joint measurement to the identifier and publishes what it learns."""
 
+    needed_at_end = False  # the plan in force ends at rest without it
+
     def __init__(self) -> None:
         super().__init__('identifier', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, IdentifierNodeSettings)
@@ -202,7 +204,7 @@ class IdentifierNode(Node):
 
 def main() -> int:
     """Run the node."""
-    return main_of(IdentifierNode, needed_at_end=False)
+    return main_of(IdentifierNode)
 
 
 if __name__ == '__main__':

@@ -47,6 +47,8 @@ class PlannerNode(Node):
     is what the controller says; where the two differ the planner begins again, once it rests.
     """
 
+    needed_at_end = False  # the plan in force ends at rest without it
+
     def __init__(self) -> None:
         super().__init__('planner', automatically_declare_parameters_from_overrides=True)
         os.nice(NICENESS)
@@ -187,7 +189,7 @@ class PlannerNode(Node):
 
 def main() -> int:
     """Run the node."""
-    return main_of(PlannerNode, needed_at_end=False)
+    return main_of(PlannerNode)
 
 
 if __name__ == '__main__':

@@ -65,10 +65,10 @@ class Signals:
             os._exit(0)  # whoever is busy may be in the middle of anything
 
 
-def main_of(node_class: Callable[[], Node], *, needed_at_end: bool = True) -> int:
+def main_of(node_class: Callable[[], Node]) -> int:
     """Run a node until it may leave; the exit status.
 
-    One that is not `needed_at_end` plays no part in bringing the arm to rest. Only a node that
+    One whose `needed_at_end` is false plays no part in bringing the arm to rest. Only a node that
     cannot be made has refused its settings; what goes wrong later is a crash.
     """
     signals = Signals()  # not the handlers of rclpy, which would interrupt a callback
@@ -83,7 +83,7 @@ def main_of(node_class: Callable[[], Node], *, needed_at_end: bool = True) -> in
         if signals.count:  # told to end before it began
             return 0
         node = node_class()
-        signals.may_leave = not needed_at_end
+        signals.may_leave = not getattr(node, 'needed_at_end', True)
         return spin(node, signals)
     except SafeSysidError as error:
         say(f'{error}')
