@@ -29,7 +29,10 @@ LIFECYCLE = (
 REQUESTS = ('goal', 'goal_pose', 'path')
 ACTIONS = ('identify', 'go_to', 'follow', 'follow_joint_trajectory')
 TRIGGERS = ('start', 'stop', 'brake', 'new_payload', 'reset_fault', 'end')
-SCENE = ('obstacles', 'obstacle_points', 'planning_scene', '/tf', '/tf_static')
+SCENE = (
+    *('obstacles', 'obstacle_points', 'obstacle_motions', 'octomap', 'planning_scene'),
+    *('/tf', '/tf_static'),
+)
 EVERYTHING = '/*'
 
 
@@ -64,7 +67,7 @@ _NODES = {
             *('joint_states', 'parameter_estimate', 'plan_in_force', 'mode'),
             *('wanted_half_widths', *REQUESTS, *SCENE),
         ),
-        hidden={'_planner_samples': ('joint_states',)},
+        hidden={'_planner_samples': ('joint_states',), '_planner_obstacles': ('obstacles',)},
     ),
     'controller': NodeGraph(
         says=('torque_command', 'plan_in_force', 'end_requested', '/diagnostics'),

@@ -7,7 +7,6 @@ search. Obstacles do not: what changes is compared at once with the plans that w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-import time
 from typing import Protocol
 
 from safe_sysid.measure.clock import Clock
@@ -82,7 +81,7 @@ class Planning:
             if not scene.is_known:
                 return None
             self.response.begin_search(scene.boxes)
-            return self.session.step(measurement, estimate, time.monotonic())
+            return self.session.step(measurement, estimate)
 
         def use(result: PlanResult | None) -> None:
             if result is not None and not (scene.is_known and self.response.admits(result)):

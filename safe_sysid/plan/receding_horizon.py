@@ -122,10 +122,10 @@ class RecedingHorizonPlanner:
         self._result = PlanResult(None, None, SearchFinding(SearchOutcome.NOTHING_DUE), 0.0)
 
     @property
-    def _ahead(self) -> float:
-        """Time from a sample until its torque does not act any more [s]."""
+    def _ahead(self) -> int:
+        """Time from a sample until its torque does not act any more [ns]."""
         sampling = self._problem.sampling
-        return 0.0 if sampling is None else sampling.age
+        return 0 if sampling is None else round(sampling.age * 1e9)
 
     @property
     def clock(self) -> Clock:
@@ -166,7 +166,7 @@ class RecedingHorizonPlanner:
 
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
         """Return the plan for the torque of a measurement, one object until it changes."""
-        now = self._clock.seconds(measurement.stamp) + self._ahead
+        now = self._clock.seconds(measurement.stamp + self._ahead)
         if now >= self._next_horizon or self._is_void(estimate, now):
             finding = self._next(measurement, estimate, now)
             self._result = PlanResult(self._plan, self._successor, finding, now)
@@ -244,8 +244,9 @@ class RecedingHorizonPlanner:
         self, plan: Plan, estimate: ParameterEstimate, now: float, start: float
     ) -> SearchFinding:
         """Look for a plan that takes over from this one."""
-        settings = self._settings
-        self._next_horizon = start
+        settings, clock = self._settings, self._clock
+        # to the nanosecond, or a sum of durations is just after the stamp that it stands for
+        self._next_horizon = start = clock.seconds(clock.stamp(start))
         budget = self._budget(min(start - now - settings.reserve, settings.budget))
         try:
             problem = self._problem_of(plan.curve_from(start, settings.duration), estimate)

@@ -102,11 +102,10 @@ class RestartingPlanner:
         mission: Purpose,
         measurement: JointMeasurement,
         estimate: ParameterEstimate,
-        now: float,
     ) -> PlanResult | None:
-        """Return the result, if it is a new one; `now` is on a steady clock [s]."""
+        """Return the result, if it is a new one."""
         if self._planner is not None and (
-            not self._is_followed(now) or self._rests_elsewhere(measurement.stamp)
+            not self._is_followed(measurement.stamp) or self._rests_elsewhere(measurement.stamp)
         ):
             self.forget()
         if self._planner is None:
@@ -128,12 +127,13 @@ class RestartingPlanner:
         followed = self._followed
         return followed is not None and followed.start == self.clock.stamp(plan.start_time)
 
-    def _is_followed(self, now: float) -> bool:
+    def _is_followed(self, stamp: int) -> bool:
         """Whether the arm follows what this takes for the plan in force."""
         plan = None if self.result is None else self.result.plan
         if plan is None:
             return True
-        return self._agreement.holds(self.clock.stamp(plan.start_time), self._followed, now)
+        now, ours = self.clock.seconds(stamp), self.clock.stamp(plan.start_time)
+        return self._agreement.holds(ours, self._followed, now)
 
     def _rests_elsewhere(self, stamp: int) -> bool:
         """Whether the arm rests at the end of a plan that began after all that this knows.

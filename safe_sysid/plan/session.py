@@ -35,13 +35,13 @@ class PlanningSession:
         self._planner.warm_up(self._missions.values(), measurement, estimate)
 
     def step(
-        self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
+        self, measurement: JointMeasurement, estimate: ParameterEstimate
     ) -> PlanResult | None:
-        """Return the result, if it is a new one; `now` is on a steady clock [s]."""
+        """Return the result, if it is a new one."""
         mission = self._missions.get(self.mode)
         if mission is None:
             return None
-        result = self._planner.step(mission, measurement, estimate, now)
+        result = self._planner.step(mission, measurement, estimate)
         if result is not None:
             self._failures_before = self._failures
             self._failures = failed_in_a_row(self._failures, result.outcome)

@@ -145,6 +145,14 @@ def test_a_plan_whose_time_was_missed_never_takes_over(problem):
     assert now.outcome is SearchOutcome.MISSED
 
 
+def test_a_plan_takes_over_at_its_stamp_where_the_sum_of_times_is_just_after_it(problem):
+    begin, switch = 0.03, 1.6
+    assert begin + switch > 1.63
+    planner = planner_of(problem, settings=replace(SETTINGS, switch=switch))
+    first = planner.step(at(begin), problem.bounds)
+    assert planner.step(at(1.63), problem.bounds).plan is first.successor
+
+
 def test_a_budget_of_a_millisecond_gives_no_plan_and_a_sentence(problem):
     starved = replace(PlannerSettings(), budget=1e-3)
     result = planner_of(problem, settings=starved).step(at(0.0), problem.bounds)

@@ -69,84 +69,84 @@ def test_time_begins_with_the_warm_up(problem):
     warm(planner, problem)
     assert planner.is_warm
     assert planner.clock.origin == ORIGIN
-    assert planner.step(IDLE, at(0.25), problem.bounds, 0.0).plan.start_time == 0.25
+    assert planner.step(IDLE, at(0.25), problem.bounds).plan.start_time == 0.25
 
 
 def test_a_result_is_given_once(problem):
     planner = lockstep(problem)
-    result = planner.step(IDLE, at(0.0), problem.bounds, 0.0)
+    result = planner.step(IDLE, at(0.0), problem.bounds)
     assert result is planner.result
-    assert planner.step(IDLE, at(0.1), problem.bounds, 0.1) is None
+    assert planner.step(IDLE, at(0.1), problem.bounds) is None
     assert planner.result is result
 
 
 def test_it_begins_again_once_the_arm_is_at_rest(problem):
     planner = real_time(problem)
-    before = planner.step(IDLE, at(0.0), problem.bounds, 10.0)
+    before = planner.step(IDLE, at(0.0), problem.bounds)
     follow(planner)
     planner.begin_again()
-    assert planner.step(IDLE, at(2.999), problem.bounds, 13.0) is None
+    assert planner.step(IDLE, at(2.999), problem.bounds) is None
     assert planner.result is before
-    after = planner.step(IDLE, at(3.0), problem.bounds, 13.0)
+    after = planner.step(IDLE, at(3.0), problem.bounds)
     assert after.plan.start_time == 3.0
 
 
 def test_it_begins_at_once_where_no_plan_is_followed(problem):
     planner = lockstep(problem)
-    planner.step(IDLE, at(0.0), problem.bounds, 0.0)
+    planner.step(IDLE, at(0.0), problem.bounds)
     planner.begin_again()
-    assert planner.step(IDLE, at(0.2), problem.bounds, 0.2).plan.start_time == 0.2
+    assert planner.step(IDLE, at(0.2), problem.bounds).plan.start_time == 0.2
 
 
 def test_a_plan_that_is_not_followed_for_long_is_given_up(problem):
     planner = real_time(problem)
-    planner.step(IDLE, at(0.0), problem.bounds, 10.0)
-    for now in (10.1, 10.5):
-        assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
-    assert planner.step(IDLE, at(0.6), problem.bounds, 10.6).plan.start_time == 0.6
-    for now in (10.7, 11.1):  # patient again
-        assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
+    planner.step(IDLE, at(0.0), problem.bounds)
+    for now in (0.1, 0.5):
+        assert planner.step(IDLE, at(now), problem.bounds) is None
+    assert planner.step(IDLE, at(0.6), problem.bounds).plan.start_time == 0.6
+    for now in (0.7, 1.1):  # patient again
+        assert planner.step(IDLE, at(now), problem.bounds) is None
 
 
 def test_a_plan_that_is_not_followed_is_forgotten_while_the_arm_moves_on(problem):
     planner = real_time(problem)
-    planner.step(IDLE, at(0.0), problem.bounds, 10.0)
+    planner.step(IDLE, at(0.0), problem.bounds)
     planner.note_followed(Followed(stamp(-1.0), stamp(2.0)))
-    for now in (10.1, 10.6):
-        assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
+    for now in (0.1, 0.6):
+        assert planner.step(IDLE, at(now), problem.bounds) is None
     assert planner.result is None
-    assert planner.step(IDLE, at(1.9), problem.bounds, 11.9) is None
-    assert planner.step(IDLE, at(2.0), problem.bounds, 12.0).plan.start_time == 2.0
+    assert planner.step(IDLE, at(1.9), problem.bounds) is None
+    assert planner.step(IDLE, at(2.0), problem.bounds).plan.start_time == 2.0
 
 
 def test_a_plan_that_is_followed_is_kept(problem):
     planner = real_time(problem)
-    planner.step(IDLE, at(0.0), problem.bounds, 10.0)
+    planner.step(IDLE, at(0.0), problem.bounds)
     follow(planner)
-    for now in (10.1, 10.7, 11.3):
-        assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
+    for now in (0.1, 0.7, 1.3):
+        assert planner.step(IDLE, at(now), problem.bounds) is None
 
 
 def test_in_lockstep_what_is_followed_does_not_matter(problem):
     planner = lockstep(problem)
-    planner.step(IDLE, at(0.0), problem.bounds, 10.0)
-    for now in (10.1, 10.7, 11.3):
-        assert planner.step(IDLE, at(now - 10.0), problem.bounds, now) is None
+    planner.step(IDLE, at(0.0), problem.bounds)
+    for now in (0.1, 0.7, 1.3):
+        assert planner.step(IDLE, at(now), problem.bounds) is None
 
 
 def test_it_begins_again_where_the_arm_rests_on_a_later_plan(problem):
     """In lockstep too; else it would never say that nothing is left to do."""
     planner = lockstep(problem)
-    begun = planner.step(IDLE, at(0.0), problem.bounds, 0.0).plan
+    begun = planner.step(IDLE, at(0.0), problem.bounds).plan
     planner.note_followed(Followed(stamp(1.0), stamp(3.0)))  # of a planner before
-    planner.step(IDLE, at(2.9), problem.bounds, 2.9)
+    planner.step(IDLE, at(2.9), problem.bounds)
     assert planner.result.plan is begun
     assert not planner.follows_result
-    again = planner.step(IDLE, at(3.1), problem.bounds, 3.1)
+    again = planner.step(IDLE, at(3.1), problem.bounds)
     assert again.plan.start_time == pytest.approx(3.1)
     follow(planner)
     assert planner.follows_result
-    planner.step(IDLE, at(9.0), problem.bounds, 9.0)
+    planner.step(IDLE, at(9.0), problem.bounds)
     assert planner.result.plan is again.plan
 
 
@@ -155,10 +155,10 @@ def test_every_beginning_asks_for_the_problem_anew(problem):
     planner = RestartingPlanner(lambda: asked.append(1) or problem, SETTINGS)
     warm(planner, problem)
     for t in (0.0, 0.1):
-        planner.step(IDLE, at(t), problem.bounds, t)
+        planner.step(IDLE, at(t), problem.bounds)
     assert len(asked) == 2  # one to have everything compiled
     planner.begin_again()
-    planner.step(IDLE, at(0.2), problem.bounds, 0.2)
+    planner.step(IDLE, at(0.2), problem.bounds)
     assert len(asked) == 3
 
 
@@ -166,10 +166,10 @@ def test_only_in_real_time_a_successor_may_be_noticed_late(problem):
     teaching = with_unknown_payload(problem)
     for make, noticed in ((lockstep, False), (real_time, True)):
         planner, mission = make(teaching), Mission(teaching.model, None)
-        first = planner.step(mission, at(0.0), teaching.bounds, 0.0)
+        first = planner.step(mission, at(0.0), teaching.bounds)
         assert first.outcome is SearchOutcome.FOUND
         q, qd, _ = first.successor.desired(1.9)
         moved = JointMeasurement(stamp(1.9), q, qd, np.zeros(7))
-        second = planner.step(mission, moved, teaching.bounds, 0.4)
+        second = planner.step(mission, moved, teaching.bounds)
         assert (second.plan is first.successor) == noticed
         assert (second.outcome is SearchOutcome.MISSED) == (not noticed)

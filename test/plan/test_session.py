@@ -57,7 +57,7 @@ def at(seconds):
 
 
 def step(session, problem, seconds):
-    return session.step(at(seconds), problem.bounds, seconds)
+    return session.step(at(seconds), problem.bounds)
 
 
 def test_only_modes_with_a_mission_have_plans(session, problem):

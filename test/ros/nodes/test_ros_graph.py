@@ -12,7 +12,15 @@ from safe_sysid.bringup.ros_graph import graph_of
 OF_ACTIONS = '/_action/'
 # Where their messages are installed, or their settings ask for it; /clock with use_sim_time.
 KINDS = ('says', 'hears', 'serves', 'calls')
-PERHAPS = {'region', 'planning_scene', '/tf', '/tf_static', '/clock'}
+PERHAPS = {
+    'region',
+    'obstacle_motions',
+    'octomap',
+    'planning_scene',
+    '/tf',
+    '/tf_static',
+    '/clock',
+}
 OTHER_WAYS = {f'{bridge}/change_state' for bridge in BRIDGES if bridge != 'builtin_sim_bridge'}
 
 
