@@ -61,12 +61,12 @@ def parts_of(cell: Cell, n: int) -> tuple[Part, ...]:
     truth = (Part('links', n, True), Part('joints', 4 * n, True))
     if cell.readings != EXACT:
         return (*truth, Part('ways', 2 * n, False))
-    boxes = 10 if cell.world == 'boxes' else 0
+    boxes = 12 if cell.world == 'boxes' else 0
     return (
         *truth,
         *(Part(name, n, True) for name in ('error_signs', 'rate_signs', 'drives')),
         *(Part(name, 1, True) for name in ('against', 'oppose', 'push', 'aim')),
-        *(Part(name, n, False) for name in ('start', 'way', 'error', 'rate')),
+        *(Part(name, n, False) for name in ('start', 'speed', 'rush', 'way', 'error', 'rate')),
         Part('when', 1, False),
         Part('boxes', boxes, False),
     )

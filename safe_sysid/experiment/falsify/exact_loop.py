@@ -1,9 +1,9 @@
 """A short closed loop of an arm that is seen exactly, at its worst, and what it left of promises.
 
-The arm is a calibrated one with a certified plan. Somewhere along it r is as large as V_M allows,
-and e as large as an arm may have that always had such an r. What is unknown of the arm is at ends
-of its bounds, those that were drawn or those that help r most, and its drives err by all that is
-allowed: against r, or always the same way.
+The arm is a calibrated one with a certified plan, which begins in motion. Somewhere along it r is
+as large as V_M allows, and e as large as an arm may have that always had such an r. What is
+unknown of the arm is at ends of its bounds, those that were drawn or those that help r most, and
+its drives err by all that is allowed: against r, or always the same way.
 
 Torques are held for a period in which the law would go on changing. The promise is for drives that
 err and a law that acts at once, so that drives err a little less than allowed, and the rest is
@@ -21,6 +21,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.calibrated_arms import LOADS, SHARE, CalibratedArm
 from safe_sysid.bench.experiments.planning import at_rest
+from safe_sysid.bench.experiments.reach import DURATION
 from safe_sysid.errors import BoundError
 from safe_sysid.experiment.falsify.cell import Cell, Draw
 from safe_sysid.identify.momentum_observation import ObservationSettings, observe
@@ -40,18 +41,19 @@ from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.simulated_arm import Dynamics
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.tracking import law_regressor
+from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 PERIOD, COUNT = 0.00025, 480  # [s] that a torque is held, and how often
 SETTLED = 1  # samples after which V says something of the law, and not of the start
 LOOKS = 24  # samples from one look at distances to the next
 INTERVALS = 32  # time steps of a certificate
-WAY = 0.3  # [rad] that a plan goes in a joint at most
-SHORTER = (1.0, 0.25, 0.0)  # parts of a way that are tried when the whole is not certified
+WAY, SPEED, RUSH = 0.3, 0.5, 1.0  # [rad], [rad/s] and [rad/s^2] in a joint at most
+SHORTER = (1.0, 0.25, 0.0)  # parts of a motion that are tried when the whole is not certified
 ROOM = 0.1  # share of the range of a joint in which no plan begins, at its ends
 USED = 0.9  # share of the drives' promised error, the rest is room for the hold
 NEARLY, PAST = 0.999, 0.98  # of V_M: at the begin, and ever before
-GAP = (0.005, 0.08)  # [m] between an arm at the start and a box
+GAP = (0.005, 0.08)  # [m] between an arm on its way and a box
 SIZE = (0.02, 0.12)  # [m] half sizes of a box
 CLEARANCE = 0.1  # [m] by which differences of clearances are divided
 CREEPING = 0.01  # [rad/s] up to which friction of Drake and MuJoCo is not that of the rows
@@ -102,9 +104,9 @@ def exact_margins(
 ) -> dict[str, float] | str:
     """Return what was left of each promise, as a share of it; or why nothing was promised."""
     arm = arm_of(cell)
-    q = _start(arm.model, draw)
-    shapes = _boxes(arm.model, q, draw)
-    certificate = _certified(arm, q, draw, Obstacles.of(dict(shapes)))
+    way = _way(arm.model, draw)
+    shapes = _boxes(arm.model, way, draw)
+    certificate = _certified(arm, way, Obstacles.of(dict(shapes)))
     if isinstance(certificate, str):
         return certificate
     state = _worst_state(arm, certificate, draw)
@@ -122,23 +124,34 @@ def _start(model: RobotModel, draw: Draw) -> Array:
     return np.asarray(low + share * (high - low))
 
 
-def _boxes(model: RobotModel, q: Array, draw: Draw) -> dict[str, Box]:
-    """Two boxes, each pushed away from the base until the arm at q has its gap to it."""
+def _way(model: RobotModel, draw: Draw) -> tuple[Bezier, Array]:
+    """Return a motion from a state that was drawn, and its k."""
+    speed, rush = (
+        most * (2.0 * draw[name] - 1.0) for name, most in (('speed', SPEED), ('rush', RUSH))
+    )
+    curve = Bezier(_start(model, draw), speed, rush, DURATION)
+    return curve, WAY * (2.0 * draw['way'] - 1.0)
+
+
+def _boxes(model: RobotModel, way: tuple[Bezier, Array], draw: Draw) -> dict[str, Box]:
+    """Two boxes, each pushed away from the base until the arm on its way has its gap to it."""
+    curve, k = way
     found = {}
-    for i, x in enumerate(draw['boxes'].reshape(-1, 5)):
+    for i, x in enumerate(draw['boxes'].reshape(-1, 6)):
+        q = curve.position(x[5] * curve.duration, k)
         azimuth, height = 2.0 * np.pi * x[0], 1.2 * x[1] - 0.2
-        way = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
+        outward = np.array([np.cos(azimuth), np.sin(azimuth), 0.0])
         half = np.full(3, SIZE[0] + (SIZE[1] - SIZE[0]) * x[2]) * np.array([1.0, 1.0, 0.5 + x[3]])
         gap = GAP[0] + (GAP[1] - GAP[0]) * x[4]
         near, far = 0.3, 2.0
         for _ in range(16):
             middle = 0.5 * (near + far)
-            box = Box(middle * way + np.array([0.0, 0.0, height]), half, np.eye(3))
+            box = Box(middle * outward + np.array([0.0, 0.0, height]), half, np.eye(3))
             if _to_boxes(model, {'box': box}, q) < gap:
                 near = middle
             else:
                 far = middle
-        found[f'box_{i}'] = Box(far * way + np.array([0.0, 0.0, height]), half, np.eye(3))
+        found[f'box_{i}'] = Box(far * outward + np.array([0.0, 0.0, height]), half, np.eye(3))
     return found
 
 
@@ -156,13 +169,14 @@ def _of_boxes(gauge: ContactGauge, model: RobotModel) -> Array:
 
 
 def _certified(
-    arm: CalibratedArm, q: Array, draw: Draw, obstacles: Obstacles
+    arm: CalibratedArm, way: tuple[Bezier, Array], obstacles: Obstacles
 ) -> PlanCertificate | str:
-    """Certificate of the way that was drawn, or of a part of it."""
-    problem = replace(at_rest(arm.model, arm.estimate, q, obstacles), gains=arm.gains)
+    """Certificate of a motion that was drawn, or of a slower one from where it begins."""
+    curve, k = way
+    problem = replace(at_rest(arm.model, arm.estimate, curve.q0, obstacles), gains=arm.gains)
     for part in SHORTER:
-        k = part * WAY * (2.0 * draw['way'] - 1.0)
-        horizon = Horizon(problem.horizon.curve, k, np.zeros_like(k), INTERVALS)
+        slower = replace(curve, qd0=part * curve.qd0, qdd0=part * curve.qdd0)
+        horizon = Horizon(slower, part * k, np.zeros_like(k), INTERVALS)
         try:
             certificate = ReachableSet.certify_center(replace(problem, horizon=horizon))
         except BoundError as error:
@@ -190,12 +204,16 @@ def energies(truth: RobotModel, q: Array, r: Array) -> Array:
 
 
 def _begin(certificate: PlanCertificate, draw: Draw) -> float:
-    """Time since the start at which the loop begins: any, or where a clearance is least."""
-    horizon, margins = certificate.problem.horizon, certificate.margins
-    least = margins.get(margin.OBSTACLE, margins.get(margin.CAPSULES))
+    """Time since the start at which the loop begins: any, or when a clearance is least."""
+    last, margins = (
+        certificate.problem.horizon.curve.duration - COUNT * PERIOD,
+        certificate.margins,
+    )
+    least, share = margins.get(margin.OBSTACLE, margins.get(margin.CAPSULES)), draw['when'][0]
     if draw['aim'][0] > 0.0 and least is not None and least.time is not None:
-        return min(least.time[0], horizon.curve.duration - COUNT * PERIOD)
-    return float(draw['when'][0]) * (horizon.curve.duration - COUNT * PERIOD)
+        begin, end = least.time
+        return min(float(begin + share * (end - begin)), last)
+    return float(share * last)
 
 
 def _worst_state(arm: CalibratedArm, certificate: PlanCertificate, draw: Draw) -> State:
