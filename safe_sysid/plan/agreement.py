@@ -25,7 +25,7 @@ class Agreement:
         self._differs_since: float | None = None  # [s]
 
     def holds(self, ours: int, followed: Followed | None, now: float) -> bool:
-        """Whether a plan is followed, or may still be; its start [ns], the time of a sample [s]."""
+        """Whether a plan is followed, or may still be; its start [ns], a sample's time [s]."""
         if followed is not None and followed.start == ours:
             self._differs_since = None
             return True
