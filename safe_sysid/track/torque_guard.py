@@ -132,7 +132,8 @@ class TorqueGuard:
         if not beyond.any():
             return ''
         j = int(np.flatnonzero(beyond)[0])
-        return f'the command for {self._name(j)} is {torque[j]} N m; {limit[j]} N m are allowed'
+        name, allowed = self._name(j), f'{limit[j]:.4g} N m are allowed'
+        return f'the command for {name} is {torque[j]:.4g} N m; {allowed}'
 
     def _stopped(
         self, now: int, measurement: JointMeasurement | None, seen: GuardInput, reason: str

@@ -1,10 +1,11 @@
 """A wire between a driver and the loop that can be told to spoil what goes through it.
 
-States come in on `measured` and go out on `joint_states`. What is done to them is a word on
-`disturbance`; how often it was done is said on `disturbed` as JSON.
+States come in on `measured` and go out on `joint_states`, torques come in on `torque_command` and
+go out on `passed_torque`. What is done to them is a word on `disturbance`; how often it was done
+to states is said on `disturbed` as JSON.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from copy import deepcopy
 import json
 import math
@@ -14,7 +15,7 @@ import sys
 import rclpy
 from rclpy.executors import ExternalShutdownException
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 from safe_sysid.ros.messages.qos import SAMPLES, STATE
 from safe_sysid.ros.process.distributions import single_threaded_executor
@@ -22,6 +23,9 @@ from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 
 SHARE = 0.05  # of the states that are lost, come twice, or come late
 JUMP = 100  # [s]
+DELAY = 30  # messages, 0.3 s
+WEAK = 0.3  # share of a torque that is left of it
+STAMP = 2  # numbers before the torques
 
 
 class FaultyChannel:
@@ -30,22 +34,54 @@ class FaultyChannel:
     def __init__(self, node):
         self._node, self._random = node, random.Random(20260101)
         self._disturbance, self._late = '', None
-        self._counts = Counter()
+        self._counts, self._waiting = Counter(), {'state': deque(), 'torque': deque()}
         self._states = node.create_publisher(JointState, 'joint_states', SAMPLES)
         self._said = node.create_publisher(String, 'disturbed', STATE)
         node.create_subscription(JointState, 'measured', self._on_state, SAMPLES)
+        self._torques = node.create_publisher(Float64MultiArray, 'passed_torque', SAMPLES)
+        node.create_subscription(Float64MultiArray, 'torque_command', self._on_torque, SAMPLES)
         node.create_subscription(String, 'disturbance', self._on_disturbance, STATE)
 
     def _on_disturbance(self, msg):
         self._disturbance = msg.data
         self._counts = Counter()
+        for waiting in self._waiting.values():
+            waiting.clear()
         self._say()
 
     def _on_state(self, msg):
-        for passed in self._spoilt(msg):
-            self._states.publish(passed)
+        for fated in self._passed('state', msg):
+            for passed in self._spoilt(fated):
+                self._states.publish(passed)
         if self._disturbance and not sum(self._counts.values()) % 10:
             self._say()
+
+    def _on_torque(self, msg):
+        if self._disturbance == 'torque not a number' and len(msg.data) > STAMP:
+            msg.data[STAMP] = math.nan
+        elif self._disturbance == 'torque weak':
+            for i in range(STAMP, len(msg.data)):
+                msg.data[i] *= WEAK
+        for passed in self._passed('torque', msg):
+            self._torques.publish(passed)
+
+    def _passed(self, kind, msg):
+        """What comes out for a message of one kind as its fate is, whatever is in it."""
+        waiting, (whose, _, fate) = self._waiting[kind], self._disturbance.partition(' ')
+        if self._disturbance == 'cut' or (whose, fate) == (kind, 'silent'):
+            self._counts[kind] += 1
+            return []
+        if whose != kind or fate not in ('late', 'twice', 'swapped', 'frozen'):
+            return [msg]
+        self._counts[kind] += 1
+        if fate == 'twice':
+            return [msg, msg]
+        waiting.append(deepcopy(msg))
+        if fate == 'frozen':
+            return [waiting[0]]
+        if fate == 'swapped':
+            return [waiting.pop(), waiting.pop()] if len(waiting) == 2 else []
+        return [waiting.popleft()] if len(waiting) > DELAY else []
 
     def _say(self):
         said = {'disturbance': self._disturbance, **self._counts}

@@ -25,11 +25,12 @@ NODES = ('identifier', 'planner', 'controller', 'supervisor', 'builtin_sim_bridg
 CHANNEL = 'faulty_channel'
 COMPILING = 300.0  # [s] on a machine that has compiled nothing yet
 REST = 60  # states in a row
+STANDING = 5  # plans in a row, from which on an arm is in a corner
 WHOLE_PLAN = 300  # states, as long as a plan lasts
 START = [1.3, 0.3]  # [rad] hanging: what gravity does to an arm without orders is no fall
 # In real time, since faults are about time, but with room for a machine that is busy: 100 Hz,
-# a guard that is patient, plans that are found long before they are due, and no word about
-# errors of torques that are held for too long. A machine that is too slow for its arm is a fault,
+# a guard that is patient, plans that are found long before they are due, and errors of torques
+# that are held for too long. A machine that is too slow for its arm is a fault,
 # but not one of those that are tried here.
 ROOMY = {
     'all__gains__V_M': 0.01,  # [J] room for torques that are held twice as long
@@ -38,7 +39,7 @@ ROOMY = {
     'builtin_sim_bridge__guard__max_age': 1.0,
     'builtin_sim_bridge__guard__longest_step': 0.03,
     'builtin_sim_bridge__guard__patience': 1.0,
-    'controller__energy_share': 1e6,
+    'controller__energy_share': 50.0,
     'controller__succession__late': 0.1,
     'controller__silence': 2.0,
     'identifier__identifier__observation__longest_step': 0.015,
@@ -56,11 +57,18 @@ ROOMY = {
     'recorder__commit_interval': 0.1,
 }
 
+OF_TWO_LINKS = 'all__gains__V_M', 'builtin_sim_bridge__start'
+ROOMY_ELSEWHERE = {
+    **{name: value for name, value in ROOMY.items() if name not in OF_TWO_LINKS},
+    'identifier__identifier__observation__window': 20,
+}
+
 
 class FaultyLoop(Observer):
     """Every process by its name, and what all of them said since the arm began to move."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, robot):
+        self.robot = robot
         self.said = []  # (node, sentence)
         self.measured = []  # what the arm reports, before anything is done to it
         self.disturbed = {}
@@ -69,13 +77,16 @@ class FaultyLoop(Observer):
             if subscription.topic_name in ('/joint_states', '/torque_command'):
                 self.destroy_subscription(subscription)
         self.bag = folder / 'bag'
-        settings = changed_settings(folder, 'two_link', **ROOMY)
+        settings = changed_settings(
+            folder, robot, **{'two_link': ROOMY}.get(robot, ROOMY_ELSEWHERE)
+        )
         calm = ('supervisor:autostart:=false',)
         choices = Choices(config=str(settings), record=str(self.bag), extra=calm)
         processes = [p for p in processes_of('builtin_sim', choices) if p.node in NODES]
         chosen = write_choices(processes, folder / 'choices.yaml')
         self._lines = {p.node: command_line(p, chosen) for p in processes}
-        self._lines['builtin_sim_bridge'] += ['-r', 'joint_states:=measured']
+        renamed = 'joint_states:=measured', 'torque_command:=passed_torque'
+        self._lines['builtin_sim_bridge'] += [word for name in renamed for word in ('-r', name)]
         self._lines[CHANNEL] = [sys.executable, str(Path(__file__).with_name(f'{CHANNEL}.py'))]
         self.processes = {}
         self._extra = []
@@ -185,17 +196,20 @@ class FaultyLoop(Observer):
         self.modes[:] = self.modes[-1:]
 
     def come_back(self):
-        """What an operator does after a fault, or when there is nothing more to learn."""
+        """Do what an operator does after a fault, or when nothing is left to learn; its names."""
         ways = {'fault': 'reset_fault', 'identified': 'new_payload', 'holding': 'start'}
-        deadline = time.monotonic() + LONG
+        deadline, done, is_cornered = time.monotonic() + LONG, [], False
         while not self.is_moving():
             assert time.monotonic() < deadline, f'the arm moves; {self.modes}, {self.conditions}'
-            if self.figure('supervisor', 'cause') == 'NO_PLAN':
+            standing = int(self.figure('planner', 'plans in a row that stand still') or 0)
+            if self.figure('supervisor', 'cause') == 'NO_PLAN' or standing > STANDING:
+                is_cornered = True  # what is done about that is no way back
                 self.move_out_of_a_corner()
             asked = {**ways, 'idle': 'start'}.get(self.mode)
-            if asked:
-                self.call(f'supervisor/{asked}')
+            if asked and self.call(f'supervisor/{asked}').success and not is_cornered:
+                done.append(asked)
             self.spin_for(10)
+        return done
 
     def move_out_of_a_corner(self):
         """Where narrow bounds led the arm, wide ones may not let it stay: begin at START again."""
@@ -257,10 +271,10 @@ def recorded(folder, topic):
 
 
 @contextmanager
-def faulty_loop(folder):
+def faulty_loop(folder, robot='two_link'):
     """A loop that has learned to move; all its processes end with it."""
     rclpy.init()
-    loop = FaultyLoop(folder)
+    loop = FaultyLoop(folder, robot)
     try:
         for node in (*NODES, CHANNEL):
             loop.start(node)

@@ -1,7 +1,8 @@
 """Activation: the supervisor configures and activates the nodes that wait for it.
 
 A node that somebody has deactivated stays so until somebody activates it. As long as one is not
-active nothing begins; one that is deactivating has the arm come to rest first.
+active, or was never heard, nothing begins; one that is deactivating has the arm come to rest
+first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from safe_sysid.ros.process.lifecycle import REST, STATE, TRANSITIONS, WAITS, St
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.track.supervisor import Mode, Signal
 
+NEEDED = ('identifier', 'planner', 'controller')  # before anything begins, with any bridge
 AGAIN = 1.0  # [s] without an answer, after which a node is told again
 MOVES = (Mode.PROBING, Mode.EXCITING, Mode.TASK)
 STANDS = (Mode.IDENTIFIED, Mode.HOLDING)
@@ -56,6 +58,13 @@ class Activation:
         if signal not in BEGINS:
             return ''
         states = self._nodes.figures(STATE)
+        unheard = [name for name in NEEDED if name not in states]
+        if unheard:
+            said = 'has' if len(unheard) == 1 else 'have'
+            return (
+                f'{signal.value} has to wait, as {" and ".join(unheard)} {said} not been heard; '
+                'see that it runs, and what it said when it ended'
+            )
         off = {
             name: state
             for name, state in states.items()

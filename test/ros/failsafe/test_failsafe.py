@@ -1,0 +1,97 @@
+"""The failsafe matrix: each cell on an arm in motion, which moves again in the end.
+
+What was seen is a property of the test; `tools/failsafe_table.py` makes a table of it.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from ros.failsafe.cells import ANY, BRAKES, BY_ITSELF, CELLS, DRIVER, ENDS, GOES_ON, RESET
+from ros.faulty_loop import faulty_loop
+
+NOTHING = ('', '')
+ADVICE = 'then reset_fault; '  # after it, a fault says who saw what
+PLANS = 2  # that are followed one after the other where it goes on
+TIERS = {False: pytest.mark.slow, True: pytest.mark.nightly}
+
+
+@pytest.fixture(scope='module')
+def running(tmp_path_factory, request):
+    with faulty_loop(tmp_path_factory.mktemp('failsafe'), request.param) as loop:
+        yield loop
+
+
+@pytest.mark.parametrize(
+    'running',
+    ['two_link', pytest.param('kinova_gen3', marks=pytest.mark.nightly)],
+    indirect=True,
+    scope='module',
+)
+@pytest.mark.parametrize(
+    'cell', [pytest.param(cell, id=cell.fault, marks=TIERS[cell.nightly]) for cell in CELLS]
+)
+def test_the_arm_does_what_the_table_says(running, cell, record_property):
+    loop = running
+    loop.move()
+    with cell.occurs(loop):
+        arm = what_the_arm_does(loop, cell)
+        if cell.says != NOTHING:
+            loop.wait_to_hear(*cell.says)
+        if arm == BRAKES and cell.causes:
+            loop.wait(
+                lambda: not set(cell.causes).isdisjoint(loop.causes), f'one of {cell.causes}'
+            )
+        causes = loop.causes if loop.mode == 'fault' else []
+        told = last_words(loop, cell)
+    back = RESET if 'reset_fault' in loop.come_back() else BY_ITSELF
+    seen = cell.fault, loop.robot, arm, causes, told, back
+    record_property('cell', json.dumps(seen))
+    assert arm in cell.arm
+    assert back == cell.back or cell.arm == ANY
+
+
+def what_the_arm_does(loop, cell):
+    """In words of the table, once it is certain."""
+    if cell.arm == DRIVER:
+        loop.wait(lambda: loop.mode == 'fault', 'a fault')
+        return DRIVER
+    if cell.arm in (GOES_ON, ANY):
+        before = plan_starts(loop)
+        loop.wait(
+            lambda: (
+                len(plan_starts(loop) - before) >= PLANS
+                or loop.mode == 'fault'
+                or (cell.arm == ANY and loop.is_plan_over())
+            ),
+            'plans follow each other, or not',
+        )
+        if loop.mode != 'fault' and not loop.is_plan_over():
+            return GOES_ON
+    if cell.arm == BRAKES:
+        loop.wait(lambda: loop.mode == 'fault', 'a fault')
+    if loop.mode == 'fault':
+        loop.expect_rest()
+        return BRAKES
+    loop.expect_rest_at_the_end_of_its_plan()
+    return BRAKES if loop.mode == 'fault' else ENDS
+
+
+def plan_starts(loop):
+    """Starts of all plans that were followed."""
+    return {(p.header.stamp.sec, p.header.stamp.nanosec) for p in loop.plans if p.points}
+
+
+def last_words(loop, cell):
+    """What a node said of it, or the supervisor of the fault, without what to do about it."""
+    node, words = ('supervisor', 'fault: ') if cell.says == NOTHING else cell.says
+    said = [sentence for who, sentence in loop.said if who == node and words in sentence]
+    head, _, detail = said[-1].partition(ADVICE) if said else ('', '', '')
+    told = detail or head.removeprefix('fault: ').partition(';')[0]
+    return told.replace(f'{loop.bag.parent}/', '')
+
+
+def test_the_docs_have_a_row_for_every_cell():
+    page = (Path(__file__).parents[3] / 'docs' / 'ros.md').read_text(encoding='utf-8')
+    missing = [cell.fault for cell in CELLS if f'\n| {cell.fault} | two_link' not in page]
+    assert missing == []

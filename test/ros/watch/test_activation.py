@@ -1,0 +1,36 @@
+"""Nothing begins before every node that it takes was heard, and is active."""
+
+from types import SimpleNamespace
+
+from safe_sysid.bringup.processes import MANAGED
+from safe_sysid.ros.process.lifecycle import STATE, WAITS
+from safe_sysid.ros.watch.activation import NEEDED, Activation
+from safe_sysid.ros.watch.health import NodeStatus
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.track.supervisor import Signal
+
+
+def heard(*nodes, state='active'):
+    """What is heard of some nodes."""
+    beats = Heartbeats('/', 1.0)
+    for name in nodes:
+        figures = {STATE: state, WAITS: 'False'}
+        beats.hear(NodeStatus(f'/{name}', '1', '', frozenset(), figures), 0.0)
+    return Activation(SimpleNamespace(), beats)
+
+
+def test_a_node_that_was_never_heard_is_waited_for():
+    refused = heard('planner', 'controller').refusal(Signal.EXCITE)
+    assert refused.startswith('excite has to wait, as identifier has not been heard')
+    none = heard().refusal(Signal.DO_TASK)
+    assert 'identifier and planner and controller have not been heard' in none
+    assert heard(*NEEDED).refusal(Signal.EXCITE) == ''
+    assert heard().refusal(Signal.BRAKE) == ''
+
+
+def test_a_node_that_is_off_is_named():
+    assert 'planner is inactive' in heard(*NEEDED, state='inactive').refusal(Signal.EXCITE)
+
+
+def test_what_is_needed_is_what_every_way_of_running_starts():
+    assert NEEDED == MANAGED
