@@ -11,7 +11,6 @@ from safe_sysid.calibrate.effort_check import EffortError, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import TorqueRows
-from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.answer import PayloadDifference
 from safe_sysid.identify.difference.friction_choice import (
     FrictionChoice,
@@ -24,6 +23,7 @@ from safe_sysid.identify.difference.intervals import (
     Evidence,
     blocks_of_motion,
     difference_of,
+    too_brief,
 )
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import (
@@ -39,8 +39,6 @@ from safe_sysid.identify.difference.torque_delay import (
     torque_delay,
 )
 from safe_sysid.model.robot_model import RobotModel
-
-LEAST_LOADED = 4.0  # [s] of motion with the payload
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +99,8 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     held = [_stretch(problem, log, cutoff, number, loaded=True) for log in late]
     rows = moving(rows_at_estimate(model, [*empty.stretches, *held], empty.friction.terms))
     seconds = float(np.count_nonzero(rows.loaded)) / rows.rate
-    if seconds < LEAST_LOADED:
-        raise MeasurementError(
-            f'{seconds:.2g} s of motion with the payload are left behind the filter of '
-            f'{cutoff:g} Hz; {LEAST_LOADED:g} s or more are needed'
-        )
+    left = f'of motion with the payload are left behind the filter of {cutoff:g} Hz'
+    brief = too_brief(seconds, left)
     beyond = loaded_band.beyond(band)
     viscous = model.layout.joint_entries('Fv')
     velocity = rows.Y[:, np.arange(model.n), np.arange(model.n) + viscous.start]
@@ -113,6 +108,7 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
         rows, empty.rows, empty.fit, empty.delay, len(problem.empty), velocity,
         model.layout.joint_names, _unit_doubt(problem, empty.rows), beyond,
         np.concatenate([np.arange(10 * model.n), np.arange(12 * model.n, 13 * model.n)]),
+        brief,
     )  # fmt: skip
     return difference_of(
         evidence, problem.assumed, (problem.frame[0], empty.friction, cutoff), blocks_of_motion

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.answer import PayloadDifference, Residuals, Statistical
 from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
 from safe_sysid.identify.difference.distribution_free import (
@@ -27,6 +28,7 @@ from safe_sysid.identify.difference.noise_and_bias import half_width
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit, payload_prior, shared_fit
 from safe_sysid.identify.difference.spectral_blocks import (
+    FEWEST,
     SHORTEST,
     SpectralBlocks,
     block_seconds,
@@ -40,6 +42,8 @@ from safe_sysid.identify.difference.what_limits import (
 )
 from safe_sysid.sets.interval import Interval
 
+LEAST_SECONDS = 4.0  # with the payload, of which statistics are made
+LEAST_OF_BLOCKS = FEWEST * SHORTEST  # [s] the same of bounds, which every block makes narrower
 WIDENED = 1.3  # residuals with the payload over those without, in which intervals get wider
 WITHHELD = 2.5  # the same, where a term is missing or a unit is wrong
 GUARANTEED_THRESHOLD = 1e-6  # directions of the arm that rows show less are left out
@@ -85,11 +89,25 @@ class Evidence:
     doubt: str | None  # what speaks against sign, order or unit of the effort
     beyond: float | str  # by how much errors may be larger than seen, or why nobody can tell
     bodies: IntArray  # columns of x that are bodies and rotors
+    brief: str | None = None  # why there is too little for statistics
 
     @property
     def seconds(self) -> float:
         """With the payload."""
         return float(np.count_nonzero(self.rows.loaded)) / self.rows.rate
+
+
+def too_brief(seconds: float, what: str) -> str | None:
+    """Return why seconds with the payload are too few for statistics; for anything: an error."""
+    left = f'{seconds:.2g} s {what}'
+    if seconds < LEAST_OF_BLOCKS:
+        raise MeasurementError(
+            f'{left}; {LEAST_OF_BLOCKS:g} s or more are needed, {LEAST_SECONDS:g} s for statistics. '
+            'An arm that stands shows what it holds in poses (--poses)'
+        )
+    if seconds < LEAST_SECONDS:
+        return f'{left}; {LEAST_SECONDS:g} s or more are needed for it'
+    return None
 
 
 BlocksOf = Callable[[Evidence], tuple[Promise, SpectralBlocks]]
@@ -105,7 +123,7 @@ def difference_of(
     rows, delay = given.rows, given.delay
     fit = shared_fit(rows, assumed.prior)
     ratio = _load_ratio(rows, fit)
-    statistical, withheld = None, given.doubt or _load_doubt(given.names, ratio)
+    statistical, withheld = None, given.doubt or given.brief or _load_doubt(given.names, ratio)
     if withheld is None:
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
         widened = max(1.0, float(ratio.max()) / WIDENED)

@@ -43,7 +43,6 @@ KNOWN_MASS = (
     'most of the interval is by the unit of the sensor: compare it with a known mass, and state '
     'what is left of it (--gain-error)'
 )
-LEAST_LOADED = 4.0  # [s] with the payload
 SURE = 3.0  # deviations beyond which a negative mass is one
 
 
@@ -72,18 +71,14 @@ def wrench_difference(problem: WrenchProblem) -> tuple[PayloadDifference, tuple[
         problem.model, recordings, len(problem.empty), cutoff, (problem.sensor, problem.frame[1])
     )
     seconds = float(np.count_nonzero(rows.loaded)) / rows.rate
-    if seconds < LEAST_LOADED:
-        raise MeasurementError(
-            f'{seconds:.2g} s with the payload are left behind the filter of {cutoff:g} Hz; '
-            f'{LEAST_LOADED:g} s or more are needed'
-        )
+    brief = too_brief(seconds, f'with the payload are left behind the filter of {cutoff:g} Hz')
     rows, turn, sense = with_axes_found(rows)
     empty = rows.part(~rows.loaded)
     fit = shared_fit(empty, problem.assumed.prior, GUARANTEED_THRESHOLD)
     velocity = np.tile(rows.t[:, None], (1, len(CHANNELS)))  # beside residuals stands the time
     given = Evidence(
         rows, empty, fit, torque_delay(empty), len(problem.empty), velocity, CHANNELS,
-        None, bands[1].beyond(bands[0]), np.arange(TOOL.start, TOOL.stop),
+        None, bands[1].beyond(bands[0]), np.arange(TOOL.start, TOOL.stop), brief,
     )  # fmt: skip
     found = difference_of(
         given, problem.assumed, (problem.frame[0], PLAIN, cutoff), blocks_of_motion

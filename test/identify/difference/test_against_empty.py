@@ -97,9 +97,14 @@ def test_a_faster_motion_than_the_empty_ones_gets_no_guarantee(rng):
 
 def test_seconds_that_are_too_few_are_named(rng):
     arm = TwoLinks(rng)
-    short = arm.log(PAYLOAD).part(0.0, 0.15)
-    with pytest.raises(MeasurementError, match='s of motion with the payload'):
-        payload_difference(arm.problem(short, [arm.log(0.0 * PAYLOAD)]))
+    loaded, empty = arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD)]
+    with pytest.raises(MeasurementError, match='s of motion with the payload.*--poses'):
+        payload_difference(arm.problem(loaded.part(0.0, 0.08), empty))
+    found = payload_difference(arm.problem(loaded.part(0.0, 0.15), empty))
+    assert found.statistical is None
+    assert '4 s or more are needed' in found.withheld
+    bounds = found.guaranteed_bounds  # every block makes them narrower, few leave them wide
+    assert bounds.lower[0] <= PAYLOAD[0] <= bounds.upper[0]
 
 
 def test_more_empty_recordings_need_less_enlarging(rng):
