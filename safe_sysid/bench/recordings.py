@@ -74,6 +74,7 @@ def _figures(test: SelfTest) -> dict[str, Any]:
     inside, count = test.statistical
     sure, promised = test.guaranteed
     empty = SelfTest(PIECE, tuple(r for r in test.results if r.truth == 0.0))
+    held = SelfTest(PIECE, tuple(r for r in test.results if r.truth != 0.0))
     reasons = sorted({r.refused for r in test.results if r.refused is not None})
     return {
         'pieces': len(test.results),
@@ -86,11 +87,21 @@ def _figures(test: SelfTest) -> dict[str, Any]:
         'error_rms': _rms(test.errors),
         'zero_payload_error_rms': _rms(empty.errors),
         'zero_payload_error_largest': _largest(empty.errors),
-        'zero_payload_half_width_statistical_median': _median(empty.half_widths('statistical')),
+        **_widths('zero_payload_', empty),
+        **_widths('with_a_body_', held),
         'mass_half_width_statistical_median': _median(test.half_widths('statistical')),
         'mass_half_width_without_unit_median': _median(test.without_unit),
         'mass_half_width_guaranteed_median': _median(test.half_widths('guaranteed')),
         'warning': test.warning,
+    }
+
+
+def _widths(of_what: str, test: SelfTest) -> dict[str, float | None]:
+    """Half-widths [kg]; the promise of the unit is a share of what is held, so none of nothing."""
+    return {
+        f'{of_what}half_width_statistical_median': _median(test.half_widths('statistical')),
+        f'{of_what}half_width_without_unit_median': _median(test.without_unit),
+        f'{of_what}half_width_guaranteed_median': _median(test.half_widths('guaranteed')),
     }
 
 

@@ -102,8 +102,8 @@ def too_brief(seconds: float, what: str) -> str | None:
     left = f'{seconds:.2g} s {what}'
     if seconds < LEAST_OF_BLOCKS:
         raise MeasurementError(
-            f'{left}; {LEAST_OF_BLOCKS:g} s or more are needed, {LEAST_SECONDS:g} s for statistics. '
-            'An arm that stands shows what it holds in poses (--poses)'
+            f'{left}; {LEAST_OF_BLOCKS:g} s or more are needed, {LEAST_SECONDS:g} s for '
+            'statistics. An arm that stands shows what it holds in poses (--poses)'
         )
     if seconds < LEAST_SECONDS:
         return f'{left}; {LEAST_SECONDS:g} s or more are needed for it'

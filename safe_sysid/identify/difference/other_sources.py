@@ -22,6 +22,7 @@ from safe_sysid.identify.difference.intervals import (
     Evidence,
     blocks_of_motion,
     difference_of,
+    too_brief,
 )
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
 from safe_sysid.identify.difference.resting_poses import WEIGHT, blocks_of_poses, pose_rows
