@@ -79,6 +79,7 @@ def _figures(test: SelfTest) -> dict[str, Any]:
     return {
         'pieces': len(test.results),
         'refused': sum(r.refused is not None for r in test.results),
+        'refused_guaranteed': len(test.results) - promised,
         'refused_for': reasons[:REASONS],
         'coverage_statistical_95': inside / count if count else None,
         'coverage_guaranteed': sure / promised if promised else None,

@@ -136,7 +136,8 @@ def difference_of(
         guaranteed = _guaranteed(given, assumed, blocks_of)
         refused = guaranteed.refused
     if delay.is_seen:
-        withheld, refused = (x and f'{x}; {delay}' for x in (withheld, refused))
+        known = (None, given.brief)  # which no delay explains
+        withheld, refused = (x if x in known else f'{x}; {delay}' for x in (withheld, refused))
     errors = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
     following = None
     if statistical is not None:
