@@ -38,8 +38,8 @@ class SolveSettings(Settings):
     fit_seconds: Positive = 0.5  # [s] of the search for the nominal value
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
     nominal: Nominal = 'fit'  # to rows; middle: of the bounds, where no parameter is far from it
-    remembered_payloads: Natural = 0  # payloads before, an empty gripper too, whose rows bind the
-    # arm still: its links, friction and offsets have to be the same as then
+    remembered_payloads: Natural = 2  # payloads before, an empty gripper too, whose rows bind the
+    # arm still: its links, friction and offsets have to be the same as then; 0: none
 
 
 @dataclass(frozen=True, eq=False)

@@ -148,8 +148,21 @@ def test_after_a_fault_nothing_is_remembered(trial):
     assert remembered_ends(identifier) == []
 
 
-def test_nothing_is_remembered_that_nobody_promised(trial):
-    estimator = PayloadEstimator(trial.model, trial.prior, SolveSettings())
-    estimator.new_payload(1.0)
-    assert SolveSettings().remembered_payloads == 0
-    assert len(estimator._earlier) == 0
+@pytest.mark.parametrize(('settings', 'remembered'), [({}, 2), ({'remembered_payloads': 0}, 0)])
+def test_the_first_and_the_last_are_remembered_unless_the_arm_may_change(
+    trial, settings, remembered
+):
+    estimator = PayloadEstimator(trial.model, trial.prior, SolveSettings(**settings))
+    window = momentum_rows(trial)
+    for _ in range(3):
+        estimator.add(window)
+        estimator.new_payload(window.end.max())
+    assert len(estimator._earlier) == remembered
+
+
+def momentum_rows(trial):
+    """Some rows of the arm of a trial."""
+    r = trial.model.n
+    Y_r = np.ones((r, len(trial.prior.layout.rest)))
+    zero, one = np.zeros(r), np.ones(r)
+    return Observation(np.ones((r, 10)), Y_r, zero, one, np.arange(r), zero, one)
