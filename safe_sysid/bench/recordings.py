@@ -89,6 +89,7 @@ def _figures(test: SelfTest) -> dict[str, Any]:
         'zero_payload_error_rms': _rms(empty.errors),
         'zero_payload_error_largest': _largest(empty.errors),
         **_widths('zero_payload_', empty),
+        'with_a_body_error_rms': _rms(held.errors),
         **_widths('with_a_body_', held),
         'mass_half_width_statistical_median': _median(test.half_widths('statistical')),
         'mass_half_width_without_unit_median': _median(test.without_unit),
