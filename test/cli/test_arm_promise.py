@@ -96,6 +96,21 @@ def loop_of(robot, promise='statistical'):
     return LoopSettings(str(robot), LoopPriorSettings(**body), promise=promise)
 
 
+@pytest.mark.parametrize('kind', ['guaranteed', 'statistical'])
+def test_the_prior_of_the_loop_contains_every_interval_of_the_file(folder, kind):
+    arm = loop_of(folder / 'out' / 'two_link.yaml', kind).arm()
+    friction = yaml.safe_load((folder / 'out' / 'two_link.promise.yaml').read_text('utf-8'))[
+        'friction'
+    ]
+    given = friction['guaranteed'] if kind == 'guaranteed' else friction
+    bounds = arm.prior.bounds
+    for label in ('Fc', 'Fv'):
+        place = arm.model.layout.joint_entries(label)
+        ends = np.array([given['intervals'][x][label] for x in arm.model.layout.joint_names])
+        assert (bounds.lower[place] <= np.maximum(ends[:, 0], 0.0) + 1e-12).all()
+        assert (ends[:, 1] <= bounds.upper[place] + 1e-12).all()
+
+
 def test_the_loop_takes_friction_from_the_promise_where_it_is_told_to(folder):
     """Its prior, on which certificates rest, then contains the true friction, and says of what."""
     robot = folder / 'out' / 'two_link.yaml'
