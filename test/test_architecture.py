@@ -70,6 +70,7 @@ ONLY_IN = {  # library: the folders or files that may know it
         'plan/search/ipopt.py',
         'plan/search/linear_solvers.py',
         'identify/log_cholesky_fit.py',
+        'calibrate/neighbourhood_fit.py',
     ),
     'clarabel': ('calibrate/sdp_fit.py',),
     'matplotlib': ('report/figures.py',),

@@ -3,7 +3,7 @@
     python tools/results.py build/results [NAME ...]
 
 Rows are kept in one folder for each experiment, so that a run that was ended goes on. Names choose
-which experiments are carried out now; the page has all that are there.
+which experiments are carried out now; sections of others without rows stay as the page has them.
 """
 
 from dataclasses import replace
@@ -29,6 +29,7 @@ MUCH = {
     'digit': ExperimentSettings(trials=2),
     'excitation': ExperimentSettings(trials=3),
     'kinematics': ExperimentSettings(trials=5),
+    'neighbourhoods': ExperimentSettings(),
     'mechanisms': ExperimentSettings(),
 }
 
@@ -37,14 +38,21 @@ def _say(sentence: str) -> None:
     sys.stderr.write(f'{sentence}\n')
 
 
+def _sections(page: str) -> dict[str, list[str]]:
+    """Return the sections of a page by their headings."""
+    parts = page.split('\n## ')[1:]
+    return {part.split('\n', 1)[0]: [f'## {part}'] for part in parts}
+
+
 def main(arguments: list[str]) -> None:
     """Carry out experiments, and write the page of all that have rows."""
-    folder, chosen = Path(arguments[0]), arguments[1:] or list(NAMES)
-    sections = [HEAD]
-    for name in NAMES:
+    folder, chosen = Path(arguments[0]), arguments[1:] or list(MUCH)
+    sections, before = [HEAD], _sections(PAGE.read_text(encoding='utf-8'))
+    for name in MUCH:
         rows = folder / name
         begun = (rows / 'campaign.json').exists()
         if name not in chosen and not begun:
+            sections += before.get(NAMES[name], [])
             continue
         where = {'resume': rows} if begun else {'out': rows}
         found = ss.run_experiment(name, replace(MUCH[name], **where), _say)

@@ -23,7 +23,8 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia, symmetric_entries
 
 LEAST = 1e-3  # of the described mass and moments: what is left of them at least
-ITERATIONS = 200
+ITERATIONS = 100
+CONTENT = (0, 1)  # solved, or as well as rounding allows
 ROUNDING = 1e-8  # by which Ipopt may leave a neighbourhood, of its radius squared
 _BLOCKS = (slice(0, 1), slice(1, 4), slice(4, 7), slice(7, 10))  # of m, c, u and d
 _ABOVE = ((0, 1), (0, 2), (1, 2))  # where u stands in U
@@ -93,8 +94,8 @@ def neighbourhood_fit(
         'print_level': 0,
         'sb': 'yes',
         'linear_solver': 'mumps',
-        'tol': 1e-9,
-        'acceptable_iter': 0,
+        'mu_strategy': 'adaptive',  # a bare null space brings the other one to a halt
+        'tol': 1e-8,
         'constr_viol_tol': ROUNDING,
         'bound_relax_factor': 0.0,
         'max_iter': int(iterations),
@@ -104,7 +105,7 @@ def neighbourhood_fit(
     v, information = solver.solve(problem.start)
     x = problem.parameters(v)
     path = np.array([near.described, *problem.path, x])
-    return NeighbourhoodFit(x, data.cost(x), path, int(information['status']) == 0)
+    return NeighbourhoodFit(x, data.cost(x), path, int(information['status']) in CONTENT)
 
 
 def deviations(phi: Array, described: Array) -> Array:
@@ -244,8 +245,8 @@ class _Problem:
         return True
 
     def _slopes(self, v: Array) -> Array:
-        """Derivative of R x by v."""
-        slopes = self._data.R.copy()
+        """Return the derivative of R x by v."""
+        slopes: Array = self._data.R.copy()
         for body in self._near.bodies:
             slopes[:, body] = self._data.R[:, body] @ slopes_at(
                 v[body], self._near.described[body]

@@ -22,6 +22,7 @@ MODULES = {
     'digit': ('digit', 'digit_text', 'digit_text'),
     'excitation': ('excitation', 'excitation_text', 'excitation_text'),
     'kinematics': ('kinematics', 'kinematics', 'kinematics'),
+    'neighbourhoods': ('neighbourhoods', 'neighbourhoods_text', 'neighbourhoods_text'),
     'mechanisms': ('mechanisms', 'mechanisms', 'mechanisms'),
     'falsify': ('falsify.trials', 'falsify.trials', 'falsify.trials'),
 }

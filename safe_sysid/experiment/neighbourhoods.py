@@ -43,7 +43,6 @@ CREEP = 0.02  # [rad/s] of Coulomb friction, in Drake and in the fit
 RATE, PERIOD, BEFORE = 1000.0, 10.0, 1.0  # [Hz], [s] recorded, [s] until transients are over
 STIFFNESS, DAMPING = 400.0, 40.0  # [1/s2], [1/s] of the controller
 CUTOFF = 10.0  # [Hz] of both sides of the fit
-SHOWN = (0, 1, 2, 5, 10, 20, 50)  # iterations
 
 
 class Arm(NamedTuple):
@@ -54,7 +53,7 @@ class Arm(NamedTuple):
 
 
 def trials(settings: ExperimentSettings) -> list[Trial]:
-    """Every arm with every radius; all radii have the same truth and recordings."""
+    """Each trial has all radii, which so have the same truth and recordings."""
     count = settings.trials or (1 if settings.quick else TRIALS)
     return [
         Trial(NAME, {'robot': robot, 'number': i}, seed_of(settings.seed, (NAME, robot), i))

@@ -15,6 +15,7 @@ NAMES = {
     'digit': 'Tables I to IV: legs with closed loops, identified, predicted and tracked',
     'excitation': 'Motions under contact constraints, and what signals and regressions do',
     'kinematics': 'Geometry from noisy poses: how many, and random or D-optimal ones',
+    'neighbourhoods': 'Bodies identified near a wrong description, judged on another motion',
     'mechanisms': 'Tables 2, 4, 5 and 6: what can be known of published mechanisms',
     'falsify': 'Falsification: closed loops searched for a promise that is not kept',
 }
