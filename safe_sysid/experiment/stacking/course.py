@@ -20,6 +20,7 @@ from safe_sysid.experiment.stacking.scene import (
     payload_place,
 )
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.certificate import PlanCertificate
@@ -40,13 +41,24 @@ LOOKS = 10  # samples from one look at distances to the next
 INTERVALS = 40  # time steps of a certificate a second
 DRAWN = 25  # samples from one point of a plot to the next; each is the largest of them
 NOISE = 0.05  # [rad/s] largest error of velocities of the noisy plant
-PLANTS = {  # sensors, and which assumption of the certificates they break
-    'ideal': (SensorSettings(torque_ratio=(TORQUE_RATIO,)), ''),
-    'noisy': (
-        SensorSettings(torque_ratio=(TORQUE_RATIO,), velocity_noise=(NOISE,)),
-        'velocities are exact',
-    ),
+
+
+@dataclass(frozen=True)
+class Plant:
+    """Sensors and drives of the arm, and which assumption of the certificates they break."""
+
+    sensors: SensorSettings
+    false: str = ''
+    drives_are_real: bool = False
+
+
+NOISY = SensorSettings(torque_ratio=(TORQUE_RATIO,), velocity_noise=(NOISE,))
+PLANTS = {
+    'ideal': Plant(SensorSettings(torque_ratio=(TORQUE_RATIO,))),
+    'noisy': Plant(NOISY, 'velocities are exact'),
+    'drives': Plant(NOISY, 'velocities are exact, torques act at once', drives_are_real=True),
 }
+DELAY, BANDWIDTH, RIPPLE = (0.001, 0.002), 100.0, 0.3  # [s], [Hz], [N m] of real drives
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +124,7 @@ def follow(
 ) -> Course:
     """Let a law carry the load along the motion of a scene."""
     plan, clock = task_plan(scene, estimate), Clock(0)
-    settings = ArmSettings(PERIOD, PLANTS[plant][0])
-    robot = SimulatedArm(truth, plan.curve.q0, rng, settings)
+    robot = _robot(truth, PLANTS[plant], plan.curve.q0, rng)
     rows = []
     for _ in range(round((plan.motion.duration + AFTER) / PERIOD)):
         measured, now = robot.measure(), robot.truth
@@ -122,6 +133,20 @@ def follow(
         rows.append((now.position, now.velocity, wanted, torque))
         robot.apply(torque)
     return Course(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def _robot(truth: RobotModel, plant: Plant, q: Array, rng: np.random.Generator) -> SimulatedArm:
+    """Return the arm of a plant; torques are cut off at their limits in all of them."""
+    if not plant.drives_are_real:
+        return SimulatedArm(truth, q, rng, ArmSettings(PERIOD, plant.sensors))
+    drives = replace(
+        Actuation.exact(truth.n),
+        absolute=np.full(truth.n, RIPPLE),
+        bandwidth=np.full(truth.n, 1.0 / (2.0 * np.pi * BANDWIDTH)),
+        delay=DELAY,
+    )
+    arm = replace(truth, actuation=drives, gravity_tilt=0.0)
+    return SimulatedArm(arm, q, rng, ArmSettings(PERIOD, plant.sensors, 'described'))
 
 
 def figures_of(course: Course, model: RobotModel, scene: Scene) -> dict[str, float]:

@@ -8,7 +8,7 @@ which noise of velocities makes the torque jump. They are the same for all loads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,7 @@ class Method:
     law: str  # robust | adaptive | adaptive_robust | gravity_pid
     knows: str  # learned | nothing | table_1 | adapts
     excitation: str  # none | exciting | random | fourier
+    width: float = 1.0  # times that of the bounds learned
 
     @property
     def is_certified(self) -> bool:
@@ -67,6 +68,9 @@ METHODS = {
     'grav-pid-excit': Method('gravity_pid', 'learned', 'fourier'),
 }
 
+OWN = {'ours-wide': Method('robust', 'learned', 'exciting', width=3.0)}  # not in the paper
+EVERY = METHODS | OWN
+
 
 def estimate_of(method: Method, load: str, seed: int, taught: Taught | None) -> ParameterEstimate:
     """Return what the law takes for theta and its bounds."""
@@ -75,9 +79,18 @@ def estimate_of(method: Method, load: str, seed: int, taught: Taught | None) -> 
         return kinova_prior(nominal)
     if method.knows == 'learned':
         assert taught is not None
-        return taught.estimate
+        return _widened(taught.estimate, method.width)
     theta = empty_theta()
     return ParameterEstimate(nominal.layout, theta, Interval.of(theta))
+
+
+def _widened(estimate: ParameterEstimate, times: float) -> ParameterEstimate:
+    """Return the same with bounds that reach as many times as far from theta."""
+    theta, bounds = estimate.theta, estimate.bounds
+    if times == 1.0:
+        return estimate
+    lower, upper = theta + times * (bounds.lower - theta), theta + times * (bounds.upper - theta)
+    return replace(estimate, bounds=Interval(lower, upper))
 
 
 def empty_theta() -> Array:

@@ -24,8 +24,8 @@ from safe_sysid.experiment.stacking.course import (
 from safe_sysid.experiment.stacking.excitation_row import excitation_row
 from safe_sysid.experiment.stacking.learning import Phase, arm_of
 from safe_sysid.experiment.stacking.methods import (
+    EVERY,
     EXCITATIONS,
-    METHODS,
     controller_of,
     estimate_of,
 )
@@ -79,11 +79,11 @@ def trials(settings: ExperimentSettings) -> list[Trial]:
                 taught.get((method.excitation, *cell)),
             )
             for cell, seed in seeds.items()
-            for name, method in METHODS.items()
+            for name, method in EVERY.items()
             for task in scene_names()
             for plant in PLANTS
             if (task != 'c' or cell[0] == HEAVIEST)
-            and (plant == 'noisy' or method.is_certified or not settings.quick)
+            and (plant != 'drives' or cell[0] == HEAVIEST or not settings.quick)
         ),
     ]
 
@@ -95,7 +95,7 @@ def trial(spec: Trial) -> Row:
         kind, effort = str(spec.settings['excitation']), str(spec.settings['effort'])
         return excitation_row(Phase(kind, load, spec.seed, effort))
     task, name, plant = (str(spec.settings[key]) for key in ('task', 'method', 'plant'))
-    method, scene, arm = METHODS[name], scene_of(task), arm_of(load, spec.seed)
+    method, scene, arm = EVERY[name], scene_of(task), arm_of(load, spec.seed)
     taught = None if spec.given is None else Taught.of_row(arm.nominal, spec.given)
     estimate = estimate_of(method, load, spec.seed, taught)
     controller = controller_of(method, arm.nominal, Clock(0), taught)
@@ -109,6 +109,11 @@ def trial(spec: Trial) -> Row:
     if method.is_certified:
         row |= _promise(row, scene, arm.nominal, estimate, plant)
     return row
+
+
+def of_excitations(rows: Sequence[Row]) -> list[Row]:
+    """Rows of excitations, without those of tasks."""
+    return [row for row in rows if row.get('excitation') is not None]
 
 
 def of_tasks(rows: Sequence[Row]) -> list[Row]:
@@ -147,7 +152,7 @@ def _promise(
     certified, margin = certificate_of(scene, nominal, estimate)
     bound = float(tracking_error(nominal, estimate, GAINS).position.max())
     left = 1.0 - float(str(row['largest_error_rad'])) / bound
-    false = PLANTS[plant][1]
+    false = PLANTS[plant].false
     broken = left < 0.0 or bool(row['touched']) or bool(row['limit_broken'])
     kept = false != '' or not (certified and broken)
     return {

@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.kinova_dumbbell import PERIOD
 from safe_sysid.experiment.stacking.course import DRAWN, HOLDING
-from safe_sysid.experiment.stacking.methods import METHODS
+from safe_sysid.experiment.stacking.methods import EVERY
 from safe_sysid.experiment.trial import Row
 from safe_sysid.report.html_page import Band, Line, Plot, Section
 
@@ -40,7 +40,7 @@ def _section(rows: Sequence[Row], heading: str) -> list[Section]:
         f'Of the joint that is worst at each instant; the arm holds the load at rest for '
         f'{HOLDING:g} s. Bands: the error that the bounds of ours promise, and torque limits.'
     )
-    names = list(METHODS)
+    names = list(EVERY)
     plots = [
         plot
         for load in dict.fromkeys(str(row['load']) for row in rows)

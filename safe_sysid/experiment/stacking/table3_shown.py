@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from safe_sysid.experiment.proportions import wilson
-from safe_sysid.experiment.stacking.methods import METHODS
+from safe_sysid.experiment.stacking.methods import EVERY
 from safe_sysid.experiment.stacking.table3 import LOADS, count_of, of_tasks
+from safe_sysid.experiment.stacking.table3_compared import DECIDING
 from safe_sysid.experiment.stacking.table3_figures import figures
-from safe_sysid.experiment.stacking.table3_text import DECIDING
 from safe_sysid.experiment.trial import OK, Row
 from safe_sysid.report.html_page import Bars, Line, Plot, Section
 
@@ -47,7 +47,7 @@ def sections(rows: Sequence[Row]) -> list[Section]:
 def _rates(rows: Sequence[Row]) -> dict[str, tuple[int, int]]:
     """Successes and trials of every method that has any."""
     found = {}
-    for method in METHODS:
+    for method in EVERY:
         some = [row for row in rows if row['method'] == method]
         if some:
             found[method] = count_of(some, DECIDING), len(some)

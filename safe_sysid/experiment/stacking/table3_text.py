@@ -9,23 +9,35 @@ import numpy as np
 from safe_sysid.experiment.proportions import clopper_pearson, mcnemar, wilson
 from safe_sysid.experiment.published import published
 from safe_sysid.experiment.result_table import ResultTable
-from safe_sysid.experiment.stacking.methods import METHODS
+from safe_sysid.experiment.stacking.methods import EVERY, METHODS
 from safe_sysid.experiment.stacking.scene import HEAVIEST, scene_names
-from safe_sysid.experiment.stacking.table3 import LOADS, TOLERANCES, count_of, of_tasks
+from safe_sysid.experiment.stacking.table3 import (
+    LOADS,
+    TOLERANCES,
+    count_of,
+    of_excitations,
+    of_tasks,
+)
+from safe_sysid.experiment.stacking.table3_compared import (
+    DECIDING,
+    broken,
+    excited,
+    side_by_side,
+)
 from safe_sysid.experiment.trial import Row
 
 PAPER = 'provably_safe_online'
-DECIDING = 'success_15mm'
 NOT_DONE = '–'
 
 
 def tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Return all tables of a campaign, one set for each plant."""
-    found, rows = [], of_tasks(rows)
+    found, taught, rows = [], of_excitations(rows), of_tasks(rows)
     for plant in dict.fromkeys(str(row['plant']) for row in rows):
         some = [row for row in rows if row['plant'] == plant]
-        found += [_beside(some, plant), _rates(some, plant), _paired(some, plant)]
-    return [*found, _violations(rows)]
+        found += [_beside(some, plant), _rates(some, plant), broken(some, plant)]
+        found.append(_paired(some, plant))
+    return [*found, side_by_side(rows), _violations(rows), *excited(taught)]
 
 
 def _beside(rows: Sequence[Row], plant: str) -> ResultTable:
@@ -75,7 +87,7 @@ def _mostly(rows: Sequence[Row], holds: Callable[[Row], bool]) -> bool:
 def _rates(rows: Sequence[Row], plant: str) -> ResultTable:
     """How often each method succeeds, its errors, and what it breaks."""
     lines = []
-    for method in METHODS:
+    for method in EVERY:
         for task in scene_names():
             some = [r for r in rows if r['method'] == method and r['task'] == task]
             if some:
@@ -116,7 +128,7 @@ def _paired(rows: Sequence[Row], plant: str) -> ResultTable:
     """Ours against each other method on the same arms, loads and sensors."""
     ours = {_cell(row): bool(row[DECIDING]) for row in rows if row['method'] == 'ours'}
     lines = []
-    for method in METHODS:
+    for method in EVERY:
         theirs = {_cell(row): bool(row[DECIDING]) for row in rows if row['method'] == method}
         both = [cell for cell in theirs if cell in ours]
         if method == 'ours' or not both:
@@ -136,7 +148,7 @@ def _cell(row: Row) -> tuple[object, ...]:
 def _violations(rows: Sequence[Row]) -> ResultTable:
     """Count what certificates promised, and what was kept of it."""
     lines = []
-    for name, method in METHODS.items():
+    for name, method in EVERY.items():
         some = [row for row in rows if row['method'] == name]
         if not method.is_certified or not some:
             continue
