@@ -19,6 +19,7 @@ MODULES = {
     'table3': ('stacking.table3', 'stacking.table3_text', 'stacking.table3_shown'),
     'table4': ('stacking.table4', 'stacking.table4', 'stacking.table4'),
     'table5': ('stacking.table5', 'stacking.table5_text', 'stacking.table5_shown'),
+    'figures5-12': ('stacking.figures', 'stacking.figures', 'stacking.figures'),
     'digit': ('digit', 'digit_text', 'digit_text'),
     'excitation': ('excitation', 'excitation_text', 'excitation_text'),
     'kinematics': ('kinematics', 'kinematics', 'kinematics'),

@@ -12,6 +12,7 @@ NAMES = {
     'table3': 'Table III: eleven methods stack dumbbells they do not know',
     'table4': 'Table IV: condition numbers of torque and momentum regressors',
     'table5': 'Table V, figures 5 to 10: what four plans teach about a dumbbell',
+    'figures5-12': 'Figures 5 to 12: what plans teach, and how every method tracks',
     'digit': 'Tables I to IV: legs with closed loops, identified, predicted and tracked',
     'excitation': 'Motions under contact constraints, and what signals and regressions do',
     'kinematics': 'Geometry from noisy poses: how many, and random or D-optimal ones',

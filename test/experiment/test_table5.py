@@ -16,7 +16,12 @@ HISTORY = table5.MassHistory((0.0, 2.0), (1.0, 1.8), (3.0, 2.1), (5.0, 2.2))
 def made_up(spec, **columns):
     row = {**spec.columns, 'status': 'ok', 'condition': 20.0, 'mass_history': HISTORY.as_text()}
     for label in LABELS:
-        row |= {f'true_{label}': 1.0, f'lower_{label}': 0.5, f'upper_{label}': 1.5}
+        row |= {
+            f'true_{label}': 1.0,
+            f'nominal_{label}': 1.1,
+            f'lower_{label}': 0.5,
+            f'upper_{label}': 1.5,
+        }
     return row | columns
 
 
@@ -52,10 +57,34 @@ def test_the_page_shows_the_mass_of_each_load_over_time():
     rows = [made_up(each, truth_inside=True) for each in table5.trials(QUICK)]
     experiment = experiment_named('table5')
     assert experiment.answer(rows)[0] == '4 of 4 bounds contain the truth.'
-    (section,) = experiment.sections(rows)
+    section, *intervals = experiment.sections(rows)
+    assert [each.heading for each in intervals] == [
+        'Figure 6: dumbbell_4lb',
+        'Figure 10: dumbbell_8lb',
+    ]
+    assert intervals[0].bars.lower.shape == (2, 10)
+    assert (intervals[0].bars.truth == 1.0).all()
     assert [plot.title for plot in section.plots] == [
         'mass with dumbbell_4lb',
         'mass with dumbbell_8lb',
     ]
     assert [line.name for line in section.plots[0].lines] == ['ours', 'random', 'truth']
     assert section.plots[0].bands[0].lower.tolist() == [1.8, 1.8]
+
+
+def test_all_figures_are_on_one_page():
+    experiment = experiment_named('figures5-12')
+    rows = []
+    for each in experiment.trials(QUICK):
+        if each.experiment == table5.NAME:
+            rows.append(made_up(each, truth_inside=True))
+            continue
+        history = '[0.0, 0.01]'
+        columns = {'error_history': history, 'torque_history': history, 'bound_rad': 0.03}
+        rows.append({**each.columns, 'status': 'ok', **columns})
+    keys = {each.key for each in experiment.trials(QUICK)}
+    assert all(t.needs is None or t.needs.key in keys for t in experiment.trials(QUICK))
+    headings = ' '.join(each.heading for each in experiment.sections(rows))
+    for number in (5, 6, 10, 11, 12):  # 7 to 9 are of the loads that --quick leaves out
+        assert f'Figure {number}:' in headings
+    assert experiment.tables(rows)[0].heading.startswith('Condition number of Y')

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from safe_sysid.experiment.stacking.table3 import LOADS
 from safe_sysid.experiment.stacking.table5 import METHODS, MassHistory
 from safe_sysid.experiment.trial import Row
-from safe_sysid.report.html_page import Band, Line, Plot, Section
+from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.report.html_page import Band, Bars, Line, Plot, Section
+
+WIDE_FIRST = ('random', 'ours')
 
 
 def answer(rows: Sequence[Row]) -> tuple[str, str]:
@@ -33,7 +37,26 @@ def sections(rows: Sequence[Row]) -> list[Section]:
         for load in dict.fromkeys(str(row['load']) for row in rows)
     )
     lead = 'Of the end effector with the load: what is guaranteed, the estimate, and the truth.'
-    return [Section('Mass over time', lead, plots)]
+    return [Section('Figure 5: mass over time', lead, plots), *_intervals(rows)]
+
+
+def _intervals(rows: Sequence[Row]) -> list[Section]:
+    """Return figures 6 to 10: the ten parameters of each load, of its first arm."""
+    found = []
+    for number, load in enumerate(LOADS, 6):
+        of = {r['method']: r for r in rows if r['load'] == load and r['number'] == 0}
+        if set(of) != set(METHODS):
+            continue
+        lower, nominal, upper, true = (
+            np.array([[float(str(of[m][f'{kind}_{x}'])) for x in LABELS] for m in WIDE_FIRST])
+            for kind in ('lower', 'nominal', 'upper', 'true')
+        )
+        words = ('random plans', 'plans that teach', 'nominal')
+        time = np.array([0.0, 1.0])
+        bars = Bars(LABELS, UNITS, time, lower, nominal, upper, true[0], words)
+        lead = 'What is guaranteed of the end effector with the load after four plans.'
+        found.append(Section(f'Figure {number}: {load}', lead, bars=bars))
+    return found
 
 
 def _mass(rows: Sequence[Row], load: str) -> Plot:
