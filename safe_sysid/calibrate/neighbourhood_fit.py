@@ -71,8 +71,8 @@ class NeighbourhoodFit:
 
     x: Array  # (p,)
     cost: float
-    path: Array  # (iterations + 1, p) the description first
-    solved: bool  # whether Ipopt was content, not at the end of its iterations
+    path: Array  # (iterations + 1, p) from the description to x
+    solved: bool  # whether Ipopt was content; else x is the best on its way
 
 
 def neighbourhood_fit(
@@ -103,9 +103,12 @@ def neighbourhood_fit(
         solver.add_option(option, value)
     problem.solver = solver
     v, information = solver.solve(problem.start)
-    x = problem.parameters(v)
-    path = np.array([near.described, *problem.path, x])
-    return NeighbourhoodFit(x, data.cost(x), path, int(information['status']) in CONTENT)
+    solved = int(information['status']) in CONTENT
+    path = [near.described, *problem.path, problem.parameters(v)]
+    if not solved:  # Ipopt may be lost where nothing pulls; the best that it came by counts
+        costs = [data.cost(x) if near.contains(x) else np.inf for x in path]
+        path = path[: int(np.argmin(costs)) + 1]
+    return NeighbourhoodFit(path[-1], data.cost(path[-1]), np.array(path), solved)
 
 
 def deviations(phi: Array, described: Array) -> Array:

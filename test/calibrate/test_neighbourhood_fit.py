@@ -126,6 +126,17 @@ def test_without_radii_exact_rows_give_the_bodies_back():
     np.testing.assert_array_equal(found.path[-1], found.x)
 
 
+@pytest.mark.parametrize('iterations', [1, 3, 6])
+def test_a_fit_that_is_stopped_gives_the_best_on_its_way_that_is_allowed(iterations):
+    y0, data = problem(1)
+    near = Neighbourhood(BODIES, parameters(y0), (0.1, 0.02, 0.05, 0.2), NONNEGATIVE)
+    found = neighbourhood_fit(data, near, iterations)
+    assert not found.solved
+    assert near.contains(found.x)
+    assert found.cost == min(data.cost(x) for x in found.path if near.contains(x))
+    assert found.cost <= data.cost(near.described)
+
+
 def test_a_description_without_inertia_is_refused():
     x0 = parameters(described(np.random.default_rng(0)))
     x0[4:10] = 0.0
