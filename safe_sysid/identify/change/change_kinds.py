@@ -1,0 +1,79 @@
+"""What may have happened to a payload, as columns that a change of rows is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.identify.observation import Observation
+
+TOLD_APART = 10.0  # difference of scores below which both are said
+
+
+class Kind(Enum):
+    """What happened."""
+
+    PICKED = 'picked'  # more mass than before
+    DROPPED = 'dropped'  # less
+    SLIPPED = 'slipped'  # the same mass elsewhere
+    TOUCHED = 'touched'  # a force from outside
+    DRIVE = 'drive'  # one joint alone: its sensor, drive or friction
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Rows of the windows since a change, and what explains the torque of each."""
+
+    rows: Observation
+    pushes: Array  # (m, 3) impulse in the rows of 1 N at the tip along every axis of the base
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A kind of change, how well it explains the rows, and what it takes for it."""
+
+    kind: Kind
+    score: float  # twice the log of the likelihood gained, less what its parameters cost
+    change: tuple[float, ...]  # m, mc of a load; f [N] of a force; torque [N m] of a drive
+
+
+def gain(D: Array, S: Array, e: Array) -> tuple[float, Array]:
+    """Twice the log of the likelihood that D x in place of 0 gains, e ~ N(D x, S); and x.
+
+    Without a change it is chi squared, one degree of freedom for each independent column of D.
+    """
+    factor = np.linalg.cholesky(S)
+    white_D, white_e = np.linalg.solve(factor, D), np.linalg.solve(factor, e)
+    size = np.maximum(np.linalg.norm(white_D, axis=0), 1e-300)
+    x = np.linalg.lstsq(white_D / size, white_e, rcond=1e-9)[0]
+    explained = (white_D / size) @ x
+    return float(explained @ explained), x / size
+
+
+def load_columns(rows: Observation) -> Array:
+    """Columns of mass and of mass times centre."""
+    return rows.Y_e[:, :4]
+
+
+def explanations(windows: Windows, S: Array, e: Array) -> tuple[Explanation, ...]:
+    """Kinds that explain the residuals e about equally well, the best first."""
+    rows, cost = windows.rows, float(np.log(len(e)))
+    found = []
+    scored, load = gain(load_columns(rows), S, e)
+    kind = Kind.PICKED if load[0] > 0.0 else Kind.DROPPED
+    found.append(Explanation(kind, scored - 4 * cost, tuple(load)))
+    scored, slip = gain(rows.Y_e[:, 1:4], S, e)
+    found.append(Explanation(Kind.SLIPPED, scored - 3 * cost, (0.0, *slip)))
+    scored, force = gain(windows.pushes, S, e)
+    found.append(Explanation(Kind.TOUCHED, scored - 3 * cost, tuple(force)))
+    joints = np.unique(rows.joint)
+    length = rows.end - rows.start
+    drives = [gain(np.where(rows.joint == j, length, 0.0)[:, None], S, e) for j in joints]
+    best, torque = max(drives, key=lambda each: each[0])
+    score = best - cost - 2.0 * float(np.log(len(joints)))
+    found.append(Explanation(Kind.DRIVE, score, tuple(torque)))
+    ranked = sorted(found, key=lambda each: -each.score)
+    return tuple(each for each in ranked if each.score > ranked[0].score - TOLD_APART)

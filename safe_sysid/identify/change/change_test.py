@@ -1,0 +1,195 @@
+"""Statistical test, on every window, whether what the arm holds is still the same.
+
+For each of some numbers L of windows back, the belief of L windows ago predicts the rows since.
+What they gain by a change of mass and of mass times centre is chi squared with 4 degrees of
+freedom while nothing has changed (generalised likelihood ratio). The alarm is raised above the
+quantile that keeps the rate of false alarms below the one stated, all L and all windows of an
+hour counted.
+
+That rate is statistics and no guarantee. It holds if
+  - errors of sensors are new with every sample, or a gain of each joint that lasts,
+  - torque that no model has is not larger than `unmodelled_torque`, nor lasts longer than
+    `correlation_time`, in deviation and in the mean,
+  - theta_r and the gains move by no more than `drift`.
+A contradiction of the rows (`contradiction.py`) is the alarm without false ones; it sees less.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from scipy.stats import chi2
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.external_torque import tip_jacobian
+from safe_sysid.config import NotNegative, Positive, Range, Settings
+from safe_sysid.identify.change.change_kinds import (
+    Explanation,
+    Windows,
+    explanations,
+    gain,
+    load_columns,
+)
+from safe_sysid.identify.change.impulse_noise import (
+    impulse_covariance,
+    lasting_variance,
+    sensor_variance,
+)
+from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.identify.observation import Observation, stacked
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+
+LAGS = (1, 2, 3, 5, 8, 12, 20)  # windows back that the test looks at
+MOST = max(LAGS)
+LOAD = 4  # degrees of freedom of a change of mass and mass times centre
+LEAST_WEIGHT = 0.001  # of a moment of the event that is left out of its interval
+
+
+@dataclass(frozen=True)
+class ChangeSettings(Settings):
+    """What is expected of an arm whose payload has not changed."""
+
+    false_alarms: Positive = 0.001  # [1/h] at most, while the assumptions hold
+    unmodelled_torque: NotNegative = 0.3  # [N m] deviation of what no model has
+    correlation_time: Positive = 0.05  # [s] that it lasts
+    torque_gain: Annotated[float, Range(at_least=0.0, less_than=1.0)] = 0.025  # error that lasts
+    drift: NotNegative = 0.01  # share of its uncertainty that theta_r may move in a second
+
+
+@dataclass(frozen=True)
+class Change:
+    """What was noticed, when, and what it may have been."""
+
+    noticed: float  # [s] end of the window that showed it
+    after: float  # [s] it happened after this
+    before: float  # [s] and before this
+    statistic: float
+    threshold: float
+    explanations: tuple[Explanation, ...]  # that explain it about equally well, the best first
+
+    def __str__(self) -> str:
+        kinds = ' or '.join(each.kind.value for each in self.explanations)
+        return (
+            f'{kinds}, between {self.after:.2f} s and {self.before:.2f} s, noticed at '
+            f'{self.noticed:.2f} s ({self.statistic:.0f} where {self.threshold:.0f} is an alarm)'
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Window:
+    rows: Observation
+    pushes: Array
+    H: Array
+    believed: SharedPosterior  # before it
+
+
+class ChangeTest:
+    """Takes the rows of every window; says when what is held has changed."""
+
+    def __init__(
+        self, model: RobotModel, prior: ParameterEstimate, samples: int, settings: ChangeSettings
+    ) -> None:
+        """Begin with the prior; `samples` are those of a window."""
+        self._model, self._samples, self._settings = model, samples, settings
+        rest = prior.bounds[prior.layout.rest]
+        gains = np.full(model.n, settings.torque_gain)
+        self._belief = SharedPosterior.before(prior.end_effector_bounds, rest, gains)
+        self._windows: deque[_Window] = deque(maxlen=MOST)
+        self._change: Change | None = None
+
+    @property
+    def belief(self) -> SharedPosterior:
+        """What is believed now; after a change, what was believed before it."""
+        return self._belief
+
+    def threshold(self, window: float) -> float:
+        """Statistic above which windows of some seconds raise the alarm."""
+        tests = 3600.0 / window * len(LAGS)  # in an hour
+        return float(chi2.isf(self._settings.false_alarms / tests, LOAD))
+
+    def add(self, rows: Observation, position: Array) -> Change | None:
+        """Take the rows of a window and the pose in its middle; the change, if there is one.
+
+        After a change it is given again and nothing is learnt, until `new_payload`.
+        """
+        if self._change is not None:
+            return self._change
+        length = float(rows.end[0] - rows.start[0])
+        believed = self._belief.drifted(self._settings.drift * np.sqrt(length))
+        jacobian = tip_jacobian(self._model, position)[:3]
+        pushes = -length * jacobian.T[rows.joint]
+        self._windows.append(_Window(rows, pushes, believed.row_matrix(rows), believed))
+        self._change = self._noticed(length)
+        if self._change is None:
+            lasting = lasting_variance(
+                length, self._settings.unmodelled_torque, self._settings.correlation_time
+            )
+            noise = np.diag(sensor_variance(rows, self._samples) + lasting)
+            self._belief = believed.updated(self._windows[-1].H, rows.b, noise)
+        return self._change
+
+    def new_payload(self, body: Interval) -> None:
+        """Another body is in hand, within these bounds; the arm is the one that is known."""
+        self._belief = self._belief.with_body(body)
+        self._windows.clear()
+        self._change = None
+
+    def _noticed(self, length: float) -> Change | None:
+        """Return the change that rows of the last windows tell of, if they do."""
+        threshold = self.threshold(length)
+        lags = [lag for lag in LAGS if lag <= len(self._windows)]
+        statistics = [self._statistic(lag) for lag in lags]
+        if max(statistics) <= threshold:
+            return None
+        every = np.array([self._statistic(lag + 1) for lag in range(len(self._windows))])
+        best = int(np.argmax(every)) + 1
+        after, before = self._located(every)
+        since, S, e = self._residual(best)
+        self._belief = self._windows[-best].believed
+        return Change(
+            float(self._windows[-1].rows.end[0]),
+            after,
+            before,
+            float(every[best - 1]),
+            threshold,
+            explanations(since, S, e),
+        )
+
+    def _statistic(self, lag: int) -> float:
+        since, S, e = self._residual(lag)
+        return gain(load_columns(since.rows), S, e)[0]
+
+    def _residual(self, lag: int) -> tuple[Windows, Array, Array]:
+        """Rows of the last windows, what belief of then says of them wrongly, its covariance."""
+        windows = list(self._windows)[-lag:]
+        rows = stacked([each.rows for each in windows])
+        H = np.concatenate([each.H for each in windows])
+        belief = windows[0].believed
+        spans = [(float(each.rows.start[0]), float(each.rows.end[0])) for each in windows]
+        shared = impulse_covariance(
+            spans, self._settings.unmodelled_torque, self._settings.correlation_time
+        )
+        number = np.repeat(np.arange(lag), [len(each.rows) for each in windows])
+        same = rows.joint[:, None] == rows.joint[None, :]
+        S = H @ belief.covariance @ H.T + np.where(same, shared[np.ix_(number, number)], 0.0)
+        S[np.diag_indices(len(S))] += sensor_variance(rows, self._samples)
+        pushes = np.concatenate([each.pushes for each in windows])
+        return Windows(rows, pushes), S, rows.b - H @ belief.mean
+
+    def _located(self, every: Array) -> tuple[float, float]:
+        """Return times [s] between which it was, from what each number of windows back gains.
+
+        The window before may have had a part of it that was too short to tell.
+        """
+        weight = np.exp(0.5 * (every - every.max()))
+        ranked = np.argsort(-weight)
+        total = np.cumsum(weight[ranked]) / weight.sum()
+        kept = ranked[: int(np.searchsorted(total, 1.0 - LEAST_WEIGHT)) + 1]
+        windows = list(self._windows)[::-1]
+        first = windows[min(int(kept.max()) + 1, len(windows) - 1)]
+        return float(first.rows.start[0]), float(windows[int(kept.min())].rows.end[0])
