@@ -7,6 +7,7 @@ from collections.abc import Callable
 from safe_sysid.bench import (
     arms,
     calibrate,
+    changes,
     constrained,
     excite,
     falsify,
@@ -25,7 +26,7 @@ from safe_sysid.versions import cpu_count, versions
 
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
-    *(identifiability, falsify, constrained, recordings, arms),
+    *(identifiability, falsify, constrained, recordings, arms, changes),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

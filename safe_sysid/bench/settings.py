@@ -22,6 +22,7 @@ MEMBERS = (
     'constrained',
     'recordings',
     'arms',
+    'changes',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 

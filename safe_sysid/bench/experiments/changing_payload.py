@@ -51,9 +51,9 @@ class Motion:
     errors: Array  # (N, n) of sensors, in shares of the promise
     way: Array  # (3,) direction in which something slips or pushes
 
-    def log(self, first: int, event: Event | None = None) -> JointLog:
+    def log(self, first: int, event: Event | None = None, last: int | None = None) -> JointLog:
         """Return what is measured from a sample on, after which the event happens at once."""
-        part = slice(first, None)
+        part = slice(first, last)
         torque = self.torque[part].copy()
         if event is not None:
             torque[1:] += self._added(event, part)[1:]

@@ -101,6 +101,7 @@ class ChangeTest:
         self._belief = SharedPosterior.before(prior.end_effector_bounds, rest, gains)
         self._windows: deque[_Window] = deque(maxlen=MOST)
         self._change: Change | None = None
+        self.statistic = 0.0  # of the last window; above `threshold` it is a change
 
     @property
     def belief(self) -> SharedPosterior:
@@ -144,7 +145,8 @@ class ChangeTest:
         threshold = self.threshold(length)
         lags = [lag for lag in LAGS if lag <= len(self._windows)]
         statistics = [self._statistic(lag) for lag in lags]
-        if max(statistics) <= threshold:
+        self.statistic = max(statistics)
+        if self.statistic <= threshold:
             return None
         every = np.array([self._statistic(lag + 1) for lag in range(len(self._windows))])
         best = int(np.argmax(every)) + 1

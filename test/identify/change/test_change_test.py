@@ -17,7 +17,6 @@ from safe_sysid.identify.change.change_kinds import Kind, gain
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.impulse_noise import impulse_covariance, lasting_variance
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
-from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.simulate.excited_motion import true_torque
 
 AT = 2000  # sample at which something happens
@@ -34,9 +33,7 @@ def motion():
 @pytest.fixture(scope='module')
 def before(motion):
     """Windows until something happens."""
-    log = motion.log(0)
-    part = JointLog(*(x[: AT + 1] for x in (log.stamp, log.position, log.velocity, log.torque)))
-    return list(windows_of(motion, part))
+    return list(windows_of(motion, motion.log(0, last=AT + 1)))
 
 
 def change_of(motion, before, event):
