@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.linear_programs import Ending
 from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
@@ -21,6 +22,7 @@ from safe_sysid.identify.observation import Observation, packed
 from safe_sysid.identify.payload_estimator import Solution, SolveSettings
 from safe_sysid.identify.solves import SolverProcessError, Solves
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.inertia import LABELS as INERTIAL
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -89,7 +91,7 @@ class OnlineIdentifier:
     """Learns what the arm holds from one measurement after the other.
 
     `step` returns the same object until the estimate improves. Between two calls of
-    `new_payload` bounds only shrink.
+    `new_payload` or `change` bounds only shrink.
     """
 
     def __init__(
@@ -205,6 +207,49 @@ class OnlineIdentifier:
         self._estimate = self._prior
         self._solves.new_payload(until)
         self._start_episode()
+
+    def change(self, after: int, before: int, held: HeldNext) -> None:
+        """Take note that between two stamps [ns] what is held has become another body.
+
+        Windows that ended by the first are of the body of then; with `remembered_payloads` they
+        tell of the arm still. Windows that begin at the second or later are of the next one, those
+        that were taken before this call too; `held` is all else that is known of it. Windows in
+        between are of neither. After a fault it is what `new_payload` is, with the wider prior.
+        """
+        if after > before:
+            raise ConfigError(
+                f'the change is said to be after {after} ns and before {before} ns; the first has '
+                'to be at most the second'
+            )
+        if not self._prior.end_effector_bounds.contains(held.bounds):
+            i = int(np.argmin(self._within_prior(held)))
+            raise ConfigError(
+                f'{INERTIAL[i]} of what may be held next is {held.bounds.lower[i]:.6g} to '
+                f'{held.bounds.upper[i]:.6g}, beyond the prior, which is '
+                f'{self._prior.end_effector_bounds.lower[i]:.6g} to '
+                f'{self._prior.end_effector_bounds.upper[i]:.6g}; errors of rows are known for '
+                'bodies within the prior'
+            )
+        if self._fault is not None:
+            self.new_payload(before)
+            return
+        for part in self._closed:
+            self._add(part)
+        self._closed.clear()
+        origin = self._first
+        self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
+        self._waiting, self._solution = False, None
+        last, place = self._prior, self._model.layout.end_effector
+        theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()
+        theta[place] = held.nominal
+        lower[place], upper[place] = held.bounds.lower, held.bounds.upper
+        self._estimate = ParameterEstimate(last.layout, theta, Interval(lower, upper))
+
+    def _within_prior(self, held: HeldNext) -> AnyArray:
+        """Say of each entry of theta_e whether the prior contains what may be held next."""
+        prior = self._prior.end_effector_bounds
+        inside: AnyArray = (prior.lower <= held.bounds.lower) & (held.bounds.upper <= prior.upper)
+        return inside
 
     def close(self) -> None:
         """End what runs in the background."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import Count, Natural, OneOf, Positive, Settings
+from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.contradiction import Contradiction
 from safe_sysid.identify.earlier_payloads import SAME_ARM, EarlierPayloads
 from safe_sysid.identify.linear_programs import Budget, Ending
@@ -67,6 +68,7 @@ class PayloadEstimator:
         self._theta_r = prior.theta[prior.layout.rest]
         self._settings = settings
         self._earlier = EarlierPayloads(settings.remembered_payloads)
+        self._since = -np.inf  # [s] rows of windows that began before are of no payload
         self._reset()
 
     def new_payload(self, until: float | None) -> None:
@@ -78,10 +80,30 @@ class PayloadEstimator:
             self._earlier.forget()
         else:
             share = self._settings.row_budget // EARLIER_SHARE
-            rows = self._buffer.best(share, until)
-            if rows is not None:
-                self._earlier.remember(rows, self._prior.end_effector_bounds)
+            self._remember(share, until)
+        self._since = -np.inf
         self._reset()
+
+    def change(self, after: float, before: float, held: HeldNext) -> None:
+        """Give rows that ended by `after` [s] to the payload of then, later ones to the next.
+
+        Those are of windows that began at `before` [s] or later.
+
+        Windows that touch what is between are of neither, those that come later too.
+        """
+        later = self._buffer.begun(before)
+        self._remember(self._settings.row_budget // EARLIER_SHARE, after)
+        self._since = before
+        self._reset()
+        self._bounds, self._theta_e = held.bounds, held.nominal
+        if later is not None:
+            self.add(later)
+
+    def _remember(self, share: int, until: float) -> None:
+        """Keep rows that ended by a time [s], for what they tell of the arm."""
+        rows = self._buffer.best(share, until)
+        if rows is not None:
+            self._earlier.remember(rows, self._prior.end_effector_bounds)
 
     def _reset(self) -> None:
         """Back to the prior: a new payload, or rows that contradict each other."""
@@ -94,7 +116,9 @@ class PayloadEstimator:
         self._theta_e = self._prior.end_effector
 
     def add(self, rows: Observation) -> None:
-        """Take the rows of one window."""
+        """Take the rows of a window."""
+        if rows.start.min() < self._since:
+            return
         self._signal_check.add_rows(rows)
         self._buffer.add(rows)
 

@@ -50,6 +50,14 @@ class RowBuffer:
         chosen = np.sort(useful[np.argsort(-known, kind='stable')[:count]])
         return whole.rows(chosen)
 
+    def begun(self, since: float) -> Observation | None:
+        """Rows of windows that began at a time [s] or later."""
+        if not self._parts:
+            return None
+        whole = stacked(self._parts)
+        chosen = whole.start >= since
+        return whole.rows(chosen) if chosen.any() else None
+
     def weigh(self, weight: Array) -> None:
         """How much each of `rows()` mattered to the bounds found with them."""
         if weight.shape != (len(self),):

@@ -8,6 +8,7 @@ import socket
 from typing import Protocol
 
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.observation import Observation, packed, unpacked
 from safe_sysid.identify.payload_estimator import PayloadEstimator, Solution, SolveSettings
 from safe_sysid.model.parameters import ParameterEstimate
@@ -40,6 +41,9 @@ class Solves(Protocol):
 
     def new_payload(self, until: float | None) -> None:
         """Forget everything asked for, and all rows but of the arm those by a time [s], if any."""
+
+    def change(self, after: float, before: float, held: HeldNext) -> None:
+        """Forget everything asked for; rows from a time [s] on are of another payload."""
 
     def close(self) -> None:
         """Release what is held."""
@@ -77,6 +81,11 @@ class SolvesAtOnce:
     def new_payload(self, until: float | None) -> None:
         """Forget all rows but of the arm those by a time [s], if any."""
         self._estimator.new_payload(until)
+        self._solution = None
+
+    def change(self, after: float, before: float, held: HeldNext) -> None:
+        """Forget the solution; rows from a time [s] on are of another payload."""
+        self._estimator.change(after, before, held)
         self._solution = None
 
     def close(self) -> None:
@@ -140,6 +149,11 @@ class SolvesInBackground:
         self._episode += 1
         self._send(pickle.dumps(('new_payload', until)))
 
+    def change(self, after: float, before: float, held: HeldNext) -> None:
+        """Forget everything asked for; rows from a time [s] on are of another payload."""
+        self._episode += 1
+        self._send(pickle.dumps(('change', after, before, held)))
+
     def close(self) -> None:
         """End the process."""
         self._worker.close()
@@ -183,8 +197,8 @@ def serve(connection: socket.socket) -> None:
             estimator = PayloadEstimator(*content)
         elif estimator is None:
             return
-        elif kind == 'new_payload':
-            estimator.new_payload(*content)
+        elif kind != 'solve':
+            getattr(estimator, kind)(*content)
         else:
             try:
                 connection.send(pickle.dumps((content[0], estimator.solve())))

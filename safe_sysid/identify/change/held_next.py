@@ -1,0 +1,106 @@
+"""What may be held after a change, as bounds on theta_e: a library of payloads, or nothing.
+
+A payload that is not held quite where its file says is moved as a whole: none of its points is
+farther than s from where it would be, if it is displaced by d and turned by no more than a about
+the origin of its frame, s = d + 2 r sin(a / 2), and its shapes are within r of that origin. With
+S_ij the integral of x_i x_j over its mass,
+
+    |change of m c_i| <= m s,   |change of S_ij| <= s (sqrt(m S_ii) + sqrt(m S_jj)) + m s^2,
+
+the second by Cauchy and Schwarz, and I_xx = S_yy + S_zz, I_xy = -S_xy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import NotNegative, Settings
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.inertia import from_mass_com_inertia, moved, symmetric
+from safe_sysid.model.payload import Payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+
+ROUNDING = 1e-12  # share by which bounds are wider than computed
+
+
+@dataclass(frozen=True)
+class GraspError(Settings):
+    """How far from its place in its file a payload may be held."""
+
+    displaced: NotNegative = 0.01  # [m]
+    turned: NotNegative = 0.0873  # [rad], about the origin of its frame
+    weight: NotNegative = 0.02  # share by which all its masses may be off
+
+
+@dataclass(frozen=True, eq=False)
+class HeldNext:
+    """Bounds on theta_e after a change, and a body inside them."""
+
+    bounds: Interval  # (10,)
+    nominal: Array  # (10,)
+
+
+def from_library(
+    model: RobotModel, payloads: Sequence[Payload], error: GraspError, own: Interval
+) -> HeldNext:
+    """Any of these payloads, or none of them.
+
+    `own` are bounds on theta_e of the empty hand; `model` is the arm with that hand.
+    """
+    bodies = [Interval(np.zeros(10), np.zeros(10))]
+    bodies += [body_bounds(model, payload, error) for payload in payloads]
+    lower = np.min([body.lower for body in bodies], axis=0)
+    upper = np.max([body.upper for body in bodies], axis=0)
+    bounds = own + Interval(lower, upper)
+    empty = model.theta[model.layout.end_effector]
+    held = [placed(model, payload) for payload in payloads]
+    nominal = empty + np.mean([np.zeros(10), *held], axis=0)  # of bodies, so it is one
+    if not bounds.contains(nominal):
+        raise ConfigError(
+            'the bounds on the empty hand do not contain the hand of the model: '
+            f'{own.lower.tolist()} to {own.upper.tolist()}, and {empty.tolist()}'
+        )
+    return HeldNext(bounds, nominal)
+
+
+def placed(model: RobotModel, payload: Payload) -> Array:
+    """Ten parameters of a payload in the frame of theta_e, held where its file says."""
+    R, p = _pose(model, payload)
+    body = from_mass_com_inertia(np.array(payload.mass), payload.com, payload.inertia)
+    return moved(body, R, p)
+
+
+def body_bounds(model: RobotModel, payload: Payload, error: GraspError) -> Interval:
+    """Bounds on these ten parameters, for every way of holding it that is allowed for."""
+    body = placed(model, payload)
+    ends = [np.array(end) for each in payload.shapes.values() for end in (each.a, each.b)]
+    radii = [each.radius for each in payload.shapes.values() for _ in range(2)]
+    reach = max(float(np.linalg.norm(end)) + r for end, r in zip(ends, radii, strict=True))
+    way = error.displaced + 2.0 * reach * np.sin(0.5 * min(error.turned, np.pi))
+    radius = _change(body, way)
+    radius = radius + error.weight * (np.abs(body) + radius)
+    return Interval.from_center_radius(body, radius + ROUNDING * (np.abs(body) + radius))
+
+
+def _change(body: Array, way: float) -> Array:
+    """Largest change of ten parameters of a body whose points move by a way at most."""
+    mass = float(body[0])
+    inertia = symmetric(body[4:])
+    second = 0.5 * np.trace(inertia) - np.diag(inertia)  # S_ii
+    size = np.sqrt(mass * np.maximum(second, 0.0))
+    change = way * (size[:, None] + size[None, :]) + mass * way**2
+    x, y, z = np.diag(change)
+    moments = [y + z, change[0, 1], x + z, change[0, 2], change[1, 2], x + y]
+    return np.array([0.0, *(mass * way,) * 3, *moments])
+
+
+def _pose(model: RobotModel, payload: Payload) -> tuple[Array, Array]:
+    """Rotation and origin of the payload frame in the frame of theta_e."""
+    link, R, p = payload.placed_on(model.name)
+    frame = model.frames[link]
+    return frame.R @ R, frame.R @ p + frame.p
