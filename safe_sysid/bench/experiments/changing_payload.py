@@ -85,18 +85,18 @@ class Motion:
 
 
 def random_motion(
-    rng: np.random.Generator, robot: str, seconds: float, unmodelled: float
+    rng: np.random.Generator,
+    robot: str,
+    seconds: float,
+    unmodelled: float,
+    load: Array | None = None,
 ) -> Motion:
-    """Return a motion of an arm within 5 % of its description, with a load of 0.5 to 3 kg."""
+    """Return a motion of an arm within 5 % of its description, with this load or 0.5 to 3 kg."""
     nominal = RobotModel.named(robot)
     theta = nominal.theta.copy()
     rest = nominal.layout.rest
     theta[rest] *= 1.0 + 0.999 * PARAMETER_RATIO * rng.uniform(-1.0, 1.0, len(rest))
-    mass = rng.uniform(0.5, 3.0)
-    com = np.append(rng.uniform(-0.04, 0.04, 2), rng.uniform(0.05, 0.2) * _outward(nominal))
-    theta[nominal.layout.end_effector] += from_mass_com_inertia(
-        np.array(mass), com, mass * DENSE**2 * np.eye(3)
-    )
+    theta[nominal.layout.end_effector] += _random_load(rng, nominal) if load is None else load
     truth = nominal.with_parameters(theta)
     motion = fourier_motion(rng, truth.n, seconds, PERIOD)
     torque = true_torque(truth, motion)
@@ -105,6 +105,12 @@ def random_motion(
     errors = 0.5 * lasting + 0.5 * rng.uniform(-1.0, 1.0, torque.shape)
     way = rng.normal(size=3)
     return Motion(truth, prior(nominal), motion, torque, errors, way / np.linalg.norm(way))
+
+
+def _random_load(rng: np.random.Generator, model: RobotModel) -> Array:
+    mass = rng.uniform(0.5, 3.0)
+    com = np.append(rng.uniform(-0.04, 0.04, 2), rng.uniform(0.05, 0.2) * _outward(model))
+    return from_mass_com_inertia(np.array(mass), com, mass * DENSE**2 * np.eye(3))
 
 
 def _outward(model: RobotModel) -> float:
