@@ -20,7 +20,7 @@ from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
-from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, true_torque
+from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, measured_torque
 
 PERIOD = 0.001  # [s]
 WINDOW = 50  # samples
@@ -99,7 +99,7 @@ def random_motion(
     theta[nominal.layout.end_effector] += _random_load(rng, nominal) if load is None else load
     truth = nominal.with_parameters(theta)
     motion = fourier_motion(rng, truth.n, seconds, PERIOD)
-    torque = true_torque(truth, motion)
+    torque = measured_torque(truth, motion)
     torque += _coloured(rng, torque.shape, unmodelled)
     lasting = np.broadcast_to(rng.uniform(-1.0, 1.0, truth.n), torque.shape)
     errors = 0.5 * lasting + 0.5 * rng.uniform(-1.0, 1.0, torque.shape)

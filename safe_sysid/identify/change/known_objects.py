@@ -75,7 +75,7 @@ def recognised(
     information = np.linalg.inv(belief.covariance[:BODY, :BODY])
     first = 1.0 / (np.maximum(before.radius, 1e-12) / scale) ** 2
     middle = before.center / scale
-    L = information - np.diag(first)
+    L = np.subtract(information, np.diag(first), dtype=np.float64)
     h = information @ belief.mean[:BODY] - first * middle
     unknown = _log_evidence(L, h, middle, np.diag(1.0 / first))
     scores = {NONE: np.log(none)}
