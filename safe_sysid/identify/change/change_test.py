@@ -11,7 +11,7 @@ That rate is statistics and no guarantee. It holds if
   - torque that no model has is not larger than `unmodelled_torque`, nor lasts longer than
     `correlation_time`, in deviation and in the mean,
   - theta_r and the gains move by no more than `drift`.
-A contradiction of the rows (`contradiction.py`) is the alarm without false ones; it sees less.
+`certain_change.py` has a test without false alarms, which sees less.
 """
 
 from __future__ import annotations
