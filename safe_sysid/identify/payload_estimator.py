@@ -125,6 +125,8 @@ class PayloadEstimator:
     def solve(self) -> Solution:
         """Nominal value and bounds from all rows kept."""
         begin = time.monotonic()
+        if len(self._buffer) == 0:  # all rows since a change touch it
+            return Solution(self._theta_e, self._bounds, None, None, 0, 0.0)
         rows, numbers = self._buffer.rows()
         contradiction, refusal = None, self._signal_check.verdict().refusal
         ending = Ending.ALL_DONE

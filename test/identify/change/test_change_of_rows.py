@@ -23,7 +23,7 @@ from safe_sysid.identify.online_identifier import (
     OnlineIdentifier,
 )
 from safe_sysid.identify.payload_estimator import PayloadEstimator, SolveSettings
-from safe_sysid.identify.solves import SolvesAtOnce
+from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -43,9 +43,9 @@ def motion():
     return random_motion(np.random.default_rng(4), 'two_link', 2.2, 0.0)
 
 
-def bounds_after(motion, after, before):
+def bounds_after(motion, after, before, solves=SolvesAtOnce):
     """Bounds of what is held in the end, if the change is told to be between two samples."""
-    identifier = OnlineIdentifier(motion.truth, motion.prior, SETTINGS, SolvesAtOnce)
+    identifier = OnlineIdentifier(motion.truth, motion.prior, SETTINGS, solves)
     first, then = motion.log(0, last=AT + 1), motion.log(AT, PICKED)
     for k in range(AT + 1):
         identifier.step(first[k])
@@ -54,7 +54,9 @@ def bounds_after(motion, after, before):
         identifier.step(then[k])
         if k == LATE:
             identifier.change(after * 1_000_000, before * 1_000_000, held)
-    return identifier.finish().end_effector_bounds
+    bounds = identifier.finish().end_effector_bounds
+    identifier.close()
+    return bounds
 
 
 def truths(motion):
@@ -62,9 +64,12 @@ def truths(motion):
     return body, body + motion._change(PICKED)
 
 
-def test_bounds_after_a_change_contain_the_next_body_and_not_the_last(motion):
+@pytest.mark.parametrize(
+    'solves', [SolvesAtOnce, pytest.param(SolvesInBackground, marks=pytest.mark.slow)]
+)
+def test_bounds_after_a_change_contain_the_next_body_and_not_the_last(motion, solves):
     last, after = truths(motion)
-    bounds = bounds_after(motion, AT - 30, AT + 30)
+    bounds = bounds_after(motion, AT - 30, AT + 30, solves)
     assert bounds.contains(after)
     assert not bounds.contains(last)
 
@@ -101,6 +106,27 @@ def test_windows_that_touch_a_change_are_of_neither_body_whenever_they_come(moti
     estimator.new_payload(None)
     estimator.add(rows([0.0]))  # time has begun again
     assert len(estimator._buffer) == 1
+
+
+def test_a_solution_for_the_body_of_before_is_not_taken_for_the_next(motion):
+    identifier = OnlineIdentifier(motion.truth, motion.prior, SETTINGS, SolvesAtOnce)
+    log = motion.log(0)
+    for k in range(len(log)):
+        identifier.step(log[k])
+        if identifier._waiting:
+            break
+    box = motion.prior.end_effector_bounds
+    held = HeldNext(Interval(box.lower, 0.98 * box.upper), 0.1 * box.center)
+    identifier.change(int(log.stamp[k]), int(log.stamp[k]) + 700_000_000, held)
+    for later in range(k + 1, k + 650):  # a solve of no rows is among what is done here
+        estimate = identifier.step(log[later])
+    np.testing.assert_array_equal(estimate.end_effector_bounds.upper, held.bounds.upper)
+    np.testing.assert_array_equal(estimate.end_effector, held.nominal)
+    for later in range(k + 650, len(log)):
+        identifier.step(log[later])
+    bounds = identifier.finish().end_effector_bounds
+    assert bounds.contains(truths(motion)[0])
+    assert bounds.radius[0] < held.bounds.radius[0]
 
 
 def test_what_may_be_held_next_lies_in_the_prior(motion):
