@@ -22,7 +22,7 @@ help:
 	@echo 'make test-slow     run what else has to pass: loops of processes, more cases of each test'
 	@echo 'make test-nightly  run the longest tests: whole loops in real time, many more seeds'
 	@echo 'make interfaces    actions for a ROS from wheels; prints what to put on PYTHONPATH'
-	@echo 'make launch-tests  launch files under the real ros2 launch (SOURCES=folder; says which)'
+	@echo 'make launch-tests  launch files and commands of the real ros2 (SOURCES=folder; says which)'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make audit   look up known vulnerabilities of every locked package'
