@@ -3,6 +3,8 @@
 import pytest
 from ros.running_loop import changed_settings, observed, running
 
+from safe_sysid.ros.watch.activation import NEEDED
+
 
 @pytest.mark.slow
 def test_a_loop_of_processes_does_what_its_services_ask(tmp_path):
@@ -17,7 +19,8 @@ def test_a_loop_of_processes_does_what_its_services_ask(tmp_path):
         assert not refused.success
         assert 'reset_fault means nothing in mode idle; allowed are' in refused.message
 
-        assert loop.call('supervisor/start').success
+        loop.wait(lambda: {*NEEDED} <= {*loop.conditions}, 'all nodes are heard')
+        loop.wait(lambda: loop.call('supervisor/start').success, 'it begins')
         loop.wait(lambda: len(plans(loop)) > 1, 'a plan that moves is followed')
         assert loop.mode == 'exciting'
 
