@@ -18,6 +18,8 @@ NEARLY_ALL = 0.98  # share of samples
 DEGREE = np.pi / 180.0
 SAME = 0.05  # of a slope
 MOVES = 0.02  # [rad/s] rms speed of a joint that tells a scale
+MANY = 3  # samples to a stamp that no logger takes at one time
+TURN = 2.0 * np.pi
 SMOOTH = 5.0  # [Hz] of velocities that are compared
 
 
@@ -54,6 +56,13 @@ def _time(recording: Recording) -> UnitFinding | None:
     period = recording.timing.period
     if PERIODS[0] <= period <= PERIODS[1]:
         return None
+    if recording.timing.duplicates > MANY * recording.timing.samples:
+        return UnitFinding(
+            'time',
+            f'{recording.timing.duplicates} samples have the stamp of the one before, and stamps '
+            f'are {period:.4g} s apart: they were written with too few digits; write more, or '
+            'leave the column out and give --rate',
+        )
     for factor, unit in ((1e-3, 'milliseconds'), (1e-6, 'microseconds'), (1e-9, 'nanoseconds')):
         if PERIODS[0] <= factor * period <= PERIODS[1]:
             return UnitFinding(
@@ -116,8 +125,16 @@ def _velocities(recording: Recording) -> UnitFinding | None:
     typical = float(np.median(scale))
     if abs(typical - 1.0) <= SAME:
         return None
+    if abs(typical / TURN - 1.0) <= SAME:
+        return UnitFinding(
+            'position',
+            f'velocities are {typical:.4g} times the slope of the positions: these are turns; '
+            f'multiply them by {TURN:.6g}, or leave the velocities out if those are wrong',
+        )
     for factor, words in (
         (1.0 / DEGREE, 'degrees per second'),
+        (30.0 / np.pi, 'turns per minute'),
+        (1.0 / TURN, 'turns per second'),
         (DEGREE, 'taken for degrees and made radians twice'),
         (-1.0, 'counted the other way round'),
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import islice
@@ -109,7 +110,9 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
     """Return lines with points in place of decimal commas; refuse commas that are both."""
     if delimiter == ',':
-        cells = lines[0].count(',') + 1
+        if '"' in lines[0]:  # spreadsheets write decimal commas so
+            return [','.join(x.replace(',', '.') for x in row) for row in csv.reader(lines)]
+        cells = max(line.count(',') + 1 for line in lines[:10])
         if columns > 1 and cells == 2 * columns:
             raise MeasurementError(
                 f'{source}: its rows have {cells} cells and its header {columns}: numbers with '

@@ -37,6 +37,9 @@ def test_a_clean_recording_has_no_finding():
         ({'position': 180 / np.pi, 'velocity': 180 / np.pi}, 'position', 'degrees'),
         ({'velocity': 180 / np.pi}, 'velocity', 'degrees per second'),
         ({'velocity': np.pi / 180}, 'velocity', 'radians twice'),
+        ({'velocity': 30 / np.pi}, 'velocity', 'turns per minute'),
+        ({'velocity': 0.5 / np.pi}, 'velocity', 'turns per second'),
+        ({'position': 0.5 / np.pi}, 'position', 'turns; multiply them by 6.28'),
         ({'velocity': -1.0}, 'velocity', 'the other way round'),
         ({'velocity': 0.0}, 'velocity', 'reports none'),
         ({'velocity': 0.5}, 'velocity', '0.5 times the slope'),
@@ -47,6 +50,16 @@ def test_what_is_wrong_is_named_and_nothing_else(given, quantity, words):
     (finding,) = unit_findings(recording(**given), LIMITS)
     assert finding.quantity == quantity
     assert words in finding.sentence
+
+
+def test_stamps_of_too_few_digits_are_not_taken_for_milliseconds():
+    few = np.repeat(np.arange(20) * 10**9, 100)
+    q = recording().position[: len(few)]
+    rows = np.tile(q, (2, 1))
+    log = recording_of('log.csv', NAMES, Samples(few, rows, None, np.ones_like(rows)), ())
+    (finding,) = unit_findings(log, LIMITS)
+    assert finding.quantity == 'time'
+    assert 'too few digits' in finding.sentence
 
 
 def test_time_and_positions_are_refused_and_velocities_remarked():

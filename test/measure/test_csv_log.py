@@ -132,8 +132,19 @@ def test_decimal_commas_are_read_between_semicolons(tmp_path):
     assert recording.timing.period == pytest.approx(0.01)
 
 
-def test_decimal_commas_between_commas_are_named(tmp_path):
-    lines = ['time,q_0,tau_0', *(f'0,{i:02d},0,5,1,25' for i in range(30))]
+def test_decimal_commas_in_quotes_are_read(tmp_path):
+    lines = ['"time","q_0","tau_0"', *(f'"0,{i:02d}","0,5","1,25"' for i in range(30))]
+    path = tmp_path / 'log.csv'
+    path.write_text('\r\n'.join(lines), encoding='utf-8')
+    recording = read_csv(path, ('a',), Columns())
+    assert recording.effort[3, 0] == 1.25
+    assert recording.timing.period == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize('first', ['0,00,', '0,'])  # a whole number has no comma
+def test_decimal_commas_between_commas_are_named(first, tmp_path):
+    rows = [f'{first}0,5,1,25', *(f'0,{i:02d},0,5,1,25' for i in range(1, 30))]
+    lines = ['time,q_0,tau_0', *rows]
     path = tmp_path / 'log.csv'
     path.write_text('\n'.join(lines), encoding='utf-8')
     with pytest.raises(MeasurementError, match='decimal commas'):

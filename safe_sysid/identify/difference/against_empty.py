@@ -104,15 +104,34 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     beyond = loaded_band.beyond(band)
     viscous = model.layout.joint_entries('Fv')
     velocity = rows.Y[:, np.arange(model.n), np.arange(model.n) + viscous.start]
+    strange = _strange_effort(problem, empty.rows)
     evidence = Evidence(
         rows, empty.rows, empty.fit, empty.delay, len(problem.empty), velocity,
-        model.layout.joint_names, _unit_doubt(problem, empty.rows), beyond,
+        model.layout.joint_names, strange.doubt(problem.unit_is_stated), beyond,
         np.concatenate([np.arange(10 * model.n), np.arange(12 * model.n, 13 * model.n)]),
         brief,
     )  # fmt: skip
-    return difference_of(
+    found = difference_of(
         evidence, problem.assumed, (problem.frame[0], empty.friction, cutoff), blocks_of_motion
     )
+    stated = strange.caution if problem.unit_is_stated else None
+    return _with_a_mass(replace(found, strange_unit=stated), problem.payload_mass)
+
+
+def _with_a_mass(found: PayloadDifference, most: float) -> PayloadDifference:
+    """Withhold a statistical interval that no body is in, or none as light as was said."""
+    bounds = found.statistical_bounds
+    if bounds is None:
+        return found
+    lower, upper = bounds.lower[0], bounds.upper[0]
+    if lower <= most and upper >= 0.0:
+        return found
+    limit = '0 kg or more' if upper < 0.0 else f'{most:g} kg or less (--payload-mass)'
+    why = (
+        f'the payload would weigh {lower:.3g} to {upper:.3g} kg, and it weighs {limit}: loaded '
+        'and empty recordings are exchanged, or the effort has another unit than in the settings'
+    )
+    return replace(found, statistical=None, withheld=why, next_recording=None)
 
 
 def empty_arm(problem: DifferenceProblem, cutoff: float) -> EmptyArm:
@@ -154,8 +173,20 @@ def _stretch(
     return stretch_of(problem.model, log, cutoff, recording, loaded=loaded, frame=problem.frame[1])
 
 
-def _unit_doubt(problem: DifferenceProblem, rows: DifferenceRows) -> str | None:
-    """Return what speaks against the sign, the order or the unit of the effort."""
+@dataclass(frozen=True)
+class _StrangeEffort:
+    """What speaks against sign and order of the effort, or only against its unit."""
+
+    error: str | None
+    caution: str | None
+
+    def doubt(self, unit_is_stated: bool) -> str | None:
+        """Return what forbids every interval."""
+        return self.error or (None if unit_is_stated else self.caution)
+
+
+def _strange_effort(problem: DifferenceProblem, rows: DifferenceRows) -> _StrangeEffort:
+    """Compare the effort of the empty arm with the description."""
     layout = problem.model.layout
     columns = FitColumns(layout, STANDING)
     plain = rows.part(np.asarray(rows.counts.all(axis=1)))
@@ -165,5 +196,5 @@ def _unit_doubt(problem: DifferenceProblem, rows: DifferenceRows) -> str | None:
     try:
         cautions = effort_check(problem.model, columns, [check_rows]).cautions()
     except EffortError as error:
-        return str(error)
-    return cautions[0] if cautions and not problem.unit_is_stated else None
+        return _StrangeEffort(str(error), None)
+    return _StrangeEffort(None, cautions[0] if cautions else None)

@@ -62,6 +62,7 @@ class PayloadDifference:
     delay: TorqueDelay  # of torques against positions
     residuals: Residuals
     next_recording: str | None  # that would halve the statistical interval of the mass
+    strange_unit: str | None = None  # of an effort whose unit was stated all the same
 
     @property
     def refused(self) -> str | None:

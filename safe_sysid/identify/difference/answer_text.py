@@ -99,12 +99,15 @@ def _guaranteed(found: PayloadDifference) -> dict[str, Any] | None:
 def caution(found: PayloadDifference) -> str | None:
     """Return what a reader has to know before believing the intervals."""
     given = found.statistical
-    if given is None or given.kappa_of_data[0] <= 2.0:
-        return None
-    return (
-        f'estimates of empty pieces are off {given.kappa_of_data[0]:.1f} times what their '
-        'residuals say: errors persist longer than a piece; record a longer or another motion'
-    )
+    said = []
+    if found.strange_unit is not None:
+        said.append(f'a unit of the effort was stated, but {found.strange_unit}')
+    if given is not None and given.kappa_of_data[0] > 2.0:
+        said.append(
+            f'estimates of empty pieces are off {given.kappa_of_data[0]:.1f} times what their '
+            'residuals say: errors persist longer than a piece; record a longer or another motion'
+        )
+    return '; '.join(said) or None
 
 
 def as_table(given: IdentifiedDifference) -> str:

@@ -123,7 +123,8 @@ def difference_of(
     rows, delay = given.rows, given.delay
     fit = shared_fit(rows, assumed.prior)
     ratio = _load_ratio(rows, fit)
-    statistical, withheld = None, given.doubt or given.brief or _load_doubt(given.names, ratio)
+    doubt = given.doubt or given.brief or _load_doubt(given.names, ratio) or _strained(given, fit)
+    statistical, withheld = None, doubt
     if withheld is None:
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
         widened = max(1.0, float(ratio.max()) / WIDENED)
@@ -237,16 +238,40 @@ def _guaranteed(given: Evidence, assumed: Assumed, blocks_of: BlocksOf) -> Guara
 
 def _load_ratio(rows: DifferenceRows, fit: SharedFit) -> Array:
     """Residuals with the payload over those without, joint by joint, beyond those of torques."""
-
-    def rms(values: Array, chosen: AnyArray) -> Array:
-        squares = np.sum((values * rows.counts)[chosen] ** 2, axis=0)
-        found: Array = np.sqrt(squares / np.maximum(rows.counts[chosen].sum(axis=0), 1))
-        return found
-
     held, empty = rows.loaded, ~rows.loaded
-    grown = np.maximum(rms(rows.tau, held) / np.maximum(rms(rows.tau, empty), 1e-12), 1.0)
-    ratio: Array = rms(fit.residual, held) / np.maximum(rms(fit.residual, empty), 1e-12) / grown
+    torque = [_rms(rows, rows.tau, chosen) for chosen in (held, empty)]
+    left = [_rms(rows, fit.residual, chosen) for chosen in (held, empty)]
+    grown = np.maximum(torque[0] / np.maximum(torque[1], 1e-12), 1.0)
+    ratio: Array = left[0] / np.maximum(left[1], 1e-12) / grown
     return ratio
+
+
+def _rms(rows: DifferenceRows, values: Array, chosen: AnyArray) -> Array:
+    squares = np.sum((values * rows.counts)[chosen] ** 2, axis=0)
+    found: Array = np.sqrt(squares / np.maximum(rows.counts[chosen].sum(axis=0), 1))
+    return found
+
+
+def _strained(given: Evidence, fit: SharedFit) -> str | None:
+    """Return what speaks against one arm in all recordings: empty rows that fit no longer.
+
+    A gain that is another one with the payload bends the arm, so that the error is in all rows.
+    """
+    alone = _rms(
+        given.empty_rows, given.empty_fit.residual, np.ones(len(given.empty_rows.tau), bool)
+    )
+    counts = max(int(given.empty_rows.counts.sum()), 1)
+    spare = max(1.0 - given.empty_fit.basis.shape[1] / counts, 1.0 / counts)  # of what was fitted
+    joined = _rms(given.rows, fit.residual, ~given.rows.loaded)
+    grown = joined / np.maximum(alone / np.sqrt(spare), 1e-12)
+    worst = int(np.argmax(grown))
+    if grown[worst] <= WITHHELD:
+        return None
+    return (
+        f'residuals of {given.names[worst]} without the payload are {grown[worst]:.2g} times as '
+        f'large once the recording with it is explained too ({WITHHELD:g} at most): another arm, '
+        'zero or unit of the effort in one of the recordings, or friction that grows with the load'
+    )
 
 
 def _load_doubt(names: tuple[str, ...], ratio: Array) -> str | None:

@@ -11,6 +11,7 @@ from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference import guaranteed
 from safe_sysid.identify.difference.against_empty import payload_difference
+from safe_sysid.identify.difference.answer_text import caution
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 
@@ -53,7 +54,8 @@ def test_friction_that_grows_with_the_load_biases_an_arm_without_it(rng):
     assert under_load.error[1] < 0.5 * plain.error[1]
     off = [abs(found.nominal[0] - PAYLOAD[0]) for found in (under_load, plain)]
     assert off[0] < 0.02
-    assert under_load.statistical.bounds.radius[0] < plain.statistical.bounds.radius[0]
+    assert under_load.withheld is None
+    assert 'friction that grows with the load' in plain.withheld
 
 
 def test_an_effort_whose_unit_is_uncertain_widens_both_intervals(rng):
@@ -83,6 +85,37 @@ def test_the_effort_of_another_unit_is_refused_where_nobody_vouches_for_it(rng):
     currents = [replace(log, tau=0.05 * log.tau) for log in logs]
     problem = replace(arm.problem(currents[0], [currents[1]]), unit_is_stated=False)
     assert 'unit' in payload_difference(problem).refused
+
+
+def test_an_effort_of_strange_size_is_said_where_somebody_vouches_for_it(rng):
+    arm = TwoLinks(rng)
+    logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)]
+    found = payload_difference(arm.problem(logs[0], [logs[1]]))
+    assert caution(found) is None
+    currents = [replace(log, tau=0.2 * log.tau) for log in logs]
+    found = payload_difference(arm.problem(currents[0], [currents[1]]))
+    assert found.statistical is not None
+    assert 'not of the size' in caution(found)
+
+
+@pytest.mark.parametrize('factor', [-1.0, 6.0])
+def test_a_payload_that_no_body_is_gets_no_interval(factor, rng):
+    arm = TwoLinks(rng)
+    logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)]
+    if factor < 0.0:
+        logs.reverse()
+    scaled = [replace(log, tau=abs(factor) * log.tau) for log in logs]
+    found = payload_difference(arm.problem(scaled[0], [scaled[1]]))
+    assert found.refused is not None
+    assert 'would weigh' in found.withheld
+
+
+def test_another_unit_of_all_joints_with_the_payload_is_not_taken_for_mass(rng):
+    arm = TwoLinks(rng)
+    loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)
+    louder = replace(loaded, tau=1.5 * loaded.tau)
+    found = payload_difference(arm.problem(louder, [empty]))
+    assert 'once the recording with it is explained too' in found.withheld
 
 
 def test_a_faster_motion_than_the_empty_ones_gets_no_guarantee(rng):
