@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.effort_check import EffortError, effort_check
+from safe_sysid.calibrate.effort_check import EffortCheck, EffortError, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.torque_rows import TorqueRows
@@ -187,14 +187,18 @@ class _StrangeEffort:
 
 def _strange_effort(problem: DifferenceProblem, rows: DifferenceRows) -> _StrangeEffort:
     """Compare the effort of the empty arm with the description."""
-    layout = problem.model.layout
-    columns = FitColumns(layout, STANDING)
+    try:
+        cautions = effort_of_rows(problem.model, rows).cautions()
+    except EffortError as error:
+        return _StrangeEffort(str(error), None)
+    return _StrangeEffort(None, cautions[0] if cautions else None)
+
+
+def effort_of_rows(model: RobotModel, rows: DifferenceRows) -> EffortCheck:
+    """Figures of every joint of an empty arm; sign or order that can't be right raise them."""
+    layout = model.layout
     plain = rows.part(np.asarray(rows.counts.all(axis=1)))
     check_rows = TorqueRows(
         plain.Y[:, :, : layout.size], plain.tau, plain.tau, rows.rate, np.ones(1), 1
     )
-    try:
-        cautions = effort_check(problem.model, columns, [check_rows]).cautions()
-    except EffortError as error:
-        return _StrangeEffort(str(error), None)
-    return _StrangeEffort(None, cautions[0] if cautions else None)
+    return effort_check(model, FitColumns(layout, STANDING), [check_rows])

@@ -8,14 +8,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.effort_check import DRIVING, EffortError
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
 from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.difference.against_empty import effort_of_rows
 from safe_sysid.identify.difference.drive_gains import DriveGains, gains_of_stretches, pooled
 from safe_sysid.identify.difference.friction_choice import rows_at_estimate
+from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import Stretch, moving, stretch_of
 from safe_sysid.identify.difference.torque_delay import torque_delay
+from safe_sysid.identify.unit_findings import remarks_on_units
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.payload import Payload
@@ -41,17 +45,18 @@ def calibrated_gains(
     model, names = arm.model, arm.model.layout.joint_names
     one = np.ones(model.n)
     is_continuous = model.limits.is_continuous
-    empty = [
-        even_recording(recording_of_choice(choice, names), one, one, is_continuous)
-        for choice in recordings.empty
-    ]
+    read = [recording_of_choice(choice, names) for choice in recordings.empty]
+    empty = [even_recording(recording, one, one, is_continuous) for recording in read]
     begin, end = recordings.part
     loaded = []
     for choice in recordings.loaded:
         recording = recording_of_choice(choice, names)
+        read.append(recording)
         if begin > 0.0 or end is not None:
             recording = recording.between(begin, end or np.inf)
         loaded.append(even_recording(recording, one, one, is_continuous))
+    for recording in read:
+        remarks_on_units(recording, model.limits)
     every = [log for logs in (*empty, *loaded) for log in logs]
     cutoff = cutoff or cutoff_of(motion_band(every))
     described = _described(arm, body)
@@ -63,7 +68,28 @@ def calibrated_gains(
         if refuted is not None:
             raise MeasurementError(refuted)
         pairs.append(found)
-    return pooled(pairs)
+    gains, disagreement = pooled(pairs)
+    without, _ = _stretches(model, empty, [], cutoff)
+    strange = _strange_gains(model, without, gains)
+    return gains, '; '.join(x for x in (disagreement, strange) if x is not None) or None
+
+
+def _strange_gains(model: RobotModel, without: list[Stretch], gains: DriveGains) -> str | None:
+    """Return a caution about torques of the empty arm; refuse friction that would drive it."""
+    torques = [stretch.with_gains(gains.gain) for stretch in without]
+    try:
+        check = effort_of_rows(model, moving(rows_at_estimate(model, torques, FrictionTerms())))
+    except EffortError as error:
+        check = error.check
+    driving = np.flatnonzero(~gains.uncalibrated & (check.friction <= DRIVING))
+    if driving.size:
+        raise MeasurementError(
+            'with the gains that this mass asks for friction would drive the joints, '
+            f'{check.listed(driving)}: empty and loaded recordings are exchanged, or the body was '
+            'not held'
+        )
+    cautions = check.cautions()
+    return f'with the gains that this mass asks for, {cautions[0]}' if cautions else None
 
 
 def gains_of_pair(

@@ -10,10 +10,16 @@ from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, 
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.difference.drive_gains import gains_of_stretches, pooled
-from safe_sysid.identify.difference.gain_calibration import gains_of_pair
+from safe_sysid.identify.difference.gain_calibration import (
+    GainRecordings,
+    calibrated_gains,
+    gains_of_pair,
+)
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.difference.rows import stretch_of
+from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model import inertia
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 
 LOAD = inertia.from_mass_com_inertia(np.array(3.0), np.array([0.1, 0.05, 0.1]), 0.01 * np.eye(3))
@@ -113,3 +119,32 @@ def test_efforts_that_come_late_are_put_in_time_before_gains_are_found(rng):
     assert found.delay.seconds == pytest.approx(0.02, abs=0.003)
     assert np.all(found.misfit < plain.misfit)
     assert np.all(np.abs(found.gain - gain) < 3.0 * found.deviation)
+
+
+@pytest.fixture(scope='module')
+def pair(tmp_path_factory):
+    """Tables of an arm without and with a body."""
+    folder, arm = tmp_path_factory.mktemp('pair'), TwoLinks(np.random.default_rng(3))
+    logs = [arm.log(0.0 * PAYLOAD), arm.log(PAYLOAD)]
+    for name, log in zip(('empty.csv', 'loaded.csv'), logs, strict=True):
+        table = np.column_stack([np.arange(len(log.q)) / log.rate, log.q, log.tau / 10.0])
+        np.savetxt(
+            folder / name, table, '%.9g', ',', header='time,q_0,q_1,tau_0,tau_1', comments=''
+        )
+    return [RecordingChoice(folder / name) for name in ('empty.csv', 'loaded.csv')]
+
+
+def test_recordings_that_are_exchanged_are_refused(pair):
+    """Every sign would be turned, and the misfit is as small."""
+    arm, (empty, loaded) = arm_of('two_link', None), pair
+    found, caution = calibrated_gains(arm, GainRecordings([empty], [loaded]), float(PAYLOAD[0]))
+    assert found.gain == pytest.approx([10.0, 10.0], rel=0.1)
+    assert caution is None
+    with pytest.raises(MeasurementError, match='exchanged'):
+        calibrated_gains(arm, GainRecordings([loaded], [empty]), float(PAYLOAD[0]))
+
+
+def test_a_mass_that_makes_the_arm_far_too_heavy_is_doubted(pair):
+    arm, (empty, loaded) = arm_of('two_link', None), pair
+    _, caution = calibrated_gains(arm, GainRecordings([empty], [loaded]), 8.0 * PAYLOAD[0])
+    assert 'not of the size' in caution
