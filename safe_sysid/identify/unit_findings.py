@@ -36,7 +36,10 @@ def unit_findings(recording: Recording, limits: JointLimits) -> tuple[UnitFindin
     time = _time(recording)
     if time is not None:
         return (time,)  # velocities cannot be told without it
-    found = [_positions(recording, limits), _velocities(recording)]
+    found = [
+        position_finding(recording.position, recording.joints, limits),
+        _velocities(recording),
+    ]
     return tuple(x for x in found if x is not None)
 
 
@@ -77,12 +80,12 @@ def _time(recording: Recording) -> UnitFinding | None:
     )
 
 
-def _positions(recording: Recording, limits: JointLimits) -> UnitFinding | None:
-    q = recording.position
+def position_finding(q: Array, joints: tuple[str, ...], limits: JointLimits) -> UnitFinding | None:
+    """Compare positions (N, n) with their limits."""
     outside = ~_within(q, limits)
     if not outside.any():
         return None
-    names = ', '.join(recording.joints[j] for j in np.flatnonzero(outside))
+    names = ', '.join(joints[j] for j in np.flatnonzero(outside))
     if _within(q * DEGREE, limits).all() and np.abs(q).max() > 2.0 * np.pi:
         return UnitFinding(
             'position',

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.errors import ConfigError, MeasurementError, ModelError
 from safe_sysid.identify.difference.answer import PayloadDifference
 from safe_sysid.identify.difference.from_recordings import (
     UNVERIFIED,
@@ -31,6 +31,7 @@ from safe_sysid.identify.difference.resting_poses import read_poses
 from safe_sysid.identify.difference.sensor_wrench import CHANNELS, wrench_logs
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
+from safe_sysid.identify.unit_findings import position_finding
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.measure.wrench_recording import read_wrench
 from safe_sysid.model.arm import Arm
@@ -56,6 +57,8 @@ def identify_from_sensor(
     progress(0.0, 'reading')
     held = part_of(read_wrench(loaded, names, settings.sensor_topic), settings)
     without = [read_wrench(choice, names, settings.sensor_topic) for choice in empty]
+    recordings = [(loaded, held), *zip(empty, without, strict=True)]
+    remarks = tuple(f'{c.path.name}: {x}' for c, r in recordings for x in remarks_on(r, arm))
     frame, into, distance = payload_frame(arm, settings.flange or arm.facts.tip)
     share = UNVERIFIED if settings.gain_error is None else settings.gain_error
     problem = WrenchProblem(
@@ -67,14 +70,13 @@ def identify_from_sensor(
     found, sentences = wrench_difference(problem)
     progress(1.0, 'done')
     stated = 'as stated' if settings.gain_error is not None else 'assumed (--gain-error)'
-    recordings = [(loaded, held), *zip(empty, without, strict=True)]
     return IdentifiedDifference(
         found,
         model.name,
         str(loaded.path),
         tuple(str(choice.path) for choice in empty),
         CHANNELS,
-        tuple(f'{c.path.name}: {x}' for c, r in recordings for x in remarks_on(r, arm)),
+        remarks,
         (
             f'each force and moment of the sensor at {link} is within {100 * share:g} % of what '
             f'it reports, {stated}',
@@ -103,6 +105,10 @@ def identify_from_poses(
     arm, gain_error, unit, covariance = with_unit(arm, settings)
     scale = arm.model.sensors.effort_sign * arm.model.sensors.effort_scale
     read = [read_poses(choice, names) for choice in (*empty, loaded)]
+    for choice, (q, _) in zip((*empty, loaded), read, strict=True):
+        found_unit = position_finding(q, names, arm.model.limits)
+        if found_unit is not None:
+            raise MeasurementError(f'{choice.path}: {found_unit.sentence}')
     tables = [(q, effort * scale) for q, effort in read]
     frame, into, distance = payload_frame(arm, settings.flange or arm.facts.tip)
     assumed = replace(_assumed(settings, distance, gain_error), gain_covariance=covariance)

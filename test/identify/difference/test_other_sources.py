@@ -160,6 +160,17 @@ def test_poses_at_rest_give_both_intervals(seed, tmp_path):
     assert 'empty poses' in str(found)
 
 
+def test_poses_in_degrees_are_named(rng, tmp_path):
+    arm = Resting(rng)
+    empty, loaded = (arm.table(tmp_path / f'{i}.csv', i * BODY, 20) for i in range(2))
+    header, *rows = loaded.read_text('utf-8').splitlines()
+    table = np.loadtxt(rows, delimiter=',')
+    table[:, :6] *= 180.0 / np.pi
+    np.savetxt(loaded, table, '%.9g', ',', header=header, comments='')
+    with pytest.raises(MeasurementError, match='degrees'):
+        identify_payload(loaded, 'ur5e', RecordingSettings(poses=True), empty=empty)
+
+
 def test_poses_that_are_too_few_are_refused(rng, tmp_path):
     arm = Resting(rng)
     empty = arm.table(tmp_path / 'empty.csv', 0.0 * BODY, 6)
