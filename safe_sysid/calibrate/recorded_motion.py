@@ -9,9 +9,11 @@ import numpy as np
 
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
+from safe_sysid.calibrate.unit_findings import remarks_on_units
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.tree import JointLimits
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +47,21 @@ def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
     driven = np.flatnonzero(arm.model.limits.torque > 0.0)
     names = tuple(arm.model.layout.joint_names[i] for i in driven)
     sensors = arm.model.sensors
+    limits = JointLimits(*(each[driven] for each in vars(arm.model.limits).values()))
     recordings: list[list[EvenLog]] = []
     remarks = []
     for choice in choices:
         recording = recording_of_choice(choice, names)
+        units = remarks_on_units(recording, limits)
         logs = even_recording(
             recording,
             sensors.effort_sign[driven],
             sensors.effort_scale[driven],
-            arm.model.limits.is_continuous[driven],
+            limits.is_continuous,
         )
         recordings.append(logs)
         remarks += [
-            f'{choice.path.name}: {x}' for x in (*recording.timing.sentences(), *recording.remarks)
+            f'{choice.path.name}: {x}'
+            for x in (*recording.timing.sentences(), *recording.remarks, *units)
         ]
     return Recorded(recordings, tuple(remarks))

@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.unit_findings import position_finding
 from safe_sysid.errors import ConfigError, MeasurementError, ModelError
 from safe_sysid.identify.difference.answer import PayloadDifference
 from safe_sysid.identify.difference.from_recordings import (
@@ -31,7 +32,6 @@ from safe_sysid.identify.difference.resting_poses import read_poses
 from safe_sysid.identify.difference.sensor_wrench import CHANNELS, wrench_logs
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
-from safe_sysid.identify.unit_findings import position_finding
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.measure.wrench_recording import read_wrench
 from safe_sysid.model.arm import Arm

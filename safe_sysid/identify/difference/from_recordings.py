@@ -11,6 +11,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
+from safe_sysid.calibrate.unit_findings import remarks_on_units
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.difference.against_empty import (
     DifferenceProblem,
@@ -25,7 +26,6 @@ from safe_sysid.identify.difference.self_test import SelfTest, self_test
 from safe_sysid.identify.payload_in_frame import into_frame
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
-from safe_sysid.identify.unit_findings import remarks_on_units
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm

@@ -11,6 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.calibrate.effort_check import DRIVING, EffortError
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.even_recording import even_recording
+from safe_sysid.calibrate.unit_findings import remarks_on_units
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.against_empty import effort_of_rows
 from safe_sysid.identify.difference.drive_gains import DriveGains, gains_of_stretches, pooled
@@ -19,7 +20,6 @@ from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.motion_band import cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import Stretch, moving, stretch_of
 from safe_sysid.identify.difference.torque_delay import torque_delay
-from safe_sysid.identify.unit_findings import remarks_on_units
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.payload import Payload

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from safe_sysid.calibrate.recorded_motion import recorded
+from safe_sysid.calibrate.unit_findings import remarks_on_units, unit_findings
 from safe_sysid.errors import MeasurementError
-from safe_sysid.identify.unit_findings import remarks_on_units, unit_findings
 from safe_sysid.measure.recording import Samples, recording_of
+from safe_sysid.measure.recording_choice import RecordingChoice
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import JointLimits
 
@@ -76,3 +79,18 @@ def test_a_joint_without_limits_tells_no_unit():
     )
     degrees = recording(position=180 / np.pi, velocity=180 / np.pi)
     assert unit_findings(degrees, unlimited) == ()
+
+
+@pytest.mark.parametrize(
+    ('columns', 'factor', 'words'),
+    [(slice(0, 1), 1000.0, 'milliseconds'), (slice(1, 3), 180.0 / np.pi, 'degrees')],
+)
+def test_a_calibration_names_units_before_it_fits(columns, factor, words, tmp_path):
+    t = np.arange(1000) * 0.01
+    motion = np.column_stack([np.sin(t), np.cos(2.0 * t), np.sin(t), np.cos(t)])
+    table = np.column_stack([t, motion])
+    table[:, columns] *= factor
+    path = tmp_path / 'empty.csv'
+    np.savetxt(path, table, '%.9g', ',', header='time,q_0,q_1,tau_0,tau_1', comments='')
+    with pytest.raises(MeasurementError, match=words):
+        recorded([RecordingChoice(path)], arm_of('two_link', None))
