@@ -7,7 +7,8 @@ blocks, empty and loaded, are rows of one polytope:
     | Y B u + Y_L(t - d) phi - (1 + g) tau | <= f delta_j(k)
 
 with delta the largest error that any empty block showed at that frequency or beside it. The factor
-f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contradict each other.
+f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contradict each other; 1.5
+times that where it is above 1.5 itself, as the loaded errors are then others than those seen.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ def guarantee(
     common = _common_rows(blocks, rows, fit, promise, gain_error)
     least = _least_factor(common, fit.phi, box, reach)
     few = promise.blocks < FEW_BLOCKS
-    factor = max(FACTOR_OF_FEW if few else FACTOR, ABOVE_LEAST * least)
+    usual = FACTOR_OF_FEW if few else FACTOR
+    above = ABOVE_LEAST if least <= usual else usual  # a set just short of empty is too narrow
+    factor = max(usual, above * least)
     if least > (LARGEST_OF_FEW if few else LARGEST_LEAST):
         sentence = (
             f'loaded and empty rows contradict each other unless errors are {least:.1f} times the '

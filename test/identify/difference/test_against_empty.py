@@ -87,6 +87,19 @@ def test_the_effort_of_another_unit_is_refused_where_nobody_vouches_for_it(rng):
     assert 'unit' in payload_difference(problem).refused
 
 
+def test_rows_that_refute_the_usual_factor_get_more_room_than_just_enough():
+    """A set just short of empty is the narrowest, and at 1.3 times the least factor was wrong."""
+    arm = TwoLinks(np.random.default_rng(1))
+    loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)
+    problem = arm.problem(replace(loaded, tau=1.05 * loaded.tau), [empty])
+    found = payload_difference(problem).guaranteed
+    usual = guaranteed.FACTOR_OF_FEW
+    assert found.promise.blocks < guaranteed.FEW_BLOCKS
+    assert usual < found.least < guaranteed.LARGEST_OF_FEW
+    assert found.factor >= usual * found.least
+    assert found.bounds.lower[0] <= PAYLOAD[0] <= found.bounds.upper[0]
+
+
 def test_an_effort_of_strange_size_is_said_where_somebody_vouches_for_it(rng):
     arm = TwoLinks(rng)
     logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)]
