@@ -7,8 +7,8 @@ blocks, empty and loaded, are rows of one polytope:
     | Y B u + Y_L(t - d) phi - (1 + g) tau | <= f delta_j(k)
 
 with delta the largest error that any empty block showed at that frequency or beside it. The factor
-f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contradict each other; 1.5
-times that where it is above 1.5 itself, as the loaded errors are then others than those seen.
+f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contradict each other;
+1.5 times that where it is above 1.5 itself, as the loaded errors are then others than those seen.
 """
 
 from __future__ import annotations
