@@ -31,6 +31,7 @@ MUCH = {
     'kinematics': ExperimentSettings(trials=5),
     'neighbourhoods': ExperimentSettings(),
     'mechanisms': ExperimentSettings(),
+    'falsify': ExperimentSettings(),
 }
 
 
