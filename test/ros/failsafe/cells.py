@@ -165,6 +165,8 @@ def of_wire(fault, how, *rest, **more):
 BRIDGE = 'builtin_sim_bridge'
 SILENT = 'not heard any more: '
 JUMPED = ('COMMAND_REFUSED', 'CONTRADICTION')
+BEYOND = ('TRACKING', 'COMMAND_REFUSED')  # of the promised error, or of the limit of a torque
+OLD = ('COMMAND_REFUSED', 'STALE_MEASUREMENT')
 NIGHTLY = {'nightly': True}
 CELLS = (
     of_node('identifier', killed, GOES_ON, ('supervisor', SILENT + 'identifier')),
@@ -233,7 +235,7 @@ CELLS = (
         RESET,
     ),
     of_wire(
-        'the same state again and again', 'state frozen', BRAKES, ('', ''), (), RESET, **NIGHTLY
+        'the same state again and again', 'state frozen', BRAKES, causes=OLD, back=RESET, **NIGHTLY
     ),
     of_wire('every state twice', 'state twice', GOES_ON, **NIGHTLY),
     of_wire('every second state before the first', 'state swapped', GOES_ON, **NIGHTLY),
@@ -283,7 +285,7 @@ CELLS = (
         ('COMMAND_REFUSED',),
         RESET,
     ),
-    of_wire('drives give 30 % of each torque', 'torque weak', BRAKES, ('', ''), (), RESET),
+    of_wire('drives give 30 % of each torque', 'torque weak', BRAKES, causes=BEYOND, back=RESET),
     Cell('somebody else publishes torques', foreign_torques, ANY, **NIGHTLY),
     of_wire(
         'nothing passes between driver and loop',
