@@ -24,6 +24,8 @@ of I; the 2-norm of a symmetric matrix is at most the spectral radius of its abs
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
@@ -36,6 +38,7 @@ from safe_sysid.sets.spectral import spectral_radius
 ORDER = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])  # where Ixx, Ixy, ... are in theta
 
 
+@lru_cache(maxsize=8)  # every certificate of a search asks for the same
 def joint_inertia(model: RobotModel, theta: Interval) -> Array:
     """Lower bounds of Ia_j + 1 / g_j, (n,) [kg m^2]; zero where nothing is certain."""
     tree, n = model.tree, model.n
@@ -47,7 +50,9 @@ def joint_inertia(model: RobotModel, theta: Interval) -> Array:
         between = _down(1.0 / _up(by_own + by_parent))
     rigid = np.where(tree.parent < 0, np.maximum(at_base, 0.0), between)
     armature = np.maximum(theta.lower[model.layout.joint_entries('Ia')], 0.0)
-    return np.where(armature > 0.0, _down(armature + rigid), rigid)
+    felt: Array = np.where(armature > 0.0, _down(armature + rigid), rigid)
+    felt.setflags(write=False)
+    return felt
 
 
 def spatial_inertia(phi: Interval) -> Interval:

@@ -51,6 +51,12 @@ from safe_sysid.sets.taylor_kernels import (
     scale,
     subtract,
 )
+from safe_sysid.sets.taylor_sums import (
+    add_combination,
+    add_difference,
+    add_inner_product,
+    note_sizes,
+)
 from safe_sysid.sets.taylor_vectors import add_cross, clear_vector
 
 STATE = 6  # rows of a joint state: cos, sin, q, qd, qd_a, qdd_a
@@ -172,16 +178,18 @@ def _torque(pool: Array, joints: TransportJoints, parameters: Array, table: IntA
     basis = _work(n)
     entries = basis + BASIS
     work = entries + ENTRIES
-    spread = np.zeros(n)
+    spread, sizes = np.zeros(n), np.empty(len(pool))
     for r in range(3):
         pool[_motions(n, -1) + A + r, 0] = -joints.gravity[r]
     for i in range(n):
         _advance(pool, joints, i, work, table)
         _set_wrench_basis(pool, _motions(n, i), basis, table)
+        note_sizes(pool, basis, BASIS, sizes, table)
         for k in range(i + 1):
             if joints.below[i, k]:
                 s = _joint_motion(n, i, k)
-                _set_entries(pool, s, basis, entries, table)
+                note_sizes(pool, s, MOTION, sizes, table)
+                _set_entries(pool, sizes, s, basis, entries, table)
                 total = _totals(n) + 2 * k
                 spread[k] += _add_entries(pool, entries, parameters[:, 10 * i :], total, table)
     return spread * (1.0 + 2.0**-40)
@@ -256,18 +264,20 @@ def _add_inertia_entry(pool: Array, alpha: int, s: int, r: int, k: int, out: int
 
 
 @jit
-def _set_entries(pool: Array, motion: int, basis: int, entries: int, table: IntArray) -> None:
+def _set_entries(
+    pool: Array, sizes: Array, motion: int, basis: int, entries: int, table: IntArray
+) -> None:
     """Ten entries of W_s for one body and the joint whose motion is given."""
-    c, b, j = basis + C, basis + B, basis + J
+    c, b, j, z = basis + C, basis + B, basis + J, motion + 3
     for p in range(ENTRIES):
         clear(pool, entries + p)
-    for r in range(3):
-        add_product(pool, motion + r, c + r, 1.0, entries, table)
-        for p in range(3):
-            add_product(pool, motion + r, b + 3 * r + p, 1.0, entries + 1 + p, table)
-        for p in range(6):
-            add_product(pool, motion + 3 + r, j + 3 * p + r, 1.0, entries + 4 + p, table)
-    add_cross(pool, motion + 3, c, -1.0, entries + 1, table)
+    add_inner_product(pool, sizes, motion, c, 1, entries, table)
+    for p in range(3):
+        add_inner_product(pool, sizes, motion, b + p, 3, entries + 1 + p, table)
+        up, down = (p + 1) % 3, (p + 2) % 3
+        add_difference(pool, sizes, c + up, z + down, c + down, z + up, entries + 1 + p, table)
+    for p in range(6):
+        add_inner_product(pool, sizes, z, j + 3 * p, 1, entries + 4 + p, table)
 
 
 @jit
@@ -276,11 +286,9 @@ def _add_entries(
 ) -> float:
     """Add entries times theta_0 and times the centre of delta; magnitude times the radius."""
     spread = 0.0
+    add_combination(pool, entries, parameters[0, :ENTRIES], total)
+    add_combination(pool, entries, parameters[1, :ENTRIES], total + 1)
     for p in range(ENTRIES):
-        if parameters[0, p] != 0.0:
-            add_scaled(pool, entries + p, parameters[0, p], 0.0, total)
-        if parameters[1, p] != 0.0:
-            add_scaled(pool, entries + p, parameters[1, p], 0.0, total + 1)
         if parameters[2, p] != 0.0:
             spread += parameters[2, p] * magnitude(pool, entries + p, table)
     return spread

@@ -14,6 +14,7 @@ negative on [0, 1], so larger k means larger position and velocity at every time
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -116,6 +117,13 @@ class Bezier:
 
     def affine(self, order: int) -> tuple[Interval, Interval]:
         """Coefficients in s of a and b, (n, 6) and (1, 6), for derivative = a(s) + b(s) k."""
+        return self._affine[order]
+
+    @cached_property
+    def _affine(self) -> tuple[tuple[Interval, Interval], ...]:
+        return tuple(self._affine_of(order) for order in range(3))
+
+    def _affine_of(self, order: int) -> tuple[Interval, Interval]:
         T = Interval.of(self.duration)
         V, A, K = basis_derivative(order)
         start = Interval.of(self.q0[:, None]) * (np.eye(6)[0] if order == 0 else np.zeros(6))

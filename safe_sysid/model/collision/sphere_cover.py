@@ -13,6 +13,7 @@ sqrt(r^2 + (L / 2 m)^2) about the middles of m equal pieces do not cover the end
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ class Shapes(NamedTuple):
     sphere_radius: Array  # (S,) [m]
 
 
+@lru_cache(maxsize=8)  # of arms: every certificate asks
 def sphere_cover(capsules: Capsules) -> Shapes:
     """Cover every capsule that a joint moves; those of the base cannot be kept from obstacles."""
     parts = [(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))]

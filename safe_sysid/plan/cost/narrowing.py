@@ -5,7 +5,8 @@ where Z = U'^-1 E vanishes above the last ones. When a row of H in M = M_0 + H' 
 d(M^-1)_ii = -2 (H X_i)' dH X_i.
 
 Compiled, in one thread: of matrices this small a parallel BLAS makes several times as much work,
-most of it threads that wait for each other.
+most of it threads that wait for each other. Inner loops are over slices, which a compiler can do
+four entries at a time, as it need not ask of every index whether it is negative.
 """
 
 from __future__ import annotations
@@ -18,16 +19,43 @@ from safe_sysid.sets.compiled import jit
 
 @jit
 def information(before: Array, H: Array) -> Array:
-    """Upper triangle of before + H' H; most entries of H are 0."""
+    """Upper triangle of before + H' H; most entries of H are 0.
+
+    Row after row of M, which stays near the processor while all of H is gone through.
+    """
     M: Array = before.copy()
     m, p = H.shape
-    for r in range(m):
-        for i in range(p):
+    for i in range(p):
+        row = M[i, i:]
+        for r in range(m):
             h = H[r, i]
             if h != 0.0:
-                for j in range(i, p):
-                    M[i, j] += h * H[r, j]
+                more = H[r, i:]
+                for j in range(len(row)):
+                    row[j] += h * more[j]
     return M
+
+
+@jit
+def last_variances(M: Array, count: int) -> Array:
+    """Last entries of the diagonal of the inverse of a positive definite M; uses M up.
+
+    With M = U' U the last block of M^-1 is (T' T)^-1, T that of U: nothing else of M^-1 is needed.
+    """
+    p = len(M)
+    _factorise(M)
+    inverse = np.zeros((count, count))  # of T
+    variances = np.zeros(count)
+    first = p - count
+    for i in range(count):
+        inverse[i, i] = 1.0 / M[first + i, first + i]
+        for r in range(i - 1, -1, -1):
+            for j in range(r + 1, i + 1):
+                inverse[r, i] -= M[first + r, first + j] * inverse[j, i]
+            inverse[r, i] /= M[first + r, first + r]
+        for r in range(i + 1):
+            variances[r] += inverse[r, i] * inverse[r, i]
+    return variances
 
 
 @jit
@@ -57,13 +85,11 @@ def _factorise(M: Array) -> None:
     """U with M = U' U, in place of the upper triangle."""
     p = len(M)
     for k in range(p):
-        root = np.sqrt(M[k, k])
-        for j in range(k, p):
-            M[k, j] /= root
+        M[k, k:] /= np.sqrt(M[k, k])
         for i in range(k + 1, p):
-            u = M[k, i]
-            for j in range(i, p):
-                M[i, j] -= u * M[k, j]
+            u, row, pivot = M[k, i], M[i, i:], M[k, i:]
+            for j in range(len(row)):
+                row[j] -= u * pivot[j]
 
 
 @jit

@@ -16,13 +16,19 @@ import numpy.typing as npt
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.cost.narrowing import covariance_columns, information, slopes_in_rows
+from safe_sysid.plan.cost.narrowing import (
+    covariance_columns,
+    information,
+    last_variances,
+    slopes_in_rows,
+)
 from safe_sysid.plan.cost.predicted_observations import PredictedObservations
 from safe_sysid.plan.cost.predicted_rows import PredictedRows
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import basis_derivative
 
 TIP = 10  # entries of theta_e
+NOTHING = 1e-100  # of an entry, in half widths per error
 FLAT = 1e-8  # share of the largest singular value below which a smallest one counts as this much
 
 
@@ -129,27 +135,33 @@ class PredictedWidth:
         return known
 
     def _scaled(self, rows: Array) -> Array:
-        """Rows for theta / half width, the columns of theta_e last."""
-        return np.ascontiguousarray(rows[:, self._order] * self._half_width)
+        """Rows for theta / half width, the columns of theta_e last.
+
+        What is left where a motion begins, 1e-320, would take a processor a hundred times as long
+        as a zero.
+        """
+        scaled = rows[:, self._order] * self._half_width
+        return np.where(np.abs(scaled) < NOTHING, 0.0, scaled)
 
     def value(self, x: npt.ArrayLike) -> float:
         """Cost alone."""
         H = self._scaled(self.predicted.evaluate(x).rows)
-        return self._cost(covariance_columns(information(self._before, H), TIP))
+        return self._cost(last_variances(information(self._before, H), TIP))
 
-    def _cost(self, C: Array) -> float:
-        """Of columns of the covariance."""
-        return 0.5 * float(self.importance @ np.log(np.diag(C[-TIP:])))
+    def _cost(self, variances: Array) -> float:
+        """Of the variances of theta_e."""
+        return 0.5 * float(self.importance @ np.log(variances))
 
     def evaluate(self, x: npt.ArrayLike) -> CostValue:
         """Cost and gradient."""
         at = self.predicted.evaluate(x)
         H = self._scaled(at.rows)
         C = covariance_columns(information(self._before, H), TIP)
-        slopes = slopes_in_rows(H, C, 0.5 * self.importance / np.diag(C[-TIP:]))
+        variances = np.diag(C[-TIP:])
+        slopes = slopes_in_rows(H, C, 0.5 * self.importance / variances)
         weights = np.empty_like(slopes)
         weights[:, self._order] = slopes * self._half_width
-        return CostValue(self._cost(C), self.predicted.pullback(x, at, weights))
+        return CostValue(self._cost(variances), self.predicted.pullback(x, at, weights))
 
 
 @dataclass(frozen=True, eq=False)

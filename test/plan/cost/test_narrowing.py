@@ -3,7 +3,12 @@
 import numpy as np
 from plan.cost.derivatives import numerical_gradient
 
-from safe_sysid.plan.cost.narrowing import covariance_columns, information, slopes_in_rows
+from safe_sysid.plan.cost.narrowing import (
+    covariance_columns,
+    information,
+    last_variances,
+    slopes_in_rows,
+)
 
 
 def some_rows(rng, m=12, p=9):
@@ -19,6 +24,15 @@ def test_columns_are_those_of_the_inverse(rng):
         for count in (1, 4, 9):
             found = covariance_columns(information(M_0, H), count)
             np.testing.assert_allclose(found, expected[:, -count:], rtol=1e-9, atol=1e-12)
+
+
+def test_variances_are_those_of_the_inverse(rng):
+    for _ in range(20):
+        M_0, H = some_rows(rng)
+        expected = np.diag(np.linalg.inv(M_0 + H.T @ H))
+        for count in (1, 4, 9):
+            found = last_variances(information(M_0, H), count)
+            np.testing.assert_allclose(found, expected[-count:], rtol=1e-9)
 
 
 def test_what_was_known_before_is_left_as_it_was(rng):
