@@ -17,7 +17,7 @@ from safe_sysid.worker import Worker
 
 _ROWS = b'R'  # first byte of rows, which a pickle never begins with
 LONGEST_MESSAGE = 1 << 20  # bytes
-NICENESS = 5  # who is in the control path comes first
+NICENESS = 15  # bounds may come later; torques may not, and nor may plans, whose niceness is 5
 
 
 class SolverProcessError(SafeSysidError):

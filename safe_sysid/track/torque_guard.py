@@ -149,9 +149,9 @@ class TorqueGuard:
         """As near to what is wanted as limits and rate allow; what is given out."""
         limit = self._model.limits.torque
         elapsed = (now - (now if self._given_at is None else self._given_at)) / 1e9
-        change = self._rate * np.clip(elapsed, 0.0, self._settings.longest_step)
-        nearer = np.clip(wanted, self._given - change, self._given + change)
-        self._given, self._given_at = np.clip(nearer, -limit, limit), now
+        change = self._rate * min(max(elapsed, 0.0), self._settings.longest_step)
+        nearer = np.minimum(np.maximum(wanted, self._given - change), self._given + change)
+        self._given, self._given_at = np.minimum(np.maximum(nearer, -limit), limit), now
         return np.array(self._given)
 
     def _judged(self, torque: Array, wanted: Array, now: int) -> GuardedTorque:
