@@ -35,16 +35,17 @@ from safe_sysid.identify.linear_programs import (
     Basis,
     Budget,
     Ending,
-    LinearPrograms,
     Optimum,
     Polytope,
 )
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
+from safe_sysid.identify.working_programs import WorkingRows
 from safe_sysid.sets.interval import Interval
 
 CUT_ROUNDS = 6  # of adding cuts where an optimum is no body, and solving again
 CUTS_PER_ROUND = 40
+MISSED = 1e-9  # of the size of a cut, by which an optimum may miss it and still be the optimum
 _FIRST_CUT = -100  # numbers of cuts are negative, rows have the others
 _COSTS = np.concatenate([np.eye(10), -np.eye(10)], axis=1)  # largest, then smallest values
 _ORDER = (0, 10, *range(1, 10), *range(11, 20))  # both ends of the mass first, if work runs out
@@ -94,10 +95,10 @@ class SetMembership:
         joint_names: Sequence[str],
         reach: float | None,
         labels: Sequence[str] = (),
-        solver: Solver = LinearPrograms,
+        solver: Solver | None = None,
     ) -> None:
         """`labels` are those of theta_r, for who wants to know which promise is broken."""
-        self._solver = solver
+        self._solver = solver or WorkingRows()
         self._joint_names, self._labels = tuple(joint_names), tuple(labels)
         self._reach = reach
         self._bases = [Basis() for _ in _COSTS.T]
@@ -132,21 +133,26 @@ class SetMembership:
     ) -> list[Optimum | None] | None:
         """Best point and dual of every direction, None where no budget was left; None if empty."""
         optima: list[Optimum | None] = [None] * _COSTS.shape[1]
+        due: Sequence[int] = _ORDER
         for round_number in range(CUT_ROUNDS + 1):
-            for direction in _ORDER:
+            for direction in due:
                 optimum = programs.maximum(_COSTS[:, direction], self._bases[direction])
                 if optimum is None:
                     return optima
                 if not optimum.feasible:
                     return None
                 optima[direction] = optimum
-            corners = polytope.bodies(np.array([o.x for o in optima if o is not None]))
-            vectors = distinct(violated_vectors(corners), self._vectors)[:CUTS_PER_ROUND]
+            points = np.array([o.x for o in optima if o is not None])
+            vectors = distinct(violated_vectors(polytope.bodies(points)), self._vectors)
+            vectors = vectors[:CUTS_PER_ROUND]
             if len(vectors) == 0 or round_number == CUT_ROUNDS:
                 break
             first = polytope.cut_count
             polytope.add_cuts(vectors)
-            programs.add_rows(*polytope.scaled_cuts(first), self._number(vectors))
+            rows, lows = polytope.scaled_cuts(first)
+            programs.add_rows(rows, lows, self._number(vectors))
+            is_cut_off = (points @ rows.T < lows - MISSED).any(axis=1)
+            due = [direction for direction in _ORDER if is_cut_off[direction]]
         return optima
 
     def _number(self, vectors: Array) -> IntArray:
