@@ -6,7 +6,7 @@ from track.law_states import CLOCK, estimate_of, gains_for, random_arm, random_p
 
 from safe_sysid.errors import BoundError
 from safe_sysid.measure.joint_log import JointMeasurement
-from safe_sysid.track.baselines.robust_exact import RobustExactController
+from safe_sysid.track.baselines.published_law import PublishedController
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.tracking import law_regressor
 
@@ -21,7 +21,7 @@ def stepped(rng, V_M):
     e, ed = 0.02 * rng.normal(size=(2, model.n))
     measured = JointMeasurement(stamp, q_d - e, qd_d - ed, np.zeros(model.n))
     exact, robust = (
-        law(model, gains, CLOCK) for law in (RobustExactController, RobustPassivityController)
+        law(model, gains, CLOCK) for law in (PublishedController, RobustPassivityController)
     )
     torque = exact.step(measured, plan, estimate)
     robust.step(measured, plan, estimate)
@@ -35,7 +35,9 @@ def test_nominal_torque_and_direction_are_those_of_the_text(rng):
         v = torque - last.nominal
         gain = (v @ last.r) / (last.r @ last.r)
         np.testing.assert_allclose(v, gain * last.r, rtol=1e-7, atol=1e-7)
-        assert v @ last.r == pytest.approx(np.abs(last.r) @ last.disturbance, rel=1e-7)
+        back = gains_for(len(v)).alpha * (last.energy.upper - 1e-6)
+        expected = np.abs(last.r) @ last.disturbance + back
+        assert v @ last.r == pytest.approx(expected, rel=1e-7)
 
 
 def test_it_is_idle_far_below_the_limit(rng):
@@ -58,7 +60,7 @@ def test_a_plan_for_no_parameters_is_refused(rng):
     model = random_arm(rng, 2)
     plan = random_plan(rng, estimate_of(model))
     bare = type(plan)(plan.start_time, plan.switch_time, plan.curve, plan.k)
-    law = RobustExactController(model, gains_for(2), CLOCK)
+    law = PublishedController(model, gains_for(2), CLOCK)
     measured = JointMeasurement(CLOCK.stamp(0.1), plan.curve.q0, plan.curve.qd0, np.zeros(2))
     with pytest.raises(BoundError, match='which parameters it was certified for'):
         law.step(measured, bare, estimate_of(model))

@@ -1,11 +1,13 @@
-"""Baseline: the robust law with the same gain for every joint, for readings without errors.
+"""Baseline: the robust law as it is published, with the same gain for every joint.
 
     tau = W_s theta_0 + v,   v = lambda r,
-    lambda |r|^2 = max(0, |r|' w_M - alpha max(0, V_M - V_sup))
+    lambda |r|^2 = max(0, |r|' w_M - alpha (V_M - V_sup))
 
 keeps V <= V_M as the law of `robust_law` does, with 1 in place of its mass matrix, and so damps a
-light wrist with the gain of a shoulder: no torque that is held or late does that for long. Nothing
-leads the arm back from V > V_M. The proof is that of `invariance` for M = 1 and sigma = 0.
+light wrist with the gain of a shoulder: no torque that is held or late does that for long. Where
+V_sup > V_M the second term is feedback, which leads an arm back whose bounds were wrong; it is
+more than the proof needs, and there for wide bounds, too, while V <= V_M. The proof is that of
+`invariance` for M = 1 and sigma = 0.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from safe_sysid.track.tracking import Tracking, compared, law_regressor
 from safe_sysid.trajectory.plan import Plan
 
 
-class RobustExactController:
+class PublishedController:
     """Takes [theta] and theta_0 of the plan; actuators that err are not allowed for."""
 
     def __init__(self, model: RobotModel, gains: Gains, clock: Clock) -> None:
@@ -50,7 +52,7 @@ class RobustExactController:
         off = bounds - plan.theta_0
         w_M = np.abs(W_s @ off.center + middle) + np.abs(W_s) @ off.radius + radius
         V_sup = float(kinetic_energy(self._model, bounds, at.q, r).upper)
-        power = float(np.abs(r) @ w_M) - gains.alpha * max(0.0, gains.V_M - V_sup)
+        power = float(np.abs(r) @ w_M) - gains.alpha * (gains.V_M - V_sup)
         square = float(r @ r)
         gain = max(0.0, power) / square if square > 0.0 else 0.0
         torque: Array = nominal + gain * r
