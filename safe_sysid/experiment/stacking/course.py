@@ -11,51 +11,54 @@ from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.identification import TORQUE_RATIO
 from safe_sysid.bench.experiments.kinova_dumbbell import PERIOD
 from safe_sysid.bench.experiments.planning import GAINS as PUBLISHED
-from safe_sysid.bench.experiments.planning import at_rest
-from safe_sysid.errors import SafeSysidError
+from safe_sysid.closed_loop import look
 from safe_sysid.experiment.stacking.scene import (
+    GAPS,
     Scene,
     clearance_to,
     own_clearance,
     payload_place,
+    scene_of,
 )
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.actuation import Actuation
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.certificate import PlanCertificate
-from safe_sysid.reach.joint_reach import Horizon
-from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
 from safe_sysid.track.controller import Controller
+from safe_sysid.track.seen_law import Sampling, SeenLaw
+from safe_sysid.track.sensed_passivity import SensedPassivityController
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
-# Half the published V_M: with all of it the arm's own links are too near for certificates of a.
-GAINS = replace(PUBLISHED, V_M=0.01)
+# A tenth of the published V_M: with all of it the certified error leaves no room among obstacles.
+GAINS = replace(PUBLISHED, V_M=0.002)
 HOLDING = 1.0  # [s] at rest with the load, before the motion
 AFTER = 0.5  # [s] of the motion's end, when the place of the load is judged
 LOOKS = 10  # samples from one look at distances to the next
-INTERVALS = 40  # time steps of a certificate a second
+LOOKED = 0.1  # [s] at an arm at rest, before a law that reads positions may give a torque
 DRAWN = 25  # samples from one point of a plot to the next; each is the largest of them
 NOISE = 0.05  # [rad/s] largest error of velocities of the noisy plant
 
 
 @dataclass(frozen=True)
 class Plant:
-    """Sensors and drives of the arm, and which assumption of the certificates they break."""
+    """Sensors and drives of the arm, and what is false of them where velocities are read."""
 
     sensors: SensorSettings
-    false: str = ''
+    false: str = ''  # assumption of certificates for a law that reads velocities
+    positions: Sampling | None = None  # what is true for a law that reads positions only
     drives_are_real: bool = False
 
 
+# Exact positions, which a law may have to itself; a torque is held from sample to sample.
+EXACT_POSITIONS = Sampling(np.zeros(7), PERIOD, 0.0)
 NOISY = SensorSettings(torque_ratio=(TORQUE_RATIO,), velocity_noise=(NOISE,))
 PLANTS = {
     'ideal': Plant(SensorSettings(torque_ratio=(TORQUE_RATIO,))),
-    'noisy': Plant(NOISY, 'velocities are exact'),
+    'noisy': Plant(NOISY, 'velocities are exact', EXACT_POSITIONS),
     'drives': Plant(NOISY, 'velocities are exact, torques act at once', drives_are_real=True),
 }
 DELAY, BANDWIDTH, RIPPLE = (0.001, 0.002), 100.0, 0.3  # [s], [Hz], [N m] of real drives
@@ -77,54 +80,33 @@ class Course:
         return was, meant
 
 
-def task_plan(scene: Scene, estimate: ParameterEstimate) -> Plan:
-    """Return the motion of a scene after a rest, for what is known of theta."""
-    pieces = _pieces(scene)
-    first, then = pieces[0], pieces[1:]
-    return Plan(0.0, 0.0, first.curve, first.k, estimate.bounds, theta_0=estimate.theta, then=then)
-
-
-def _pieces(scene: Scene) -> tuple[Piece, ...]:
+def pieces_of(scene: Scene) -> tuple[Piece, ...]:
     start = scene.motion.pieces[0].curve.q0
     rest = np.zeros_like(start)
     return (Piece(Bezier(start, rest, rest, HOLDING), rest), *scene.motion.pieces)
 
 
-def certificate_of(
-    scene: Scene, model: RobotModel, estimate: ParameterEstimate
-) -> tuple[bool, str]:
-    """Whether the motion is proven for these bounds among the obstacles; the deciding margin."""
-    problem = at_rest(model, estimate, scene.motion.pieces[0].curve.q0, scene.obstacles)
-    problem = replace(problem, gains=GAINS)
-    proven: list[PlanCertificate] = []
-    try:
-        for piece in _pieces(scene):
-            if proven:
-                until = proven[-1].problem.horizon.curve.duration
-                left = proven[-1].error_shape(until), proven[-1].law_at(until)
-                problem = replace(problem, error_at_start=left[0], before=left[1])
-            count = int(np.ceil(INTERVALS * piece.curve.duration))
-            horizon = Horizon(piece.curve, piece.k, np.zeros_like(piece.k), count)
-            problem = replace(problem, horizon=horizon)
-            proven.append(ReachableSet.certify_center(problem))
-            if not proven[-1].holds:
-                break
-    except SafeSysidError as error:
-        return False, str(error)
-    return proven[-1].holds, str(proven[-1].smallest)
+def task_plan(
+    scene: Scene, estimate: ParameterEstimate, start: float, laws: tuple[SeenLaw, ...]
+) -> Plan:
+    """Return the motion of a scene after a rest, for what is known of theta."""
+    first, *then = pieces_of(scene)
+    known = estimate.bounds, None, estimate.theta
+    return Plan(start, start, first.curve, first.k, *known, then=tuple(then), laws=laws)
 
 
 def follow(
-    truth: RobotModel,
     controller: Controller,
     estimate: ParameterEstimate,
     scene: Scene,
-    plant: str,
-    rng: np.random.Generator,
+    robot: SimulatedArm,
+    laws: tuple[SeenLaw, ...] = (),
 ) -> Course:
     """Let a law carry the load along the motion of a scene."""
-    plan, clock = task_plan(scene, estimate), Clock(0)
-    robot = _robot(truth, PLANTS[plant], plan.curve.q0, rng)
+    clock = Clock(0)
+    if isinstance(controller, SensedPassivityController):
+        look(robot, controller, LOOKED)
+    plan = task_plan(scene, estimate, clock.seconds(robot.measure().stamp), laws)
     rows = []
     for _ in range(round((plan.motion.duration + AFTER) / PERIOD)):
         measured, now = robot.measure(), robot.truth
@@ -135,7 +117,7 @@ def follow(
     return Course(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def _robot(truth: RobotModel, plant: Plant, q: Array, rng: np.random.Generator) -> SimulatedArm:
+def robot_at(truth: RobotModel, plant: Plant, q: Array, rng: np.random.Generator) -> SimulatedArm:
     """Return the arm of a plant; torques are cut off at their limits in all of them."""
     if not plant.drives_are_real:
         return SimulatedArm(truth, q, rng, ArmSettings(PERIOD, plant.sensors))
@@ -170,6 +152,20 @@ def figures_of(course: Course, model: RobotModel, scene: Scene) -> dict[str, flo
             np.any((course.q < limits.position_lower) | (course.q > limits.position_upper))
         ),
     }
+
+
+def gap_figures(course: Course, model: RobotModel) -> dict[str, float]:
+    """Return the distance to walls that leave less room, or more."""
+    q = course.q[::LOOKS]
+    return {
+        clearance_column(gap): 1e3 * clearance_to(model, scene_of('c', gap).shapes, q)
+        for gap in GAPS
+    }
+
+
+def clearance_column(gap_mm: float) -> str:
+    """Name of the distance to walls that leave so much."""
+    return f'clearance_of_{gap_mm:.0f}mm_gap'
 
 
 def histories_of(course: Course, model: RobotModel) -> dict[str, str]:

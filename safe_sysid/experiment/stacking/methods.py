@@ -3,7 +3,8 @@
 Gains of the baselines are not published; one rule gives those here. A position error of 1 rad is
 answered by 450 N m where a law has such a gain, which is the size that the first failures of
 gravity PID in the published table imply; rates of adaptation are the tenth of the defaults, above
-which noise of velocities makes the torque jump. They are the same for all loads and tasks.
+which noise of velocities makes the torque jump. They are the same for all loads and tasks. What other
+gains would have made of them is tried, too (`TUNINGS`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
+from safe_sysid.bench.experiments.planning import GAINS as PUBLISHED
 from safe_sysid.experiment.stacking.course import GAINS
 from safe_sysid.experiment.stacking.learning import Phase, arm_of, learned, robot_of
 from safe_sysid.experiment.stacking.scene import ROBOT
@@ -28,7 +30,12 @@ from safe_sysid.track.baselines.adaptive_robust import (
     AdaptiveRobustController,
     AdaptiveRobustSettings,
 )
+from safe_sysid.track.baselines.computed_torque import (
+    ComputedTorqueController,
+    ComputedTorqueSettings,
+)
 from safe_sysid.track.baselines.gravity_pid import GravityPidController, GravityPidSettings
+from safe_sysid.track.baselines.published_law import PublishedController
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.robust_passivity import RobustPassivityController
 
@@ -36,6 +43,13 @@ PID = GravityPidSettings(P=(450.0,), D=(45.0,))
 ADAPTIVE = AdaptiveSettings(K_r=(5.0,), K_d=(90.0,))
 ADAPTIVE_ROBUST = AdaptiveRobustSettings(K_r=(5.0,), K_d=(90.0,))
 EXCITATIONS = ('exciting', 'random', 'fourier')
+LAWS = (
+    'robust',  # ours; where velocities are wrong it reads positions only, if that is certified
+    'robust_velocities',  # ours, which takes velocities as they are measured
+    *('published', 'adaptive', 'adaptive_robust', 'gravity_pid', 'computed_torque'),
+)
+CERTAIN = ('learned', 'tare', 'table_1')  # knowledge with bounds that contain the truth
+COMPUTED = ComputedTorqueSettings()
 SLOWER = 0.1  # times the default rates of adaptation
 
 
@@ -43,15 +57,15 @@ SLOWER = 0.1  # times the default rates of adaptation
 class Method:
     """A row of Table II."""
 
-    law: str  # robust | adaptive | adaptive_robust | gravity_pid
-    knows: str  # learned | nothing | table_1 | adapts
+    law: str  # of LAWS
+    knows: str  # learned | tare | nothing | table_1 | adapts
     excitation: str  # none | exciting | random | fourier
     width: float = 1.0  # times that of the bounds learned
 
     @property
     def is_certified(self) -> bool:
         """Whether its bound holds where its assumptions do: it has bounds, and they are true."""
-        return self.law == 'robust' and self.knows in ('learned', 'table_1')
+        return self.law in ('robust', 'robust_velocities') and self.knows in CERTAIN
 
 
 METHODS = {
@@ -68,8 +82,35 @@ METHODS = {
     'grav-pid-excit': Method('gravity_pid', 'learned', 'fourier'),
 }
 
-OWN = {'ours-wide': Method('robust', 'learned', 'exciting', width=3.0)}  # not in the paper
+# Not in the paper: the law as it is published, and what else is known, or read.
+OWN = {
+    **{
+        f'{name}-published': replace(METHODS[name], law='published')
+        for name in ('ours', 'wrong', 'conservative', 'random')
+    },
+    'ours-velocities': Method('robust_velocities', 'learned', 'exciting'),
+    'ours-wide': Method('robust', 'learned', 'exciting', width=3.0),
+    'ours-tare': Method('robust', 'tare', 'exciting'),
+    'computed-torque-ours': Method('computed_torque', 'learned', 'exciting'),
+}
 EVERY = METHODS | OWN
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How far gains of a baseline are from those of the rule."""
+
+    feedback: float = 1.0  # times those that answer errors
+    rates: float = 1.0  # times those of adaptation, during the task
+
+
+RULE = Tuning()
+OF_ADAPTIVE = ((1.0, 0.2), (1.0, 5.0), (2.0, 1.0), (2.0, 5.0), (0.5, 5.0))
+OF_PID = ((0.5, 1.0), (2.0, 1.0), (4.0, 1.0), (8.0, 1.0))
+TUNINGS = {
+    name: tuple(Tuning(*each) for each in (OF_PID if 'pid' in name else OF_ADAPTIVE))
+    for name in ('adap-1', 'adap-1-excit', 'adap-2', 'adap-2-excit', 'grav-pid', 'grav-pid-ours')
+}
 
 
 def estimate_of(method: Method, load: str, seed: int, taught: Taught | None) -> ParameterEstimate:
@@ -80,6 +121,9 @@ def estimate_of(method: Method, load: str, seed: int, taught: Taught | None) -> 
     if method.knows == 'learned':
         assert taught is not None
         return _widened(taught.estimate, method.width)
+    if method.knows == 'tare':
+        assert taught is not None and taught.with_tare is not None
+        return taught.with_tare
     theta = empty_theta()
     return ParameterEstimate(nominal.layout, theta, Interval.of(theta))
 
@@ -99,15 +143,25 @@ def empty_theta() -> Array:
 
 
 def controller_of(
-    method: Method, nominal: RobotModel, clock: Clock, taught: Taught | None
+    method: Method,
+    nominal: RobotModel,
+    clock: Clock,
+    taught: Taught | None,
+    tuning: Tuning = RULE,
 ) -> Controller:
-    """Return the law of a method, as it is when the task begins."""
-    if method.law == 'robust':
+    """Return the law of a method, as it is when the task begins; velocities count as exact."""
+    if method.law in ('robust', 'robust_velocities'):
         return RobustPassivityController(nominal, GAINS, clock)
+    if method.law == 'published':
+        return PublishedController(nominal, PUBLISHED, clock)
+    if method.law == 'computed_torque':
+        return ComputedTorqueController(nominal, COMPUTED, clock)
     if method.law == 'gravity_pid':
-        return GravityPidController(nominal, PID, clock)
+        more = (_times(tuning.feedback, each) for each in (PID.P, PID.D))
+        pid = replace(PID, **dict(zip('PD', more, strict=True)))
+        return GravityPidController(nominal, pid, clock)
     theta = empty_theta() if taught is None else taught.adapted[method.law]
-    return _adaptive(method.law, nominal, clock, theta)[0]
+    return _adaptive(method.law, nominal, clock, theta, tuning)[0]
 
 
 def adapted(law: str, phase: Phase) -> Array:
@@ -123,10 +177,17 @@ def adapted(law: str, phase: Phase) -> Array:
 
 
 def _adaptive(
-    law: str, nominal: RobotModel, clock: Clock, theta: Array
+    law: str, nominal: RobotModel, clock: Clock, theta: Array, tuning: Tuning = RULE
 ) -> tuple[Controller, Adaptation]:
-    rates = SLOWER * rates_of_end_effector(nominal.layout)
+    rates = tuning.rates * SLOWER * rates_of_end_effector(nominal.layout)
     adaptation = Adaptation(rates, np.asarray(theta), unbounded(theta))
+    K_d = _times(tuning.feedback, ADAPTIVE.K_d)
     if law == 'adaptive':
-        return AdaptiveController(nominal, ADAPTIVE, clock, adaptation), adaptation
-    return AdaptiveRobustController(nominal, ADAPTIVE_ROBUST, clock, adaptation), adaptation
+        settings = replace(ADAPTIVE, K_d=K_d)
+        return AdaptiveController(nominal, settings, clock, adaptation), adaptation
+    robust = replace(ADAPTIVE_ROBUST, K_d=K_d)
+    return AdaptiveRobustController(nominal, robust, clock, adaptation), adaptation
+
+
+def _times(factor: float, gains: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(factor * each for each in gains)

@@ -30,6 +30,7 @@ ROBOT, HEAVIEST = 'kinova_gen3', 'dumbbell_8lb'
 TORQUE_SHARE = 0.9  # of the limit that the motion may ask for with the heaviest dumbbell
 SAMPLE = 0.01  # [s] between two looks at distances
 PLATE = np.array([0.03, 0.005, 0.03])  # [m] half sizes of the walls of the narrow path
+GAPS = (20.0, 10.0, 5.0)  # [mm] that are compared
 FARTHEST = 0.5  # [m] of such a wall from the path
 Vector = tuple[float, ...]
 
@@ -78,8 +79,11 @@ def scene_names() -> tuple[str, ...]:
 
 
 @lru_cache
-def scene_of(name: str) -> Scene:
-    """Read a scene, and see that its motion is possible with the heaviest dumbbell."""
+def scene_of(name: str, gap_mm: float | None = None) -> Scene:
+    """Read a scene, and see that its motion is possible with the heaviest dumbbell.
+
+    gap_mm: between walls and the motion, instead of that of the file.
+    """
     path = share_directory() / 'config' / 'experiments' / 'stacking.yaml'
     every = read_yaml(path)
     if name not in every:
@@ -94,8 +98,9 @@ def scene_of(name: str) -> Scene:
         each: Box(np.array(box.center), 0.5 * np.array(box.size), np.eye(3))
         for each, box in file.obstacles.items()
     }
-    if file.gap_mm > 0.0:
-        shapes |= walls(heavy, motion, 1e-3 * file.gap_mm)
+    gap = file.gap_mm if gap_mm is None else gap_mm
+    if gap > 0.0:
+        shapes |= walls(heavy, motion, 1e-3 * gap)
     scene = Scene(name, motion, shapes)
     _refuse_impossible(heavy, scene)
     return scene

@@ -32,6 +32,7 @@ class Taught:
     estimate: ParameterEstimate
     adapted: dict[str, Array]  # theta of each adaptive law after the same motions
     figures: Row
+    with_tare: ParameterEstimate | None = None  # after these motions without a load, too
 
     @property
     def is_safe(self) -> bool:
