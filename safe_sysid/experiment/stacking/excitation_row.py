@@ -6,26 +6,40 @@ import json
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.experiment.stacking.learning import Learned, Phase, learned, touches_itself
 from safe_sysid.experiment.stacking.methods import adapted
-from safe_sysid.experiment.stacking.taught import ADAPTING, ENDS
+from safe_sysid.experiment.stacking.tare import compared, estimate_with
+from safe_sysid.experiment.stacking.taught import ADAPTING, columns_of
 from safe_sysid.experiment.trial import Row
 
 
 def excitation_row(phase: Phase) -> Row:
     """Carry out a phase; numbers are kept to every bit."""
     taught = learned(phase)
-    bounds = taught.estimate.bounds
-    values = (taught.estimate.theta, bounds.lower, bounds.upper)
-    row: Row = {name: _text(x) for name, x in zip(ENDS, values, strict=True)}
+    row = columns_of('', taught.estimate) | _figures(taught)
+    violation = not taught.contains_truth
     if phase.kind == 'exciting':
-        row |= {law: _text(adapted(law, phase)) for law in ADAPTING}
-    return row | _figures(taught) | {'violation': not taught.contains_truth}
+        row |= {law: json.dumps(adapted(law, phase)[0].tolist()) for law in ADAPTING}
+        row |= _with_empty_arm(phase, taught)
+        violation = violation or not row['tare_holds_truth']
+    return row | {'violation': violation}
 
 
-def _text(values: Array) -> str:
-    return json.dumps(np.asarray(values).tolist())
+def _with_empty_arm(phase: Phase, taught: Learned) -> Row:
+    """Return what the same plans without a load add, in bounds and in a statistical interval."""
+    found, truth = compared(phase, taught), taught.arm.truth
+    row: Row = columns_of('tare_', found.guaranteed) | {
+        'tare_mass_half_width': float(found.guaranteed.end_effector_bounds.radius[0]),
+        'tare_holds_truth': found.guaranteed.bounds.contains(truth.theta),
+        'stat_withheld': found.withheld,
+    }
+    if found.statistical is None:
+        return row
+    mass = truth.theta[truth.layout.end_effector][:1]
+    row |= columns_of('stat_', estimate_with(taught.estimate, found.statistical))
+    row['stat_mass_half_width'] = float(found.statistical.radius[0])
+    row['stat_holds_truth'] = found.statistical[:1].contains(np.asarray(mass))
+    return row
 
 
 def _figures(taught: Learned) -> Row:

@@ -16,7 +16,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_prior
 from safe_sysid.bench.experiments.planning import GAINS as PUBLISHED
-from safe_sysid.experiment.stacking.course import GAINS
+from safe_sysid.experiment.stacking.course import DRAWN, GAINS
 from safe_sysid.experiment.stacking.learning import Phase, arm_of, learned, robot_of
 from safe_sysid.experiment.stacking.scene import ROBOT
 from safe_sysid.experiment.stacking.taught import Taught
@@ -49,6 +49,7 @@ LAWS = (
     *('published', 'adaptive', 'adaptive_robust', 'gravity_pid', 'computed_torque'),
 )
 CERTAIN = ('learned', 'tare', 'table_1')  # knowledge with bounds that contain the truth
+CONFIDENT = 'bounds hold with a confidence only'
 COMPUTED = ComputedTorqueSettings()
 SLOWER = 0.1  # times the default rates of adaptation
 
@@ -58,14 +59,19 @@ class Method:
     """A row of Table II."""
 
     law: str  # of LAWS
-    knows: str  # learned | tare | nothing | table_1 | adapts
+    knows: str  # learned | tare | statistical | nothing | table_1 | adapts
     excitation: str  # none | exciting | random | fourier
     width: float = 1.0  # times that of the bounds learned
 
     @property
     def is_certified(self) -> bool:
-        """Whether its bound holds where its assumptions do: it has bounds, and they are true."""
-        return self.law in ('robust', 'robust_velocities') and self.knows in CERTAIN
+        """Whether its motion can be certified: it has our law, and bounds."""
+        return self.law in ('robust', 'robust_velocities') and self.knows != 'nothing'
+
+    @property
+    def false(self) -> str:
+        """What certificates assume and this method does not have; empty: nothing."""
+        return '' if self.knows in CERTAIN else CONFIDENT
 
 
 METHODS = {
@@ -91,6 +97,7 @@ OWN = {
     'ours-velocities': Method('robust_velocities', 'learned', 'exciting'),
     'ours-wide': Method('robust', 'learned', 'exciting', width=3.0),
     'ours-tare': Method('robust', 'tare', 'exciting'),
+    'ours-stat': Method('robust', 'statistical', 'exciting'),
     'computed-torque-ours': Method('computed_torque', 'learned', 'exciting'),
 }
 EVERY = METHODS | OWN
@@ -124,6 +131,9 @@ def estimate_of(method: Method, load: str, seed: int, taught: Taught | None) -> 
     if method.knows == 'tare':
         assert taught is not None and taught.with_tare is not None
         return taught.with_tare
+    if method.knows == 'statistical':
+        assert taught is not None
+        return taught.estimate if taught.statistical is None else taught.statistical
     theta = empty_theta()
     return ParameterEstimate(nominal.layout, theta, Interval.of(theta))
 
@@ -164,16 +174,20 @@ def controller_of(
     return _adaptive(method.law, nominal, clock, theta, tuning)[0]
 
 
-def adapted(law: str, phase: Phase) -> Array:
-    """Return theta_hat of an adaptive law after the motions of a phase."""
+def adapted(law: str, phase: Phase) -> tuple[Array, Array]:
+    """Return theta_hat of an adaptive law after the motions of a phase, and t, mass on the way."""
     taught = learned(phase)
     assert taught.episode is not None
     controller, adaptation = _adaptive(law, taught.arm.nominal, Clock(0), empty_theta())
-    robot = robot_of(phase, taught.arm)
-    for sample in taught.episode.samples:
-        robot.apply(controller.step(robot.measure(), sample.plan, taught.estimate))
+    robot, mass = robot_of(phase, taught.arm), taught.arm.nominal.layout.end_effector.start
+    way = []
+    for i, sample in enumerate(taught.episode.samples):
+        measured = robot.measure()
+        if i % DRAWN == 0:
+            way.append((1e-9 * measured.stamp, adaptation.theta[mass]))
+        robot.apply(controller.step(measured, sample.plan, taught.estimate))
     theta_hat: Array = adaptation.theta.copy()
-    return theta_hat
+    return theta_hat, np.array(way)
 
 
 def _adaptive(

@@ -82,8 +82,9 @@ def proof_of(
             break
     assert found is not None
     if sampling is None or not found.holds:
-        return replace(found, false=plant.false, laws=())
-    return replace(found, controller=SensedPassivityController(model, GAINS, Clock(0), sampling))
+        return replace(found, false=method.false or plant.false, laws=())
+    controller = SensedPassivityController(model, GAINS, Clock(0), sampling)
+    return replace(found, controller=controller, false=method.false)
 
 
 def certificate_of(
