@@ -13,10 +13,19 @@ from safe_sysid.experiment.page import experiment_page
 from safe_sysid.experiment.published import published
 from safe_sysid.experiment.run import ExperimentResult, tables_of
 from safe_sysid.experiment.settings import ExperimentSettings
-from safe_sysid.experiment.stacking import scene, table3
-from safe_sysid.experiment.stacking.course import PLANTS, Course, _robot, histories_of
+from safe_sysid.experiment.stacking import promise, scene, table3
+from safe_sysid.experiment.stacking.course import (
+    EXACT_POSITIONS,
+    PLANTS,
+    Course,
+    clearance_column,
+    histories_of,
+    robot_at,
+)
 from safe_sysid.experiment.stacking.learning import arm_of
-from safe_sysid.experiment.stacking.methods import EVERY, METHODS, OWN, estimate_of
+from safe_sysid.experiment.stacking.methods import EVERY, METHODS, OWN, TUNINGS, estimate_of
+from safe_sysid.experiment.stacking.promise import Proof
+from safe_sysid.experiment.stacking.scene import GAPS
 from safe_sysid.experiment.stacking.table3_figures import figures
 from safe_sysid.experiment.stacking.table3_text import tables
 from safe_sysid.experiment.stacking.taught import FIGURES, Taught
@@ -40,6 +49,7 @@ def made_up(spec, **columns):
         **{'torque_change': 0.1, 'certified': True, 'bound_margin': 0.5},
         **{'failed_in': '', 'clipped_share': 0.0, 'velocity_share': 0.5, 'outside_position': 0.0},
         **{'assumption_false': '', 'violation': False, 'motion_broken': False},
+        **{clearance_column(gap): gap - 3.0 for gap in GAPS},
     }
     return row | columns
 
@@ -52,10 +62,13 @@ def found(heading, rows):
 def test_every_method_of_the_paper_has_all_cells():
     assert set(published('provably_safe_online')['table3']) == set(METHODS)
     every = table3.trials(FULL)
-    assert len(tasks(FULL)) == 12 * (5 + 5 + 1) * table3.TRIALS * 3
+    loads, own = 5 + 5 + 1, len(OWN)
+    by_gains = 3 * table3.TRIALS * sum(map(len, TUNINGS.values()))
+    of_methods = 11 * loads * 3 + own * (2 * loads + 3)
+    assert len(tasks(FULL)) == of_methods * table3.TRIALS + by_gains
     assert len(every) - len(tasks(FULL)) == 3 * 5 * table3.TRIALS
     assert len({trial.key for trial in every}) == len(every)
-    assert len(tasks(QUICK)) == 12 * (5 + 5 + 3)
+    assert len(tasks(QUICK)) == (11 + own) * (5 + 5 + 3) + by_gains // (3 * table3.TRIALS)
 
 
 def test_methods_that_learn_alike_start_from_one_excitation():
@@ -120,24 +133,73 @@ def test_a_broken_promise_counts_unless_an_assumption_was_false():
         for trial in tasks(replace(FULL, trials=1))
     ]
     by_method, _ = found('What was promised', rows)
-    assert set(by_method) == {'ours', 'random', 'conservative', 'ours-wide'}
+    certified = {name for name, method in EVERY.items() if method.is_certified}
+    assert set(by_method) == certified and 'wrong' not in certified
+    assert not any('published' in name for name in certified)
     assert by_method['ours'][3:5] == ('33', '11')
     noisy = [made_up(row_of_trial, assumption_false='noise') for row_of_trial in tasks(QUICK)]
     assert found('What was promised', noisy)[0]['ours'][3:6] == ('0', '0', '–')
 
 
-def test_bounds_without_the_truth_are_a_broken_promise_whatever_the_motion_did(monkeypatch):
-    monkeypatch.setattr(table3, 'certificate_of', lambda *_: (True, ''))
-    nominal = arm_of('dumbbell_4lb', 1).nominal
+def test_bounds_without_the_truth_are_a_broken_promise_whatever_the_motion_did():
+    proof = Proof(True, '', (), None, '', 0.01, None)
     kept = {'largest_error_rad': 0.0, 'touched': False, 'limit_broken': False}
-    for more, motion, violation in (
-        ({'truth_inside': True}, False, False),
-        ({'truth_inside': False}, False, True),
-        ({'touched': True}, True, True),
+    for more, changes, motion, violation in (
+        ({'truth_inside': True}, {}, False, False),
+        ({'truth_inside': False}, {}, False, True),
+        ({'touched': True}, {}, True, True),
+        ({'limit_broken': True}, {}, True, True),
+        ({'largest_error_rad': 0.011}, {}, True, True),
+        ({'touched': True}, {'false': 'drives are late'}, False, False),
+        ({'touched': True}, {'holds': False}, False, False),
+        ({'touched': True, clearance_column(20.0): 3.0}, {'gap': 20.0}, False, False),
+        ({clearance_column(20.0): -3.0}, {'gap': 20.0}, True, True),
     ):
-        given = nominal, kinova_prior(nominal), 'ideal'
-        found = table3._promise({**kept, **more}, None, *given)
+        found = replace(proof, **changes).promise({**kept, **more})
         assert (found['motion_broken'], found['violation']) == (motion, violation)
+
+
+def test_ours_reads_positions_only_where_velocities_are_wrong_and_that_is_certified(monkeypatch):
+    nominal = arm_of('dumbbell_4lb', 1).nominal
+    known = kinova_prior(nominal)
+    asked, fails = [], set()
+
+    def certify(*given):
+        sampling = given[-1]
+        asked.append(sampling)
+        return Proof(sampling not in fails, '', ('law',), None, '', 0.01, None)
+
+    monkeypatch.setattr(promise, 'certificate_of', certify)
+    given = scene.Scene('a', None, {}), nominal, known
+
+    def found(method, plant):
+        proof = promise.proof_of(EVERY[method], PLANTS[plant], *given)
+        return proof.controller is not None, bool(proof.laws), bool(proof.false)
+
+    assert found('ours', 'noisy') == (True, True, False)
+    assert found('ours-velocities', 'noisy') == (False, False, True)
+    assert found('ours-stat', 'noisy') == (True, True, True)
+    assert found('ours', 'ideal') == (False, False, False)
+    assert found('ours', 'drives') == (False, False, True)
+    assert asked == [EXACT_POSITIONS, None, EXACT_POSITIONS, None, None]
+    fails.add(EXACT_POSITIONS)
+    assert found('ours', 'noisy') == (False, False, True)
+
+
+def test_a_promise_of_the_narrow_path_is_that_of_the_narrowest_walls_it_can_be_had_for(
+    monkeypatch,
+):
+    nominal = arm_of('dumbbell_4lb', 1).nominal
+    monkeypatch.setattr(promise, 'scene_of', lambda _, gap: gap)
+    for fits, gap in ((5.0, 5.0), (10.0, 10.0), (20.0, 20.0), (99.0, None)):
+
+        def certify(walls, *_, fits=fits):
+            return Proof(walls >= fits, str(walls), (), None, '', 0.01, None)
+
+        monkeypatch.setattr(promise, 'certificate_of', certify)
+        path = scene.Scene('c', None, {}), nominal, kinova_prior(nominal)
+        proof = promise.proof_of(EVERY['ours'], PLANTS['ideal'], *path)
+        assert (proof.holds, proof.gap) == (gap is not None, gap)
 
 
 def test_what_each_method_broke_is_counted_by_kind():
@@ -169,9 +231,8 @@ def test_plants_are_compared_where_all_have_been_tried():
     ]
     by_method, table = found('When each wins', rows)
     assert by_method['ours'] == ('ours', *('3/3', '9.0') * 3)
-    assert (
-        'On the noisy plant adap-1 tracks best (3.0 mm); ours is number 12' in table.sentences[2]
-    )
+    said = f'On the noisy plant adap-1 tracks best (3.0 mm); ours is number {len(EVERY)}'
+    assert said in table.sentences[2]
 
 
 def test_width_stands_beside_the_condition_number():
@@ -201,7 +262,7 @@ def test_real_drives_are_late_and_slow_and_wrong():
     arm = arm_of('dumbbell_4lb', 1)
     q, away = np.zeros(7), np.full(7, 5.0)
     robots = [
-        _robot(arm.truth, PLANTS[p], q, np.random.default_rng(0)) for p in ('noisy', 'drives')
+        robot_at(arm.truth, PLANTS[p], q, np.random.default_rng(0)) for p in ('noisy', 'drives')
     ]
     for robot in robots:
         robot.apply(np.zeros(7))
@@ -241,7 +302,7 @@ def test_walls_leave_the_gap_and_an_impossible_scene_is_refused(monkeypatch):
 
 @pytest.mark.slow
 def test_the_same_trial_comes_out_the_same():
-    (spec, *_) = [t for t in tasks(QUICK) if t.settings['method'] == 'wrong']
+    (spec, *_) = [t for t in tasks(QUICK) if t.settings['method'] == 'wrong-published']
     once, again = (row_of(table3.trial, spec)[0] for _ in range(2))
     assert once['status'] == 'ok', once['reason']
     assert result_of(once) == result_of(again)
@@ -255,10 +316,43 @@ def test_quick_table_keeps_every_promise_and_ours_places_every_dumbbell(tmp_path
     result = run_experiment('table3', replace(QUICK, out=tmp_path / 'rows'))
     assert (result.violations, result.failures) == (0, 0)
     rows = table3.of_tasks(result.rows)
-    ours = [row for row in rows if row['method'] == 'ours' and row['task'] != 'c']
-    assert all(row['final_error_mm'] < 15.0 and row['truth_inside'] for row in ours)
-    assert all(row['success_15mm'] for row in ours if row['plant'] == 'ideal')
-    assert any(row['certified'] and not row['assumption_false'] for row in ours)
+    ours = [row for row in rows if row['method'] == 'ours' and row['plant'] != 'drives']
+    assert all(row['success_15mm'] and row['truth_inside'] for row in ours)
+    assert all(row['certified'] and not row['assumption_false'] for row in ours)
+    late = [row for row in rows if (row['method'], row['plant']) == ('ours', 'drives')]
+    assert all(row['final_error_mm'] < 15.0 and row['assumption_false'] for row in late)
+
+
+def test_every_baseline_stands_at_the_gains_that_turned_out_best():
+    spec = next(t for t in tasks(QUICK) if t.settings.get('feedback') == 4.0)
+    name = spec.settings['method']
+    tuned = [made_up(t) for t in tasks(QUICK) if 'feedback' in t.settings]
+    ruled = [made_up(t) for t in tasks(QUICK) if 'feedback' not in t.settings]
+    best = {'largest_error_mm': 1.5, 'success_15mm': True}
+    fails = {'largest_error_mm': 0.1, 'success_15mm': False}
+    for row in tuned:
+        row |= {4.0: best, 8.0: fails}.get(row['feedback'], {})
+    _, table = found('Every baseline at its best gains', [*ruled, *tuned])
+    assert table.rows[0][:2] == ('ours', '–')
+    rule, chosen = (row for row in table.rows if row[0] == name)
+    assert rule[1] == 'rule' and rule[6] == '2.0'
+    assert chosen[1] == '4 times' and chosen[4:7] == ('1/1', '1.0', '1.5')
+    by_method, _ = found('When each wins', [*ruled, *tuned])
+    assert by_method[name][1] == '3/3'  # trials with other gains are in no other table
+
+
+def test_walls_that_leave_less_room_are_told_with_what_is_certified():
+    rows = [
+        made_up(
+            trial,
+            certified_gap_mm=20.0 if trial.settings['method'] == 'ours' else None,
+            **({clearance_column(5.0): -1.0} if trial.settings['method'] != 'ours' else {}),
+        )
+        for trial in tasks(QUICK)
+    ]
+    by_method, _ = found('The narrow path', rows)
+    assert by_method['ours'][1:6] == ('1/1', '1/1', '1/1', '5', '20')
+    assert by_method['adap-1'][1:6] == ('1/1', '1/1', '0/1', '10', '–')
 
 
 def test_the_page_says_first_who_succeeds_and_whether_promises_held(tmp_path):

@@ -44,7 +44,7 @@ def _section(rows: Sequence[Row], heading: str) -> list[Section]:
     plots = [
         plot
         for load in dict.fromkeys(str(row['load']) for row in rows)
-        for some in (names[:SHOWN], names[SHOWN:])
+        for some in (names[i : i + SHOWN] for i in range(0, len(names), SHOWN))
         for plot in _plots([row for row in rows if row['load'] == load], some, load)
     ]
     return [Section(heading, lead, tuple(plots))]

@@ -54,7 +54,10 @@ def _beside(rows: Sequence[Row], plant: str) -> ResultTable:
             *(
                 cell
                 for task in scene_names()
-                for cell in (_first_failure(rows, method, task), str(theirs[_published_name(method)][task]))
+                for cell in (
+                    _first_failure(rows, method, task),
+                    str(theirs[_published_name(method)][task]),
+                )
             ),
         )
         for method in (*METHODS, *PUBLISHED_LAW)

@@ -123,7 +123,11 @@ def _log(samples: Sequence[JointMeasurement]) -> EvenLog:
 def estimate_with(taught: ParameterEstimate, statistical: Interval) -> ParameterEstimate:
     """Return an estimate with another interval of the end effector, its middle the nominal."""
     place = taught.layout.end_effector
-    lower, upper, theta = taught.bounds.lower.copy(), taught.bounds.upper.copy(), taught.theta.copy()
+    lower, upper, theta = (
+        taught.bounds.lower.copy(),
+        taught.bounds.upper.copy(),
+        taught.theta.copy(),
+    )
     lower[place], upper[place] = statistical.lower, statistical.upper
     theta[place] = statistical.center
     return replace(taught, theta=theta, bounds=Interval(lower, upper))
