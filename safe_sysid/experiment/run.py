@@ -9,6 +9,7 @@ from pathlib import Path
 from safe_sysid.errors import ConfigError
 from safe_sysid.experiment.campaign import Progress, Workers, carry_out, plan_of
 from safe_sysid.experiment.catalogue import Experiment, experiment_named
+from safe_sysid.experiment.differences import DIFFERENCES
 from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.store import Store
@@ -51,9 +52,15 @@ class ExperimentResult:
             f'{wall:.0f} s of workers, {cpu_count()} cores; {listed}.'
         )
 
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """What is not as in the paper, and why."""
+        return DIFFERENCES[self.experiment.name]
+
     def as_markdown(self) -> str:
         """Return a section for each table."""
         head = f'# {self.experiment.title}\n\n{self.circumstances}\n'
+        head += '\n'.join(['', *(f'- {each}' for each in self.differences), ''])
         return '\n\n'.join([head, *(table.as_markdown() for table in self.tables)]) + '\n'
 
     def __str__(self) -> str:

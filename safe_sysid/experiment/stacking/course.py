@@ -81,6 +81,7 @@ class Course:
 
 
 def pieces_of(scene: Scene) -> tuple[Piece, ...]:
+    """Return the motion of a scene after a rest with the load, piece by piece."""
     start = scene.motion.pieces[0].curve.q0
     rest = np.zeros_like(start)
     return (Piece(Bezier(start, rest, rest, HOLDING), rest), *scene.motion.pieces)

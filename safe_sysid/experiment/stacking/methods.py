@@ -3,8 +3,8 @@
 Gains of the baselines are not published; one rule gives those here. A position error of 1 rad is
 answered by 450 N m where a law has such a gain, which is the size that the first failures of
 gravity PID in the published table imply; rates of adaptation are the tenth of the defaults, above
-which noise of velocities makes the torque jump. They are the same for all loads and tasks. What other
-gains would have made of them is tried, too (`TUNINGS`).
+which noise of velocities makes the torque jump. They are the same for all loads and tasks. What
+other gains would have made of them is tried, too (`TUNINGS`).
 """
 
 from __future__ import annotations
