@@ -4,11 +4,12 @@ Motions: searches from random starts for an LBR Med 7 with a rod, proven free of
 and regressions: a recording of such an arm is simulated at 100 Hz with encoder and torque noise;
 accelerations come from a tracking differentiator, a filter without delay or harmonics, parameters
 from least squares, bounds around the description, or a semidefinite program. Errors are judged on
-a motion that was not used, in torque as it was.
+a motion that was not used, in torque as it was, and by what hand guiding with such a model does.
 """
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.sdp_fit import sdp_fit
 from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.experiment.drift import Guided, drift_row
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.trial import Row, Trial, seed_of
 from safe_sysid.measure.filters import (
@@ -45,12 +47,15 @@ CRITERIA = ('kappa', 'r_c')  # condition number; bound of it by sums of squares,
 STARTS, QUICK_STARTS = 10, 2
 SIGNALS = ('tracking differentiator', 'zero phase', 'harmonics')
 REGRESSIONS = ('least squares', 'within 30 %', 'within 50 %', 'within 100 %', 'semidefinite')
+DESCRIBED, TRUE = 'as described', 'true parameters'
+GUIDED_BY = (DESCRIBED, 'least squares', 'within 50 %', 'semidefinite', TRUE)
 ARMS, QUICK_ARMS = 10, 1
 RATE = 100.0  # [Hz] of the recording
 PERIOD, HARMONICS = 10.0, 5  # [s] of the motion, and harmonics in it
 CUTOFF = 10.0  # [Hz] of the filter without delay
 JERK, SMOOTHING = 200.0, 0.05  # [rad/s^3], [s] of the tracking differentiator
 FAINT = 1e-6  # pull towards the description, in units of noise, where torques say nothing
+DRAWN = 10  # samples from one point of a plot to the next
 KEPT = slice(100, -100)  # samples away from both ends, where filters are settled
 
 
@@ -64,7 +69,7 @@ class Signals(NamedTuple):
 
 
 def trials(settings: ExperimentSettings) -> list[Trial]:
-    """Return searches by criterion, then signals with each regression."""
+    """Return searches by criterion, signals with each regression, then models in use."""
     starts = settings.trials or (QUICK_STARTS if settings.quick else STARTS)
     arms = settings.trials or (QUICK_ARMS if settings.quick else ARMS)
     searches = [
@@ -82,11 +87,22 @@ def trials(settings: ExperimentSettings) -> list[Trial]:
         for signals in SIGNALS
         for regression in REGRESSIONS
     ]
-    return searches + fits
+    drifts = [
+        Trial(
+            NAME,
+            {'kind': 'drift', 'model': name, 'number': i},
+            seed_of(settings.seed, (NAME, 'fit'), i),
+        )
+        for i in range(arms)
+        for name in GUIDED_BY
+    ]
+    return searches + fits + drifts
 
 
 def trial(spec: Trial) -> Row:
-    """Search one motion, or fit one arm."""
+    """Search one motion, fit one arm, or let it be guided by hand."""
+    if spec.settings['kind'] == 'drift':
+        return _drift(str(spec.settings['model']), spec.seed)
     if spec.settings['kind'] == 'motion':
         return _motion(
             str(spec.settings['criterion']), spec.seed, int(str(spec.settings['number']))
@@ -112,6 +128,49 @@ def _motion(criterion: str, seed: int, start: int) -> Row:
 
 def _fit(signals: str, regression: str, seed: int) -> Row:
     """Identify an arm that differs from its description, and judge that on another motion."""
+    found = _identified(signals, regression, seed)
+    judged = true_torque(found.truth, found.other)
+    other, model = found.other, found.model
+    error = found.columns.regressor(model, other.q, other.qd, other.qdd) @ found.x - judged
+    bodies = [pseudo_inertia(found.x[model.layout.inertial(i)]) for i in range(model.n)]
+    smallest = [float(np.linalg.eigvalsh(J)[0]) for J in bodies]
+    row: Row = {
+        'acceleration_error': found.acceleration_error,
+        'torque_error_share': _rms(error) / _rms(judged),
+        'largest_error_A1': float(np.abs(error[:, 0]).max()),
+        'largest_error_A7': float(np.abs(error[:, 6]).max()),
+        'bodies_that_cannot_exist': sum(value < 0.0 for value in smallest),
+    }
+    return row | {
+        f'{name}_history': json.dumps([float(f'{x:.4g}') for x in values[::DRAWN, 0]])
+        for name, values in (('position', found.motion.q), ('true', judged), ('error', error))
+    }
+
+
+def _drift(name: str, seed: int) -> Row:
+    """Let the arm be guided by hand, by what a model says of its torques."""
+    regression = name if name in REGRESSIONS else REGRESSIONS[0]
+    found = _identified('zero phase', regression, seed)
+    described = found.columns.nominal(found.model.theta)
+    true = found.columns.nominal(found.truth.theta)
+    x = {DESCRIBED: described, TRUE: true}.get(name, found.x)
+    guided = Guided(found.truth, found.model, found.columns, x)
+    return drift_row(guided, np.random.default_rng([seed, 1]))
+
+
+class _Identified(NamedTuple):
+    """An arm, its truth, what was identified of it from one motion, and another motion."""
+
+    model: RobotModel
+    truth: RobotModel
+    columns: FitColumns
+    x: Array
+    motion: SimulatedMotion
+    other: SimulatedMotion
+    acceleration_error: float  # [rad/s^2]
+
+
+def _identified(signals: str, regression: str, seed: int) -> _Identified:
     rng = np.random.default_rng(seed)
     model = tool_arm()[1]
     truth = altered(model, rng)
@@ -123,17 +182,8 @@ def _fit(signals: str, regression: str, seed: int) -> Row:
     columns = FitColumns(model.layout, CalibrationSettings().creep)
     Y = columns.regressor(model, seen.q[KEPT], seen.qd[KEPT], seen.qdd[KEPT])
     x = regressed(regression, model, columns, Y / noise[:, None], seen.torque[KEPT] / noise)
-    judged = true_torque(truth, other)
-    error = columns.regressor(model, other.q, other.qd, other.qdd) @ x - judged
-    bodies = [pseudo_inertia(x[model.layout.inertial(i)]) for i in range(model.n)]
-    smallest = [float(np.linalg.eigvalsh(J)[0]) for J in bodies]
-    return {
-        'acceleration_error': _rms(seen.qdd[KEPT] - _true_acceleration(signals, motion)[KEPT]),
-        'torque_error_share': _rms(error) / _rms(judged),
-        'largest_error_A1': float(np.abs(error[:, 0]).max()),
-        'largest_error_A7': float(np.abs(error[:, 6]).max()),
-        'bodies_that_cannot_exist': sum(value < 0.0 for value in smallest),
-    }
+    off = _rms(seen.qdd[KEPT] - _true_acceleration(signals, motion)[KEPT])
+    return _Identified(model, truth, columns, x, motion, other, off)
 
 
 def signals_of(name: str, t: Array, q: Array, torque: Array) -> Signals:

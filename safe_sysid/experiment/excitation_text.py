@@ -1,25 +1,40 @@
-"""Tables of exciting motions, and of signals and regressions."""
+"""Tables and figures of exciting motions, signals, regressions and hand guiding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+import json
 
 import numpy as np
 
-from safe_sysid.experiment.excitation import CRITERIA, REGRESSIONS, SIGNALS
+from safe_sysid.arrays import Array
+from safe_sysid.experiment.drift import EVERY, PUSH, PUSHED, SECONDS
+from safe_sysid.experiment.drift import RATE as GUIDED_RATE
+from safe_sysid.experiment.excitation import (
+    CRITERIA,
+    DRAWN,
+    GUIDED_BY,
+    RATE,
+    REGRESSIONS,
+    SIGNALS,
+)
 from safe_sysid.experiment.published import published
 from safe_sysid.experiment.result_table import ResultTable
-from safe_sysid.experiment.trial import Row
+from safe_sysid.experiment.trial import OK, Row
+from safe_sysid.report.html_page import Line, Plot, Section
 
 PAPER = 'excitation_constraints'
+LARGEST_DRIFT = 1.0  # [mm] in a minute
 
 
 def tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Return motions, then what a recording of one is good for."""
     motions = [row for row in rows if row['kind'] == 'motion']
     fits = [row for row in rows if row['kind'] == 'fit']
+    drifts = [row for row in rows if row['kind'] == 'drift']
     found = [_motions(motions)] if motions else []
-    return [*found, _errors(fits), _torques(fits)] if fits else found
+    found += [_errors(fits), _torques(fits)] if fits else []
+    return [*found, _drifts(drifts)] if drifts else found
 
 
 def _motions(rows: Sequence[Row]) -> ResultTable:
@@ -103,6 +118,80 @@ def _torques(rows: Sequence[Row]) -> ResultTable:
         lines,
         ('Zero phase and a semidefinite program; theirs are of the real arm.',),
     )
+
+
+def _drifts(rows: Sequence[Row]) -> ResultTable:
+    """What hand guiding does untouched, and when pushed."""
+    lines = []
+    for name in GUIDED_BY:
+        some = [row for row in rows if row['model'] == name]
+        if some:
+            lines.append(
+                (
+                    name,
+                    str(len(some)),
+                    f'{np.median(_numbers(some, "drift_mm")):.2f}',
+                    f'{max(_numbers(some, "drift_mm")):.2f}',
+                    f'{sum(x < LARGEST_DRIFT for x in _numbers(some, "drift_mm"))}/{len(some)}',
+                    f'{np.median(_numbers(some, "force_rms")):.2f}',
+                    f'{max(_numbers(some, "force_largest")):.1f}',
+                    f'{np.median(_numbers(some, "push_error")):.1f}',
+                )
+            )
+    columns = (
+        *('guided by', 'arms', 'drift [mm/min]', 'largest', f'below {LARGEST_DRIFT:g} mm'),
+        *('force untouched, rms [N]', 'largest [N]', f'error at {PUSH[1]:g} N [N]'),
+    )
+    sentence = (
+        'A slow motion of a minute that nobody touches: way of the tip that the published dead '
+        'zone (2 N, 0.1 N m) lets pass at 10 mm/s per N, median and largest over arms. Then with '
+        'a push: error of the force, median over its time and arms. Theirs is only drawn.'
+    )
+    return ResultTable('Drift of hand guiding (figure 5)', columns, tuple(lines), (sentence,))
+
+
+def sections(rows: Sequence[Row]) -> list[Section]:
+    """Return figures 2, 4 and 5, of the first arm."""
+    done = [row for row in rows if row['status'] == OK and row['number'] == 0]
+    fits = [row for row in done if row['kind'] == 'fit' and row['regression'] == 'semidefinite']
+    chosen = [row for row in fits if row['signals'] == 'zero phase']
+    return [*map(_motion_figures, chosen), *_push_figures(done)]
+
+
+def _motion_figures(row: Row) -> Section:
+    """First joint of the motion that excites, and its torque on another motion."""
+    position, true, error = (_history(row, x, DRAWN / RATE) for x in ('position', 'true', 'error'))
+    plots = (
+        Plot('figure 2: motion that excites, A1', 'rad', (Line('position', *position, 0),)),
+        Plot(
+            'figure 4: torque of A1 on another motion',
+            'N m',
+            (Line('true', *true, 0), Line('error of the model', *error, 1)),
+        ),
+    )
+    lead = 'Simulated, of the first arm; zero phase and a semidefinite program.'
+    return Section('Figures 2 and 4: motion and regression', lead, plots)
+
+
+def _push_figures(rows: Sequence[Row]) -> list[Section]:
+    """Return the force that models feel while the arm is untouched and pushed."""
+    drifts = [row for row in rows if row['kind'] == 'drift']
+    if not drifts:
+        return []
+    lines = tuple(
+        Line(str(row['model']), *_history(row, 'force', EVERY / GUIDED_RATE), color)
+        for color, row in enumerate(drifts)
+    )
+    t = np.array([0.0, PUSHED[0], PUSHED[0], PUSHED[1], PUSHED[1], SECONDS])
+    push = Line('push', t, PUSH[1] * np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0]), 5, 'truth')
+    plot = Plot('force at the tip', 'N', (*lines, push))
+    lead = 'What each model takes for a force along the push, of the first arm.'
+    return [Section('Figure 5: external force, untouched and pushed', lead, (plot,))]
+
+
+def _history(row: Row, name: str, seconds: float) -> tuple[Array, Array]:
+    y = np.array(json.loads(str(row[f'{name}_history'])))
+    return seconds * np.arange(len(y), dtype=float), y
 
 
 def _cell(rows: Sequence[Row], signals: str, regression: str) -> list[Row]:
