@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 import hashlib
+from importlib.util import find_spec
 from itertools import islice
 import logging
 import time
@@ -35,6 +36,8 @@ AHEAD = 4  # trials under way per worker
 WORKERS_LOST = 1  # by one trial and those beside it, then it is tried once more by itself
 MEMORY = '3GiB'  # of a worker, which is started anew beyond
 SAID = 5.0  # [s] between two sentences about the progress
+BAR = 24  # characters of the bar in them
+DASHBOARD = '127.0.0.1:0'  # address and port, any that is free, where there is bokeh
 Progress = Callable[[str], None]
 Carry = Callable[[Trial], tuple[Row, str]]
 
@@ -157,6 +160,7 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
     with dask.config.set({'distributed.scheduler.allowed-failures': WORKERS_LOST}):
         if workers.address:
             with Client(workers.address, timeout=30) as client:
+                _say_where(client, progress)
                 yield client
             return
         cluster = LocalCluster(
@@ -164,12 +168,22 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             memory_limit=MEMORY,
-            dashboard_address=None,
+            dashboard_address=DASHBOARD if find_spec('bokeh') else None,
             silence_logs=logging.ERROR,
         )
         with cluster, Client(cluster) as client:
-            progress(f'{workers.count} workers at {cluster.scheduler_address}')
+            _say_where(client, progress)
             yield client
+
+
+def _say_where(client: Any, progress: Progress) -> None:
+    """Say where trials run, and where a browser shows them."""
+    known = client.scheduler_info(n_workers=-1)
+    progress(f'{len(known["workers"])} workers at {client.scheduler.address}')
+    if 'dashboard' in known['services']:
+        progress(f'dashboard: {client.dashboard_link}')
+    else:
+        progress('no dashboard: the scheduler needs bokeh for one')
 
 
 def _refuse_other_versions(client: Any) -> None:
@@ -203,4 +217,6 @@ class _Said:
         rate = new / max(now - self._begin, 1e-9)
         left = (self._planned - done) / rate
         counts = ', '.join(f'{count} {status}' for status, count in self._statuses.items())
-        self._progress(f'{done} of {self._planned} trials ({counts}), {left:.0f} s left')
+        full = BAR * done // self._planned
+        bar = f'[{"#" * full}{"." * (BAR - full)}]'
+        self._progress(f'{bar} {done} of {self._planned} trials ({counts}), {left:.0f} s left')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from safe_sysid.experiment.run import ExperimentResult
+from safe_sysid.experiment.trial import OK, Row
 from safe_sysid.report.html_page import Page, Section, Table
 from safe_sysid.report.page_parts import circumstances
 
@@ -29,7 +30,7 @@ def experiment_page(result: ExperimentResult) -> Page:
             circumstances(settings),
         ),
         footer=FOOTER,
-        answer=experiment.answer(result.rows),
+        answer=_answer(result),
     )
 
 
@@ -37,7 +38,7 @@ def results_page(results: Sequence[ExperimentResult]) -> Page:
     """Return one page with all tables and figures of all experiments, ours beside theirs."""
     sections = []
     for result in results:
-        found, sure = result.experiment.answer(result.rows)
+        found, sure = _answer(result)
         lead = f'{found} {sure} Made by: {_command(result)}'
         sections += [Section(result.experiment.title, lead, sentences=result.differences)]
         sections += _shown(result)
@@ -60,7 +61,20 @@ def _shown(result: ExperimentResult) -> list[Section]:
         Section(t.heading, ' '.join(t.sentences), tables=(Table(t.columns, t.rows),))
         for t in result.tables
     ]
-    return [*result.experiment.sections(result.rows), *tables]
+    done = _done(result)
+    return [*(result.experiment.sections(done) if done else ()), *tables]
+
+
+def _answer(result: ExperimentResult) -> tuple[str, str]:
+    """Return what a reader came for, of the trials with a result."""
+    done = _done(result)
+    if result.rows and not done:
+        return 'No trial has a result.', 'The first table tells why.'
+    return result.experiment.answer(done)
+
+
+def _done(result: ExperimentResult) -> list[Row]:
+    return [row for row in result.rows if row['status'] == OK]
 
 
 def _command(result: ExperimentResult) -> str:

@@ -22,6 +22,8 @@ def made_up(spec, **columns):
             f'lower_{label}': 0.5,
             f'upper_{label}': 1.5,
         }
+    if spec.settings['method'] == 'ours':
+        row['adapted_mass'] = '[[0.0, 1.3], [0.025, 1.4]]'
     return row | columns
 
 
@@ -57,7 +59,10 @@ def test_the_page_shows_the_mass_of_each_load_over_time():
     rows = [made_up(each, truth_inside=True) for each in table5.trials(QUICK)]
     experiment = experiment_named('table5')
     assert experiment.answer(rows)[0] == '4 of 4 bounds contain the truth.'
-    section, *intervals = experiment.sections(rows)
+    section, *intervals, conditions = experiment.sections(rows)
+    names = [line.name for line in conditions.plots[0].lines]
+    assert names == ['ours', 'ours, published', 'random', 'random, published']
+    assert conditions.plots[0].lines[1].y.tolist() == [274.03, 233.539]
     assert [each.heading for each in intervals] == [
         'Figure 6: dumbbell_4lb',
         'Figure 10: dumbbell_8lb',
@@ -68,7 +73,8 @@ def test_the_page_shows_the_mass_of_each_load_over_time():
         'mass with dumbbell_4lb',
         'mass with dumbbell_8lb',
     ]
-    assert [line.name for line in section.plots[0].lines] == ['ours', 'random', 'truth']
+    shown = [line.name for line in section.plots[0].lines]
+    assert shown == ['ours', 'adap-1-excit', 'random', 'truth']
     assert section.plots[0].bands[0].lower.tolist() == [1.8, 1.8]
 
 

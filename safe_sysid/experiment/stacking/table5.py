@@ -15,6 +15,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.excitation_episodes import Episode
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking.learning import Learned, Phase, learned
+from safe_sysid.experiment.stacking.methods import adapted
 from safe_sysid.experiment.stacking.table3 import LOADS, QUICK_LOADS
 from safe_sysid.experiment.trial import Row, Trial, seed_of
 from safe_sysid.model.inertia import LABELS
@@ -62,7 +63,8 @@ def trials(settings: ExperimentSettings) -> list[Trial]:
 def trial(spec: Trial) -> Row:
     """Learn, and tell what is known at the end."""
     load, method, effort = (str(spec.settings[key]) for key in ('load', 'method', 'effort'))
-    taught = learned(Phase(METHODS[method], load, spec.seed, effort))
+    phase = Phase(METHODS[method], load, spec.seed, effort)
+    taught = learned(phase)
     assert taught.episode is not None
     known = taught.estimate
     bounds = known.end_effector_bounds
@@ -73,6 +75,8 @@ def trial(spec: Trial) -> Row:
         'violation': not taught.contains_truth,
         'mass_history': _history(taught.episode).as_text(),
     }
+    if method == 'ours':
+        row['adapted_mass'] = json.dumps(adapted('adaptive', phase)[1].round(4).tolist())
     columns = {
         'true': _end_effector(taught),
         'nominal': known.end_effector,

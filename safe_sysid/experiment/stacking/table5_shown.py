@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import json
 
 import numpy as np
 
+from safe_sysid.experiment.published import published
 from safe_sysid.experiment.stacking.table3 import LOADS
 from safe_sysid.experiment.stacking.table5 import METHODS, MassHistory
 from safe_sysid.experiment.trial import Row
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.html_page import Band, Bars, Line, Plot, Section
 
+PAPER = 'provably_safe_online'
 WIDE_FIRST = ('random', 'ours')
 
 
@@ -36,8 +39,41 @@ def sections(rows: Sequence[Row]) -> list[Section]:
         _mass([row for row in rows if row['load'] == load and row['number'] == 0], load)
         for load in dict.fromkeys(str(row['load']) for row in rows)
     )
-    lead = 'Of the end effector with the load: what is guaranteed, the estimate, and the truth.'
-    return [Section('Figure 5: mass over time', lead, plots), *_intervals(rows)]
+    lead = (
+        'Of the end effector with the load: what is guaranteed, the estimate, and the truth; '
+        'adap-1-excit adapts along the plans of ours and guarantees nothing.'
+    )
+    figures = [Section('Figure 5: mass over time', lead, plots), *_intervals(rows)]
+    return [*figures, _conditions(rows)]
+
+
+def _conditions(rows: Sequence[Row]) -> Section:
+    """Condition number over the loads, ours and theirs."""
+    theirs = published(PAPER)['table5']
+    lines = []
+    for color, method in enumerate(METHODS):
+        found = [
+            (_pounds(load), float(np.median(some)), float(theirs[f'{_pounds(load):g}lb'][method]))
+            for load in LOADS
+            if (some := _of(rows, load, method, 'condition'))
+        ]
+        if found:
+            x, ours, published_ones = np.array(found).T
+            lines.append(Line(method, x, ours, color, 'points'))
+            lines.append(Line(f'{method}, published', x, published_ones, color + 2, 'points'))
+    plot = Plot('condition number of Y', '', tuple(lines), x_label='load [lb]', y_scale='log')
+    lead = 'After four plans, median over arms; beside it the figures of the paper.'
+    return Section('Table V: condition number', lead, (plot,))
+
+
+def _pounds(load: str) -> float:
+    return float(load.removeprefix('dumbbell_').removesuffix('lb'))
+
+
+def _of(rows: Sequence[Row], load: str, method: str, column: str) -> list[float]:
+    return [
+        float(str(row[column])) for row in rows if row['load'] == load and row['method'] == method
+    ]
 
 
 def _intervals(rows: Sequence[Row]) -> list[Section]:
@@ -70,7 +106,10 @@ def _mass(rows: Sequence[Row], load: str) -> Plot:
         )
         bands.append(Band(f'{method}, bounds', t, lower, upper, color))
         lines.append(Line(method, t, nominal, color, 'step'))
+        if row.get('adapted_mass') is not None:
+            t_adapted, mass = np.array(json.loads(str(row['adapted_mass']))).T
+            lines.append(Line('adap-1-excit', t_adapted, mass, len(rows) + 1))
         if color == len(rows) - 1:
             true = np.full(2, float(str(row['true_m'])))
-            lines.append(Line('truth', t[[0, -1]], true, color + 1, 'truth'))
+            lines.append(Line('truth', t[[0, -1]], true, len(rows), 'truth'))
     return Plot(f'mass with {load}', 'kg', tuple(lines), tuple(bands))
