@@ -37,7 +37,7 @@ WORKERS_LOST = 1  # by one trial and those beside it, then it is tried once more
 MEMORY = '3GiB'  # of a worker, which is started anew beyond
 SAID = 5.0  # [s] between two sentences about the progress
 BAR = 24  # characters of the bar in them
-DASHBOARD = '127.0.0.1:0'  # address and port, any that is free, where there is bokeh
+DASHBOARD = '127.0.0.1:0'  # address and port, any that is free
 Progress = Callable[[str], None]
 Carry = Callable[[Trial], tuple[Row, str]]
 
@@ -160,7 +160,7 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
     with dask.config.set({'distributed.scheduler.allowed-failures': WORKERS_LOST}):
         if workers.address:
             with Client(workers.address, timeout=30) as client:
-                _say_where(client, progress)
+                _say_where(client, progress, shown=True)
                 yield client
             return
         cluster = LocalCluster(
@@ -168,22 +168,19 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             memory_limit=MEMORY,
-            dashboard_address=DASHBOARD if find_spec('bokeh') else None,
+            dashboard_address=DASHBOARD,
             silence_logs=logging.ERROR,
         )
         with cluster, Client(cluster) as client:
-            _say_where(client, progress)
+            _say_where(client, progress, shown=find_spec('bokeh') is not None)
             yield client
 
 
-def _say_where(client: Any, progress: Progress) -> None:
+def _say_where(client: Any, progress: Progress, *, shown: bool) -> None:
     """Say where trials run, and where a browser shows them."""
-    known = client.scheduler_info(n_workers=-1)
-    progress(f'{len(known["workers"])} workers at {client.scheduler.address}')
-    if 'dashboard' in known['services']:
-        progress(f'dashboard: {client.dashboard_link}')
-    else:
-        progress('no dashboard: the scheduler needs bokeh for one')
+    workers = client.scheduler_info(n_workers=-1)['workers']
+    where = f'dashboard: {client.dashboard_link}' if shown else 'no dashboard without bokeh'
+    progress(f'{len(workers)} workers at {client.scheduler.address}, {where}')
 
 
 def _refuse_other_versions(client: Any) -> None:

@@ -10,6 +10,7 @@ import time
 from experiment import counted_trials
 import pytest
 
+from safe_sysid.experiment import campaign
 from safe_sysid.experiment.campaign import Workers, _refuse_other_versions, carry_out
 from safe_sysid.experiment.store import CampaignError, Store, read_rows
 from safe_sysid.experiment.trial import Trial, package_version, result_of
@@ -110,6 +111,19 @@ def test_rows_are_the_same_bits_from_one_worker_and_from_two_and_memory_stays(tm
             assert len({row['pid'] for row in rows}) == 1
             assert max(memory) - memory[0] < 20.0
     assert results[0] == results[1]
+
+
+def test_progress_is_a_bar_with_what_failed_and_the_time_left(monkeypatch):
+    said, clock = [], iter([0.0, 1.0, 6.0, 7.0])
+    monkeypatch.setattr(campaign.time, 'monotonic', lambda: next(clock))
+    progress = campaign._Said(4, 1, said.append)
+    for status in ('ok', 'error', 'ok'):
+        progress.one_more({'status': status})
+    half, full = 3 * campaign.BAR // 4, campaign.BAR
+    assert said[0] == '1 of 4 trials were done before'
+    assert said[1].startswith(f'[{"#" * half}{"." * (full - half)}] 3 of 4 trials (1 ok, 1 error)')
+    assert said[1].endswith('3 s left')
+    assert said[2].startswith(f'[{"#" * full}] 4 of 4')
 
 
 def test_workers_of_another_version_are_refused():
