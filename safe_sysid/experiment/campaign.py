@@ -37,6 +37,9 @@ WORKERS_LOST = 1  # by one trial and those beside it, then it is tried once more
 MEMORY = '3GiB'  # of a worker, which is started anew beyond
 SAID = 5.0  # [s] between two sentences about the progress
 BAR = 24  # characters of the bar in them
+LONGEST_CALL = 30  # [s] until a scheduler has answered
+# In workers of our own: Ctrl-C is for the client, which ends them.
+UNTOUCHED = 'import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)'
 DASHBOARD = '127.0.0.1:0'  # address and port, any that is free
 Progress = Callable[[str], None]
 Carry = Callable[[Trial], tuple[Row, str]]
@@ -68,9 +71,13 @@ def carry_out(
         raise CampaignError(f'the trial {alone[0]} needs one that is not planned')
     if left:
         said = _Said(len(planned), len(planned) - len(left), progress)
-        for row, text in _done(function, left, workers, store, progress):
-            store.add(row, text)
-            said.one_more(row)
+        try:
+            for row, text in _done(function, left, workers, store, progress):
+                store.add(row, text)
+                said.one_more(row)
+        except KeyboardInterrupt:
+            progress(f'stopped; rows so far are safe, --resume {store.folder} goes on')
+            raise
     store.close_part()
     missing = [key for key in planned if key not in store]
     if missing:
@@ -157,9 +164,13 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
         raise ConfigError(
             f"campaigns need Dask ({error}); pip install 'safe_sysid[campaign]'"
         ) from error
-    with dask.config.set({'distributed.scheduler.allowed-failures': WORKERS_LOST}):
+    settings = {
+        'distributed.scheduler.allowed-failures': WORKERS_LOST,
+        'distributed.worker.preload': [UNTOUCHED] if not workers.address else [],
+    }
+    with dask.config.set(settings):
         if workers.address:
-            with Client(workers.address, timeout=30) as client:
+            with _connected(Client, workers.address) as client:
                 _say_where(client, progress, shown=True)
                 yield client
             return
@@ -174,6 +185,17 @@ def _client(workers: Workers, progress: Progress) -> Iterator[Any]:
         with cluster, Client(cluster) as client:
             _say_where(client, progress, shown=find_spec('bokeh') is not None)
             yield client
+
+
+def _connected(client: Any, address: str) -> Any:
+    """Return a client of a scheduler that somebody has started."""
+    try:
+        return client(address, timeout=LONGEST_CALL)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f'no scheduler answers at {address} ({error}); --cluster takes the address that '
+            '`dask scheduler` prints, tcp://HOST:PORT'
+        ) from error
 
 
 def _say_where(client: Any, progress: Progress, *, shown: bool) -> None:

@@ -10,6 +10,7 @@ import time
 from experiment import counted_trials
 import pytest
 
+from safe_sysid.errors import ConfigError
 from safe_sysid.experiment import campaign
 from safe_sysid.experiment.campaign import Workers, _refuse_other_versions, carry_out
 from safe_sysid.experiment.store import CampaignError, Store, read_rows
@@ -21,7 +22,7 @@ TEST = Path(__file__).parent.parent
 COUNT = 120
 
 
-def started(folder, workers):
+def started(folder, workers, **more):
     path = os.pathsep.join([str(TEST.parent), str(TEST), os.environ.get('PYTHONPATH', '')])
     command = [
         sys.executable,
@@ -32,7 +33,7 @@ def started(folder, workers):
         str(workers),
     ]
     return subprocess.Popen(
-        command, env={**os.environ, 'PYTHONPATH': path}, stdout=subprocess.DEVNULL
+        command, env={**os.environ, 'PYTHONPATH': path}, stdout=subprocess.DEVNULL, **more
     )
 
 
@@ -111,6 +112,27 @@ def test_rows_are_the_same_bits_from_one_worker_and_from_two_and_memory_stays(tm
             assert len({row['pid'] for row in rows}) == 1
             assert max(memory) - memory[0] < 20.0
     assert results[0] == results[1]
+
+
+def test_a_scheduler_that_does_not_answer_is_named():
+    def client(_, timeout):
+        raise OSError(f'nobody for {timeout} s')
+
+    with pytest.raises(ConfigError, match='no scheduler answers at tcp://there:1 .nobody for 30'):
+        campaign._connected(client, 'tcp://there:1')
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_campaign_with_a_sentence_and_its_workers_without_one(tmp_path):
+    process = started(tmp_path, 2, stderr=subprocess.PIPE, start_new_session=True)
+    while process.poll() is None and lines_of(tmp_path) < 3:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate()[1].decode()
+    assert process.returncode != 0
+    assert 'asyncio' not in said and said.count('Traceback') <= 1  # of a program without a command
+    assert started(tmp_path, 1).wait() == 0
+    assert sorted(row['number'] for row in read_rows(tmp_path)) == list(range(COUNT))
 
 
 def test_progress_is_a_bar_with_what_failed_and_the_time_left(monkeypatch):
