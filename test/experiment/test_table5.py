@@ -88,6 +88,7 @@ def test_all_figures_are_on_one_page():
         history = '[0.0, 0.01]'
         columns = {'error_history': history, 'torque_history': history, 'bound_rad': 0.03}
         rows.append({**each.columns, 'status': 'ok', **columns})
+    assert not any('feedback' in each.settings for each in experiment.trials(QUICK))
     keys = {each.key for each in experiment.trials(QUICK)}
     assert all(t.needs is None or t.needs.key in keys for t in experiment.trials(QUICK))
     headings = ' '.join(each.heading for each in experiment.sections(rows))

@@ -28,6 +28,7 @@ def trials(settings: ExperimentSettings) -> list[Trial]:
         if each.settings.get('task') in FIGURES
         and each.settings['method'] in METHODS
         and each.settings['plant'] == PLANT
+        and 'feedback' not in each.settings
     ]
     taught = {each.needs.key: each.needs for each in tasks if each.needs is not None}
     return [*table5.trials(settings), *taught.values(), *tasks]

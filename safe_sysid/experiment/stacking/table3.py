@@ -27,7 +27,6 @@ from safe_sysid.experiment.stacking.learning import Phase, arm_of
 from safe_sysid.experiment.stacking.methods import (
     EVERY,
     EXCITATIONS,
-    METHODS,
     TUNINGS,
     Tuning,
     controller_of,
@@ -83,15 +82,9 @@ def trials(settings: ExperimentSettings) -> list[Trial]:
         for name, method in EVERY.items()
         for task in scene_names()
         for plant in PLANTS
-        if (task != 'c' or cell[0] == HEAVIEST)
-        and (plant != 'drives' or cell[0] == HEAVIEST or _is_whole(name, settings))
+        if cell[0] == HEAVIEST or (task != 'c' and plant != 'drives')
     ]
     return [*taught.values(), *tasks, *_with_other_gains(tasks, settings)]
-
-
-def _is_whole(name: str, settings: ExperimentSettings) -> bool:
-    """Whether all loads are carried by real drives, too: by the methods of the paper."""
-    return name in METHODS and not settings.quick
 
 
 def _with_other_gains(tasks: Sequence[Trial], settings: ExperimentSettings) -> list[Trial]:
