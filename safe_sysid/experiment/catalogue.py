@@ -20,7 +20,7 @@ MODULES = {
     'table4': ('stacking.table4', 'stacking.table4', 'stacking.table4'),
     'table5': ('stacking.table5', 'stacking.table5_text', 'stacking.table5_shown'),
     'figures5-12': ('stacking.figures', 'stacking.figures', 'stacking.figures'),
-    'digit': ('digit', 'digit_text', 'digit_text'),
+    'digit': ('digit', 'digit_text', 'digit_figures'),
     'excitation': ('excitation', 'excitation_text', 'excitation_text'),
     'kinematics': ('kinematics', 'kinematics', 'kinematics'),
     'neighbourhoods': ('neighbourhoods', 'neighbourhoods_text', 'neighbourhoods_text'),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+import json
 
 import numpy as np
 
@@ -18,7 +19,9 @@ from safe_sysid.bench.experiments.closed_chain_validation import (
     SEGMENT,
     SETTLED,
     free_motion,
+    free_piece,
     inverse_dynamics_rms,
+    torque_residual,
 )
 from safe_sysid.bench.experiments.closed_chains import (
     CLOSURES,
@@ -48,6 +51,7 @@ OUTLIERS = 0.02  # of torque samples
 FITTED, JUDGED = 20.0, 16.0  # [s] of recordings
 QUICK_FITTED, QUICK_JUDGED = 8.0, 5.0
 TRACKED, QUICK_TRACKED = 10.0, 4.0  # [s] of sines
+SHOWN, POINTS = 5.0, 200  # [s] of a recording in a figure, and points in a line of it
 MODELS = ('identified', 'manufacturer')
 
 
@@ -86,10 +90,11 @@ def trial(spec: Trial) -> Row:
     """Identify a leg, and judge it."""
     is_quick = spec.settings['effort'] == 'quick'
     leg = identified_leg(spec.seed, is_quick=is_quick)
+    is_shown = (spec.settings['number'], spec.settings['side']) == (0, SIDES[0])
     judged_by = str(spec.settings['judged_by'])
     if judged_by == 'torque':
-        return _torques(leg, spec.seed, is_quick=is_quick)
-    return _tracking(leg, float(judged_by), spec.seed, is_quick=is_quick)
+        return _torques(leg, spec.seed, is_quick=is_quick, is_shown=is_shown)
+    return _tracking(leg, float(judged_by), spec.seed, is_quick=is_quick, is_shown=is_shown)
 
 
 @lru_cache(maxsize=2)
@@ -103,7 +108,7 @@ def identified_leg(seed: int, *, is_quick: bool) -> Leg:
     return Leg(described, true, closed_chain_fit(described, [training.log], ClosedChainSettings()))
 
 
-def _torques(leg: Leg, seed: int, *, is_quick: bool) -> Row:
+def _torques(leg: Leg, seed: int, *, is_quick: bool, is_shown: bool) -> Row:
     """Tables I and II, on a recording that was not used."""
     rng = np.random.default_rng([seed, 2])
     chains = leg.described, leg.true
@@ -119,14 +124,27 @@ def _torques(leg: Leg, seed: int, *, is_quick: bool) -> Row:
         row |= _by_joint(f'torque_rms_{model}', torque)
         row |= _by_joint(f'free_l2_{model}', free.l2)
         row |= _by_joint(f'free_rms_{model}', free.rms)
+        if is_shown:
+            moved, was = free_piece(chain, judged, 0)
+            given = chain, chain.model.theta, leg.fit.selection, judged.log
+            residual, rate = torque_residual(*given, ClosedChainSettings().cutoff)
+            row |= history(f'residual_{model}', residual[: round(SHOWN * rate)], rate)
+            row |= history(f'free_{model}', moved, RATE) | history('free_was', was, RATE)
     return row
+
+
+def history(name: str, values: Array, rate: float) -> Row:
+    """Return values (N, n_a) of all joints as a cell: seconds between points, then each joint."""
+    step = max(1, len(values) // POINTS)
+    drawn = [[float(f'{x:.4g}') for x in each] for each in values[::step].T]
+    return {f'{name}_history': json.dumps([step / rate, drawn])}
 
 
 def _condition(leg: Leg) -> float:
     return float(leg.fit.separability.condition)
 
 
-def _tracking(leg: Leg, speed: float, seed: int, *, is_quick: bool) -> Row:
+def _tracking(leg: Leg, speed: float, seed: int, *, is_quick: bool, is_shown: bool) -> Row:
     """Tables III and IV: sines that were not used, with both sets of parameters."""
     rng = np.random.default_rng([seed, 3])
     motion = sines(leg.described, speed, QUICK_TRACKED if is_quick else TRACKED, rng)
@@ -137,6 +155,8 @@ def _tracking(leg: Leg, speed: float, seed: int, *, is_quick: bool) -> Row:
         error = np.degrees(np.abs(states[:, 0] - motion[0]))[round(SETTLED * RATE) :]
         row |= _by_joint(f'mean_{model}', error.mean(axis=0))
         row |= _by_joint(f'largest_{model}', error.max(axis=0))
+        if is_shown and speed == SPEEDS[-1]:
+            row |= history(f'error_{model}', np.degrees(states[:, 0] - motion[0]), RATE)
         row[f'saturated_{model}'] = float(np.mean(np.any(np.abs(torque) >= limit, axis=1)))
     return row
 

@@ -10,6 +10,7 @@ import numpy as np
 from safe_sysid.experiment.neighbourhoods import RADII
 from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.trial import Row
+from safe_sysid.report.html_page import Line, Plot, Section
 
 SHOWN = (0, 1, 2, 5, 10, 20, 50)  # iterations
 
@@ -91,6 +92,28 @@ def _on_the_way(robot: str, rows: Sequence[Row]) -> ResultTable:
         tuple(lines),
         ('Median over truths; a fit that has ended stays where it is.',),
     )
+
+
+def sections(rows: Sequence[Row]) -> list[Section]:
+    """Return the loss over iterations of the first truth, arm by arm."""
+    plots = tuple(
+        _plot(row, place, which)
+        for row in rows
+        if row['number'] == 0
+        for place, which in enumerate(('motion that is fitted', 'another motion'))
+    )
+    lead = 'Of the first truth; in variances of the noise.'
+    return [Section('Loss over iterations', lead, plots)] if plots else []
+
+
+def _plot(row: Row, place: int, which: str) -> Plot:
+    lines = []
+    for color, name in enumerate(RADII):
+        y = np.array(json.loads(str(row[f'path {name}']))[place])
+        label = name if name == 'none' else f'within {name}'
+        lines.append(Line(label, np.arange(len(y), dtype=float), y, color))
+    title = f'{row["robot"]}: {which}'
+    return Plot(title, 'loss', tuple(lines), x_label='iteration', y_scale='log')
 
 
 def _at(path: str, iteration: int) -> tuple[float, float]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.experiment import digit
+from safe_sysid.experiment.digit_figures import sections
 from safe_sysid.experiment.digit_text import tables
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.trial import row_of
@@ -35,6 +36,20 @@ def test_tables_count_the_joints_that_identification_makes_worse():
     assert 'at most 25 %' in tracked[0].sentences[0]
     worse = [made_up(each, torque_rms_identified_1=9.0) for each in trials]
     assert 'in 2 of 12 joints' in tables(worse)[0].sentences[0]
+
+
+def test_figures_are_of_every_joint_of_the_left_leg():
+    values = np.arange(12.0).reshape(2, 6)
+    rows = [made_up(each) for each in digit.trials(QUICK)]
+    assert sections(rows) == []
+    for kind, models in (('residual', digit.MODELS), ('free', (*digit.MODELS, 'was'))):
+        for model in models:
+            rows[0] |= digit.history(f'{kind}_{model}', values, 10.0)
+    residual, free = sections(rows)
+    assert [len(each.plots) for each in (residual, free)] == [6, 6]
+    line = residual.plots[4].lines[1]
+    assert (line.name, line.x.tolist(), line.y.tolist()) == ('manufacturer', [0.0, 0.1], [4, 10])
+    assert [line.name for line in free.plots[0].lines][-1] == 'as it was'
 
 
 @pytest.mark.slow

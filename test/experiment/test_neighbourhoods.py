@@ -6,7 +6,7 @@ import json
 import pytest
 
 from safe_sysid.experiment import neighbourhoods
-from safe_sysid.experiment.neighbourhoods_text import tables
+from safe_sysid.experiment.neighbourhoods_text import sections, tables
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.trial import row_of
 
@@ -32,6 +32,14 @@ def test_tables_tell_the_loss_of_every_radius_and_on_the_way():
     assert [row[0] for row in way.rows] == ['0', '1', '2', '5', '10', '20', '50']
     assert way.rows[1][1] == '4 / 5'
     assert way.rows[-1][1] == '1 / 2'
+
+
+def test_the_page_shows_the_loss_of_every_radius():
+    (section,) = sections([made_up(each) for each in neighbourhoods.trials(QUICK)])
+    fitted, judged = section.plots
+    assert len(fitted.lines) == len(neighbourhoods.RADII)
+    assert fitted.lines[0].y.tolist() == [9.0, 4.0, 2.0, 1.0]
+    assert judged.lines[0].y.tolist() == [9.0, 5.0, 3.0, 2.0]
 
 
 @pytest.mark.slow
