@@ -145,7 +145,8 @@ def _drifts(rows: Sequence[Row]) -> ResultTable:
     sentence = (
         'A slow motion of a minute that nobody touches: way of the tip that the published dead '
         'zone (2 N, 0.1 N m) lets pass at 10 mm/s per N, median and largest over arms. Then with '
-        'a push: error of the force, median over its time and arms. Theirs is only drawn.'
+        'a push: error of the force against what exact torques give in the same damped inverse, '
+        'median over its time and arms. Theirs is only drawn.'
     )
     return ResultTable('Drift of hand guiding (figure 5)', columns, tuple(lines), (sentence,))
 
@@ -185,7 +186,10 @@ def _push_figures(rows: Sequence[Row]) -> list[Section]:
     t = np.array([0.0, PUSHED[0], PUSHED[0], PUSHED[1], PUSHED[1], SECONDS])
     push = Line('push', t, PUSH[1] * np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0]), 5, 'truth')
     plot = Plot('force at the tip', 'N', (*lines, push))
-    lead = 'What each model takes for a force along the push, of the first arm.'
+    lead = (
+        'What each model takes for a force along the push, of the first arm; the damped inverse '
+        'of the published law shows a part of a push only.'
+    )
     return [Section('Figure 5: external force, untouched and pushed', lead, (plot,))]
 
 
