@@ -87,11 +87,18 @@ def test_all_figures_are_on_one_page():
             continue
         history = '[0.0, 0.01]'
         columns = {'error_history': history, 'torque_history': history, 'bound_rad': 0.03}
+        if str(each.settings.get('method')).startswith('adap'):
+            columns |= {'adapted_mass': '[[0.0, 1.3], [0.025, 1.4]]', 'true_mass': 5.0}
         rows.append({**each.columns, 'status': 'ok', **columns})
     assert not any('feedback' in each.settings for each in experiment.trials(QUICK))
     keys = {each.key for each in experiment.trials(QUICK)}
     assert all(t.needs is None or t.needs.key in keys for t in experiment.trials(QUICK))
-    headings = ' '.join(each.heading for each in experiment.sections(rows))
+    sections = {each.heading: each for each in experiment.sections(rows)}
+    headings = ' '.join(sections)
+    adapted = sections['Figure 5, the task: mass that adaptive laws adapt'].plots[0].lines
+    names = ['adap-1', 'adap-1-excit', 'adap-2', 'adap-2-excit', 'truth']
+    assert [line.name for line in adapted] == names
+    assert adapted[0].y.tolist() == [1.3, 1.4] and adapted[-1].y.tolist() == [5.0, 5.0]
     for number in (5, 6, 10, 11, 12):  # 7 to 9 are of the loads that --quick leaves out
         assert f'Figure {number}:' in headings
     assert experiment.tables(rows)[0].heading.startswith('Condition number of Y')

@@ -19,7 +19,7 @@ def excitation_row(phase: Phase) -> Row:
     row = columns_of('', taught.estimate) | _figures(taught)
     violation = not taught.contains_truth
     if phase.kind == 'exciting':
-        row |= {law: json.dumps(adapted(law, phase)[0].tolist()) for law in ADAPTING}
+        row |= {law: json.dumps(adapted(law, phase).theta.tolist()) for law in ADAPTING}
         row |= _with_empty_arm(phase, taught)
         violation = violation or not row['tare_holds_truth']
     return row | {'violation': violation}

@@ -13,7 +13,7 @@ from safe_sysid.experiment.result_table import ResultTable
 from safe_sysid.experiment.settings import ExperimentSettings
 from safe_sysid.experiment.stacking import table3, table5, table5_shown, table5_text
 from safe_sysid.experiment.stacking.methods import METHODS
-from safe_sysid.experiment.stacking.table3_figures import FIGURES, figures
+from safe_sysid.experiment.stacking.table3_figures import FIGURES, adapted_masses, figures
 from safe_sysid.experiment.trial import Row, Trial
 from safe_sysid.report.html_page import Section
 
@@ -52,7 +52,8 @@ def answer(rows: Sequence[Row]) -> tuple[str, str]:
 def sections(rows: Sequence[Row]) -> list[Section]:
     """Return figures 5 to 12."""
     tasks = table3.of_tasks(_of(rows, table3.NAME))
-    return [*table5_shown.sections(_of(rows, table5.NAME)), *figures(tasks)]
+    of_plans = table5_shown.sections(_of(rows, table5.NAME))
+    return [*of_plans, *adapted_masses(tasks), *figures(tasks)]
 
 
 def _of(rows: Sequence[Row], name: str) -> list[Row]:

@@ -21,6 +21,7 @@ from safe_sysid.experiment.stacking.learning import Phase, arm_of, learned, robo
 from safe_sysid.experiment.stacking.scene import ROBOT
 from safe_sysid.experiment.stacking.taught import Taught
 from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -38,6 +39,7 @@ from safe_sysid.track.baselines.gravity_pid import GravityPidController, Gravity
 from safe_sysid.track.baselines.published_law import PublishedController
 from safe_sysid.track.controller import Controller
 from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.trajectory.plan import Plan
 
 PID = GravityPidSettings(P=(450.0,), D=(45.0,))
 ADAPTIVE = AdaptiveSettings(K_r=(5.0,), K_d=(90.0,))
@@ -171,36 +173,58 @@ def controller_of(
         pid = replace(PID, **dict(zip('PD', more, strict=True)))
         return GravityPidController(nominal, pid, clock)
     theta = empty_theta() if taught is None else taught.adapted[method.law]
-    return _adaptive(method.law, nominal, clock, theta, tuning)[0]
+    return _adaptive(method.law, nominal, clock, theta, tuning)
 
 
-def adapted(law: str, phase: Phase) -> tuple[Array, Array]:
-    """Return theta_hat of an adaptive law after the motions of a phase, and t, mass on the way."""
+class Adapting:
+    """An adaptive law, and what it takes for the mass of the end effector on the way."""
+
+    def __init__(self, law: Controller, adaptation: Adaptation, mass: int) -> None:
+        self._law, self._adaptation, self._mass = law, adaptation, mass
+        self._count = 0
+        self.way: list[tuple[float, float]] = []  # [s], [kg]
+
+    def step(
+        self, measurement: JointMeasurement, plan: Plan, estimate: ParameterEstimate
+    ) -> Array:
+        """Torque of the law."""
+        if self._count % DRAWN == 0:
+            kilograms = round(float(self._adaptation.theta[self._mass]), 4)
+            self.way.append((1e-9 * measurement.stamp, kilograms))
+        self._count += 1
+        return self._law.step(measurement, plan, estimate)
+
+    @property
+    def theta(self) -> Array:
+        """What it has adapted so far."""
+        theta_hat: Array = self._adaptation.theta.copy()
+        return theta_hat
+
+
+def adapted(law: str, phase: Phase) -> Adapting:
+    """Let an adaptive law follow the motions of a phase."""
     taught = learned(phase)
     assert taught.episode is not None
-    controller, adaptation = _adaptive(law, taught.arm.nominal, Clock(0), empty_theta())
-    robot, mass = robot_of(phase, taught.arm), taught.arm.nominal.layout.end_effector.start
-    way = []
-    for i, sample in enumerate(taught.episode.samples):
-        measured = robot.measure()
-        if i % DRAWN == 0:
-            way.append((1e-9 * measured.stamp, adaptation.theta[mass]))
-        robot.apply(controller.step(measured, sample.plan, taught.estimate))
-    theta_hat: Array = adaptation.theta.copy()
-    return theta_hat, np.array(way)
+    controller = _adaptive(law, taught.arm.nominal, Clock(0), empty_theta())
+    robot = robot_of(phase, taught.arm)
+    for sample in taught.episode.samples:
+        robot.apply(controller.step(robot.measure(), sample.plan, taught.estimate))
+    return controller
 
 
 def _adaptive(
     law: str, nominal: RobotModel, clock: Clock, theta: Array, tuning: Tuning = RULE
-) -> tuple[Controller, Adaptation]:
+) -> Adapting:
     rates = tuning.rates * SLOWER * rates_of_end_effector(nominal.layout)
     adaptation = Adaptation(rates, np.asarray(theta), unbounded(theta))
     K_d = _times(tuning.feedback, ADAPTIVE.K_d)
+    controller: Controller
     if law == 'adaptive':
-        settings = replace(ADAPTIVE, K_d=K_d)
-        return AdaptiveController(nominal, settings, clock, adaptation), adaptation
-    robust = replace(ADAPTIVE_ROBUST, K_d=K_d)
-    return AdaptiveRobustController(nominal, robust, clock, adaptation), adaptation
+        controller = AdaptiveController(nominal, replace(ADAPTIVE, K_d=K_d), clock, adaptation)
+    else:
+        robust = replace(ADAPTIVE_ROBUST, K_d=K_d)
+        controller = AdaptiveRobustController(nominal, robust, clock, adaptation)
+    return Adapting(controller, adaptation, nominal.layout.end_effector.start)
 
 
 def _times(factor: float, gains: tuple[float, ...]) -> tuple[float, ...]:

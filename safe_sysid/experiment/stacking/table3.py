@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+import json
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from safe_sysid.experiment.stacking.methods import (
     EVERY,
     EXCITATIONS,
     TUNINGS,
+    Adapting,
     Tuning,
     controller_of,
     estimate_of,
@@ -123,6 +125,9 @@ def trial(spec: Trial) -> Row:
     row = {**({} if taught is None else taught.figures), **figures_of(course, arm.nominal, scene)}
     if spec.settings['number'] == 0 and 'feedback' not in spec.settings:
         row |= histories_of(course, arm.nominal)
+        if isinstance(controller, Adapting):
+            row['adapted_mass'] = json.dumps(controller.way)
+            row['true_mass'] = float(arm.truth.theta[arm.truth.layout.end_effector][0])
     if scene.is_path:
         row |= gap_figures(course, arm.nominal)
     row |= _success(row, scene, is_excited_safely=taught is None or taught.is_safe)

@@ -33,6 +33,24 @@ def figures(rows: Sequence[Row]) -> list[Section]:
     ]
 
 
+def adapted_masses(rows: Sequence[Row]) -> list[Section]:
+    """Return what adaptive laws take for the mass in task b (figure 5), load by load."""
+    rows = [row for row in rows if row['task'] == 'b' and row.get('adapted_mass') is not None]
+    plots = []
+    for load in dict.fromkeys(str(row['load']) for row in rows):
+        some = [row for row in rows if row['load'] == load]
+        lines = []
+        for color, row in enumerate(some):
+            t, mass = np.array(json.loads(str(row['adapted_mass']))).T
+            lines.append(Line(str(row['method']), t, mass, color))
+        true = np.full(2, float(str(some[0]['true_mass'])))
+        lines.append(Line('truth', lines[0].x[[0, -1]], true, len(some), 'truth'))
+        plots.append(Plot(f'mass with {load}', 'kg', tuple(lines)))
+    lead = 'Of the end effector with the load; adap-1 and adap-2 begin with an empty gripper.'
+    heading = 'Figure 5, the task: mass that adaptive laws adapt'
+    return [Section(heading, lead, tuple(plots))] if plots else []
+
+
 def _section(rows: Sequence[Row], heading: str) -> list[Section]:
     if not rows:
         return []

@@ -10,7 +10,7 @@ from safe_sysid.experiment.proportions import wilson
 from safe_sysid.experiment.stacking.methods import EVERY
 from safe_sysid.experiment.stacking.table3 import LOADS, count_of, of_tasks
 from safe_sysid.experiment.stacking.table3_compared import DECIDING
-from safe_sysid.experiment.stacking.table3_figures import figures
+from safe_sysid.experiment.stacking.table3_figures import adapted_masses, figures
 from safe_sysid.experiment.trial import OK, Row
 from safe_sysid.report.html_page import Bars, Line, Plot, Section
 
@@ -41,7 +41,8 @@ def sections(rows: Sequence[Row]) -> list[Section]:
     done = [row for row in of_tasks(rows) if row['status'] == OK]
     plants = dict.fromkeys(str(row['plant']) for row in done)
     rates = [_section([row for row in done if row['plant'] == p], p) for p in plants]
-    return [*rates, *figures(done)]
+    noisy = [row for row in done if row['plant'] == 'noisy']
+    return [*rates, *adapted_masses(noisy), *figures(done)]
 
 
 def _rates(rows: Sequence[Row]) -> dict[str, tuple[int, int]]:

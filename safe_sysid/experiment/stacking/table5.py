@@ -76,7 +76,7 @@ def trial(spec: Trial) -> Row:
         'mass_history': _history(taught.episode).as_text(),
     }
     if method == 'ours':
-        row['adapted_mass'] = json.dumps(adapted('adaptive', phase)[1].round(4).tolist())
+        row['adapted_mass'] = json.dumps(adapted('adaptive', phase).way)
     columns = {
         'true': _end_effector(taught),
         'nominal': known.end_effector,
