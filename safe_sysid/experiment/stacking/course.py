@@ -33,8 +33,8 @@ from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
-# A tenth of the published V_M: with all of it the certified error leaves no room among obstacles.
-GAINS = replace(PUBLISHED, V_M=0.002)
+# A twentieth of the published V_M: with all of it the certified error leaves no room to obstacles.
+GAINS = replace(PUBLISHED, V_M=0.001)
 HOLDING = 1.0  # [s] at rest with the load, before the motion
 AFTER = 0.5  # [s] of the motion's end, when the place of the load is judged
 LOOKS = 10  # samples from one look at distances to the next
