@@ -159,7 +159,8 @@ def read(words):
     robot = told.pop('robot', None)
     if robot is None:
         raise SystemExit(f'robot=NAME is missing\n\n{__doc__}')
-    facts = facts_of(robot, told.pop('payload', ''))
+    payload, spread = told.pop('payload', ''), told.pop('spread', 0.0)
+    facts = facts_of(robot, payload, spread, told.get('seed', 0))
     parts = []
     for kind in (Habits, RunSettings):
         names = [field.name for field in fields(kind)]

@@ -31,10 +31,12 @@ class ArmFacts:
     coulomb: list  # [N m]
     gravity: list = field(default_factory=lambda: [0.0, 0.0, -9.81])
     payload: str = ''  # YAML file of what it holds
+    spread: float = 0.0  # share by which links but the last, armature and friction are others
+    seed: int = 0  # of these shares
     name: str = ''  # under which the payload's file knows where it is held
 
 
-def facts_of(robot, payload=''):
+def facts_of(robot, payload='', spread=0.0, seed=0):
     """Facts of an arm and a payload in config/, read here for themselves."""
     file = CONFIG / 'robots' / f'{robot}.yaml'
     said = yaml.safe_load(file.read_text(encoding='utf-8'))
@@ -50,6 +52,8 @@ def facts_of(robot, payload=''):
         **figures,
         gravity=said['gravity'],
         payload=held,
+        spread=spread,
+        seed=seed,
         name=robot,
     )
 
@@ -64,9 +68,13 @@ class Arm:
         if moving != sorted(facts.joints):
             raise SystemExit(f'{facts.urdf} moves {moving}; told were {sorted(facts.joints)}')
         self._dofs = dofs = [int(model.joint(name).dofadr[0]) for name in facts.joints]
-        model.dof_armature[dofs] = facts.armature
-        model.dof_damping.reshape(len(dofs), -1)[dofs, 0] = facts.viscous
-        model.dof_frictionloss[dofs] = facts.coulomb
+        others = _shares(facts, (4, len(dofs)))
+        bodies = [int(model.joint(name).bodyid[0]) for name in facts.joints[:-1]]
+        model.body_mass[bodies] *= others[0, :-1]
+        model.body_inertia[bodies] *= others[0, :-1, None]
+        model.dof_armature[dofs] = others[1] * facts.armature
+        model.dof_damping.reshape(len(dofs), -1)[dofs, 0] = others[2] * facts.viscous
+        model.dof_frictionloss[dofs] = others[3] * facts.coulomb
         model.dof_solref[:], model.dof_solimp[:] = SOLREF, SOLIMP
         model.opt.gravity = facts.gravity
         model.jnt_limited[:] = 0
@@ -115,6 +123,11 @@ class Arm:
     def stand(self):
         """Be held where it is."""
         self._data.qvel[:] = 0.0
+
+
+def _shares(facts, shape):
+    """Factors within `spread` of 1."""
+    return 1.0 + facts.spread * np.random.default_rng(facts.seed).uniform(-1.0, 1.0, size=shape)
 
 
 def _text(facts):

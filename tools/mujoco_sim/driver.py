@@ -37,11 +37,14 @@ class Habits:
     rate: float = float('inf')  # [N m/s] by which they change at most
     passes_nan: bool = False  # a command with nan reaches the arm, as in Humble
     effort: str = 'applied'  # reported: the torque that acts, the command as it came, or nan
-    current: float = 1.0  # [A per N m] of what is reported, as arms without torque sensors do
+    current: float | list = 1.0  # unit of reported efforts per N m, or one each; below 0: other way
+    weightless: bool = False  # reported efforts are without what holds the arm against gravity
     gain: float = 0.0  # share by which reported torques are wrong
     noise: float = 0.0  # [N m] of reported torques at most
-    encoder: float = 0.0  # [rad] steps of positions
+    encoder: float | list = 0.0  # [rad] steps of positions, or one each
     differentiated: bool = False  # velocity is the difference of reported positions
+    speed_noise: float = 0.0  # [rad/s] of reported velocities at most
+    late: int = 0  # ticks by which efforts are reported later than positions
     end: str = 'repeats'  # once nobody commands any more: repeats the last, zero, or holds
 
     def __post_init__(self):
@@ -65,6 +68,7 @@ class Driver:
         self._told = None  # newest command; nothing is written before the first one
         self._due = deque([None] * habits.delay)
         self._acting = None
+        self._efforts = deque(maxlen=habits.late + 1)
         self.ticks = 0
         self._before = self._position()
         self._velocity = np.zeros(self._n)
@@ -123,7 +127,12 @@ class Driver:
         self._velocity = self.arm.qd
         if habits.differentiated:
             self._velocity = (position - self._before) / habits.period
+        if habits.speed_noise:
+            wrong = self._rng.uniform(-1.0, 1.0, size=self._n)
+            self._velocity = self._velocity + habits.speed_noise * wrong
         self._before = position
+        if habits.late:
+            self._efforts.append(self._effort())
 
     def _actual(self, told):
         """Torque that acts for a command."""
@@ -137,8 +146,8 @@ class Driver:
         return wanted
 
     def _position(self):
-        q, step = self.arm.q, self.habits.encoder
-        return step * np.round(q / step) if step else q
+        q, step = self.arm.q, np.array(self.habits.encoder)
+        return step * np.round(q / step) if step.all() else q
 
     def state(self):
         """Names, positions, velocities and efforts as they are reported."""
@@ -149,10 +158,14 @@ class Driver:
         columns = [
             np.concatenate([position, np.zeros(extra)]),
             np.concatenate([self._velocity, np.zeros(extra)]),
-            np.concatenate([self._effort(), np.full(extra, np.nan)]),
+            np.concatenate([self._reported_effort(), np.full(extra, np.nan)]),
         ]
         names = [self._names[j] for j in self._order]
         return names, *(column[self._order].tolist() for column in columns)
+
+    def _reported_effort(self):
+        """Of now, or of as many ticks before as it is late."""
+        return self._efforts[0] if self._efforts else self._effort()
 
     def _effort(self):
         habits = self.habits
@@ -161,8 +174,10 @@ class Driver:
         if habits.effort == 'command' and self._told is not None:
             return self._told
         torque = self.arm.gravity() if self._acting is None else self._acting
+        if habits.weightless:
+            torque = torque - self.arm.gravity()
         noise = habits.noise * self._rng.uniform(-1.0, 1.0, size=self._n)
-        return habits.current * ((1.0 + habits.gain) * torque + noise)
+        return np.array(habits.current) * ((1.0 + habits.gain) * torque + noise)
 
     def words(self):
         """Kind and stamp [ns] of what is told in this tick, in its order; `state` has its own."""
