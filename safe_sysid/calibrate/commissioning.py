@@ -9,19 +9,23 @@ it does between the poses tells of velocities and encoders. Nothing is commanded
     noise       of torques in each pose
     gravity     torques of each pose against those that hold the described arm: sign, scale, and
                 what is left, which friction of joints at rest may explain
+    commands    where a recording has them, as of an arm that a loop holds against gravity: how much
+                later torques follow, with which gain, and whether the driver adds gravity
 
 Measured figures are what was seen: of an error the least that there is, never its bound.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.calibrate.commissioned_timing import CommandGain, command_delay, command_gains
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.bag.driver_words import DriverWords
 from safe_sysid.measure.recording import Recording
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.model.robot_model import RobotModel
@@ -30,7 +34,8 @@ from safe_sysid.model.sensing import torque_errors
 PIECE = 0.5  # [s] in which an arm that stands is looked at
 STANDS = 2e-3  # [rad] by which a joint that stands moves at most in a piece
 SEEN = 1.0  # [N m] of gravity that tells a sign
-OTHER = 0.2  # share by which a scale is another one
+OTHER = 0.2  # share by which a scale is another one, whatever friction may explain
+A_LITTLE = 0.03  # the same where it explains what is read in every pose
 STEPS = 0.05  # of a step, by which changes may miss its multiples
 SMALL = 50  # steps, up to which a change counts for that
 MOST_LAGS = 20  # samples by which a velocity may be late
@@ -66,6 +71,9 @@ class Commissioning:
     findings: tuple[CommissionFinding, ...]
     joints: dict[str, dict[str, float | int]]  # keys of `joints`, by joint
     torque: dict[str, list[float]]  # keys of `sensing: torque`
+    delay: tuple[float, float] | None = None  # [s] of `command: delay`
+    command: dict[str, object] = field(default_factory=dict)  # keys of `command` of the bridge
+    effort: dict[str, bool] = field(default_factory=dict)  # keys of `effort`
 
     @property
     def differs(self) -> bool:
@@ -81,8 +89,13 @@ class Pose:
     effort: Array  # (N, n) of the driver
 
 
-def commissioned(model: RobotModel, recording: Recording, period: float) -> Commissioning:
-    """Compare a recording of the empty arm with its description; the loop has this period [s]."""
+def commissioned(
+    model: RobotModel, recording: Recording, period: float, words: DriverWords | None = None
+) -> Commissioning:
+    """Compare a recording of the empty arm with its description; the loop has this period [s].
+
+    `words` are when states came and what the driver was told, where the recording has that.
+    """
     poses = standing(recording)
     if not poses:
         raise MeasurementError(
@@ -96,8 +109,10 @@ def commissioned(model: RobotModel, recording: Recording, period: float) -> Comm
         look.velocity(),
         *look.gravity(),
         *look.noise(),
+        *([] if words is None else look.commands(words, period)),
     ]
-    return Commissioning(tuple(findings), look.joints, look.torque)
+    told = (look.delay, look.command, look.effort)
+    return Commissioning(tuple(findings), look.joints, look.torque, *told)
 
 
 def standing(recording: Recording) -> list[Pose]:
@@ -127,7 +142,10 @@ class _Look:
         self._names = model.layout.joint_names
         self.joints: dict[str, dict[str, float | int]] = {}
         self.torque: dict[str, list[float]] = {}
-        arm = EffortContract(model, CommandSignal())
+        self.delay: tuple[float, float] | None = None
+        self.effort: dict[str, bool] = {}
+        self.command: dict[str, object] = {}
+        self._arm = arm = EffortContract(model, CommandSignal())
         weights = np.array([arm.gravity(pose.q) for pose in poses])
         self._gravity = weights if model.sensors.effort.gravity_included else 0.0 * weights
         sensors = model.sensors
@@ -180,10 +198,12 @@ class _Look:
     def gravity(self) -> list[CommissionFinding]:
         """Return sign and scale of efforts, and what gravity leaves of them."""
         measured = np.array([pose.effort.mean(axis=0) for pose in self._poses])
-        return [
-            self._gravity_of(j, self._gain[j] * measured[:, j], self._gravity[:, j])
-            for j in range(self._model.n)
-        ]
+        torque, weight = self._gain * measured, self._gravity
+        told = np.abs(weight).max(axis=0) >= SEEN
+        shares = (torque * weight).sum(axis=0)[told] / (weight**2).sum(axis=0)[told]
+        if told.any() and np.abs(shares).max() <= OTHER:
+            self.effort['gravity_included'] = False
+        return [self._gravity_of(j, torque[:, j], weight[:, j]) for j in range(self._model.n)]
 
     def _gravity_of(self, j: int, torque: Array, weight: Array) -> CommissionFinding:
         name, what = self._names[j], f'gravity on {self._names[j]}'
@@ -208,8 +228,13 @@ class _Look:
             scale = float(self._model.sensors.effort_scale[j] / gain)
             self._propose(name, 'effort_scale', scale)
             said += f'; it is {gain:.3g} times that: another unit, or the arm is not empty'
+        elif abs(gain - 1.0) > A_LITTLE and _explains(gain, torque, weight, friction):
+            scale = float(self._model.sensors.effort_scale[j] / gain)
+            self._propose(name, 'effort_scale', scale)
+            said += f'; it is {gain:.3g} times that in every pose: its unit, or all masses'
         else:
-            said += '; friction at rest, masses, an offset or something that it holds'
+            said += f'; it is {gain:.3g} times that: friction at rest, masses, an offset or '
+            said += 'something that it holds'
         return CommissionFinding(what, Agreement.DIFFERS, said)
 
     def noise(self) -> list[CommissionFinding]:
@@ -231,8 +256,81 @@ class _Look:
             self.torque = {'ratio': errors.ratio.tolist(), 'absolute': least}
         return found
 
+    def commands(self, words: DriverWords, period: float) -> list[CommissionFinding]:
+        """Return how states came, and what the driver makes of what it was told."""
+        found = [self._arrival(words, period)]
+        if not len(words.told_at):
+            return found
+        kept = np.isin(words.stamp, self._recording.stamp)
+        came = words.came[kept]
+        rows = np.isin(self._recording.stamp, words.stamp)
+        torque = self._gain * self._recording.effort[rows]
+        gravity = np.array([self._arm.gravity(q) for q in self._recording.position[rows]])
+        if not self._model.sensors.effort.gravity_included:
+            torque = torque + gravity
+        delay = command_delay(came, torque, gravity, words.told_at, words.told)
+        largest = self._model.actuation.delays(period)[1]
+        if delay is None:
+            said = 'commands change too little to tell; record while the bridge asks the driver'
+            found.append(CommissionFinding('delay of commands', Agreement.UNSEEN, said))
+        else:
+            is_less = delay.seconds - delay.error <= largest + 2.0 * period  # of two ways
+            said = (
+                f'torques are reported {1e3 * delay.seconds:.3g} ms after their command, within '
+                f'{1e3 * delay.error:.2g} ms; they are to act within {1e3 * largest:.3g} ms'
+            )
+            self.delay = None if is_less else (0.0, delay.seconds)
+            agreement = Agreement.AGREES if is_less else Agreement.DIFFERS
+            found.append(CommissionFinding('delay of commands', agreement, said))
+        late = period if delay is None else delay.seconds
+        gains = command_gains(came, torque, gravity, words.told_at, words.told, late)
+        return found + self._gains(gains)
+
+    def _arrival(self, words: DriverWords, period: float) -> CommissionFinding:
+        """Return how evenly states came, which stamps need not tell."""
+        gaps = np.diff(np.sort(words.came))
+        usual, longest = float(np.quantile(np.abs(gaps - period), 0.99)), float(gaps.max())
+        said = f'99 % came within {1e3 * usual:.3g} ms of {1e3 * period:.4g} ms after the last one'
+        agreement = Agreement.AGREES if usual <= period else Agreement.DIFFERS
+        said += f', the latest {1e3 * longest:.3g} ms'
+        return CommissionFinding('arrival of states', agreement, said)
+
+    def _gains(self, gains: list[CommandGain]) -> list[CommissionFinding]:
+        """Return sign, scale and gravity of commands, for `command` of the bridge."""
+        adds = [gain.adds_gravity for gain in gains if gain.adds_gravity is not None]
+        found = []
+        if adds and all(adds):
+            self.command['adds_gravity'] = True
+            said = 'torques are gravity more than commands (command.adds_gravity: true)'
+            found.append(CommissionFinding('gravity of commands', Agreement.DIFFERS, said))
+        seen = [gain.gain for gain in gains]
+        for name, gain in zip(self._names, seen, strict=True):
+            what = f'commands of {name}'
+            if np.isnan(gain) or abs(gain) < 0.1:
+                said = 'too little was told' if np.isnan(gain) else 'torques do not follow them'
+                agreement = Agreement.UNSEEN if np.isnan(gain) else Agreement.DIFFERS
+            else:
+                is_same = abs(gain - 1.0) <= OTHER
+                agreement = Agreement.AGREES if is_same else Agreement.DIFFERS
+                said = f'torques are {gain:.3g} times that'
+            found.append(CommissionFinding(what, agreement, said))
+        known = [1.0 if np.isnan(gain) else gain for gain in seen]
+        if any(gain < 0.0 for gain in known):
+            self.command['sign'] = [-1 if gain < 0.0 else 1 for gain in known]
+        if any(abs(abs(gain) - 1.0) > OTHER and abs(gain) > 0.1 for gain in known):
+            self.command['scale'] = [1.0 / max(abs(gain), 0.1) for gain in known]
+        return found
+
     def _propose(self, joint: str, key: str, value: float) -> None:
         self.joints.setdefault(joint, {})[key] = value
+
+
+def _explains(gain: float, torque: Array, weight: Array, friction: float) -> bool:
+    """Whether a gain says what is read in several poses that differ, but for friction at rest."""
+    if len(weight) < 3 or np.ptp(weight) < SEEN:
+        return False
+    left = np.abs(torque - gain * weight).max()
+    return bool(left <= max(friction, 0.2 * np.abs(torque - weight).max()))
 
 
 def smallest_step(position: Array) -> float | None:

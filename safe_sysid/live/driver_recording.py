@@ -1,0 +1,33 @@
+"""A bag of what a driver says, made by a process that knows ROS."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+import subprocess
+import sys
+
+from safe_sysid.errors import ConfigError, MeasurementError
+
+PROBE = 'safe_sysid.ros.probes.heard_driver'
+BESIDES = 60.0  # [s] for the process to start and to end
+
+
+def record_driver(folder: Path, topics: tuple[str, str], seconds: float) -> None:
+    """Record states and commands of a driver into a folder; nothing is published."""
+    if importlib.util.find_spec('rclpy') is None:
+        raise MeasurementError(
+            'rclpy is not installed, so no driver can be heard; source the setup.bash of a ROS 2, '
+            'or name a recording'
+        )
+    if folder.exists():
+        raise ConfigError(f'{folder} is there already; name another folder to record into')
+    command = [sys.executable, '-m', PROBE, str(folder), repr(seconds), *topics]
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=seconds + BESIDES, check=False
+    )
+    if run.returncode:
+        said = run.stderr.strip().splitlines() or ['it said nothing']
+        raise MeasurementError(
+            f'{said[-1]}; does the driver run, in this ROS domain, and publish there (--topic)?'
+        )
