@@ -86,6 +86,9 @@ def _promises(rows: Observation, labels: Sequence[str]) -> Iterator[Promise]:
             if places:
                 name = WORDS[kind].format(joint=joint)
                 yield Promise(name, UNITS[kind], rows.Y_r[:, places])
+    read = np.zeros((len(rows), int(rows.joint.max()) + 1))
+    read[np.arange(len(rows)), rows.joint] = rows.b
+    yield Promise('a gain error of torques', 'of what is read', read)
     late = _change_of_torque(rows)[:, None]
     yield Promise('a delay of the torque of all joints', 's', late, ROUGHNESS)
 

@@ -12,6 +12,7 @@ from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.identify.doubted_readings import DoubtedReadings
 from safe_sysid.identify.linear_programs import Ending
 from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
@@ -120,6 +121,7 @@ class OnlineIdentifier:
         self._observer = MomentumObserver(
             self._model, self._prior.bounds, self._settings.observation
         )
+        self._readings = self._doubted_readings()
         self._place: Array | None = None  # where the arm was when it last moved
         self._first = self._moving = 0  # [ns] of its first sample, and of when it last moved
         self._next_solve = self._settings.solve_period
@@ -129,6 +131,19 @@ class OnlineIdentifier:
         self._waiting = False  # for a solution
         self._solution: Solution | None = None  # that has yet to be learnt from
         self.solves_cut_short = 0  # by the clock: their bounds depend on the load of the machine
+
+    def _doubted_readings(self) -> DoubtedReadings:
+        """Return what is to look at readings themselves."""
+        model, errors = self._model, self._settings.observation.readings(self._model)
+        armature = self._prior.bounds.lower[model.layout.joint_entries('Ia')].min()
+        return DoubtedReadings(
+            errors.position, errors.velocity, float(armature), model.limits.acceleration
+        )
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What readings say against the errors promised of them; no proof."""
+        return self._readings.sentences(self._model.layout.joint_names)
 
     def _warm_up(self) -> None:
         """Load what the first samples and windows would have to wait for, compiled code above all.
@@ -142,6 +157,7 @@ class OnlineIdentifier:
             rows = observer.add(JointMeasurement(stamp, rest, rest, rest))
             if rows is not None:
                 packed(rows)
+            self._doubted_readings().take(stamp + 1, np.zeros((3, self._model.n)))
         last = self._estimate
         ParameterEstimate(last.layout, last.theta.copy(), last.bounds)
 
@@ -158,6 +174,10 @@ class OnlineIdentifier:
             self._moving, self._place = measurement.stamp, measurement.position
         try:
             rows = self._observer.add(measurement)
+            self._readings.take(
+                measurement.stamp,
+                np.stack([measurement.position, measurement.velocity, measurement.torque]),
+            )
             if rows is not None:
                 self._closed.append(rows)
             else:
@@ -270,7 +290,8 @@ class OnlineIdentifier:
         self.solves_cut_short += solution.ending is Ending.CLOCK
         cause = solution.refusal or solution.contradiction
         if cause is not None:
-            raise self._faulted(str(cause))
+            doubts = f'. Readings speak for this: {"; ".join(self.doubts)}' if self.doubts else ''
+            raise self._faulted(f'{cause}{doubts}')
         place = self._model.layout.end_effector
         last = self._estimate
         theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()

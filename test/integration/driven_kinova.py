@@ -39,7 +39,7 @@ ROBOT, POUNDS = 'kinova_gen3', (4, 5, 6, 7, 8)
 TOOL = Path(__file__).parents[2] / 'tools' / 'mujoco_sim'
 PERIOD = 0.002  # [s]
 START = [-0.48, 0.05, -0.12, 0.17, 3.12, 0.13, -1.39]  # [rad]
-GOAL = [0.4, 0.35, 0.2, 0.6, 2.8, 0.3, -1.0]  # [rad]
+GOAL = [0.2, 0.15, 0.1, 0.3, 2.9, 0.2, -1.1]  # [rad]; far enough out to weigh what it holds
 SPEED_NOISE, TORQUE_NOISE, GAIN, SPREAD = 0.002, 0.04, 0.01, 0.03
 SENSING = {
     'stamp_error': 0.0,

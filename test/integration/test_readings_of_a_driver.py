@@ -53,12 +53,12 @@ def loaded(name):
     return module
 
 
-def readings(held, seed):
+def readings(held, seed, **others):
     """What the driver reports of an arm that follows sines of a seed."""
     rng = np.random.default_rng(seed)
     arms, drivers = loaded('arm'), loaded('driver')
     facts = arms.facts_of('kinova_gen3', held)
-    said = drivers.Habits(**HABITS, seed=seed)
+    said = drivers.Habits(**{**HABITS, **others}, seed=seed)
     driver = drivers.Driver(arms.Arm(facts, START), facts.joints, said)
     w, phase = 2.0 * np.pi * rng.uniform(0.2, 0.5, size=7), rng.uniform(0.0, 2.0 * np.pi, size=7)
     amplitude = rng.uniform(0.3, 0.6, size=7)
@@ -77,11 +77,17 @@ def readings(held, seed):
     return found
 
 
+def identifier_of(held, **observation):
+    """An identifier that is told these errors."""
+    model = RobotModel.named('kinova_gen3').with_payload(read_payload(held))
+    settings = IdentifierSettings(observation=ObservationSettings(**{**STATED, **observation}))
+    return OnlineIdentifier(model, kinova_prior(model), settings, SolvesAtOnce)
+
+
 def identified(held, samples, **observation):
     """Bounds after every sample, and the truth."""
     model = RobotModel.named('kinova_gen3').with_payload(read_payload(held))
-    settings = IdentifierSettings(observation=ObservationSettings(**{**STATED, **observation}))
-    identifier = OnlineIdentifier(model, kinova_prior(model), settings, SolvesAtOnce)
+    identifier = identifier_of(held, **observation)
     try:
         bounds = [identifier.step(sample).end_effector_bounds for sample in samples]
     finally:
@@ -109,6 +115,50 @@ def test_stated_errors_give_bounds_with_the_truth_inside(held, seed):
     [{'position_error': EXACT, 'velocity_error': EXACT}, {'velocity_error': EXACT}],
     ids=lambda change: ' '.join(change),
 )
-def test_understated_readings_are_a_fault_that_names_readings(understated):
-    with pytest.raises(IdentificationFault, match='An error of positions, velocities or torques'):
+def test_understated_readings_are_a_fault_that_names_velocities(understated):
+    with pytest.raises(IdentificationFault, match='Readings speak for this: .*velocities of'):
         identified('dumbbell_5lb', readings('dumbbell_5lb', 1), **understated)
+
+
+# Of these little is seen in rows: encoders of the arm, and velocities of the driver's own.
+OWN = {'encoder': 3.5e-4, 'differentiated': False, 'speed_noise': 2e-3, 'noise': 0.04}
+TOLD = {'window': 100, 'position_error': (1.75e-4,), 'velocity_error': (2.1e-3,)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('seed', [0, pytest.param(1, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    ('understated', 'named'),
+    [
+        ({}, ''),
+        ({'position_error': EXACT}, 'is read in steps of 0.00035 rad'),
+        ({'position_error': (8e-5,)}, 'is read in steps of 0.00035 rad'),
+        ({'velocity_error': (1e-5,)}, 'velocities of'),
+        ({'velocity_error': (1e-3,)}, 'velocities of'),
+    ],
+    ids=str,
+)
+def test_readings_that_no_row_contradicts_are_doubted_by_themselves(understated, named, seed):
+    identifier = identifier_of('dumbbell_5lb', **{**TOLD, **understated})
+    for sample in readings('dumbbell_5lb', seed, **OWN):
+        identifier.step(sample)
+    identifier.close()
+    assert bool(identifier.doubts) == bool(named)
+    assert all(named in sentence for sentence in identifier.doubts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ('habit', 'named'),
+    [
+        ({'gain': 0.1}, 'This alone would explain them: a gain error of torques'),
+        ({'delay': 5, 'effort': 'command'}, 'a delay of the torque of all joints'),
+    ],
+    ids=str,
+)
+def test_torques_that_are_wrong_or_late_are_a_fault_that_says_so(habit, named):
+    finer = {**OWN, 'speed_noise': 5e-4, **habit}
+    told = {**TOLD, 'velocity_error': (6e-4,)}
+    with pytest.raises(IdentificationFault, match=named) as fault:
+        identified('dumbbell_5lb', readings('dumbbell_5lb', 1, **finer), **told)
+    assert 'Readings speak' not in str(fault.value)

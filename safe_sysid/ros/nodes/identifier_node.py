@@ -186,7 +186,8 @@ class IdentifierNode(Node):
         }
         faults = {Cause.CONTRADICTION} if self._fault else set()
         intruder = self._sources.intruder(time.monotonic())
-        warning = self._bad_sample or (intruder and f'joint_states: {intruder}') or self._waiting()
+        warning = self._bad_sample or (intruder and f'joint_states: {intruder}')
+        warning = warning or self._waiting() or '; '.join(self._identifier.doubts)
         return Condition(self._fault or warning, frozenset(faults), figures)
 
     def _waiting(self) -> str:

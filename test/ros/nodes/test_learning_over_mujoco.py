@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 from integration.driven_kinova import (
+    GOAL,
     OBSERVATION,
     PERIOD,
     POUNDS,
@@ -45,7 +46,8 @@ SETTINGS = {
     'supervisor__stale': 30.0,
     'supervisor__autostart': True,
     'planner__planner__pace': 3.0,
-    'planner__mission__exciting': 2,
+    'planner__mission__exciting': 3,
+    'planner__goal': GOAL,
     **{f'identifier__identifier__observation__{key}': x for key, x in OBSERVATION.items()},
 }
 

@@ -1,0 +1,64 @@
+"""Readings within their promised errors are not doubted; others name joint and figure."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.identify.doubted_readings import DoubtedReadings
+
+PERIOD, SAMPLES, NAMES = 0.002, 1500, ('shoulder', 'elbow')  # [s]
+ARMATURE, ACCELERATION = 2.0, np.array([5.0, 10.0])
+STEP, SCATTER = 3e-4, 2e-3  # [rad], [rad/s]
+
+
+def motion(rng, armature=ARMATURE):
+    """True positions, velocities and torques of joints pushed by torques that jump."""
+    t = PERIOD * np.arange(SAMPLES)
+    torque = 4.0 * np.sin(np.outer(t, [3.0, 5.0])) + rng.uniform(-0.3, 0.3, size=(SAMPLES, 2))
+    qd = np.cumsum(torque / armature * PERIOD, axis=0)
+    qd[:100] = 0.0
+    return np.cumsum(qd * PERIOD, axis=0), qd, torque
+
+
+def doubts(samples, position, velocity, armature=ARMATURE, stamps=None):
+    looked = DoubtedReadings(
+        np.full(2, position), np.full(2, velocity), armature, ACCELERATION
+    )
+    times = 2_000_000 * np.arange(1, SAMPLES + 1) if stamps is None else stamps
+    for stamp, *rows in zip(times.tolist(), *samples, strict=True):
+        looked.take(stamp, np.array(rows))
+    return looked.sentences(NAMES)
+
+
+def read(rng, step=STEP, scatter=SCATTER):
+    q, qd, torque = motion(rng)
+    ends = rng.choice([-1.0, 1.0], size=qd.shape)  # the worst that is promised
+    return step * np.round(q / step), qd + scatter * ends, torque
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_readings_at_the_ends_of_their_promise_are_not_doubted(seed):
+    samples = read(np.random.default_rng(seed))
+    assert doubts(samples, 0.5 * STEP, SCATTER) == ()
+
+
+def test_exact_readings_of_torques_that_jump_are_not_doubted(rng):
+    assert doubts(motion(rng), 0.0, 1e-6) == ()
+
+
+def test_coarser_steps_are_named(rng):
+    said = doubts(read(rng, scatter=0.0), 0.25 * STEP, SCATTER)
+    assert [sentence.split()[0] for sentence in said] == ['shoulder', 'elbow']
+    assert f'in steps of {STEP:.3g} rad' in said[0]
+
+
+def test_more_scatter_is_named_with_less_than_there_is(rng):
+    said = doubts(read(rng), 0.5 * STEP, 0.4 * SCATTER)
+    assert [sentence.split()[2] for sentence in said] == ['shoulder', 'elbow']
+    assert 0.4 * SCATTER < float(said[0].split()[6]) <= SCATTER + 1e-9
+
+
+def test_an_arm_without_armature_and_uneven_samples_say_nothing_of_velocities(rng):
+    samples = read(rng)
+    assert doubts(samples, 0.5 * STEP, 0.0, armature=0.0) == ()
+    uneven = np.cumsum(rng.integers(1_000_000, 9_000_000, size=SAMPLES))
+    assert len(doubts(samples, 0.5 * STEP, SCATTER, stamps=uneven)) == 0
