@@ -47,9 +47,9 @@ class DoubtedReadings:
             return
         even = abs(step - before) < 0.1 * step
         seconds = step * 1e-9 if even else 0.0
-        allowed = 4.0 * self._velocity + seconds * seconds * self._brisk
-        per_torque = seconds * self._lightness
-        _take(sample, self._last, self._stood, self._steps, self._jumps, allowed, per_torque)
+        brisk, per_torque = seconds * seconds * self._brisk, seconds * self._lightness
+        seen = self._stood, self._steps, self._jumps
+        _take(sample, self._last, seen, (self._velocity, brisk), per_torque)
         self._stamps = [stamp, self._stamps[0]]
 
     def sentences(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -73,12 +73,12 @@ class DoubtedReadings:
 def _take(
     sample: Array,
     last: Array,
-    stood: Array,
-    steps: Array,
-    jumps: Array,
-    allowed: Array,
+    seen: tuple[Array, Array, Array],
+    allowed: tuple[Array, Array],
     per_torque: float,
 ) -> None:
+    stood, steps, jumps = seen
+    velocity, brisk = allowed
     push = 0.0
     for j in range(sample.shape[1]):
         push += abs(sample[2, j] - last[0, 2, j]) + abs(last[0, 2, j] - last[1, 2, j])
@@ -89,8 +89,9 @@ def _take(
             steps[1, j] = min(steps[1, j], change)
         stood[j] = 1.0 if change <= SAME else 0.0
         bend = abs(sample[1, j] - 2.0 * last[0, 1, j] + last[1, 1, j])
-        if per_torque > 0.0 and bend > allowed[j] + per_torque * push:
+        scatter = 0.25 * (bend - brisk[j] - per_torque * push)
+        if per_torque > 0.0 and scatter > velocity[j]:
             jumps[0, j] += 1.0
-            jumps[1, j] = max(jumps[1, j], 0.25 * (bend - per_torque * push))
+            jumps[1, j] = max(jumps[1, j], scatter)
     last[1] = last[0]
     last[0] = sample

@@ -14,8 +14,8 @@ def motion(rng, armature=ARMATURE):
     """True positions, velocities and torques of joints pushed by torques that jump."""
     t = PERIOD * np.arange(SAMPLES)
     torque = 4.0 * np.sin(np.outer(t, [3.0, 5.0])) + rng.uniform(-0.3, 0.3, size=(SAMPLES, 2))
+    torque[:100] = 0.0
     qd = np.cumsum(torque / armature * PERIOD, axis=0)
-    qd[:100] = 0.0
     return np.cumsum(qd * PERIOD, axis=0), qd, torque
 
 
