@@ -26,6 +26,7 @@ class FriHabits:
     )
     torque_filter: float = 0.0  # [s] of the measured torque: 0.0159 up to 2.1.2, 0.04 later
     states_every: int = 1  # cycles; 2 where the controller manager has 100 Hz and FRI 200
+    external_limit: float = np.inf  # [N m] at activation; 2 in versions after pull request 271
 
 
 class FriRobot:
@@ -69,6 +70,7 @@ class FriRobot:
             time_stamp_nano_sec=stamp % 10**9,
             measured_joint_position=self._position(),
             measured_torque=-self._torque(sample.torque),
+            external_torque=self._external(),
             commanded_torque=np.zeros(7) if self.command is None else self.command.torque,
         )
 
@@ -98,6 +100,16 @@ class FriRobot:
         last = torque if self._filtered is None else self._filtered
         self._filtered = last + share * (torque - last)
         return self._filtered
+
+    def _external(self):
+        """Torque of which the robot, which knows the bare arm, sees no reason."""
+        q, truth = self.arm.truth.position, self.arm.model
+        return EffortContract(truth, CommandSignal()).gravity(q) - self._bare.gravity(q)
+
+    def activate(self) -> None:
+        """Go from monitoring to torque control, unless the driver refuses."""
+        if np.abs(self._external()).max() <= self.habits.external_limit:
+            self.session = FriSession.COMMANDING_ACTIVE
 
     def _smoothed(self, target):
         """Position that the driver tells the robot."""

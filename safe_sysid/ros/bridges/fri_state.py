@@ -17,6 +17,7 @@ SECOND = 1_000_000_000  # [ns]
 CYCLES = (0.002, 0.010)  # [s] between states: torques may be commanded at 100 to 500 Hz
 SOME = 0.01  # [N m] of a torque that is not the zero of nobody
 COUNTED = 20  # states, by which their rate is known
+EXTERNAL = 2.0  # [N m] above which later drivers refuse to activate a compliant mode
 SAME = 1e-3  # share by which the cycle may differ from the period of the loop
 MOST_LOST = 5  # cycles without a state after which a velocity is unknown
 
@@ -123,7 +124,8 @@ def _refusal(msg: Any, period: float) -> str:
         if value != needed:
             known = value in kind._value2member_map_
             said = kind(value).name.lower() if known else f'{value}, which is unknown'
-            return f'{name} of the LBR is {said}; {needed.name.lower()} is needed'
+            why = _external_torque(msg) if kind is FriSession else ''
+            return f'{name} of the LBR is {said}; {needed.name.lower()} is needed{why}'
     if msg.connection_quality < Quality.GOOD:
         return f'the connection with the LBR has quality {msg.connection_quality} of 0 to 3; ' + (
             'good (2) is needed'
@@ -140,6 +142,20 @@ def _refusal(msg: Any, period: float) -> str:
             f'{period} s; make them the same'
         )
     return ''
+
+
+def _external_torque(msg: Any) -> str:
+    """What the driver may have against activation: a torque of which the robot knows nothing."""
+    torque = np.abs(np.array(msg.external_torque, dtype=np.float64))
+    if not torque.max() > EXTERNAL:
+        return ''
+    joint = int(np.argmax(torque))
+    return (
+        f'. An external torque of {torque[joint]:.3g} N m is read on A{joint + 1}: drivers after '
+        'pull request 271 do not let a compliant mode begin above external_torque_limit, '
+        f'{EXTERNAL:g} N m where nobody sets it. Raise that for what the arm holds, and enter no '
+        'payload on the robot'
+    )
 
 
 class StateRate:

@@ -9,6 +9,7 @@ from ros.running_loop import changed_settings
 from ros.running_node import running_node
 from ros.small_loop import SmallLoop, SpringLaw
 
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.fri_state import CommandMode, FriSession
 from safe_sysid.share import share_directory
@@ -192,6 +193,21 @@ def test_a_manager_that_is_slower_than_its_robot_is_told(bridged):
         'every 0.01 s, its cycle is 0.005 s: set update_rate of its controller_manager to 200'
     )
     loop.wait_until(lambda: sentence in loop.trouble(NAME), sentence, lambda: cycle(robot, loop))
+
+
+def test_a_payload_that_keeps_the_driver_from_activating_is_told(bridged):
+    robot, loop = bridged
+    robot.arm.attach(read_payload('dumbbell_4lb'))
+    assert np.abs(robot.message().external_torque).max() > 2.0
+    robot.session, robot.habits = FriSession.MONITORING_READY, FriHabits(external_limit=2.0)
+    robot.activate()
+    assert robot.session is FriSession.MONITORING_READY
+    robot.send()
+    sentence = 'do not let a compliant mode begin above external_torque_limit, 2 N m'
+    loop.wait_until(lambda: sentence in loop.trouble(NAME), sentence)
+    robot.habits = FriHabits(external_limit=60.0)
+    robot.activate()
+    assert robot.session is FriSession.COMMANDING_ACTIVE
 
 
 REFUSED = [
