@@ -1,7 +1,7 @@
 # `make demo` shows it, `make test` tests it; each sets up all it needs.  PYTHON=... chooses the Python.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment kernels demo test test-slow test-nightly interfaces launch-tests lint docs audit bench lock clean
+.PHONY: help environment kernels demo test test-slow test-nightly interfaces launch-tests jazzy-tests lint docs audit bench lock clean
 
 PYTHON ?=
 BENCH ?= model
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-nightly  run the longest tests: whole loops in real time, many more seeds'
 	@echo 'make interfaces    actions for a ROS from wheels; prints what to put on PYTHONPATH'
 	@echo 'make launch-tests  launch files and commands of the real ros2 (SOURCES=folder; says which)'
+	@echo 'make jazzy-tests   nodes, and starting them, on rclpy of Jazzy in an environment of its own'
 	@echo 'make lint    ruff and mypy --strict'
 	@echo 'make docs    build the documentation site in build/site, with warnings as errors'
 	@echo 'make audit   look up known vulnerabilities of every locked package'
@@ -59,6 +60,9 @@ interfaces: environment
 # SOURCES: folder with clones of ros2/launch, ros2/launch_ros and ros2/ros2cli
 launch-tests: environment
 	@tools/launch_tests.sh '$(SOURCES)' $(ARGS)
+
+jazzy-tests: environment
+	@tools/jazzy_tests.sh $(ARGS)
 
 lint: environment
 	@echo 'lint: ruff format --check'
