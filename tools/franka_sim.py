@@ -12,12 +12,19 @@ that is too busy for the server (it says `physics overloaded`) makes its stamps 
 contradiction is what has to come of it.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
 import sys
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from safe_sysid.sets.interval import Interval
 
 NAME = 'fr3'
 VISCOUS, COULOMB = 0.5, 0.2  # [N m s/rad], [N m] of every joint
@@ -31,7 +38,7 @@ LEAST_MASS = 0.2  # [kg]
 TORQUE_ERRORS = 0.005, 0.05  # share, and [N m]: of cycles whose torque came late
 
 
-def write_model(urdf, out):
+def write_model(urdf: Path, out: Path) -> None:
     """Write the model of the server from the URDF that it comes with."""
     import mujoco
 
@@ -52,7 +59,7 @@ def write_model(urdf, out):
     tree.write(out)
 
 
-def swing(address):
+def swing(address: str) -> NDArray[np.float64]:
     """Stamps [s], positions, velocities and torques of a robot that swings about where it is."""
     import pylibfranka as library
 
@@ -77,7 +84,7 @@ def swing(address):
             return np.array(rows)
 
 
-def identified(rows):
+def identified(rows: NDArray[np.float64]) -> tuple[Interval, NDArray[np.float64]]:
     """Bounds on the end effector, and what it is."""
     from safe_sysid.config import from_mapping, read_yaml
     from safe_sysid.identify.momentum_observation import ObservationSettings
@@ -122,7 +129,7 @@ def identified(rows):
     return bounds, model.theta[layout.end_effector]
 
 
-def main(words):
+def main(words: list[str]) -> int:
     """Do what the first word says."""
     if words[:1] == ['model'] and len(words) == 3:
         write_model(Path(words[1]), Path(words[2]))
@@ -136,13 +143,14 @@ def main(words):
     try:
         bounds, truth = identified(rows)
     except IdentificationFault as fault:
-        print(f'{fault}\nDoes the server say that it is overloaded?')
+        sys.stderr.write(f'{fault}\nDoes the server say that it is overloaded?\n')
         return 1
     is_inside = np.all((bounds.lower <= truth) & (truth <= bounds.upper))
-    print(f'{len(rows)} cycles, at most {1e3 * late:.3g} ms apart')
-    print(
+    inside = 'yes' if is_inside else 'NO'
+    sys.stdout.write(
+        f'{len(rows)} cycles, at most {1e3 * late:.3g} ms apart\n'
         f'mass {bounds.lower[0]:.3f} to {bounds.upper[0]:.3f} kg, it is {truth[0]:.3f} kg; '
-        f'all ten figures inside: {"yes" if is_inside else "NO"}'
+        f'all ten figures inside: {inside}\n'
     )
     return 0 if is_inside else 1
 

@@ -1,7 +1,7 @@
 """Print what the loop learnt over MuJoCo, seed by seed, from what its test saw.
 
-    python -m pytest -m nightly test/ros/nodes/test_learning_over_mujoco.py --junitxml=seen.xml
-    python tools/learning_table.py seen.xml
+python -m pytest -m nightly test/ros/nodes/test_learning_over_mujoco.py --junitxml=seen.xml
+python tools/learning_table.py seen.xml
 """
 
 import json
@@ -28,8 +28,9 @@ def main(reports: list[Path]) -> None:
     seen = [seen_in(report) for report in reports]
     rows = sorted(row for found, _ in seen for row in found)
     for row in [HEAD, ['---'] * len(HEAD), *rows]:
-        print(f'| {" | ".join(map(str, row))} |')
-    print(f'\n{len(rows)} of {sum(count for _, count in seen)}: task done, truth inside, no fault')
+        sys.stdout.write(f'| {" | ".join(map(str, row))} |\n')
+    count = sum(count for _, count in seen)
+    sys.stdout.write(f'\n{len(rows)} of {count}: task done, truth inside, no fault\n')
 
 
 if __name__ == '__main__':

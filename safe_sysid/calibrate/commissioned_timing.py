@@ -37,7 +37,7 @@ class CommandGain:
 def command_delay(
     came: Array, torque: Array, gravity: Array, told_at: Array, told: Array
 ) -> Delay | None:
-    """How much later than a command its torque (N, n) comes; None where commands hardly change."""
+    """Return how much later than a command its torque (N, n) comes; None where commands hardly change."""
     step = float(np.median(np.diff(came)))
     if step <= 0.0 or len(told_at) < 3:
         return None
@@ -51,13 +51,13 @@ def command_delay(
         for j in range(told.shape[1]):
             columns = [told[place, j], gravity[late, j], np.ones(len(place))]
             rests[lag] += _share_left(np.stack(columns, axis=1), torque[late, j])
-    return _lowest(rests, np.count_nonzero(late), step)
+    return _lowest(rests, int(np.count_nonzero(late)), step)
 
 
 def command_gains(
     came: Array, torque: Array, gravity: Array, told_at: Array, told: Array, delay: float
 ) -> list[CommandGain]:
-    """What every joint makes of what it was told so long before."""
+    """Return what every joint makes of what it was told so long before."""
     late = came > told_at[0] + delay if len(told_at) else came < -np.inf
     if not late.any():
         return []

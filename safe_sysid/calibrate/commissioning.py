@@ -9,8 +9,8 @@ it does between the poses tells of velocities and encoders. Nothing is commanded
     noise       of torques in each pose
     gravity     torques of each pose against those that hold the described arm: sign, scale, and
                 what is left, which friction of joints at rest may explain
-    commands    where a recording has them, as of an arm that a loop holds against gravity: how much
-                later torques follow, with which gain, and whether the driver adds gravity
+    commands    where a recording has them, as of an arm that a loop holds against gravity: how
+                much later torques follow, with which gain, and whether the driver adds gravity
 
 Measured figures are what was seen: of an error the least that there is, never its bound.
 """

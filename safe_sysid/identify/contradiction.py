@@ -27,8 +27,8 @@ class Contradiction:
             either = (
                 f'. This alone would explain them: {", or ".join(self.promises)}'
                 if self.promises
-                else '. No single friction, offset, armature, link, gravity, gain or delay explains '
-                'them'
+                else '. No single friction, offset, armature, link, gravity, gain or delay '
+                'explains them'
             )
         return (
             f'measurements of {", ".join(self.joints)} between {self.start:.2f} s and '

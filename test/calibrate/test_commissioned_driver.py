@@ -1,4 +1,4 @@
-"""A driver that is not ours, of an arm that is held and moved: what it does to efforts is named."""
+"""A driver that is not ours, of an arm that is held and moved: what it does is named."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -20,9 +20,7 @@ def motion(rng, armature=ARMATURE):
 
 
 def doubts(samples, position, velocity, armature=ARMATURE, stamps=None):
-    looked = DoubtedReadings(
-        np.full(2, position), np.full(2, velocity), armature, ACCELERATION
-    )
+    looked = DoubtedReadings(np.full(2, position), np.full(2, velocity), armature, ACCELERATION)
     times = 2_000_000 * np.arange(1, SAMPLES + 1) if stamps is None else stamps
     for stamp, *rows in zip(times.tolist(), *samples, strict=True):
         looked.take(stamp, np.array(rows))

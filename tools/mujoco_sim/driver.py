@@ -37,7 +37,9 @@ class Habits:
     rate: float = float('inf')  # [N m/s] by which they change at most
     passes_nan: bool = False  # a command with nan reaches the arm, as in Humble
     effort: str = 'applied'  # reported: the torque that acts, the command as it came, or nan
-    current: float | list = 1.0  # unit of reported efforts per N m, or one each; below 0: other way
+    current: float | list = (
+        1.0  # unit of reported efforts per N m, or one each; below 0: other way
+    )
     weightless: bool = False  # reported efforts are without what holds the arm against gravity
     gain: float = 0.0  # share by which reported torques are wrong
     noise: float = 0.0  # [N m] of reported torques at most

@@ -1,4 +1,4 @@
-"""What passed between a driver and whoever commanded it: when states came, and what it was told."""
+"""What passed between a driver and who commanded it: when states came, and what it was told."""
 
 from __future__ import annotations
 

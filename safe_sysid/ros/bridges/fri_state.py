@@ -145,7 +145,7 @@ def _refusal(msg: Any, period: float) -> str:
 
 
 def _external_torque(msg: Any) -> str:
-    """What the driver may have against activation: a torque of which the robot knows nothing."""
+    """Return what the driver may have against it: a torque that the robot sees no reason for."""
     torque = np.abs(np.array(msg.external_torque, dtype=np.float64))
     if not torque.max() > EXTERNAL:
         return ''
