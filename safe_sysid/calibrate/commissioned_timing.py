@@ -37,7 +37,7 @@ class CommandGain:
 def command_delay(
     came: Array, torque: Array, gravity: Array, told_at: Array, told: Array
 ) -> Delay | None:
-    """Return how much later than a command its torque (N, n) comes; None where commands hardly change."""
+    """Return how much later than a command its torque (N, n) comes; None where none changes."""
     step = float(np.median(np.diff(came)))
     if step <= 0.0 or len(told_at) < 3:
         return None
