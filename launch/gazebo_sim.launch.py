@@ -3,13 +3,39 @@
 from pathlib import Path
 
 from launch import LaunchDescription
-from launch.actions import IncludeLaunchDescription
+from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+
+def publish(context):
+    """Start who publishes the URDF, which the plugin of Gazebo asks for, if one is named."""
+    description = LaunchConfiguration('description').perform(context)
+    if not description:
+        return []
+    text = Path(description).read_text(encoding='utf-8')
+    return [
+        Node(
+            package='robot_state_publisher',
+            executable='robot_state_publisher',
+            parameters=[{'robot_description': text, 'use_sim_time': True}],
+        )
+    ]
 
 
 def generate_launch_description():
     """Describe the loop with all its arguments, and what it runs on."""
     loop = PythonLaunchDescriptionSource(str(Path(__file__).with_name('loop.launch.py')))
     return LaunchDescription(
-        [IncludeLaunchDescription(loop, launch_arguments={'way': 'gazebo_sim'}.items())]
+        [
+            DeclareLaunchArgument(
+                'description',
+                default_value='',
+                description='URDF of `safe-sysid export-gazebo`, for robot_state_publisher; none: '
+                'somebody else publishes it',
+            ),
+            OpaqueFunction(function=publish),
+            IncludeLaunchDescription(loop, launch_arguments={'way': 'gazebo_sim'}.items()),
+        ]
     )

@@ -91,9 +91,19 @@ def test_settings_that_are_refused_end_all_with_the_reason(tmp_path):
     assert 'dumbbell_8lb' in said(tmp_path)
 
 
-@pytest.mark.parametrize('file', ['view', 'show_robot'])
-def test_an_arm_is_shown_by_the_programs_of_ros(file, tmp_path, monkeypatch):
-    """Stand-ins tell what they were started with."""
+def test_gazebo_is_given_the_urdf_that_was_exported(tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch)
+    urdf = tmp_path / 'arm.urdf'
+    urdf.write_text('<robot name="exported_arm"/>')
+    with launched(tmp_path, 'gazebo_sim', f'description:={urdf}') as launch:
+        while not (tmp_path / 'robot_state_publisher.started').exists():
+            assert launch.poll() is None, said(tmp_path)
+    told = (tmp_path / 'robot_state_publisher.started').read_text()
+    assert '--params-file' in told
+
+
+def stand_in(tmp_path, monkeypatch):
+    """Programs that tell what they were started with."""
     for name in STAND_INS:
         (tmp_path / 'share/ament_index/resource_index/packages').mkdir(parents=True, exist_ok=True)
         (tmp_path / 'share/ament_index/resource_index/packages' / name).touch()
@@ -102,6 +112,11 @@ def test_an_arm_is_shown_by_the_programs_of_ros(file, tmp_path, monkeypatch):
         program.write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/{name}.started\nsleep 1000\n')
         program.chmod(0o755)
     monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path}:{os.environ["AMENT_PREFIX_PATH"]}')
+
+
+@pytest.mark.parametrize('file', ['view', 'show_robot'])
+def test_an_arm_is_shown_by_the_programs_of_ros(file, tmp_path, monkeypatch):
+    stand_in(tmp_path, monkeypatch)
     with launched(tmp_path, file, 'robot:=panda') as launch:
         while not (tmp_path / 'rviz2.started').exists():
             assert launch.poll() is None, said(tmp_path)
