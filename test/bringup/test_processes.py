@@ -34,8 +34,8 @@ def test_there_is_a_launch_file_for_every_way_of_running():
 @pytest.mark.parametrize('way', [way for way in BACKENDS if way != 'loop'])
 def test_a_launch_file_includes_the_loop_with_its_own_way(way):
     tree = ast.parse((LAUNCH / f'{way}.launch.py').read_text())
-    (told,) = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
-    assert ast.literal_eval(told) == {'way': way}
+    described = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    assert [text for text in described if "'way'" in text] == [repr({'way': way})]
 
 
 def test_every_node_is_a_module_with_a_main_and_an_executable():
