@@ -18,12 +18,12 @@ Measured figures are what was seen: of an error the least that there is, never i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.calibrate.commissioned_timing import CommandGain, command_delay, command_gains
+from safe_sysid.calibrate.commission_finding import OTHER, Agreement, CommissionFinding
+from safe_sysid.calibrate.commissioned_commands import CommandedDriver
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.driver_words import DriverWords
 from safe_sysid.measure.recording import Recording
@@ -34,34 +34,12 @@ from safe_sysid.model.sensing import torque_errors
 PIECE = 0.5  # [s] in which an arm that stands is looked at
 STANDS = 2e-3  # [rad] by which a joint that stands moves at most in a piece
 SEEN = 1.0  # [N m] of gravity that tells a sign
-OTHER = 0.2  # share by which a scale is another one, whatever friction may explain
 A_LITTLE = 0.03  # the same where it explains what is read in every pose
 STEPS = 0.05  # of a step, by which changes may miss its multiples
 SMALL = 50  # steps, up to which a change counts for that
 MOST_LAGS = 20  # samples by which a velocity may be late
 MOVES = 0.02  # [rad/s] in which a velocity is compared
 UNLIKE = 0.1  # share of a velocity that its differences may leave unexplained
-
-
-class Agreement(Enum):
-    """What a figure is beside the arm's file."""
-
-    AGREES = 'agrees'
-    DIFFERS = 'DIFFERS'
-    NEW = 'is not stated'
-    UNSEEN = 'not seen'
-
-
-@dataclass(frozen=True)
-class CommissionFinding:
-    """One thing that was looked at."""
-
-    what: str
-    agreement: Agreement
-    said: str  # what was measured, and what the file says
-
-    def __str__(self) -> str:
-        return f'{self.what}: {self.agreement.value}. {self.said}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +87,11 @@ def commissioned(
         look.velocity(),
         *look.gravity(),
         *look.noise(),
-        *([] if words is None else look.commands(words, period)),
     ]
-    told = (look.delay, look.command, look.effort)
+    commanded = CommandedDriver(model, period)
+    if words is not None:
+        findings += commanded.findings(recording, words)
+    told = (commanded.delay, commanded.command, look.effort)
     return Commissioning(tuple(findings), look.joints, look.torque, *told)
 
 
@@ -142,10 +122,8 @@ class _Look:
         self._names = model.layout.joint_names
         self.joints: dict[str, dict[str, float | int]] = {}
         self.torque: dict[str, list[float]] = {}
-        self.delay: tuple[float, float] | None = None
         self.effort: dict[str, bool] = {}
-        self.command: dict[str, object] = {}
-        self._arm = arm = EffortContract(model, CommandSignal())
+        arm = EffortContract(model, CommandSignal())
         weights = np.array([arm.gravity(pose.q) for pose in poses])
         self._gravity = weights if model.sensors.effort.gravity_included else 0.0 * weights
         sensors = model.sensors
@@ -254,71 +232,6 @@ class _Look:
             found.append(CommissionFinding(f'torque of {name} at rest', agreement, said))
         if any(finding.agreement is Agreement.DIFFERS for finding in found):
             self.torque = {'ratio': errors.ratio.tolist(), 'absolute': least}
-        return found
-
-    def commands(self, words: DriverWords, period: float) -> list[CommissionFinding]:
-        """Return how states came, and what the driver makes of what it was told."""
-        found = [self._arrival(words, period)]
-        if not len(words.told_at):
-            return found
-        kept = np.isin(words.stamp, self._recording.stamp)
-        came = words.came[kept]
-        rows = np.isin(self._recording.stamp, words.stamp)
-        torque = self._gain * self._recording.effort[rows]
-        gravity = np.array([self._arm.gravity(q) for q in self._recording.position[rows]])
-        if not self._model.sensors.effort.gravity_included:
-            torque = torque + gravity
-        delay = command_delay(came, torque, gravity, words.told_at, words.told)
-        largest = self._model.actuation.delays(period)[1]
-        if delay is None:
-            said = 'commands change too little to tell; record while the bridge asks the driver'
-            found.append(CommissionFinding('delay of commands', Agreement.UNSEEN, said))
-        else:
-            is_less = delay.seconds - delay.error <= largest + 2.0 * period  # of two ways
-            said = (
-                f'torques are reported {1e3 * delay.seconds:.3g} ms after their command, within '
-                f'{1e3 * delay.error:.2g} ms; they are to act within {1e3 * largest:.3g} ms'
-            )
-            self.delay = None if is_less else (0.0, delay.seconds)
-            agreement = Agreement.AGREES if is_less else Agreement.DIFFERS
-            found.append(CommissionFinding('delay of commands', agreement, said))
-        late = period if delay is None else delay.seconds
-        gains = command_gains(came, torque, gravity, words.told_at, words.told, late)
-        return found + self._gains(gains)
-
-    def _arrival(self, words: DriverWords, period: float) -> CommissionFinding:
-        """Return how evenly states came, which stamps need not tell."""
-        gaps = np.diff(np.sort(words.came))
-        usual, longest = float(np.quantile(np.abs(gaps - period), 0.99)), float(gaps.max())
-        said = f'99 % came within {1e3 * usual:.3g} ms of {1e3 * period:.4g} ms after the last one'
-        agreement = Agreement.AGREES if usual <= period else Agreement.DIFFERS
-        said += f', the latest {1e3 * longest:.3g} ms'
-        return CommissionFinding('arrival of states', agreement, said)
-
-    def _gains(self, gains: list[CommandGain]) -> list[CommissionFinding]:
-        """Return sign, scale and gravity of commands, for `command` of the bridge."""
-        adds = [gain.adds_gravity for gain in gains if gain.adds_gravity is not None]
-        found = []
-        if adds and all(adds):
-            self.command['adds_gravity'] = True
-            said = 'torques are gravity more than commands (command.adds_gravity: true)'
-            found.append(CommissionFinding('gravity of commands', Agreement.DIFFERS, said))
-        seen = [gain.gain for gain in gains]
-        for name, gain in zip(self._names, seen, strict=True):
-            what = f'commands of {name}'
-            if np.isnan(gain) or abs(gain) < 0.1:
-                said = 'too little was told' if np.isnan(gain) else 'torques do not follow them'
-                agreement = Agreement.UNSEEN if np.isnan(gain) else Agreement.DIFFERS
-            else:
-                is_same = abs(gain - 1.0) <= OTHER
-                agreement = Agreement.AGREES if is_same else Agreement.DIFFERS
-                said = f'torques are {gain:.3g} times that'
-            found.append(CommissionFinding(what, agreement, said))
-        known = [1.0 if np.isnan(gain) else gain for gain in seen]
-        if any(gain < 0.0 for gain in known):
-            self.command['sign'] = [-1 if gain < 0.0 else 1 for gain in known]
-        if any(abs(abs(gain) - 1.0) > OTHER and abs(gain) > 0.1 for gain in known):
-            self.command['scale'] = [1.0 / max(abs(gain), 0.1) for gain in known]
         return found
 
     def _propose(self, joint: str, key: str, value: float) -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 HELP = 'a driver before the first motion: rate, encoders, sign, scale, gravity, delay and noise'
 DIFFERS = 1
 STATES, COMMANDS = '/joint_states', '/forward_effort_controller/commands'
-TABLES = ('.csv', '.txt', '.tsv')
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,6 +112,7 @@ def _heard(options: argparse.Namespace) -> Path:
 def _words(choice: RecordingChoice, commands: str, joints: int) -> DriverWords | None:
     """When states came and what the driver was told; a table says neither."""
     from safe_sysid.measure.bag.driver_words import driver_words
+    from safe_sysid.measure.recording_choice import TABLES
 
     if choice.path.suffix.lower() in TABLES:
         return None

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import yaml
 
-from safe_sysid.calibrate.commissioning import Agreement, commissioned
+from safe_sysid.calibrate.commission_finding import Agreement
+from safe_sysid.calibrate.commissioning import commissioned
 from safe_sysid.cli.main import main
 from safe_sysid.measure.bag.driver_words import DriverWords
 from safe_sysid.measure.recording import Samples, recording_of

@@ -8,7 +8,8 @@ import pinocchio as pin
 import pytest
 import yaml
 
-from safe_sysid.calibrate.commissioning import Agreement, commissioned, smallest_step, standing
+from safe_sysid.calibrate.commission_finding import Agreement
+from safe_sysid.calibrate.commissioning import commissioned, smallest_step, standing
 from safe_sysid.cli.main import main
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.recording import Samples, recording_of
