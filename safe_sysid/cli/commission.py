@@ -6,6 +6,7 @@ import argparse
 from datetime import datetime, timezone
 import json
 from pathlib import Path
+import sys
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.calibrate import add_arm
@@ -104,7 +105,8 @@ def _heard(options: argparse.Namespace) -> Path:
     if folder is None:
         folder = Path(f'commission_{datetime.now(timezone.utc):%Y%m%d_%H%M%S}')
     topics = (options.topic or STATES, options.commands)
-    print(f'listening to {topics[0]} for {options.seconds:g} s; nothing is commanded')
+    said = f'listening to {topics[0]} for {options.seconds:g} s; nothing is commanded'
+    print(said, file=sys.stderr, flush=True)
     record_driver(folder, topics, options.seconds)
     return Path(folder)
 
