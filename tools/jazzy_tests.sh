@@ -9,10 +9,6 @@ set -euo pipefail
 cd -P "$(dirname "$0")/.."
 
 place=build/jazzy
-wheels=(ros-jazzy-rclpy==7.1.6 ros-jazzy-rmw-fastrtps-cpp==8.4.3
-    ros-jazzy-{std,sensor,geometry,trajectory,visualization,diagnostic}-msgs==5.3.6 ros-jazzy-std-srvs==5.3.6
-    ros-jazzy-{rcl-interfaces,lifecycle-msgs,rosgraph-msgs}==2.0.3)
-
 if [ ! -e "$place/made" ]; then
     echo "jazzy: an environment of its own in $place, about two minutes"
     rm -rf "$place"
@@ -20,7 +16,8 @@ if [ ! -e "$place/made" ]; then
     .venv/bin/python -m venv "$place"
     # versions of the lock, without hashes: they are said of wheels that are not taken
     sed -nE '/^ros-/d; s/^([a-zA-Z0-9._-]+==[^ \\]+( *;[^\\]*)?).*/\1/p' requirements.lock >"$place/rest.txt"
-    "$place/bin/python" -m pip install --quiet --disable-pip-version-check -r "$place/rest.txt" "${wheels[@]}"
+    "$place/bin/python" -m pip install --quiet --disable-pip-version-check -r "$place/rest.txt"
+    "$place/bin/python" -m pip install --quiet --disable-pip-version-check -r tools/jazzy_wheels.txt
     touch "$place/made"
 fi
 
