@@ -34,6 +34,8 @@ class Statistical:
     freedom: Array  # (10,)
     shares: Shares  # what limits each parameter
     free: DistributionFree  # of the mass, the unit of the effort counted as in the bounds
+    unlike: str | None  # of an effort that is another one with the payload
+    unlike_from: float  # share by which efforts of all joints have to differ to be noticed
 
 
 @dataclass(frozen=True, eq=False)

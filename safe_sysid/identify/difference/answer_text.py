@@ -81,6 +81,7 @@ def _statistical(given: Statistical) -> dict[str, Any]:
         'piece_s': given.piece_s,
         'correlation_s': given.correlation_s,
         'degrees_of_freedom': given.freedom.tolist(),
+        'unit_change_noticed_from': given.unlike_from,
     }
 
 
@@ -102,6 +103,8 @@ def caution(found: PayloadDifference) -> str | None:
     said = []
     if found.strange_unit is not None:
         said.append(f'a unit of the effort was stated, but {found.strange_unit}')
+    if given is not None and given.unlike is not None:
+        said.append(given.unlike)
     if given is not None and given.kappa_of_data[0] > 2.0:
         said.append(
             f'estimates of empty pieces are off {given.kappa_of_data[0]:.1f} times what their '

@@ -13,6 +13,7 @@ from scipy.stats import t as student
 
 from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.block_errors import block_errors
+from safe_sysid.identify.difference.loaded_gain import GainCheck, LoadedGain, loaded_gain
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import shared_fit
 
@@ -32,27 +33,46 @@ class Pieces:
     mass: Array  # (pieces,) [kg] estimated where there is none
     seconds: float  # of a piece
     recordings: int  # empty ones
+    gain_z: Array  # (pieces, n + 1) changes of gains over their deviations, where there are none
 
     @property
     def data_factor(self) -> Array:
         """Kappa of each parameter as the pieces have it, (10,)."""
-        squares: Array = (PRIOR + np.sum(self.z**2, axis=0)) / (PRIOR + len(self.z))
-        return np.sqrt(np.maximum(squares, 1.0))
+        return _enlargement(self.z)
 
     @property
     def factor(self) -> Array:
         """Kappa: how much deviations are enlarged, (10,)."""
+        return self._floored(self.data_factor)
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of what is enlarged."""
+        return PRIOR + len(self.z)
+
+    def judged(self, gain: LoadedGain, confidence: float) -> GainCheck:
+        """Return what changes of gains say, their deviations enlarged like those of pieces."""
+        factor = self._floored(_enlargement(self.gain_z))
+        return gain.judged(factor, self.freedom, confidence)
+
+    def _floored(self, factor: Array) -> Array:
         floor = FLOORS[min(self.recordings, len(FLOORS)) - 1]
-        factor: Array = np.maximum(self.data_factor, floor)
-        return factor
+        floored: Array = np.maximum(factor, floor)
+        return floored
 
     def half_width(self, deviation: Array, freedom: Array, confidence: float) -> Array:
         """Student interval of the enlarged deviation, never less than that of the fit's own."""
         tail = 0.5 * (1.0 + confidence)
-        enlarged = student.ppf(tail, PRIOR + len(self.z)) * self.factor * deviation
+        enlarged = student.ppf(tail, self.freedom) * self.factor * deviation
         own: Array = student.ppf(tail, freedom) * deviation
         wider: Array = np.maximum(enlarged, own)
         return wider
+
+
+def _enlargement(z: Array) -> Array:
+    """Root mean square of each column of z, which is 1 before there are any, or 1, (c,)."""
+    squares: Array = (PRIOR + np.sum(z**2, axis=0)) / (PRIOR + len(z))
+    return np.sqrt(np.maximum(squares, 1.0))
 
 
 def held_out_pieces(rows: DifferenceRows, seconds: float, prior: Array) -> Pieces:
@@ -61,7 +81,7 @@ def held_out_pieces(rows: DifferenceRows, seconds: float, prior: Array) -> Piece
     lengths = [float(np.ptp(rows.t[rows.recording == i])) for i in numbers]
     if len(numbers) == 1:
         seconds = min(seconds, lengths[0] / SHARE)
-    z, mass = [], []
+    z, mass, gains = [], [], []
     for number, length in zip(numbers, lengths, strict=True):
         if min(seconds, length) < SHORTEST:
             continue
@@ -79,4 +99,8 @@ def held_out_pieces(rows: DifferenceRows, seconds: float, prior: Array) -> Piece
             errors = block_errors(chosen, fit)
             z.append(fit.phi / np.maximum(errors.deviation, 1e-300))
             mass.append(fit.phi[0])
-    return Pieces(np.array(z).reshape(-1, 10), np.array(mass), seconds, len(numbers))
+            gains.append(loaded_gain(chosen, fit, errors.blocks).z)
+    return Pieces(
+        np.array(z).reshape(-1, 10), np.array(mass), seconds, len(numbers),
+        np.array(gains).reshape(-1, rows.tau.shape[1] + 1),
+    )  # fmt: skip

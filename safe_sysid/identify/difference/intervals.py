@@ -24,6 +24,8 @@ from safe_sysid.identify.difference.distribution_free import (
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.guaranteed import Guarantee, Promise, guarantee, promise_of
 from safe_sysid.identify.difference.held_out_pieces import Pieces, held_out_pieces
+from safe_sysid.identify.difference.load_check import load_doubt, load_ratio, strained
+from safe_sysid.identify.difference.loaded_gain import GainCheck, loaded_gain
 from safe_sysid.identify.difference.noise_and_bias import half_width
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit, payload_prior, shared_fit
@@ -45,7 +47,6 @@ from safe_sysid.sets.interval import Interval
 LEAST_SECONDS = 4.0  # with the payload, of which statistics are made
 LEAST_OF_BLOCKS = FEWEST * SHORTEST  # [s] the same of bounds, which every block makes narrower
 WIDENED = 1.3  # residuals with the payload over those without, in which intervals get wider
-WITHHELD = 2.5  # the same, where a term is missing or a unit is wrong
 GUARANTEED_THRESHOLD = 1e-6  # directions of the arm that rows show less are left out
 GAIN_RANGE = 3.0  # deviations of a calibrated gain that the guaranteed form allows for
 
@@ -122,24 +123,33 @@ def difference_of(
     """Both intervals; `about` is the payload's frame, the friction and the cut-off [Hz]."""
     rows, delay = given.rows, given.delay
     fit = shared_fit(rows, assumed.prior)
-    ratio = _load_ratio(rows, fit)
-    doubt = given.doubt or given.brief or _load_doubt(given.names, ratio) or _strained(given, fit)
-    statistical, withheld = None, doubt
+    ratio = load_ratio(rows, fit)
+    empty = given.empty_rows, given.empty_fit
+    doubt = given.doubt or given.brief or load_doubt(given.names, ratio)
+    doubt = doubt or strained(given.names, empty, (rows, fit))
+    statistical, withheld, unlike, widening = None, doubt, None, np.zeros(10)
     if withheld is None:
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
-        widened = max(1.0, float(ratio.max()) / WIDENED)
-        late = delay.left * rate_of_change(rows, rows.tau - fit.residual)
-        statistical = _statistical(given, assumed, fit, pieces, (widened, late))
-    guaranteed, refused = None, given.doubt
+        errors = block_errors(rows, fit)
+        gains = pieces.judged(loaded_gain(rows, fit, errors.blocks), assumed.confidence)
+        widening = gains.widening
+        withheld = unlike = gains.doubt(given.names, float(assumed.gain_error.max()))
+        if unlike is None:
+            widened = max(1.0, float(ratio.max()) / WIDENED)
+            late = delay.left * rate_of_change(rows, rows.tau - fit.residual)
+            statistical = _statistical(
+                given, assumed, (fit, errors), pieces, (widened, late, gains)
+            )
+    guaranteed, refused = None, given.doubt or unlike
     if isinstance(given.beyond, str):
         refused = refused or f'{given.beyond}: errors of the empty motions say nothing of those'
     elif refused is None:
-        guaranteed = _guaranteed(given, assumed, blocks_of)
+        guaranteed = _guaranteed(given, assumed, blocks_of, widening)
         refused = guaranteed.refused
     if delay.is_seen:
         known = (None, given.brief)  # which no delay explains
         withheld, refused = (x if x in known else f'{x}; {delay}' for x in (withheld, refused))
-    errors = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
+    left = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
     following = None
     if statistical is not None:
         kappa = float(statistical.kappa[0])
@@ -147,7 +157,7 @@ def difference_of(
     frame, friction, cutoff = about
     return PayloadDifference(
         frame, fit.phi, statistical, withheld, guaranteed, refused,
-        friction, cutoff, ratio, (errors[0], errors[1]), delay,
+        friction, cutoff, ratio, (left[0], left[1]), delay,
         Residuals(given.velocity, fit.residual * rows.counts, rows.loaded), following,
     )  # fmt: skip
 
@@ -166,23 +176,23 @@ def blocks_of_motion(given: Evidence) -> tuple[Promise, SpectralBlocks]:
 def _statistical(
     given: Evidence,
     assumed: Assumed,
-    fit: SharedFit,
+    fitted: tuple[SharedFit, BlockErrors],
     pieces: Pieces,
-    known: tuple[float, Array],
+    known: tuple[float, Array, GainCheck],
 ) -> Statistical:
     """Block errors, enlarged by what pieces of empty recordings show, unit of effort and delay.
 
-    Known are by how much residuals of the load enlarge them, and what a delay is to rows, (N, n).
+    Known are by how much residuals of the load enlarge them, what a delay is to rows, (N, n), and
+    what recordings say of a unit that changes from one to the other.
     """
-    rows, (widened, late) = given.rows, known
-    errors = block_errors(rows, fit)
+    rows, (fit, errors), (widened, late, changed) = given.rows, fitted, known
     deviation = widened * errors.deviation
     residuals = pieces.half_width(deviation, errors.freedom, assumed.confidence)
     tail = student.ppf(0.5 * (1.0 + assumed.confidence), 1e9)
     before, delay = tail * fit.shrinkage(assumed.prior), tail * fit.moved_by(rows, late)
     noise = np.hypot(residuals, np.hypot(before, delay))
     by_joint = fit.by_joint(rows)[:, -10:]
-    share = assumed.gain_error @ np.abs(by_joint)
+    share = assumed.gain_error @ np.abs(by_joint) + changed.widening
     calibrated = np.zeros(10)
     if assumed.gain_covariance is not None:
         variance = np.einsum('jc,ji,ic->c', by_joint, assumed.gain_covariance, by_joint)
@@ -196,6 +206,7 @@ def _statistical(
         assumed.confidence, noise, gains.sum(axis=0), pieces.factor, pieces.data_factor,
         len(pieces.z), pieces.seconds, errors.correlation_s, errors.freedom, shares,
         _free(assumed, rows, fit, pieces, (errors, widened, gains[:, 0])),
+        changed.caution(given.names), float(changed.half[-1]),
     )  # fmt: skip
 
 
@@ -220,8 +231,10 @@ def _free(
     return replace(found, bounds=(mass - below, mass + above))
 
 
-def _guaranteed(given: Evidence, assumed: Assumed, blocks_of: BlocksOf) -> Guarantee:
-    """Membership of all blocks, with errors as large as empty blocks show."""
+def _guaranteed(
+    given: Evidence, assumed: Assumed, blocks_of: BlocksOf, widening: Array
+) -> Guarantee:
+    """Membership of all blocks, with errors as large as empty blocks show; then wider (10,)."""
     promise, blocks = blocks_of(given)
     assert isinstance(given.beyond, float)
     late = GAIN_RANGE * given.delay.left
@@ -231,60 +244,14 @@ def _guaranteed(given: Evidence, assumed: Assumed, blocks_of: BlocksOf) -> Guara
     upper = np.array([mass, *(mass * reach,) * 3, *(mass * reach**2,) * 6])
     lower = -upper
     lower[[0, 4, 6, 9]] = 0.0  # mass and moments of inertia are not negative
-    return guarantee(
+    found = guarantee(
         blocks, given.rows, fit, promise, (Interval(lower, upper), reach), assumed.gain_range
     )
-
-
-def _load_ratio(rows: DifferenceRows, fit: SharedFit) -> Array:
-    """Residuals with the payload over those without, joint by joint, beyond those of torques."""
-    held, empty = rows.loaded, ~rows.loaded
-    torque = [_rms(rows, rows.tau, chosen) for chosen in (held, empty)]
-    left = [_rms(rows, fit.residual, chosen) for chosen in (held, empty)]
-    grown = np.maximum(torque[0] / np.maximum(torque[1], 1e-12), 1.0)
-    ratio: Array = left[0] / np.maximum(left[1], 1e-12) / grown
-    return ratio
-
-
-def _rms(rows: DifferenceRows, values: Array, chosen: AnyArray) -> Array:
-    squares = np.sum((values * rows.counts)[chosen] ** 2, axis=0)
-    found: Array = np.sqrt(squares / np.maximum(rows.counts[chosen].sum(axis=0), 1))
-    return found
-
-
-def _strained(given: Evidence, fit: SharedFit) -> str | None:
-    """Return what speaks against one arm in all recordings: empty rows that fit no longer.
-
-    A gain that is another one with the payload bends the arm, so that the error is in all rows.
-    """
-    alone = _rms(
-        given.empty_rows, given.empty_fit.residual, np.ones(len(given.empty_rows.tau), bool)
-    )
-    counts = max(int(given.empty_rows.counts.sum()), 1)
-    spare = max(1.0 - given.empty_fit.basis.shape[1] / counts, 1.0 / counts)  # of what was fitted
-    joined = _rms(given.rows, fit.residual, ~given.rows.loaded)
-    grown = joined / np.maximum(alone / np.sqrt(spare), 1e-12)
-    worst = int(np.argmax(grown))
-    if grown[worst] <= WITHHELD:
-        return None
-    return (
-        f'residuals of {given.names[worst]} without the payload are {grown[worst]:.2g} times as '
-        f'large once the recording with it is explained too ({WITHHELD:g} at most): another arm, '
-        'zero or unit of the effort in one of the recordings, or friction that grows with the load'
-    )
-
-
-def _load_doubt(names: tuple[str, ...], ratio: Array) -> str | None:
-    """Return what speaks against a statistical interval."""
-    worst = int(np.argmax(ratio))
-    if ratio[worst] <= WITHHELD:
-        return None
-    return (
-        f'residuals of {names[worst]} with the payload are '
-        f'{ratio[worst]:.2g} times what those without grow to with the torque ({WITHHELD:g} at '
-        'most): the model lacks something that grows with the load, or the effort has another '
-        'unit there'
-    )
+    if found.bounds is None:
+        return found
+    lower = np.maximum(found.bounds.lower - widening, lower)
+    upper = np.minimum(found.bounds.upper + widening, upper)
+    return replace(found, bounds=Interval(lower, upper))
 
 
 def _relative(rows: DifferenceRows, fit: SharedFit, chosen: AnyArray) -> float:

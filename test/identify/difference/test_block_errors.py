@@ -107,11 +107,13 @@ def test_errors_that_last_longer_than_a_piece_show_in_pieces_only():
 
 
 def test_an_interval_is_never_narrower_than_that_of_its_own_degrees_of_freedom():
-    none = Pieces(np.zeros((0, 10)), np.zeros(0), 10.0, 3)
+    none = Pieces(np.zeros((0, 10)), np.zeros(0), 10.0, 3, np.zeros((0, 3)))
     assert none.half_width(np.ones(10), np.full(10, 1.0), 0.95)[0] == pytest.approx(12.7, abs=0.1)
-    one = Pieces(np.zeros((4, 10)), np.zeros(4), 10.0, 1)
+    one = Pieces(np.zeros((4, 10)), np.zeros(4), 10.0, 1, np.zeros((0, 3)))
     assert np.all(one.factor == 2.0)
-    assert np.all(Pieces(np.full((9, 10), 3.0), np.zeros(9), 10.0, 3).factor > 2.0)
+    assert np.all(
+        Pieces(np.full((9, 10), 3.0), np.zeros(9), 10.0, 3, np.zeros((0, 3))).factor > 2.0
+    )
 
 
 def test_spectra_of_blocks_are_those_of_an_orthonormal_basis(rng):
