@@ -34,7 +34,7 @@ class MotionBand:
 
     band_hz: float
     peak_velocity: Array  # (n,) [rad/s]
-    resolution_hz: float = 0.0  # what the shortest recording can tell apart
+    resolution_hz: float = 0.0  # what parts of the usual length can tell apart
 
     def beyond(self, calibrated: MotionBand) -> float | str:
         """By how much errors may be larger than in a slower motion, or why nobody can tell.
@@ -58,19 +58,32 @@ class MotionBand:
 
 
 def motion_band(logs: Sequence[EvenLog]) -> MotionBand:
-    """Band and peak speeds of recordings."""
-    bands, speeds = [], []
-    for log in logs:
-        motion = motion_of(log, min(SEEN, 0.45 * log.rate))
-        spectrum = np.abs(np.fft.rfft(motion.qd * np.hanning(len(motion.qd))[:, None], axis=0))
-        power = np.sum((spectrum / (np.std(motion.qd, axis=0) + 1e-9)) ** 2, axis=1)
-        frequency = np.fft.rfftfreq(len(motion.qd), 1.0 / log.rate)
-        power[frequency > SEEN] = 0.0
-        share = np.cumsum(power) / max(float(power.sum()), 1e-300)
-        bands.append(float(frequency[int(np.searchsorted(share, VARIANCE))]))
-        speeds.append(np.quantile(np.abs(zero_phase(motion.qd, log.rate, 5.0)), 0.999, axis=0))
-    resolution = 1.0 / max(min(log.seconds for log in logs), 1e-9)
-    return MotionBand(max(bands), np.max(speeds, axis=0), resolution)
+    """Band and peak speeds of recordings; what is short counts for as much as it moves."""
+    speeds = [motion_of(log, min(SEEN, 0.45 * log.rate)).qd for log in logs]
+    rates = [log.rate for log in logs]
+    moved = sum(np.sum(qd**2, axis=0) / rate for qd, rate in zip(speeds, rates, strict=True))
+    seconds = max(sum(float(log.seconds) for log in logs), 1e-9)
+    size = np.sqrt(moved / seconds) + 1e-9
+    spectra = [_spectrum(qd / size, rate) for qd, rate in zip(speeds, rates, strict=True)]
+    frequency, power = (np.concatenate(x) for x in zip(*spectra, strict=True))
+    order = np.argsort(frequency, kind='stable')
+    share = np.cumsum(power[order]) / max(float(power.sum()), 1e-300)
+    band = float(frequency[order][int(np.searchsorted(share, VARIANCE))])
+    peaks = [
+        np.quantile(np.abs(zero_phase(qd, rate, 5.0)), 0.999, axis=0)
+        for qd, rate in zip(speeds, rates, strict=True)
+    ]
+    usual = sum(float(log.seconds) ** 2 for log in logs) / seconds
+    return MotionBand(band, np.max(peaks, axis=0), 1.0 / max(usual, 1e-9))
+
+
+def _spectrum(qd: Array, rate: float) -> tuple[Array, Array]:
+    """Frequencies that are looked at [Hz], and the power of all joints there."""
+    window = np.hanning(len(qd))[:, None]
+    power = np.sum(np.abs(np.fft.rfft(qd * window, axis=0)) ** 2, axis=1) / (len(qd) * rate)
+    frequency = np.fft.rfftfreq(len(qd), 1.0 / rate)
+    seen = frequency <= SEEN
+    return frequency[seen], power[seen]
 
 
 def cutoff_of(band: MotionBand) -> float:
