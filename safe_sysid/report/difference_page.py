@@ -66,7 +66,7 @@ def _intervals(found: PayloadDifference) -> Section:
         ends = [float(x[i]) for b in given.values() for x in (b.lower, b.upper)]
         mark = '' if found.determined[i] else 'not determined by the motion'
         rows.append((label, unit, float(found.nominal[i]), *ends, mark))
-    missing = [x for x in (found.withheld, found.not_guaranteed) if x is not None]
+    missing = dict.fromkeys(x for x in (found.withheld, found.not_guaranteed) if x is not None)
     return Section(
         'The payload', f'About the origin of the frame {found.frame}.',
         tables=(Table((*columns, ''), tuple(rows)),), sentences=tuple(missing),

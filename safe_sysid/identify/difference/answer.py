@@ -71,6 +71,8 @@ class PayloadDifference:
         """Why there is no interval at all."""
         if self.statistical is not None or self.guaranteed_bounds is not None:
             return None
+        if self.withheld == self.not_guaranteed:
+            return self.withheld
         return f'{self.withheld}; {self.not_guaranteed}'
 
     @property

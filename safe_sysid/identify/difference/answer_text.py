@@ -122,9 +122,9 @@ def as_table(given: IdentifiedDifference) -> str:
         lines += ['', f'CAUTION: {doubt}']
     if found.refused is None:
         lines += ['', f'The payload in the frame {found.frame}:', *_rows(found)]
-    if found.withheld is not None:
+    if found.withheld is not None and found.refused is None:
         lines += ['', f'No statistical interval: {found.withheld}.']
-    if found.not_guaranteed is not None:
+    if found.not_guaranteed is not None and found.refused is None:
         lines += ['', f'No guaranteed interval: {found.not_guaranteed}.']
     if found.statistical is not None:
         residuals, gains = found.statistical.from_residuals[0], found.statistical.from_gains[0]

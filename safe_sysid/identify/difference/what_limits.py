@@ -82,17 +82,17 @@ def what_to_record(shares: Shares, kappa: float, recordings: int, seconds: float
         more = 'twice more' if recordings == 1 else 'once more'
         return (
             f'deviations are enlarged {kappa:.1f} times, as there {there}: record the empty arm '
-            f'{more} in motions of the same kind, such as `safe-sysid excite` makes'
+            f'{more} in motions of the same kind, such as `safe-sysid excite ROBOT` makes'
         )
     if kappa > 1.5:
         return (
             'errors outlast the pieces that they are judged by: record other motions, with more '
-            'reversals in every joint (`safe-sysid excite`), not longer ones'
+            'reversals in every joint (`safe-sysid excite ROBOT`), not longer ones'
         )
     if shares.noise[0] >= 0.5:
         return f'record {TIMES * seconds:.0f} s with the payload instead of {seconds:.0f} s'
     cause = 'friction' if shares.friction[0] >= shares.links[0] else 'the links'
     return (
         f'most of the interval is by {cause} of the arm: record it empty {TIMES:g} times as long, '
-        'in a motion that `safe-sysid excite` makes for it'
+        'in a motion that `safe-sysid excite ROBOT` makes for it'
     )

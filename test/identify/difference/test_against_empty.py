@@ -79,6 +79,19 @@ def test_a_gain_that_differs_in_the_loaded_recording_is_not_believed(rng):
     assert found.withheld is None or 'joint_1' in found.withheld
 
 
+@pytest.mark.parametrize(('order', 'word'), [([1, 0], 'another order'), ([0, 1], 'axes')])
+def test_columns_exchanged_or_of_the_other_sign_with_the_payload_are_named(rng, order, word):
+    arm = TwoLinks(rng)
+    loaded, empty = arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD, 40.0)
+    sign = 1.0 if order == [1, 0] else -1.0
+    found = payload_difference(
+        arm.problem(replace(loaded, tau=sign * loaded.tau[:, order]), [empty], gain_error=0.1)
+    )
+    assert found.refused.startswith('with the payload the effort signal')
+    assert word in found.refused
+    assert payload_difference(arm.problem(loaded, [empty], gain_error=0.1)).refused is None
+
+
 def test_the_effort_of_another_unit_is_refused_where_nobody_vouches_for_it(rng):
     arm = TwoLinks(rng)
     logs = [arm.log(PAYLOAD), arm.log(0.0 * PAYLOAD)]
