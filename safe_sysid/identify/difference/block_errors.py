@@ -31,6 +31,7 @@ class BlockErrors:
     freedom: Array  # (c,) degrees of freedom
     correlation_s: float  # [s] after which residuals are uncorrelated
     blocks: list[IntArray]  # rows that count as one error
+    weighted: Array  # (N, n, k + 10) columns of the fit in rows of unit variance
 
 
 def block_errors(
@@ -57,7 +58,7 @@ def block_errors(
     count = np.count_nonzero(rows.counts)
     long_run *= count / max(count - p, 1)
     deviation = np.sqrt(np.maximum(variance, long_run))
-    return BlockErrors(deviation, freedom, time, blocks)
+    return BlockErrors(deviation, freedom, time, blocks, F)
 
 
 def correlation_time(rows: DifferenceRows, errors: Array) -> float:

@@ -99,7 +99,7 @@ def held_out_pieces(rows: DifferenceRows, seconds: float, prior: Array) -> Piece
             errors = block_errors(chosen, fit)
             z.append(fit.phi / np.maximum(errors.deviation, 1e-300))
             mass.append(fit.phi[0])
-            gains.append(loaded_gain(chosen, fit, errors.blocks).z)
+            gains.append(loaded_gain(chosen, fit, errors).z)
     return Pieces(
         np.array(z).reshape(-1, 10), np.array(mass), seconds, len(numbers),
         np.array(gains).reshape(-1, rows.tau.shape[1] + 1),

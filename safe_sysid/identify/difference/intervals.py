@@ -131,7 +131,7 @@ def difference_of(
     if withheld is None:
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
         errors = block_errors(rows, fit)
-        gains = pieces.judged(loaded_gain(rows, fit, errors.blocks), assumed.confidence)
+        gains = pieces.judged(loaded_gain(rows, fit, errors), assumed.confidence)
         widening = gains.widening
         withheld = unlike = gains.doubt(given.names, float(assumed.gain_error.max()))
         if unlike is None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.identify.difference.block_errors import BlockErrors
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit, whitened
 
@@ -97,7 +98,7 @@ class GainCheck:
         )
 
 
-def loaded_gain(rows: DifferenceRows, fit: SharedFit, blocks: list[IntArray]) -> LoadedGain:
+def loaded_gain(rows: DifferenceRows, fit: SharedFit, errors: BlockErrors) -> LoadedGain:
     """Compare the efforts of loaded rows with those of empty ones; blocks count as one error."""
     N, n = rows.tau.shape
     torque = (rows.tau - fit.residual) * rows.loaded[:, None]
@@ -105,7 +106,7 @@ def loaded_gain(rows: DifferenceRows, fit: SharedFit, blocks: list[IntArray]) ->
     columns[:, np.arange(n), np.arange(n)] = torque
     columns[:, :, n] = torque
     C = whitened(columns, rows.counts, fit.spread)
-    F = fit.weighted(rows)
+    F = errors.weighted
     explained = fit.covariance @ np.tensordot(F, C, axes=((0, 1), (0, 1)))
     left = C - F @ explained
     power, whole = (np.sum(x * x, axis=(0, 1)) for x in (left, C))
@@ -114,7 +115,7 @@ def loaded_gain(rows: DifferenceRows, fit: SharedFit, blocks: list[IntArray]) ->
     products = np.einsum('tnc,tn->tc', left, fit.errors(rows))
     change = np.where(told, products.sum(axis=0) / power, 0.0)
     squares = np.einsum('tnc,tnc->tc', left, left)
-    sums = np.array([(products[b] - change * squares[b]).sum(axis=0) for b in blocks])
+    sums = np.array([(products[b] - change * squares[b]).sum(axis=0) for b in errors.blocks])
     few = len(sums) / max(len(sums) - 1, 1)
     deviation = np.sqrt(few * np.sum(sums**2, axis=0)) / power
     deviation = np.where(told, np.maximum(deviation, 1e-300), np.inf)

@@ -26,7 +26,7 @@ def test_a_change_is_found_and_what_it_does_to_the_payload(rng, joints, column):
     _, rows = exact_rows(rng, noise=0.001)
     fits = [shared_fit(scaled(rows, share, joints), PRIOR) for share in (0.04, 0.05)]
     at = scaled(rows, 0.05, joints)
-    found = loaded_gain(at, fits[1], block_errors(at, fits[1]).blocks)
+    found = loaded_gain(at, fits[1], block_errors(at, fits[1]))
     assert found.change[column] == pytest.approx(0.05, abs=0.006)
     assert np.abs(found.z[column]) > 5.0
     moved = (fits[1].phi - fits[0].phi) / 0.01
