@@ -1,4 +1,4 @@
-"""A loop whose friction is what `calibrate` proves of it, wider than a share of figures."""
+"""A loop whose friction is what `calibrate` says of it, and not a share of figures."""
 
 from pathlib import Path
 
@@ -33,16 +33,21 @@ def calibrated(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_loop_moves_on_guaranteed_friction_and_learns_what_it_holds(tmp_path):
+@pytest.mark.parametrize('promise', ['guaranteed', 'statistical'])
+def test_the_loop_moves_on_calibrated_friction_and_learns_what_it_holds(tmp_path, promise):
     robot = calibrated(tmp_path)
     blocks = yaml.safe_load((share_directory() / 'config/loop/two_link.yaml').read_text('utf-8'))
-    blocks['/**']['ros__parameters']['robot'] = str(robot)
+    common = blocks['/**']['ros__parameters']
+    common |= {'robot': str(robot), 'promise': promise}
     blocks['/**/planner']['ros__parameters']['planner']['pace'] = PACE
     file = tmp_path / 'loop.yaml'
     file.write_text(yaml.safe_dump(blocks), 'utf-8')
     radius = read_loop(arm_of(str(robot), None), file).prior.bounds.radius
     layout = arm_of(str(robot), None).model.layout
-    assert (radius[layout.joint_entries('Fc')] > [0.1, 0.05]).all()  # [N m], 5 % are 0.025, 0.015
+    if promise == 'guaranteed':  # [N m], where 5 % are 0.025 and 0.015
+        assert (radius[layout.joint_entries('Fc')] > [0.1, 0.05]).all()
+    else:  # those of repetitions
+        assert (np.abs(radius[layout.joint_entries('Fc')] - [0.025, 0.015]) > 1e-4).all()
     found = simulate(str(robot), seconds=SECONDS, loop=file)
     assert found.fault == ''
     assert len(found.plans) >= 3  # standing still, and two that teach

@@ -4,7 +4,9 @@ What the arm itself takes is in all recordings. If efforts of the loaded one are
 large, its own part grows too, and ten parameters of a payload explain only some of that. For each
 joint alone, and for all joints by one factor, r is what the rest of it says: the torque of loaded
 rows without what arm and payload can explain, against the residuals. How far r may be off by what
-the model lacks is seen in pieces of empty recordings, where it is 0.
+the model lacks is seen in pieces of empty recordings, where it is 0. Friction that grows with the
+load looks like some of it and moves no mass, so what is seen widens intervals by what it would do,
+and only a change beyond such friction forbids them.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit, whitened
 
 SURE = 0.999  # confidence beyond which a change is one
-DRIFT = 0.01  # share by which units may change from recording to recording, whatever was said
+LIKE_FRICTION = 0.05  # share up to which friction that grows with the load looks like a change,
+# so that it widens intervals and does not forbid them
 LEAST_LEFT = 1e-9  # share of a torque that arm and payload leave, below which it says nothing
 
 
@@ -71,13 +74,13 @@ class GainCheck:
 
     def doubt(self, names: tuple[str, ...], stated: float) -> str | None:
         """Return what forbids intervals: a change that is larger than what was stated of units."""
-        allowed = max(stated, DRIFT)
+        allowed = max(stated, LIKE_FRICTION)
         beyond = np.abs(self.found.change) - self.sure - allowed
         worst = int(np.argmax(beyond))
         if not beyond[worst] > 0.0:
             return None
         return (
-            f'{self._sentence(names, worst)}, and {100 * allowed:g} % were stated: its unit is '
+            f'{self._sentence(names, worst)}, more than {100 * allowed:g} %: its unit is '
             'another one in one of the recordings, or another arm was recorded'
         )
 

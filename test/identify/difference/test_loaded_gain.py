@@ -9,7 +9,7 @@ import pytest
 
 from safe_sysid.identify.difference.against_empty import payload_difference
 from safe_sysid.identify.difference.block_errors import block_errors
-from safe_sysid.identify.difference.loaded_gain import loaded_gain
+from safe_sysid.identify.difference.loaded_gain import LoadedGain, loaded_gain
 from safe_sysid.identify.difference.shared_fit import shared_fit
 
 
@@ -42,15 +42,28 @@ def difference(arm, scale):
 
 
 @pytest.mark.parametrize('seed', [1, 2])
-def test_another_unit_with_the_payload_is_refused_or_counted(seed):
-    found = difference(TwoLinks(np.random.default_rng(seed)), 1.08)
-    assert found.statistical is None
-    assert found.guaranteed_bounds is None
-    assert 'effort of all joints is +' in found.refused
+def test_another_unit_with_the_payload_is_counted(seed):
     for scale in (1.05, 0.95):
         found = difference(TwoLinks(np.random.default_rng(seed)), scale)
+        assert 'effort of all joints is ' in found.statistical.unlike
         for bounds in (found.statistical_bounds, found.guaranteed_bounds):
-            assert bounds is None or bounds.lower[0] <= PAYLOAD[0] <= bounds.upper[0]
+            assert bounds.lower[0] <= PAYLOAD[0] <= bounds.upper[0]
     plain = difference(TwoLinks(np.random.default_rng(seed)), 1.0)
     assert plain.statistical.unlike is None
-    assert plain.guaranteed_bounds is not None
+    radius = [x.statistical_bounds.radius[0] for x in (plain, found)]
+    assert radius[0] < 0.6 * radius[1]
+
+
+@pytest.mark.parametrize(
+    ('change', 'deviation', 'stated', 'is_refused'),
+    [(0.12, 0.005, 0.01, True), (0.12, 0.005, 0.2, False), (0.12, 0.02, 0.01, False),
+     (0.045, 1e-4, 0.01, False), (-0.5, 0.02, 0.1, True)],
+)  # fmt: skip
+def test_only_a_change_beyond_friction_and_what_was_stated_forbids(
+    change, deviation, stated, is_refused
+):
+    found = LoadedGain(np.array([0.0, 0.0, change]), np.full(3, deviation), np.ones((3, 10)))
+    check = found.judged(np.full(3, 2.0), 9.0, 0.95)
+    assert (check.doubt(('a', 'b'), stated) is not None) is is_refused
+    assert check.is_seen.tolist() == [False, False, abs(change) > check.half[2]]
+    assert np.all(check.widening == (abs(change) if check.is_seen[2] else 0.0))
