@@ -73,16 +73,24 @@ class CalibrationResult(ShownAsText):
         write_promise(path, replace(self.arm, urdf=urdf), self.recordings, evidence)
         return str(evidence.empty.friction)
 
-    def report(self, folder: str | PathLike[str]) -> None:
-        """Write the report (Markdown and HTML) and plots of held-out torques."""
+    def report(self, folder: str | PathLike[str], friction: str | None = None) -> None:
+        """Write the report (Markdown and HTML) and plots of held-out torques.
+
+        Args:
+            folder: where to.
+            friction: what `export` returned, as evidence for terms of friction.
+        """
         from safe_sysid.report.html_page import write_page
         from safe_sysid.report.torque_plots import draw_torques, torque_plots
 
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        (place / 'report.md').write_text(str(self), encoding='utf-8')
+        text = str(self)
+        if friction is not None:
+            text += f'\n## Terms of friction beside these, for payloads\n\n{friction}\n'
+        (place / 'report.md').write_text(text, encoding='utf-8')
         plots = torque_plots(self.arm.model, self.found, self.judged)
-        write_page(place / 'report.html', html_page(str(self), self.found, plots))
+        write_page(place / 'report.html', html_page(text, self.found, plots))
         draw_torques(place, plots)
 
     def __str__(self) -> str:

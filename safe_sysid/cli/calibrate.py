@@ -116,8 +116,8 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
     finally:
         bar.end()
     if options.out is not None:
-        found.report(options.out)
         said = found.export(options.out)
+        found.report(options.out, said)
         if said is not None:
             print(said, file=sys.stderr)
     return 0 if found.refused is None else REFUSED, str(found), found.as_dict()

@@ -48,6 +48,8 @@ def test_identify_reads_what_calibrate_leaves(folder, capsys):
         assert lower[0] <= PAYLOAD[0] <= upper[0]
     assert any('empty.csv, again.csv' in sentence for sentence in promised['recording'])
     assert promised['statistical']['kappa'][0] >= 1.5  # two recordings
+    report = (folder / 'out' / 'report.md').read_text('utf-8')
+    assert 'with one term more: load-dependent' in report
 
 
 def test_stated_links_are_bounds_on_one_recording_as_before(folder, capsys):
