@@ -79,6 +79,7 @@ class CalibrationResult(ShownAsText):
         Args:
             folder: where to.
             friction: what `export` returned, as evidence for terms of friction.
+
         """
         from safe_sysid.report.html_page import write_page
         from safe_sysid.report.torque_plots import draw_torques, torque_plots

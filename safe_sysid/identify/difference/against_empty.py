@@ -115,9 +115,9 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
         evidence, problem.assumed, (problem.frame[0], empty.friction, cutoff), blocks_of_motion
     )
     if found.refused is not None and strange.error is None:
-        held = _strange_effort(problem, rows.part(rows.loaded)).error
-        if held is not None:
-            why = f'with the payload {held.removesuffix(". Nothing was fitted")}'
+        wrong = _strange_effort(problem, rows.part(rows.loaded)).error
+        if wrong is not None:
+            why = f'with the payload {wrong.removesuffix(". Nothing was fitted")}'
             found = replace(found, withheld=why, not_guaranteed=why)
     stated = strange.caution if problem.unit_is_stated else None
     return _with_a_mass(replace(found, strange_unit=stated), problem.payload_mass)

@@ -80,8 +80,9 @@ def motion_band(logs: Sequence[EvenLog]) -> MotionBand:
 def _spectrum(qd: Array, rate: float) -> tuple[Array, Array]:
     """Frequencies that are looked at [Hz], and the power of all joints there."""
     window = np.hanning(len(qd))[:, None]
-    power = np.sum(np.abs(np.fft.rfft(qd * window, axis=0)) ** 2, axis=1) / (len(qd) * rate)
-    frequency = np.fft.rfftfreq(len(qd), 1.0 / rate)
+    amplitude = np.abs(np.fft.rfft(qd * window, axis=0))
+    power: Array = np.sum(amplitude**2, axis=1) / (len(qd) * rate)
+    frequency: Array = np.fft.rfftfreq(len(qd), 1.0 / rate)
     seen = frequency <= SEEN
     return frequency[seen], power[seen]
 
