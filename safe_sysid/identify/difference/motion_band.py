@@ -82,7 +82,7 @@ def _spectrum(qd: Array, rate: float) -> tuple[Array, Array]:
     window = np.hanning(len(qd))[:, None]
     amplitude = np.abs(np.fft.rfft(qd * window, axis=0))
     power: Array = np.sum(amplitude**2, axis=1) / (len(qd) * rate)
-    frequency: Array = np.fft.rfftfreq(len(qd), 1.0 / rate)
+    frequency: Array = np.asarray(np.fft.rfftfreq(len(qd), 1.0 / rate), dtype=float)
     seen = frequency <= SEEN
     return frequency[seen], power[seen]
 
