@@ -73,8 +73,8 @@ class CalibrationResult(ShownAsText):
         write_promise(path, replace(self.arm, urdf=urdf), self.recordings, evidence)
         return str(evidence.empty.friction)
 
-    def report(self, folder: str | PathLike[str], friction: str | None = None) -> None:
-        """Write the report (Markdown and HTML) and plots of held-out torques.
+    def report(self, folder: str | PathLike[str], friction: str | None = None) -> str:
+        """Write the report (Markdown and HTML) and plots of held-out torques; return its text.
 
         Args:
             folder: where to.
@@ -93,6 +93,7 @@ class CalibrationResult(ShownAsText):
         plots = torque_plots(self.arm.model, self.found, self.judged)
         write_page(place / 'report.html', html_page(text, self.found, plots))
         draw_torques(place, plots)
+        return text
 
     def __str__(self) -> str:
         return as_page(self.arm.model, self.found, self.remarks)

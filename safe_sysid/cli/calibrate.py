@@ -115,12 +115,13 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
         return REFUSED, page, refusal_mapping(arm.model, error)
     finally:
         bar.end()
+    page = str(found)
     if options.out is not None:
         said = found.export(options.out)
-        found.report(options.out, said)
+        page = found.report(options.out, said)
         if said is not None:
             print(said, file=sys.stderr)
-    return 0 if found.refused is None else REFUSED, str(found), found.as_dict()
+    return 0 if found.refused is None else REFUSED, page, found.as_dict()
 
 
 def _closed_chain(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[str, object]]:
