@@ -61,7 +61,9 @@ def motion_band(logs: Sequence[EvenLog]) -> MotionBand:
     """Band and peak speeds of recordings; what is short counts for as much as it moves."""
     speeds = [motion_of(log, min(SEEN, 0.45 * log.rate)).qd for log in logs]
     rates = [log.rate for log in logs]
-    moved = sum(np.sum(qd**2, axis=0) / rate for qd, rate in zip(speeds, rates, strict=True))
+    moved = sum(
+        np.var(qd, axis=0) * len(qd) / rate for qd, rate in zip(speeds, rates, strict=True)
+    )
     seconds = max(sum(float(log.seconds) for log in logs), 1e-9)
     size = np.sqrt(moved / seconds) + 1e-9
     spectra = [_spectrum(qd / size, rate) for qd, rate in zip(speeds, rates, strict=True)]
