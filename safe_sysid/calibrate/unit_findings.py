@@ -21,6 +21,15 @@ MOVES = 0.02  # [rad/s] rms speed of a joint that tells a scale
 MANY = 3  # samples to a stamp that no logger takes at one time
 TURN = 2.0 * np.pi
 SMOOTH = 5.0  # [Hz] of velocities that are compared
+VELOCITIES = (  # what velocities are, by how many times the slope of positions
+    (1.0 / DEGREE, 'degrees per second'),
+    (30.0 / np.pi, 'turns per minute'),
+    (1.0 / TURN, 'turns per second'),
+    (DEGREE, 'taken for degrees and made radians twice'),
+    (-1.0, 'counted the other way round'),
+    (10.0, 'ten times too large, if the positions are not a tenth of what they should be'),
+    (0.1, 'a tenth of what they should be, if the positions are not ten times too large'),
+)
 
 
 @dataclass(frozen=True)
@@ -134,19 +143,13 @@ def _velocities(recording: Recording) -> UnitFinding | None:
             f'velocities are {typical:.4g} times the slope of the positions: these are turns; '
             f'multiply them by {TURN:.6g}, or leave the velocities out if those are wrong',
         )
-    for factor, words in (
-        (1.0 / DEGREE, 'degrees per second'),
-        (30.0 / np.pi, 'turns per minute'),
-        (1.0 / TURN, 'turns per second'),
-        (DEGREE, 'taken for degrees and made radians twice'),
-        (-1.0, 'counted the other way round'),
-    ):
-        if abs(typical / factor - 1.0) <= SAME:
-            return UnitFinding(
-                'velocity',
-                f'velocities are {typical:.4g} times the slope of the positions: {words}; '
-                f'multiply them by {1.0 / factor:.6g}, or leave them out',
-            )
+    factor, words = min(VELOCITIES, key=lambda each: abs(typical / each[0] - 1.0))
+    if abs(typical / factor - 1.0) <= SAME:
+        return UnitFinding(
+            'velocity',
+            f'velocities are {typical:.4g} times the slope of the positions: {words}; '
+            f'multiply them by {1.0 / factor:.6g}, or leave them out',
+        )
     if abs(typical) < SAME:
         return UnitFinding(
             'velocity', 'velocities are 0 while positions move: the driver reports none'

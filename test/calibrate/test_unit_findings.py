@@ -46,6 +46,8 @@ def test_a_clean_recording_has_no_finding():
         ({'velocity': -1.0}, 'velocity', 'the other way round'),
         ({'velocity': 0.0}, 'velocity', 'reports none'),
         ({'velocity': 0.5}, 'velocity', '0.5 times the slope'),
+        ({'position': 0.1}, 'velocity', 'positions are not a tenth'),
+        ({'velocity': 0.1}, 'velocity', 'a tenth of what they should be'),
         ({'position': 3.0, 'velocity': 3.0}, 'position', 'another unit'),
     ],
 )
