@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+import time
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -33,6 +34,7 @@ from safe_sysid.sets.box import Box
 
 LOOK = 0.05  # [s] between two looks for lifetimes that ended and frames that moved
 FETCH = 0.01  # [s] between two looks for what was shown
+DISCOVERY = 1.0  # [s] in which the middleware finds out who publishes, unless it is starved
 
 
 Vector3 = tuple[Finite, Finite, Finite]
@@ -125,6 +127,7 @@ class AvoidedObstacles:
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
         self._waiting = WaitingMarkers(node, self._topic)
+        self._discovered = time.monotonic() + DISCOVERY
         self._transforms = Transforms(node, frames, self._settle)
         self._motions = ObstacleMotions(node, moving, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -181,6 +184,10 @@ class AvoidedObstacles:
         """Take where the arm is."""
         if self._region is not None:
             self._region.note_position(q)
+
+    def discover(self) -> None:
+        """Wait until who publishes is known; a plan before that would leave out what they show."""
+        time.sleep(max(0.0, self._discovered - time.monotonic()))
 
     def close(self) -> None:
         """Stop listening."""

@@ -75,6 +75,7 @@ class PlannerNode(Node):
         self._sample: JointMeasurement | None = None
         self._newest = 0  # stamp of the newest sample [ns]
         self._trouble = ''
+        self._avoided.discover()
         self._connect()
 
     def _connect(self) -> None:
