@@ -34,7 +34,7 @@ SETTINGS = {
     # time stands still until a sample is answered: what is not, is not for want of a processor
     f'{BRIDGE}__period': 5.0,
     'supervisor__stale': 30.0,
-    f'{BRIDGE}__guard__max_age': 0.025,
+    f'{BRIDGE}__guard__max_age': 0.12,
     f'{BRIDGE}__guard__longest_step': 0.03,
     f'{BRIDGE}__guard__patience': 1.0,
     'identifier__identifier__observation__torque_signal': 'held_until',
