@@ -4,6 +4,9 @@ Of several hundred rows some twenty are tight at the optimum of a direction, oth
 another. So a program has the rows that were tight before; an optimum of those that satisfies all
 the others is the optimum of all, with a dual of 0 for those that were left out, and what is empty
 without some rows is empty. Rows that are not satisfied join, the worst ones first.
+
+From one solve to the next rows have the same numbers. Those that carried a dual in one of the last
+two solves are there from the beginning, and those that were never seen, which tend to say more.
 """
 
 from __future__ import annotations
@@ -47,13 +50,13 @@ class WorkingPrograms:
         polytope: Polytope,
         row_numbers: IntArray,
         budget: Budget,
-        first: AbstractSet[int] = frozenset(),
-        age: dict[int, int] | None = None,
+        first: AbstractSet[int],
+        age: dict[int, int],
     ) -> None:
         """Begin with the rows of some numbers; in `age` those with a dual become 0."""
         self._whole = polytope
         self._numbers = np.asarray(row_numbers)
-        self._age = {} if age is None else age
+        self._age = age
         self._left_out = np.ones(len(polytope.A), dtype=bool)
         self._places: list[int] = []  # in the polytope, of the rows that the programs have
         empty = replace(

@@ -53,7 +53,7 @@ def add_inner_product(
     before = norm(pool, out, 0, last)
     constant = pool[out, 0] + (x0 * y0 + x1 * y1 + x2 * y2)
     radius = pool[out, last]
-    for i in range(last + 1):
+    for i in range(last + 1):  # constant and radius are set below; whole rows fill registers
         pool[out, i] += (
             x0 * pool[b, i]
             + y0 * pool[a, i]

@@ -137,8 +137,8 @@ class PredictedWidth:
     def _scaled(self, rows: Array) -> Array:
         """Rows for theta / half width, the columns of theta_e last.
 
-        What is left where a motion begins, 1e-320, would take a processor a hundred times as long
-        as a zero.
+        What is left where a motion begins, some 1e-320, is no normal number: processors take many
+        times as long for it as for a zero.
         """
         scaled = rows[:, self._order] * self._half_width
         return np.where(np.abs(scaled) < NOTHING, 0.0, scaled)
