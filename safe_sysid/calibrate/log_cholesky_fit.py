@@ -17,6 +17,7 @@ from safe_sysid.calibrate.consistency import Consistency
 from safe_sysid.errors import BoundError
 from safe_sysid.model import log_cholesky
 from safe_sysid.model.inertia import from_pseudo_inertia
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 ITERATIONS = 200  # of each part of the path
 SETTLED = 1e-10  # decrease a Newton step predicts, relative to the value, that no longer counts
@@ -63,7 +64,7 @@ def _newton_step(problem: _Problem, v: Array) -> tuple[Array | None, bool]:
     gradient, curvature = problem.slope_and_curvature(v)
     free = ~(problem.bounded & (v <= 0.0) & (gradient > 0.0))
     scale = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(curvature))[free], 1e-12))
-    values, vectors = np.linalg.eigh(curvature[np.ix_(free, free)] * np.outer(scale, scale))
+    values, vectors = symmetric_eigen(curvature[np.ix_(free, free)] * np.outer(scale, scale))
     steep = np.maximum(np.abs(values), FLATTEST * np.abs(values).max())
     direction = np.zeros_like(v)
     direction[free] = -scale * (vectors @ ((vectors.T @ (scale * gradient[free])) / steep))

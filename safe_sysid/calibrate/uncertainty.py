@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.torque_rows import TorqueRows
 from safe_sysid.identifiability.base_parameters import BaseParameters
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 LAG = 1.0  # [s] errors of the model are taken as independent when so far apart
 DRAWS = 16  # of simulated noise
@@ -43,7 +43,7 @@ class FitUncertainty:
         it, so 1 means: not known at all.
         """
         relative = self.covariance / np.outer(scale, scale)
-        values, vectors = scipy.linalg.eigh(relative)
+        values, vectors = symmetric_eigen(relative)
         last = len(values) - 1
         return [
             (float(np.sqrt(max(values[i], 0.0))), vectors[:, i])
@@ -114,7 +114,7 @@ def _inverse(information: Array) -> Array:
     """Inverse of a positive definite matrix whose columns may have very different sizes."""
     size = np.sqrt(np.diag(information))
     size[size == 0.0] = 1.0
-    values, vectors = np.linalg.eigh(information / np.outer(size, size))
+    values, vectors = symmetric_eigen(information / np.outer(size, size))
     values = np.maximum(values, 1e-15 * values[-1])
     inverse: Array = (vectors / values) @ vectors.T / np.outer(size, size)
     return inverse

@@ -14,6 +14,7 @@ from safe_sysid.excite.criteria import SMALLEST, Criterion
 from safe_sysid.excite.observed_columns import ObservedColumns
 from safe_sysid.model.dynamics.torque_rows import torque_pullback_into, torque_rows_into
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 
 class Summary(NamedTuple):
@@ -65,9 +66,7 @@ class Information:
     def value_and_slopes(self, criterion: Criterion, states: Array) -> tuple[float, Array]:
         """Criterion of a motion and its derivatives in q, qd, qdd of every sample (3, N, n)."""
         rows = self._rows(states)
-        values, vectors = scipy.linalg.eigh(
-            self._matrix(rows), driver='evd', overwrite_a=True, check_finite=False
-        )
+        values, vectors = symmetric_eigen(self._matrix(rows))
         value, g = criterion(np.maximum(values, SMALLEST * values[-1]))
         G = (vectors * (2.0 * g)) @ vectors.T
         weights = np.empty_like(rows)

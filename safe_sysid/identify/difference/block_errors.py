@@ -16,6 +16,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 UNCORRELATED = 0.2  # mean autocorrelation of joints that counts as none
 SHORTEST_BLOCK = 1.0  # [s]
@@ -49,7 +50,7 @@ def block_errors(
     time = correlation_time(rows, errors)
     judged = float(np.count_nonzero(rows.loaded) or len(rows)) / rows.rate
     length = min(max(SHORTEST_BLOCK, 2.0 * time), max(judged / BLOCKS, 2.0 / rows.rate))
-    values, vectors = np.linalg.eigh(0.5 * (G_inverse + G_inverse.T))
+    values, vectors = symmetric_eigen(0.5 * (G_inverse + G_inverse.T))
     root = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
     blocks = _blocks(rows, length)
     variance, freedom = _cr2(blocks, F, root, influence, errors)
@@ -95,7 +96,7 @@ def _cr2(
     for block in blocks:
         Q = F[block].reshape(-1, F.shape[2]) @ root
         a = influence[block].reshape(-1, number)
-        leverage, V = np.linalg.eigh(Q.T @ Q)
+        leverage, V = symmetric_eigen(Q.T @ Q)
         leverage = np.clip(leverage, 0.0, LARGEST_LEVERAGE)
         raised = (1.0 / np.sqrt(1.0 - leverage) - 1.0) / np.maximum(leverage, 1e-12)
         v = a + Q @ (V @ (raised[:, None] * (V.T @ (Q.T @ a))))

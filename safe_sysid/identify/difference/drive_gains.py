@@ -24,6 +24,7 @@ from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.rows import DifferenceRows, Stretch, moving, rows_of
 from safe_sysid.identify.difference.torque_delay import TorqueDelay
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 STEPS = 60
 SETTLED = 1e-9  # change of ln g
@@ -173,7 +174,7 @@ def _basis(rows: DifferenceRows) -> Array:
     size = np.linalg.norm(flat, axis=0)
     used = size > LEAST_WEIGHT * size.max()
     scale = np.where(used, 1.0 / np.where(used, size, 1.0), 0.0)
-    values, vectors = np.linalg.eigh((flat * scale).T @ (flat * scale))
+    values, vectors = symmetric_eigen((flat * scale).T @ (flat * scale))
     kept = values > THRESHOLD**2 * values[-1]
     return np.asarray(scale[:, None] * vectors[:, kept])
 

@@ -29,6 +29,7 @@ from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership
 from safe_sysid.sets.interval import Interval, concatenate
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 ARM_BOX = 30.0  # deviations of the fit; rows are what bounds the arm, this keeps programs bounded
 OF_GAINS = 2.0  # times what the range of gains moves the arm, beside that
@@ -126,7 +127,7 @@ def arm_rows(
 def _axes(fit: SharedFit) -> tuple[Array, Array, Array]:
     """Axes of s in coordinates u, (k, k), as directions times deviations (k,), and both."""
     k = len(fit.u)
-    values, vectors = np.linalg.eigh(fit.covariance[:k, :k])
+    values, vectors = symmetric_eigen(fit.covariance[:k, :k])
     scale = np.sqrt(np.maximum(values, 1e-12 * values[-1]))
     return vectors * scale, vectors, scale
 

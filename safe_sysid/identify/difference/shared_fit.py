@@ -18,6 +18,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.row_products import patterns_of, row_products
 from safe_sysid.identify.difference.rows import DifferenceRows
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 THRESHOLD = 1e-3  # of the largest singular value: directions below are left as they are
 PASSES = 4  # of deviations of joints from residuals
@@ -194,7 +195,7 @@ def _spread(residual: Array, counts: AnyArray, unknowns: int, before: Array) -> 
     covariance = residual.T @ residual / np.maximum(number, 1.0)
     least = LEAST_SIGMA**2 * np.trace(before)
     alone = np.diag(np.maximum(np.diag(covariance), max(least, 1e-300)))
-    values, vectors = np.linalg.eigh(_of_unit_size(covariance, alone))
+    values, vectors = symmetric_eigen(_of_unit_size(covariance, alone))
     correlation = (vectors * np.maximum(values, 0.0)) @ vectors.T
     size = np.sqrt(np.diag(alone))
     joined = correlation * np.outer(size, size)
@@ -241,7 +242,7 @@ def _basis(G: Array, threshold: float) -> Array:
     """Directions that rows tell apart, columns scaled to length 1 before, (p, k)."""
     size = np.sqrt(np.diag(G))
     scale = np.where(size > 1e-9 * size.max(), 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-    values, vectors = np.linalg.eigh(G * scale * scale[:, None])
+    values, vectors = symmetric_eigen(G * scale * scale[:, None])
     kept = values > threshold**2 * values[-1]
     directions: Array = scale[:, None] * vectors[:, kept]
     return directions
@@ -250,7 +251,7 @@ def _basis(G: Array, threshold: float) -> Array:
 def _inverse(G: Array) -> Array:
     """Return the inverse of a positive matrix whose columns differ much in size."""
     size = np.sqrt(np.maximum(np.diag(G), 1e-300))
-    values, vectors = np.linalg.eigh(G / size / size[:, None])
+    values, vectors = symmetric_eigen(G / size / size[:, None])
     values = np.where(values > 1e-13 * values[-1], values, np.inf)
     inverse: Array = (vectors / values) @ vectors.T / size / size[:, None]
     return inverse

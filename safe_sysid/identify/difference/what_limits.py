@@ -14,6 +14,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import THRESHOLD, SharedFit, information
+from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 TIMES = 4.0  # as long, for half of what averages
 
@@ -51,7 +52,7 @@ def _variance(G: Array, columns: IntArray, p: int, prior: Array) -> Array:
     chosen = np.concatenate([columns, p + np.arange(10)])
     A = G[np.ix_(chosen, chosen)] + np.diag(np.append(np.zeros(len(columns)), prior**-2.0))
     size = np.sqrt(np.maximum(np.diag(A), 1e-300))
-    values, vectors = np.linalg.eigh(A / np.outer(size, size))
+    values, vectors = symmetric_eigen(A / np.outer(size, size))
     kept = values > THRESHOLD**2 * values[-1]
     inverse = (vectors[-10:, kept] ** 2) @ (1.0 / values[kept])
     variance: Array = inverse / size[-10:] ** 2
