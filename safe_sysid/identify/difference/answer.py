@@ -11,7 +11,7 @@ from safe_sysid.identify.determined import determined
 from safe_sysid.identify.difference.distribution_free import DistributionFree
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.guaranteed import Guarantee
-from safe_sysid.identify.difference.torque_delay import TorqueDelay
+from safe_sysid.identify.difference.torque_delay import LaterWithPayload, TorqueDelay
 from safe_sysid.identify.difference.what_limits import Shares
 from safe_sysid.sets.interval import Interval
 
@@ -63,6 +63,7 @@ class PayloadDifference:
     error: tuple[float, float]  # residuals of empty and loaded rows, share of their torque
     delay: TorqueDelay  # of torques against positions
     residuals: Residuals
+    later: LaterWithPayload | None  # than without it, if that is beyond doubt
     next_recording: str | None  # that would halve the statistical interval of the mass
     strange_unit: str | None = None  # of an effort whose unit was stated all the same
 

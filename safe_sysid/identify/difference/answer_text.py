@@ -51,6 +51,7 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
             'deviation': found.delay.deviation,
             'by_joint': found.delay.by_joint.tolist(),
             'corrected': found.delay.is_corrected,
+            'later_with_payload': found.later and asdict(found.later),
         },
         'cutoff_hz': found.cutoff,
         'residual_of_torque': {'empty': found.error[0], 'loaded': found.error[1]},
@@ -101,6 +102,8 @@ def caution(found: PayloadDifference) -> str | None:
     """Return what a reader has to know before believing the intervals."""
     given = found.statistical
     said = []
+    if found.later is not None and found.refused is None:
+        said.append(str(found.later))
     if found.strange_unit is not None:
         said.append(f'a unit of the effort was stated, but {found.strange_unit}')
     if given is not None and given.unlike is not None:

@@ -36,7 +36,12 @@ from safe_sysid.identify.difference.spectral_blocks import (
     block_seconds,
     spectral_blocks,
 )
-from safe_sysid.identify.difference.torque_delay import TorqueDelay, rate_of_change
+from safe_sysid.identify.difference.torque_delay import (
+    LaterWithPayload,
+    TorqueDelay,
+    later_with_payload,
+    rate_of_change,
+)
 from safe_sysid.identify.difference.what_limits import (
     Shares,
     variance_shares,
@@ -146,9 +151,11 @@ def difference_of(
     elif refused is None:
         guaranteed = _guaranteed(given, assumed, blocks_of, widening)
         refused = guaranteed.refused
-    if delay.is_seen:
-        known = (None, given.brief)  # which no delay explains
-        withheld, refused = (x if x in known else f'{x}; {delay}' for x in (withheld, refused))
+    later = _later(given, assumed)
+    known = (None, given.brief)  # which no delay explains
+    for said in (later, delay if delay.is_seen else None):
+        if said is not None:
+            withheld, refused = (x if x in known else f'{x}; {said}' for x in (withheld, refused))
     left = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
     following = None
     if statistical is not None:
@@ -158,8 +165,16 @@ def difference_of(
     return PayloadDifference(
         frame, fit.phi, statistical, withheld, guaranteed, refused,
         friction, cutoff, ratio, (left[0], left[1]), delay,
-        Residuals(given.velocity, fit.residual * rows.counts, rows.loaded), following,
+        Residuals(given.velocity, fit.residual * rows.counts, rows.loaded), later, following,
     )  # fmt: skip
+
+
+def _later(given: Evidence, assumed: Assumed) -> LaterWithPayload | None:
+    """Return by how much torques are later with the payload, if they surely are."""
+    if given.brief is not None or not len(given.delay.by_joint):  # too short, or at rest
+        return None
+    later = later_with_payload(given.rows, assumed.prior)
+    return later if later.is_sure else None
 
 
 def blocks_of_motion(given: Evidence) -> tuple[Promise, SpectralBlocks]:

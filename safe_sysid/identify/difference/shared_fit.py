@@ -99,6 +99,11 @@ class JointFit:
         x: Array = self.basis @ self.z[:-10]
         return x
 
+    @property
+    def phi(self) -> Array:
+        """Parameters of the payload, (10,)."""
+        return self.z[-10:]
+
 
 def shared_fit(rows: DifferenceRows, prior: Array, threshold: float = THRESHOLD) -> SharedFit:
     """Fit x and phi, which is 0 to deviations (10,) that are known before."""

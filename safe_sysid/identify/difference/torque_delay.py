@@ -1,4 +1,4 @@
-"""How late torques come after positions, from recordings of the empty arm.
+"""How late torques come after positions, from recordings of the empty arm, and with a payload.
 
 A reported torque is that of a moment before, tau(t - d), so that rows have the columns
 -d/dt (Y x) of their joint. Friction that a model lacks looks like a delay of joints that carry
@@ -15,17 +15,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.friction_choice import PRIOR
 from safe_sysid.identify.difference.row_products import joint_grams
 from safe_sysid.identify.difference.rows import DifferenceRows
-from safe_sysid.identify.difference.shared_fit import joint_fit
+from safe_sysid.identify.difference.shared_fit import JointFit, joint_fit
 
 SURE = 3.0  # deviations from which on a delay is corrected, if that pays too
 SEEN = 1.0  # deviations from which on a refusal names it
 PAYS = 0.02  # of the residual
 ROUNDS = 3
+LEAST = 0.008  # [s] by which recordings may differ unsaid
 FEWEST = 5  # rows of a stretch through which a curve is laid
 
 
@@ -72,24 +73,68 @@ class TorqueDelay:
 
 def torque_delay(rows: DifferenceRows) -> TorqueDelay:
     """Estimate the delay from rows of the empty arm."""
-    n, p = rows.tau.shape[1], rows.Y.shape[2]
-    freedom = rows.counts.sum(axis=0)
-    plain = joint_fit(joint_grams(rows), freedom, PRIOR)
-    x, delays, columns = plain.x, np.zeros(n), rows.Y
-    for _ in range(ROUNDS):
-        late = np.zeros((len(rows), n, n))
-        late[:, np.arange(n), np.arange(n)] = -rate_of_change(rows, rows.Y @ x)
-        columns = np.concatenate([rows.Y, late], axis=2)
-        fit = joint_fit(joint_grams(replace(rows, Y=columns)), freedom, PRIOR)
-        x, delays = fit.x[:p], fit.x[p:]
-    carried = np.sqrt(np.mean((rows.Y[:, :, : 10 * n] @ x[: 10 * n]) ** 2, axis=0))
-    weight = carried / max(float(carried.sum()), 1e-300)
-    common = _weighted_median(delays, weight)
-    spread = float(np.sqrt(weight @ (delays - common) ** 2))
+    delays, weight, plain = _delays(rows, PRIOR, [~rows.loaded])
+    common = _weighted_median(delays[0], weight)
+    spread = float(np.sqrt(weight @ (delays[0] - common) ** 2))
     moved = rows.tau + common * rate_of_change(rows, rows.tau)
+    freedom = rows.counts.sum(axis=0)
     later = joint_fit(joint_grams(replace(rows, tau=moved)), freedom, PRIOR)
     fall = 1.0 - float(np.mean(later.sigma / plain.sigma))
-    return TorqueDelay(common, spread, delays, fall)
+    return TorqueDelay(common, spread, delays[0], fall)
+
+
+@dataclass(frozen=True, eq=False)
+class LaterWithPayload:
+    """By how much torques of the loaded recording are later than those of empty ones.
+
+    What friction looks like a delay is in both, so joints differ less in this than in either.
+    """
+
+    seconds: float
+    deviation: float  # [s]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is beyond doubt, and more than rows can hide."""
+        return abs(self.seconds) > max(SURE * self.deviation, LEAST)
+
+    def __str__(self) -> str:
+        than = 'later' if self.seconds > 0.0 else 'earlier'
+        return (
+            f'with the payload torque comes {1e3 * abs(self.seconds):.0f} ± '
+            f'{1e3 * self.deviation:.0f} ms {than} after position than without it: a filter or '
+            'a clock of one of the recordings is another one'
+        )
+
+
+def later_with_payload(rows: DifferenceRows, prior: Array) -> LaterWithPayload:
+    """Estimate the delay with and without the payload, known by deviations before (10,)."""
+    delays, weight, _ = _delays(rows, prior, [~rows.loaded, rows.loaded])
+    later = delays[1] - delays[0]
+    common = _weighted_median(later, weight)
+    return LaterWithPayload(common, float(np.sqrt(weight @ (later - common) ** 2)))
+
+
+def _delays(
+    rows: DifferenceRows, prior: Array, groups: Sequence[AnyArray]
+) -> tuple[Array, Array, JointFit]:
+    """Delays of joints in groups of rows (g, n), weights of joints (n,), and a fit without."""
+    n, p = rows.tau.shape[1], rows.Y.shape[2]
+    freedom = rows.counts.sum(axis=0)
+    plain = joint_fit(joint_grams(rows), freedom, prior)
+    x, phi = plain.x, plain.phi
+    delays, payload = np.zeros((len(groups), n)), rows.Y_L * rows.loaded[:, None, None]
+    for _ in range(ROUNDS):
+        late = np.zeros((len(rows), n, len(groups) * n))
+        rate = rate_of_change(rows, rows.Y @ x + payload @ phi)
+        for g, group in enumerate(groups):
+            late[:, np.arange(n), g * n + np.arange(n)] = -rate * group[:, None]
+        columns = np.concatenate([rows.Y, late], axis=2)
+        fit = joint_fit(joint_grams(replace(rows, Y=columns)), freedom, prior)
+        x, phi, delays = fit.x[:p], fit.phi, fit.x[p:].reshape(len(groups), n)
+    bodies = rows.Y[:, :, : 10 * n] @ x[: 10 * n] + payload @ phi
+    carried = np.sqrt(np.mean(bodies**2, axis=0))
+    return delays, carried / max(float(carried.sum()), 1e-300), plain
 
 
 def rate_of_change(rows: DifferenceRows, torque: Array) -> Array:

@@ -8,6 +8,7 @@ import pytest
 
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.against_empty import empty_arm, payload_difference
+from safe_sysid.identify.difference.answer_text import caution
 from safe_sysid.identify.difference.torque_delay import TorqueDelay, torque_delay
 
 
@@ -73,3 +74,19 @@ def test_a_joint_that_lacks_friction_does_not_move_the_others(rng):
     log = replace(log, tau=log.tau + np.column_stack([0.0 * more, more]))
     delay = torque_delay(empty_arm(arm.problem(log, [log]), 5.0).rows)
     assert abs(delay.seconds) < 0.003 + delay.deviation
+
+
+def test_a_delay_of_the_loaded_recording_alone_is_named(recorded):
+    arm, loaded, empty = recorded
+    found = payload_difference(arm.problem(late(loaded, 0.06), [empty]))
+    assert found.later.seconds == pytest.approx(0.06, abs=0.012)
+    assert 'with the payload torque comes' in found.withheld
+    small = payload_difference(arm.problem(late(loaded, 0.012), [empty], gain_error=0.01))
+    assert small.later.seconds == pytest.approx(0.012, abs=0.003)
+    assert 'later after position' in (small.withheld or caution(small))
+
+
+def test_a_delay_of_all_recordings_is_none_of_the_payload(recorded):
+    arm, loaded, empty = recorded
+    found = payload_difference(arm.problem(late(loaded, 0.03), [late(empty, 0.03)]))
+    assert found.later is None
