@@ -55,6 +55,11 @@ class Pieces:
         factor = self._floored(_enlargement(self.gain_z))
         return gain.judged(factor, self.freedom, confidence)
 
+    def enlarged(self, recordings: int) -> float:
+        """Kappa of the mass if so many empty recordings were like these."""
+        floor = FLOORS[min(recordings, len(FLOORS)) - 1]
+        return max(float(self.data_factor[0]), floor)
+
     def _floored(self, factor: Array) -> Array:
         floor = FLOORS[min(self.recordings, len(FLOORS)) - 1]
         floored: Array = np.maximum(factor, floor)

@@ -44,9 +44,10 @@ from safe_sysid.identify.difference.torque_delay import (
 )
 from safe_sysid.identify.difference.what_limits import (
     Shares,
+    spread_if_longer,
     variance_shares,
-    what_to_record,
 )
+from safe_sysid.identify.difference.what_to_record import Recorded, what_to_record
 from safe_sysid.sets.interval import Interval
 
 LEAST_SECONDS = 4.0  # with the payload, of which statistics are made
@@ -132,7 +133,7 @@ def difference_of(
     empty = given.empty_rows, given.empty_fit
     doubt = given.doubt or given.brief or load_doubt(given.names, ratio)
     doubt = doubt or strained(given.names, empty, (rows, fit))
-    statistical, withheld, unlike, widening = None, doubt, None, np.zeros(10)
+    statistical, following, withheld, unlike, widening = None, None, doubt, None, np.zeros(10)
     if withheld is None:
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
         errors = block_errors(rows, fit)
@@ -145,6 +146,7 @@ def difference_of(
             statistical = _statistical(
                 given, assumed, (fit, errors), pieces, (widened, late, gains)
             )
+            following = _next(given, assumed, fit, statistical, pieces)
     guaranteed, refused = None, given.doubt or unlike
     if isinstance(given.beyond, str):
         refused = refused or f'{given.beyond}: errors of the empty motions say nothing of those'
@@ -157,16 +159,25 @@ def difference_of(
         if said is not None:
             withheld, refused = (x if x in known else f'{x}; {said}' for x in (withheld, refused))
     left = [_relative(rows, fit, rows.loaded == held) for held in (False, True)]
-    following = None
-    if statistical is not None:
-        kappa = float(statistical.kappa[0])
-        following = what_to_record(statistical.shares, kappa, given.recordings, given.seconds)
     frame, friction, cutoff = about
     return PayloadDifference(
         frame, fit.phi, statistical, withheld, guaranteed, refused,
         friction, cutoff, ratio, (left[0], left[1]), delay,
         Residuals(given.velocity, fit.residual * rows.counts, rows.loaded), later, following,
     )  # fmt: skip
+
+
+def _next(
+    given: Evidence, assumed: Assumed, fit: SharedFit, found: Statistical, pieces: Pieces
+) -> str:
+    """Return what to record next."""
+    rows, number = given.rows, given.recordings
+    empty = float(np.count_nonzero(~rows.loaded)) / rows.rate / number
+    recorded = Recorded(
+        found.shares, found.confidence, number, (given.seconds, empty),
+        float(pieces.data_factor[0]), spread_if_longer(rows, fit, assumed.prior), pieces.enlarged,
+    )  # fmt: skip
+    return what_to_record(recorded)
 
 
 def _later(given: Evidence, assumed: Assumed) -> LaterWithPayload | None:

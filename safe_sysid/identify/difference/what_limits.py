@@ -1,4 +1,4 @@
-"""What limits each parameter of a payload, and what to record next to halve its interval.
+"""What limits each parameter of a payload, and how much longer recordings would change that.
 
 The variance of a parameter is compared with what it would be if the friction of the arm were
 known, and if all of the arm were: the differences are due to friction and to links, the rest is
@@ -7,6 +7,7 @@ what the model leaves out of the loaded recording itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,6 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import THRESHOLD, SharedFit, information
 from safe_sysid.sets.symmetric_eigen import symmetric_eigen
-
-TIMES = 4.0  # as long, for half of what averages
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,41 +58,20 @@ def _variance(G: Array, columns: IntArray, p: int, prior: Array) -> Array:
     return variance
 
 
-def what_to_record(shares: Shares, kappa: float, recordings: int, seconds: float) -> str:
-    """Return the recording that would about halve the interval of the mass."""
-    causes = {
-        'unit': shares.unit[0],
-        'delay': shares.delay[0],
-        'residuals': shares.residuals[0],
-    }
-    worst = max(causes, key=lambda name: causes[name])
-    if worst == 'unit':
-        return (
-            'most of the interval is by the unit of the effort, which no recording of this '
-            'payload can show: record the arm with a body of known mass and give '
-            '`safe-sysid calibrate-gains --mass`'
-        )
-    if worst == 'delay':
-        return (
-            'most of the interval is by the delay of torques: record a motion with larger '
-            'accelerations on the joints that carry the weight, which tells it'
-        )
-    if recordings < 3:
-        there = 'is one empty recording' if recordings == 1 else 'are two empty recordings'
-        more = 'twice more' if recordings == 1 else 'once more'
-        return (
-            f'deviations are enlarged {kappa:.1f} times, as there {there}: record the empty arm '
-            f'{more} in motions of the same kind, such as `safe-sysid excite ROBOT` makes'
-        )
-    if kappa > 1.5:
-        return (
-            'errors outlast the pieces that they are judged by: record other motions, with more '
-            'reversals in every joint (`safe-sysid excite ROBOT`), not longer ones'
-        )
-    if shares.noise[0] >= 0.5:
-        return f'record {TIMES * seconds:.0f} s with the payload instead of {seconds:.0f} s'
-    cause = 'friction' if shares.friction[0] >= shares.links[0] else 'the links'
-    return (
-        f'most of the interval is by {cause} of the arm: record it empty {TIMES:g} times as long, '
-        'in a motion that `safe-sysid excite ROBOT` makes for it'
-    )
+def spread_if_longer(
+    rows: DifferenceRows, fit: SharedFit, prior: Array
+) -> Callable[[float, float], float]:
+    """Share of the mass's deviation that longer recordings would leave.
+
+    Its arguments are how many times as long they are with the payload and without, of its kind.
+    """
+    p = rows.Y.shape[2]
+    held, empty = (information(rows.part(x), fit.spread) for x in (rows.loaded, ~rows.loaded))
+    every = np.arange(p)
+
+    def deviation(loaded: float, without: float) -> float:
+        variance = _variance(loaded * held + without * empty, every, p, prior)
+        return float(np.sqrt(variance[0]))
+
+    now = deviation(1.0, 1.0)
+    return lambda loaded, without: deviation(loaded, without) / now

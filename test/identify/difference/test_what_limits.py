@@ -4,7 +4,7 @@ from identify.difference.test_block_errors import PRIOR, exact_rows
 import numpy as np
 
 from safe_sysid.identify.difference.shared_fit import shared_fit
-from safe_sysid.identify.difference.what_limits import Shares, variance_shares, what_to_record
+from safe_sysid.identify.difference.what_limits import spread_if_longer, variance_shares
 
 BODIES = np.r_[0:20, 24:26]  # of two links, and rotors
 
@@ -21,16 +21,14 @@ def test_more_of_the_empty_arm_leaves_less_to_friction_and_links(rng):
     assert fewer[0][0] < noise[0]
 
 
-def shares(**given):
-    every = dict.fromkeys(('noise', 'friction', 'links'), np.full(10, 1 / 3))
-    every |= dict.fromkeys(('residuals', 'before', 'delay', 'unit'), np.zeros(10))
-    return Shares(**(every | {name: np.full(10, x) for name, x in given.items()}))
-
-
-def test_what_to_record_follows_the_cause():
-    assert 'known mass' in what_to_record(shares(unit=1.0, residuals=0.5), 2.0, 1, 20.0)
-    assert 'twice more' in what_to_record(shares(residuals=0.5), 2.0, 1, 20.0)
-    assert 'reversals' in what_to_record(shares(residuals=0.5), 2.5, 3, 20.0)
-    assert '80 s' in what_to_record(shares(residuals=0.5, noise=0.9), 1.0, 3, 20.0)
-    assert 'friction' in what_to_record(shares(residuals=0.5, friction=0.6), 1.0, 3, 20.0)
-    assert 'delay' in what_to_record(shares(residuals=0.1, delay=0.6), 1.0, 3, 20.0)
+def test_longer_recordings_are_as_good_as_they_are_predicted(rng):
+    """Rows that are there twice are a recording twice as long."""
+    _, rows = exact_rows(rng)
+    spread = spread_if_longer(rows, shared_fit(rows, PRIOR), PRIOR)
+    for loaded, without in ((2, 1), (1, 2), (4, 4)):
+        times = np.where(rows.loaded, loaded, without)
+        longer = rows.part(np.repeat(np.arange(len(rows)), times))
+        assert spread(1, 1) == 1.0
+        again = spread_if_longer(longer, shared_fit(rows, PRIOR), PRIOR)
+        assert np.isclose(again(1 / loaded, 1 / without), 1 / spread(loaded, without), rtol=1e-6)
+    assert 0.49 < spread(4, 4) < 0.51
