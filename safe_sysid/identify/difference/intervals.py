@@ -226,7 +226,7 @@ def _statistical(
     gains = np.stack([calibrated, share])
     half = half_width(np.hypot(noise, calibrated), share, assumed.confidence)
     parts = variance_shares(rows, fit, assumed.prior, given.bodies)
-    shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0))
+    shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0), calibrated)
     return Statistical(
         Interval.from_center_radius(fit.phi, half),
         assumed.confidence, noise, gains.sum(axis=0), pieces.factor, pieces.data_factor,

@@ -29,6 +29,7 @@ class Shares:
     before: Array  # by what was known of the inertia before
     delay: Array
     unit: Array  # of the effort
+    calibrated: Array  # of that by deviations of calibrated gains
 
 
 def variance_shares(

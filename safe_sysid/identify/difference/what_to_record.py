@@ -41,7 +41,9 @@ class Recorded:
         enlarged = self.enlarged(count) / self.enlarged(self.recordings)
         noise = np.hypot(self.shares.residuals[0] * share * enlarged, self.shares.delay[0])
         noise = np.hypot(noise, self.shares.before[0] * share**2)
-        return float(half_width(noise, self.shares.unit[0], self.confidence))
+        noise = np.hypot(noise, self.shares.calibrated[0])
+        bias = self.shares.unit[0] - self.shares.calibrated[0]
+        return float(half_width(noise, bias, self.confidence))
 
     def effort(self, longer: float, more: int) -> float:
         """Seconds to record."""
@@ -59,11 +61,11 @@ def what_to_record(given: Recorded) -> str:
         chosen = min(enough, key=lambda choice: given.effort(*choice))
         return f'{_sentence(given, *chosen)}: ± {every[chosen]:.2g} kg instead of ± {now:.2g} kg'
     best = min(every, key=lambda choice: (every[choice], given.effort(*choice)))
-    stays = _what_stays(given)
     if every[best] > WORTH * now:
-        return stays
+        return _what_stays(given)
     return (
-        f'{stays}; {_sentence(given, *best)} for ± {every[best]:.2g} kg instead of ± {now:.2g} kg'
+        f'{_sentence(given, *best)}: ± {every[best]:.2g} kg instead of ± {now:.2g} kg; such '
+        f'recordings alone lead no further: {_what_lasts(given)}'
     )
 
 
@@ -79,22 +81,26 @@ def _sentence(given: Recorded, longer: float, more: int) -> str:
 
 
 def _what_stays(given: Recorded) -> str:
-    """Return what longer recordings leave."""
-    shares = given.shares
-    causes = {'unit': shares.unit[0], 'delay': shares.delay[0], 'rest': shares.residuals[0]}
-    worst = max(causes, key=lambda name: causes[name])
-    if worst == 'unit':
-        return (
-            f'± {shares.unit[0]:.2g} kg are by the unit of the effort, which no recording of this '
-            'payload can show: record the arm with a body of known mass and give '
-            '`safe-sysid calibrate-gains --mass`'
-        )
-    if worst == 'delay':
-        return (
-            f'± {shares.delay[0]:.2g} kg are by the delay of torques: record a motion with larger '
-            'accelerations on the joints that carry the weight, which tells it'
-        )
+    """Return what longer recordings leave, where that is most of it."""
+    lasting = max(given.shares.unit[0], given.shares.delay[0])
+    if lasting >= given.shares.residuals[0]:
+        return _what_lasts(given)
     return (
         'errors outlast the pieces that they are judged by: record other motions, with more '
         'reversals in every joint (`safe-sysid excite ROBOT`), not longer ones'
+    )
+
+
+def _what_lasts(given: Recorded) -> str:
+    """Return what does not depend on how long is recorded."""
+    unit, delay = given.shares.unit[0], given.shares.delay[0]
+    if unit >= delay:
+        return (
+            f'± {unit:.2g} kg are by the unit of the effort, which no recording of this '
+            'payload can show: record the arm with a body of known mass and give '
+            '`safe-sysid calibrate-gains --mass`'
+        )
+    return (
+        f'± {delay:.2g} kg are by the delay of torques: record a motion with larger '
+        'accelerations on the joints that carry the weight, which tells it'
     )

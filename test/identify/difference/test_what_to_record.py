@@ -17,7 +17,7 @@ def by_load(loaded, without):
 
 def recorded(recordings=3, kappa=1.0, spread=lambda a, b: (0.7 / a + 0.3 / b) ** 0.5, **given):
     every = dict.fromkeys(('noise', 'friction', 'links'), np.full(10, 1 / 3))
-    every |= dict.fromkeys(('residuals', 'before', 'delay', 'unit'), np.zeros(10))
+    every |= dict.fromkeys(('residuals', 'before', 'delay', 'unit', 'calibrated'), np.zeros(10))
     shares = Shares(**(every | {name: np.full(10, x) for name, x in given.items()}))
 
     def enlarged(count):
@@ -44,6 +44,7 @@ def test_what_no_recording_makes_less_is_named():
     assert 'reversals' in what_to_record(recorded(kappa=2.5, residuals=0.5))
     some = what_to_record(recorded(residuals=0.5, unit=0.3))
     assert 'instead of' in some
+    assert '0.3 kg are by the unit' in some
 
 
 @pytest.mark.slow
