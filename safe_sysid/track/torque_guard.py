@@ -8,9 +8,10 @@ Where a driver measures none before it is commanded, the first step holds the ar
 the nominal estimate; without any measurement it is 0.
 
 A command that is late, not finite, too long, too short or beyond a limit is refused, and so is a
-missing one after the first. One that is beyond the rate is approached; out of reach for longer
-than `patience`, it is refused as well. From a refusal on, until `reset`, no command passes: the
-arm is braked and held as `braking` says.
+missing one after the first, which has to be fresh: one that comes late is waited for like none.
+One that is beyond the rate is approached; out of reach for longer than `patience`, it is refused
+as well. From a refusal on, until `reset`, no command passes: the arm is braked and held as
+`braking` says.
 """
 
 from __future__ import annotations
@@ -67,8 +68,9 @@ class TorqueGuard:
         measurement = self._trusted(seen.measurement, now)
         if self._given_at is None:
             self._given, self._given_at = self._first_torque(now, measurement, seen), now
-        if seen.command is None and self._waiting and not self._refusal:
-            return self._stopped(now, measurement, seen, 'there is no command yet')
+        waiting = '' if self._refusal else self._not_yet(seen.command, now)
+        if waiting:
+            return self._stopped(now, measurement, seen, waiting)
         self._refusal = self._refusal or self._complaint(seen.command, now)
         if self._refusal or seen.command is None:
             return self._stopped(now, measurement, seen, self._refusal)
@@ -115,15 +117,28 @@ class TorqueGuard:
         limit = self._model.limits.torque
         return np.asarray(np.clip(np.where(np.isfinite(torque), torque, 0.0), -limit, limit))
 
+    def _not_yet(self, command: Command | None, now: int) -> str:
+        """Why the first command is still waited for; empty once it is there, or was."""
+        if not self._waiting:
+            return ''
+        if command is None:
+            return 'there is no command yet'
+        if self._is_fresh(command.stamp, now):
+            return ''
+        return f'there is no command yet: one that came {self._age(command, now)}'
+
+    def _age(self, command: Command, now: int) -> str:
+        return (
+            f'answers a measurement that is {(now - command.stamp) / 1e9:.6g} s old; '
+            f'0 to {self._settings.max_age} s are allowed'
+        )
+
     def _complaint(self, command: Command | None, now: int) -> str:
         """Why a command is refused; empty if it is not."""
         if command is None:
             return 'there is no command any more'
         if not self._is_fresh(command.stamp, now):
-            return (
-                f'the command answers a measurement that is {(now - command.stamp) / 1e9:.6g} s '
-                f'old; 0 to {self._settings.max_age} s are allowed'
-            )
+            return f'the command {self._age(command, now)}'
         n, limit = self._model.n, self._model.limits.torque
         torque = _numbers(command.torque, n)
         if torque is None:

@@ -123,6 +123,20 @@ def test_an_old_command_is_refused_and_a_missing_one_after_the_first_too():
         assert complaint in output.reason
 
 
+def test_a_first_command_that_is_late_is_waited_for():
+    guard = guard_with()
+    for i, age in ((20, 15), (21, -1), (22, 11)):
+        stamp = CLOCK.origin + i * MILLISECOND
+        seen = seen_at(stamp, np.zeros(7))
+        late = replace(seen, command=Command(np.zeros(7), stamp - age * MILLISECOND))
+        output = guard.step(stamp, late)
+        assert output.outcome in (GuardOutcome.BRAKING, GuardOutcome.HOLDING)
+        assert 'no command yet' in output.reason
+        assert not guard.refusal
+    (passed,) = commanded(guard, output.torque, 1, start=23)
+    assert passed.outcome is GuardOutcome.PASSED
+
+
 def test_before_the_first_command_the_arm_is_held_where_it_is():
     guard = guard_with()
     arm = ArmInMotion(ARM, PLAN.curve.q0, np.zeros(7), CLOCK.origin)
