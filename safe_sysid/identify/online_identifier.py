@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.config import Positive, Settings
-from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.errors import ConfigError, MeasurementError, SafeSysidError
+from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.doubted_readings import DoubtedReadings
 from safe_sysid.identify.linear_programs import Ending
@@ -101,13 +103,16 @@ class OnlineIdentifier:
         prior: ParameterEstimate,
         settings: IdentifierSettings,
         solves: SolvesFactory,
+        watch: ChangeWatch | None = None,
     ) -> None:
-        self._model = model
+        """Begin with the prior; `watch` is told of every sample, None: nobody looks for changes."""
+        self._model, self._watch = model, watch
         self._settings = settings
         self._prior = prior
         self._estimate = prior
         self._fault: IdentificationFault | None = None
         self._since = -1  # [ns] stamp after which samples are of the payload that there is
+        self._is_in_doubt = False  # whether rows may be of more than one body
         self.ignored = 0  # samples that came later and are of the payload before
         self._solves = solves(
             model,
@@ -164,6 +169,7 @@ class OnlineIdentifier:
     def step(self, measurement: JointMeasurement) -> ParameterEstimate:
         """Take a measurement; the best estimate so far, or the fault that ended it."""
         if self._fault is not None:
+            self._show(measurement)
             raise self._fault
         if measurement.stamp <= self._since:
             self.ignored += 1
@@ -180,11 +186,40 @@ class OnlineIdentifier:
             )
             if rows is not None:
                 self._closed.append(rows)
-            else:
+            elif not self._is_in_doubt:
                 self._do_one_thing()
+            if self._watch is not None:
+                self._watch.take(measurement, rows, self._first)
         except (StampError, SolverProcessError) as error:
             raise self._faulted(str(error)) from error
         return self._estimate
+
+    def _show(self, measurement: JointMeasurement) -> None:
+        """Show a sample to whom looks for changes, though no bounds follow from it any more."""
+        if self._watch is None or measurement.stamp <= self._since:
+            return
+        with suppress(MeasurementError):
+            self._watch.take(measurement, self._observer.add(measurement), self._first)
+
+    def doubt(self) -> None:
+        """Learn nothing until `change`, `trust` or `new_payload`: what is held may be another body.
+
+        Samples are kept meanwhile.
+        """
+        self._is_in_doubt = True
+
+    def trust(self) -> None:
+        """Go on: all samples are of the body that was held."""
+        self._is_in_doubt = False
+
+    @property
+    def has_noticed(self) -> bool:
+        """Whether what is held has changed, as far as torques tell; statistics."""
+        return self._watch is not None and self._watch.has_noticed
+
+    def noticed(self) -> NoticedChange | None:
+        """Return what was noticed so, judged by all samples since."""
+        return None if self._watch is None else self._watch.judged()
 
     def _do_one_thing(self) -> None:
         """Do one of the things that are due; each has a sample of its own, so none waits long."""
@@ -222,9 +257,11 @@ class OnlineIdentifier:
         """
         moved = (self._moving - self._first) * 1e-9
         until = None if self._fault is not None else moved - DOUBTED
-        self._fault = None
+        self._fault, self._is_in_doubt = None, False
         self._since = since
         self._estimate = self._prior
+        if self._watch is not None:
+            self._watch.new_payload(self._prior.end_effector_bounds, -np.inf)
         self._solves.new_payload(until)
         self._start_episode()
 
@@ -258,7 +295,9 @@ class OnlineIdentifier:
         self._closed.clear()
         origin = self._first
         self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
-        self._waiting, self._solution = False, None
+        self._waiting, self._solution, self._is_in_doubt = False, None, False
+        if self._watch is not None:
+            self._watch.new_payload(held.bounds, (before - origin) * 1e-9)
         last, place = self._prior, self._model.layout.end_effector
         theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()
         theta[place] = held.nominal
@@ -274,6 +313,8 @@ class OnlineIdentifier:
     def close(self) -> None:
         """End what runs in the background."""
         self._solves.close()
+        if self._watch is not None:
+            self._watch.close()
 
     def _add(self, rows: Observation) -> None:
         self._solves.add(rows)

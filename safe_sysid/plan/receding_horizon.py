@@ -117,6 +117,7 @@ class RecedingHorizonPlanner:
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
         self._is_withdrawn = False  # the successor
+        self._is_stale = False  # the plan in force: the arm may have jumped since it began
         self._searches = 0
         self._judged: ParameterEstimate | None = None
         self._result = PlanResult(None, None, SearchFinding(SearchOutcome.NOTHING_DUE), 0.0)
@@ -164,6 +165,32 @@ class RecedingHorizonPlanner:
         )
         return self._result
 
+    def would_stand(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate
+    ) -> SearchFinding:
+        """Return whether `rest` would find a plan for these bounds; what is in force stays."""
+        now, kept = self._clock.seconds(measurement.stamp + self._ahead), self._rest
+        finding, _ = self._standing(measurement, estimate, now)
+        self._rest = kept
+        return finding
+
+    def rest(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
+        """Stand still where the arm is, on a plan that is certified for what is known now.
+
+        What holds for any plan that begins anew has to be so: standing certified, and V of every
+        theta in its bounds at most V_M at the measured state. Where it is not the plan in force
+        stays, the finding says why, and nothing follows but another beginning. The next plan that
+        moves is looked for by the next `step`.
+        """
+        now = self._clock.seconds(measurement.stamp + self._ahead)
+        self._successor, self._is_stale = None, True
+        finding, plan = self._standing(measurement, estimate, now)
+        if plan is not None:
+            self._plan, self._is_stale, self._is_withdrawn = plan, False, True
+        self._next_horizon = -np.inf
+        self._result = PlanResult(self._plan, None, finding, now)
+        return self._result
+
     def step(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
         """Return the plan for the torque of a measurement, one object until it changes."""
         now = self._clock.seconds(measurement.stamp + self._ahead)
@@ -174,6 +201,8 @@ class RecedingHorizonPlanner:
 
     def _is_void(self, estimate: ParameterEstimate, now: float) -> bool:
         """Whether the arm rests on a plan that was certified for less than may be now."""
+        if self._is_stale:
+            return True
         if self._plan is None or now < self._plan.end_time or estimate is self._judged:
             return False
         self._judged = estimate
@@ -184,7 +213,8 @@ class RecedingHorizonPlanner:
     ) -> SearchFinding:
         """Switch to the successor, begin again from rest, or go on braking."""
         plan, successor, self._successor = self._plan, self._successor, None
-        if plan is None or (now >= plan.end_time and not _covers(plan, estimate)):
+        ended = plan is None or now >= plan.end_time
+        if plan is None or self._is_stale or (ended and not _covers(plan, estimate)):
             return self._begin(measurement, estimate, now)
         if successor is not None:
             refusal = self._refusal(successor, measurement, estimate, now)
@@ -205,25 +235,33 @@ class RecedingHorizonPlanner:
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
     ) -> SearchFinding:
         """Stand still where the arm is, and look for a first plan that moves."""
-        settings = self._settings
+        settings, begin = self._settings, time.monotonic()
         self._next_horizon = now + settings.switch
-        begin, self._rest = time.monotonic(), measurement.position
+        finding, plan = self._standing(measurement, estimate, now)
+        if plan is None:
+            return finding
+        self._plan, self._is_stale = plan, False
+        spent = (time.monotonic() - begin) / settings.pace
+        return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
+
+    def _standing(
+        self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
+    ) -> tuple[SearchFinding, Plan | None]:
+        """Return a plan that stands still where the arm is, or why none is certified."""
+        self._rest = measurement.position
         try:
             problem = self._problem_of(self._at_rest(measurement.position), estimate)
             problem = self._from(problem, now)
         except SafeSysidError as error:
-            return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error))
-        budget = self._budget(settings.budget)
-        finding = stand_still(problem, budget, settings.search)
+            return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error)), None
+        finding = stand_still(problem, self._budget(self._settings.budget), self._settings.search)
         if finding.certificate is None:
-            return finding
+            return finding, None
         plan = self._plan_of(finding.certificate, now)
         refusal = self._arm.refusal_to_begin(plan, now, measurement, estimate.bounds)
         if refusal:
-            return SearchFinding(SearchOutcome.UNUSABLE, trouble=refusal)
-        self._plan = plan
-        spent = (time.monotonic() - begin) / settings.pace
-        return self._find_successor(self._plan, estimate, now + spent, self._next_horizon)
+            return SearchFinding(SearchOutcome.UNSTEADY, trouble=refusal), None
+        return finding, plan
 
     def _refusal(
         self,

@@ -23,6 +23,7 @@ class SearchOutcome(Enum):
     OUT_OF_TIME = 'no plan within the time budget'
     CANCELLED = 'planning was cancelled'
     UNUSABLE = 'nothing can be planned'
+    UNSTEADY = 'the arm moves too much to begin'
     NOTHING_DUE = 'nothing is left to do'
     OUTDATED = 'the next plan was made for tighter bounds than are known now'
     MISSED = 'the time to switch to the next plan was missed'
@@ -37,6 +38,7 @@ FAILED = (
     SearchOutcome.NONE_CERTIFIED,
     SearchOutcome.OUT_OF_TIME,
     SearchOutcome.UNUSABLE,
+    SearchOutcome.UNSTEADY,
     SearchOutcome.OBSTRUCTED,
 )
 STANDING = 1e-3  # [rad] that a plan from rest may lead to in every joint and still stand still

@@ -38,6 +38,18 @@ class Explanation:
     kind: Kind
     score: float  # twice the log of the likelihood gained, less what its parameters cost
     change: tuple[float, ...]  # m, mc of a load; f [N] of a force; torque [N m] of a drive
+    joint: int = -1  # whose drive; -1: of none alone
+
+    def __str__(self) -> str:
+        size = float(np.linalg.norm(self.change))
+        said = {
+            Kind.PICKED: f' {self.change[0]:.2g} kg',
+            Kind.DROPPED: f' {-self.change[0]:.2g} kg',
+            Kind.SLIPPED: f', its moment by {size:.2g} kg m',
+            Kind.TOUCHED: f' with {size:.2g} N',
+            Kind.DRIVE: f' {self.joint + 1} alone, by {size:.2g} N m',
+        }
+        return self.kind.value + said[self.kind]
 
 
 def gain(D: Array, S: Array, e: Array) -> tuple[float, Array]:
@@ -72,8 +84,9 @@ def explanations(windows: Windows, S: Array, e: Array) -> tuple[Explanation, ...
     joints = np.unique(rows.joint)
     length = rows.end - rows.start
     drives = [gain(np.where(rows.joint == j, length, 0.0)[:, None], S, e) for j in joints]
-    best, torque = max(drives, key=lambda each: each[0])
+    worst = max(range(len(joints)), key=lambda i: drives[i][0])
+    best, torque = drives[worst]
     score = best - cost - 2.0 * float(np.log(len(joints)))
-    found.append(Explanation(Kind.DRIVE, score, tuple(torque)))
+    found.append(Explanation(Kind.DRIVE, score, tuple(torque), int(joints[worst])))
     ranked = sorted(found, key=lambda each: -each.score)
     return tuple(each for each in ranked if each.score > ranked[0].score - TOLD_APART)

@@ -11,13 +11,16 @@ That rate is statistics and no guarantee. It holds if
   - torque that no model has is not larger than `unmodelled_torque`, nor lasts longer than
     `correlation_time`, in deviation and in the mean,
   - theta_r and the gains move by no more than `drift`.
+A joint that stands, or nearly so, may have any dry friction up to its bound, for as long as it
+does. So a row says by how much (`dry`), that is one unknown for all windows of the joint, and
+such rows teach nothing.
 `certain_change.py` has a test without false alarms, which sees less.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -47,6 +50,9 @@ from safe_sysid.sets.interval import Interval
 LAGS = (1, 2, 3, 5, 8, 12, 20)  # windows back that the test looks at
 MOST = max(LAGS)
 LOAD = 4  # degrees of freedom of a change of mass and mass times centre
+MOST_SINCE = 60  # windows since a change that are judged
+SURELY = 1e-6  # probability of noise that leaves more than a load explains
+ROUNDING = 1e-9  # [s]
 LEAST_WEIGHT = 0.001  # of a moment of the event that is left out of its interval
 
 
@@ -71,9 +77,10 @@ class Change:
     statistic: float
     threshold: float
     explanations: tuple[Explanation, ...]  # that explain it about equally well, the best first
+    is_explained: bool = True  # whether a load that stays explains all windows since, to noise
 
     def __str__(self) -> str:
-        kinds = ' or '.join(each.kind.value for each in self.explanations)
+        kinds = ' or '.join(str(each) for each in self.explanations)
         return (
             f'{kinds}, between {self.after:.2f} s and {self.before:.2f} s, noticed at '
             f'{self.noticed:.2f} s ({self.statistic:.0f} where {self.threshold:.0f} is an alarm)'
@@ -86,6 +93,7 @@ class _Window:
     pushes: Array
     H: Array
     believed: SharedPosterior  # before it
+    dry: Array  # (m,) [N m s] bounds on friction of unknown sign
 
 
 class ChangeTest:
@@ -101,6 +109,7 @@ class ChangeTest:
         self._belief = SharedPosterior.before(prior.end_effector_bounds, rest, gains)
         self._windows: deque[_Window] = deque(maxlen=MOST)
         self._change: Change | None = None
+        self._since: list[_Window] = []  # windows since the change, if there is one
         self.statistic = 0.0  # of the last window; above `threshold` it is a change
 
     @property
@@ -108,37 +117,69 @@ class ChangeTest:
         """What is believed now; after a change, what was believed before it."""
         return self._belief
 
+    @property
+    def change(self) -> Change | None:
+        """What was noticed, as it was judged then; None: nothing."""
+        return self._change
+
     def threshold(self, window: float) -> float:
         """Statistic above which windows of some seconds raise the alarm."""
         tests = 3600.0 / window * len(LAGS)  # in an hour
         return float(chi2.isf(self._settings.false_alarms / tests, LOAD))
 
-    def add(self, rows: Observation, position: Array) -> Change | None:
+    def add(
+        self, rows: Observation, position: Array, dry: Array | None = None
+    ) -> Change | None:
         """Take the rows of a window and the pose in its middle; the change, if there is one.
 
-        After a change it is given again and nothing is learnt, until `new_payload`.
+        `dry` (m,) [N m s] bounds friction in the rows that may have either sign; none where it
+        is not given. After a change it is given again and nothing is learnt, until `new_payload`.
         """
-        if self._change is not None:
-            return self._change
         length = float(rows.end[0] - rows.start[0])
-        believed = self._belief.drifted(self._settings.drift * np.sqrt(length))
+        drifted = self._settings.drift * np.sqrt(length)
+        believed = self._belief if self._change else self._belief.drifted(drifted)
         jacobian = tip_jacobian(self._model, position)[:3]
         pushes = -length * jacobian.T[rows.joint]
-        self._windows.append(_Window(rows, pushes, believed.row_matrix(rows), believed))
+        loose = np.zeros(len(rows)) if dry is None else dry
+        window = _Window(rows, pushes, believed.row_matrix(rows), believed, loose)
+        if self._change is not None:
+            self._since = [*self._since, window][:MOST_SINCE]
+            return self._change
+        self._windows.append(window)
         self._change = self._noticed(length)
         if self._change is None:
-            lasting = lasting_variance(
-                length, self._settings.unmodelled_torque, self._settings.correlation_time
-            )
-            noise = np.diag(sensor_variance(rows, self._samples) + lasting)
-            self._belief = believed.updated(self._windows[-1].H, rows.b, noise)
+            self._learn(window, length)
         return self._change
+
+    def _learn(self, window: _Window, length: float) -> None:
+        """Take a window into the belief, but for rows of joints that hardly move."""
+        taught, rows = window.dry == 0.0, window.rows
+        lasting = lasting_variance(
+            length, self._settings.unmodelled_torque, self._settings.correlation_time
+        )
+        noise = np.diag((sensor_variance(rows, self._samples) + lasting)[taught])
+        self._belief = window.believed.updated(window.H[taught], rows.b[taught], noise)
+
+    def judged(self) -> Change | None:
+        """Return the change again, judged by all windows since it happened."""
+        change = self._change
+        if change is None:
+            return None
+        later = [each for each in self._since if each.rows.start[0] >= change.before - ROUNDING]
+        if not later:
+            return change
+        since, S, e = self._residual_of(later, self._belief)
+        explained, _ = gain(load_columns(since.rows), S, e)
+        left = float(e @ np.linalg.solve(S, e)) - explained
+        most = float(chi2.isf(SURELY, max(len(e) - LOAD, 1)))
+        found = replace(change, explanations=explanations(since, S, e), is_explained=left <= most)
+        return found
 
     def new_payload(self, body: Interval) -> None:
         """Another body is in hand, within these bounds; the arm is the one that is known."""
         self._belief = self._belief.with_body(body)
         self._windows.clear()
-        self._change = None
+        self._change, self._since = None, []
 
     def _noticed(self, length: float) -> Change | None:
         """Return the change that rows of the last windows tell of, if they do."""
@@ -153,6 +194,7 @@ class ChangeTest:
         after, before = self._located(every)
         since, S, e = self._residual(best)
         self._belief = self._windows[-best].believed
+        self._since = list(self._windows)[-best:]
         return Change(
             float(self._windows[-1].rows.end[0]),
             after,
@@ -169,16 +211,23 @@ class ChangeTest:
     def _residual(self, lag: int) -> tuple[Windows, Array, Array]:
         """Rows of the last windows, what belief of then says of them wrongly, its covariance."""
         windows = list(self._windows)[-lag:]
+        return self._residual_of(windows, windows[0].believed)
+
+    def _residual_of(
+        self, windows: list[_Window], belief: SharedPosterior
+    ) -> tuple[Windows, Array, Array]:
+        """Return the same of some windows, by some belief."""
         rows = stacked([each.rows for each in windows])
         H = np.concatenate([each.H for each in windows])
-        belief = windows[0].believed
         spans = [(float(each.rows.start[0]), float(each.rows.end[0])) for each in windows]
         shared = impulse_covariance(
             spans, self._settings.unmodelled_torque, self._settings.correlation_time
         )
-        number = np.repeat(np.arange(lag), [len(each.rows) for each in windows])
+        number = np.repeat(np.arange(len(windows)), [len(each.rows) for each in windows])
         same = rows.joint[:, None] == rows.joint[None, :]
-        S = H @ belief.covariance @ H.T + np.where(same, shared[np.ix_(number, number)], 0.0)
+        dry = np.concatenate([each.dry for each in windows])
+        noise = shared[np.ix_(number, number)] + np.outer(dry, dry)
+        S = H @ belief.covariance @ H.T + np.where(same, noise, 0.0)
         S[np.diag_indices(len(S))] += sensor_variance(rows, self._samples)
         pushes = np.concatenate([each.pushes for each in windows])
         return Windows(rows, pushes), S, rows.b - H @ belief.mean
