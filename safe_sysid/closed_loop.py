@@ -90,12 +90,12 @@ def run(
             estimate = identifier.step(measurement)
             result = planner.step(measurement, estimate)
             torque = controller.step(measurement, result.in_force, estimate)
-            followed = _followed(planner.clock.seconds(measurement.stamp), result, followed)
+            followed = followed_at(planner.clock.seconds(measurement.stamp), result, followed)
             refuse_broken_promise(measurement, followed, planner.clock)
         except SafeSysidError as cause:
             if last is not None:
                 braking = Braking(planner.clock, controller)
-                last = _brake(robot, braking, replace(last, fault=str(cause)), watch)
+                last = brake(robot, braking, replace(last, fault=str(cause)), watch)
             raise LoopFault(cause, last) from cause
         robot.apply(torque)
         last = LoopSample(measurement, estimate, result, torque)
@@ -103,8 +103,8 @@ def run(
     return last
 
 
-def _followed(now: float, result: PlanResult, before: Plan | None) -> Plan:
-    """Plan in force at a sample; that of its torque may begin a little later."""
+def followed_at(now: float, result: PlanResult, before: Plan | None) -> Plan:
+    """Return the plan in force at a sample; that of its torque may begin a little later."""
     plan = result.in_force
     return plan if before is None or now >= plan.start_time else before
 
@@ -129,7 +129,7 @@ def _whereabouts(last: LoopSample | None) -> str:
     return f'{braked}, but still moves with {speed:.3g} rad/s: engage its brakes'
 
 
-def _brake(
+def brake(
     robot: Robot, braking: Braking, last: LoopSample, watch: Callable[[LoopSample], None]
 ) -> LoopSample:
     """Follow the plan in force to its end, by what the plan needs when measurements are bad."""

@@ -105,7 +105,7 @@ class OnlineIdentifier:
         solves: SolvesFactory,
         watch: ChangeWatch | None = None,
     ) -> None:
-        """Begin with the prior; `watch` is told of every sample, None: nobody looks for changes."""
+        """Begin with the prior; `watch` takes every sample, None: nobody looks for changes."""
         self._model, self._watch = model, watch
         self._settings = settings
         self._prior = prior
@@ -113,6 +113,7 @@ class OnlineIdentifier:
         self._fault: IdentificationFault | None = None
         self._since = -1  # [ns] stamp after which samples are of the payload that there is
         self._is_in_doubt = False  # whether rows may be of more than one body
+        self._before: ParameterEstimate | None = None  # while a change is announced
         self.ignored = 0  # samples that came later and are of the payload before
         self._solves = solves(
             model,
@@ -144,6 +145,12 @@ class OnlineIdentifier:
         return DoubtedReadings(
             errors.position, errors.velocity, float(armature), model.limits.acceleration
         )
+
+    @property
+    def longest_window(self) -> int:
+        """Time that the samples of a window may take [ns]."""
+        observation = self._settings.observation
+        return round(observation.window * observation.longest_step * 1e9)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -186,7 +193,7 @@ class OnlineIdentifier:
             )
             if rows is not None:
                 self._closed.append(rows)
-            elif not self._is_in_doubt:
+            else:
                 self._do_one_thing()
             if self._watch is not None:
                 self._watch.take(measurement, rows, self._first)
@@ -202,15 +209,33 @@ class OnlineIdentifier:
             self._watch.take(measurement, self._observer.add(measurement), self._first)
 
     def doubt(self) -> None:
-        """Learn nothing until `change`, `trust` or `new_payload`: what is held may be another body.
+        """Learn nothing until `change`, `trust` or `new_payload`: rows may be of two bodies.
 
         Samples are kept meanwhile.
         """
         self._is_in_doubt = True
 
+    def announce(self, held: HeldNext) -> ParameterEstimate:
+        """Return bounds for both what is held and what may be held next, given from now on.
+
+        Nothing is learnt from now on, until `change`, or `trust` where nothing changed.
+        """
+        self._refuse_beyond_prior(held)
+        self.doubt()
+        self._before, last = self._estimate, self._estimate
+        place, bounds = last.layout.end_effector, last.bounds
+        theta, lower, upper = last.theta.copy(), bounds.lower.copy(), bounds.upper.copy()
+        theta[place] = 0.5 * (last.end_effector + held.nominal)  # a body, if both are
+        both = last.end_effector_bounds.hull(held.bounds)
+        lower[place], upper[place] = both.lower, both.upper
+        self._estimate = ParameterEstimate(last.layout, theta, Interval(lower, upper))
+        return self._estimate
+
     def trust(self) -> None:
-        """Go on: all samples are of the body that was held."""
+        """Go on as before: all samples are of the body that was held."""
         self._is_in_doubt = False
+        if self._before is not None:
+            self._estimate, self._before = self._before, None
 
     @property
     def has_noticed(self) -> bool:
@@ -225,6 +250,8 @@ class OnlineIdentifier:
         """Do one of the things that are due; each has a sample of its own, so none waits long."""
         if self._closed:
             self._add(self._closed.popleft())
+        elif self._is_in_doubt:
+            return
         elif self._solution is not None:
             self._learn(self._solution)
         elif self._waiting:
@@ -257,7 +284,7 @@ class OnlineIdentifier:
         """
         moved = (self._moving - self._first) * 1e-9
         until = None if self._fault is not None else moved - DOUBTED
-        self._fault, self._is_in_doubt = None, False
+        self._fault, self._is_in_doubt, self._before = None, False, None
         self._since = since
         self._estimate = self._prior
         if self._watch is not None:
@@ -278,6 +305,26 @@ class OnlineIdentifier:
                 f'the change is said to be after {after} ns and before {before} ns; the first has '
                 'to be at most the second'
             )
+        self._refuse_beyond_prior(held)
+        if self._fault is not None:
+            self.new_payload(before)
+            return
+        for part in self._closed:
+            self._add(part)
+        self._closed.clear()
+        origin = self._first
+        self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
+        self._waiting, self._solution = False, None
+        self._is_in_doubt, self._before = False, None
+        if self._watch is not None:
+            self._watch.new_payload(held.bounds, (before - origin) * 1e-9)
+        last, place = self._prior, self._model.layout.end_effector
+        theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()
+        theta[place] = held.nominal
+        lower[place], upper[place] = held.bounds.lower, held.bounds.upper
+        self._estimate = ParameterEstimate(last.layout, theta, Interval(lower, upper))
+
+    def _refuse_beyond_prior(self, held: HeldNext) -> None:
         if not self._prior.end_effector_bounds.contains(held.bounds):
             i = int(np.argmin(self._within_prior(held)))
             raise ConfigError(
@@ -287,22 +334,6 @@ class OnlineIdentifier:
                 f'{self._prior.end_effector_bounds.upper[i]:.6g}; errors of rows are known for '
                 'bodies within the prior'
             )
-        if self._fault is not None:
-            self.new_payload(before)
-            return
-        for part in self._closed:
-            self._add(part)
-        self._closed.clear()
-        origin = self._first
-        self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
-        self._waiting, self._solution, self._is_in_doubt = False, None, False
-        if self._watch is not None:
-            self._watch.new_payload(held.bounds, (before - origin) * 1e-9)
-        last, place = self._prior, self._model.layout.end_effector
-        theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()
-        theta[place] = held.nominal
-        lower[place], upper[place] = held.bounds.lower, held.bounds.upper
-        self._estimate = ParameterEstimate(last.layout, theta, Interval(lower, upper))
 
     def _within_prior(self, held: HeldNext) -> AnyArray:
         """Say of each entry of theta_e whether the prior contains what may be held next."""

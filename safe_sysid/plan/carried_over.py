@@ -35,6 +35,7 @@ from safe_sysid.trajectory.plan import Plan
 
 ROUNDING = 1e-6  # of a share that floats may be off
 
+
 def widened(plan: Plan, bounds: Interval) -> Plan:
     """Return the same motion, to be followed for these bounds too; nothing is promised of it."""
     known = bounds if plan.theta_bounds is None else plan.theta_bounds.hull(bounds)

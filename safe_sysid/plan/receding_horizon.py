@@ -41,6 +41,7 @@ from safe_sysid.plan.search.traverse import find_traverse
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
+from safe_sysid.track.gains import Gains
 from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
@@ -132,6 +133,11 @@ class RecedingHorizonPlanner:
     def clock(self) -> Clock:
         """What plans count on."""
         return self._clock
+
+    @property
+    def gains(self) -> Gains:
+        """Gains that plans are certified for."""
+        return self._problem.gains
 
     def warm_up(self, position: Array, estimate: ParameterEstimate) -> None:
         """Search from rest and forget what is found, until searches end within their budget.

@@ -32,6 +32,11 @@ class BrakingLaw(Controller, Protocol):
         """Time from a sample until its torque does not act any more, for which it is made [s]."""
         ...
 
+    @property
+    def most_energy(self) -> float:
+        """Upper bound of V in the last step [J], for all theta that count."""
+        ...
+
     def note(
         self, measurement: JointMeasurement, plan: Plan | None, estimate: ParameterEstimate
     ) -> None:

@@ -118,6 +118,11 @@ class RobustPassivityController:
         return float(self._work.energy[0])
 
     @property
+    def most_energy(self) -> float:
+        """Upper bound of V in the last step [J], for all theta that count."""
+        return float(self._work.energy[1])
+
+    @property
     def last(self) -> LawState:
         """What the law saw and added in the last step."""
         state, result, energy = self._work.state, self._work.result, self._work.energy

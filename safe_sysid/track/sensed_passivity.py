@@ -204,6 +204,11 @@ class SensedPassivityController:
         return float(self._work.energy[0])
 
     @property
+    def most_energy(self) -> float:
+        """Upper bound of V in the last step [J], for all theta that count."""
+        return float(self._work.energy[1])
+
+    @property
     def robust(self) -> Array:
         """v of the last step, (n,) [N m]."""
         robust: Array = self._work.result[ROBUST].copy()

@@ -89,6 +89,11 @@ class Watched:
         """As the controller [s]."""
         return self._controller.ahead
 
+    @property
+    def most_energy(self) -> float:
+        """As the controller [J]."""
+        return self._controller.most_energy
+
     def note(
         self, measurement: JointMeasurement, plan: Plan | None, estimate: ParameterEstimate
     ) -> None:

@@ -127,9 +127,7 @@ class ChangeTest:
         tests = 3600.0 / window * len(LAGS)  # in an hour
         return float(chi2.isf(self._settings.false_alarms / tests, LOAD))
 
-    def add(
-        self, rows: Observation, position: Array, dry: Array | None = None
-    ) -> Change | None:
+    def add(self, rows: Observation, position: Array, dry: Array | None = None) -> Change | None:
         """Take the rows of a window and the pose in its middle; the change, if there is one.
 
         `dry` (m,) [N m s] bounds friction in the rows that may have either sign; none where it
@@ -172,8 +170,8 @@ class ChangeTest:
         explained, _ = gain(load_columns(since.rows), S, e)
         left = float(e @ np.linalg.solve(S, e)) - explained
         most = float(chi2.isf(SURELY, max(len(e) - LOAD, 1)))
-        found = replace(change, explanations=explanations(since, S, e), is_explained=left <= most)
-        return found
+        kinds = explanations(since, S, e)
+        return replace(change, explanations=kinds, is_explained=left <= most)
 
     def new_payload(self, body: Interval) -> None:
         """Another body is in hand, within these bounds; the arm is the one that is known."""
