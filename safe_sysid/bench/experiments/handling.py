@@ -1,0 +1,191 @@
+"""Simulated arms that pick things up and let go of them: the whole loop in one process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.changing_loop import ChangingLoop
+from safe_sysid.closed_loop import LoopSample
+from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.identify.change.change_test import ChangeSettings
+from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce
+from safe_sysid.identify.change.held_next import (
+    GraspError,
+    HeldNext,
+    from_library,
+    holding_any,
+    within,
+)
+from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
+from safe_sysid.identify.payload_estimator import SolveSettings
+from safe_sysid.identify.solves import SolvesAtOnce
+from safe_sysid.loop_settings import LoopSettings
+from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.contact import ContactGauge
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
+from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
+from safe_sysid.plan.search.best_plan import SearchSettings
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
+from safe_sysid.share import share_directory
+from safe_sysid.simulate.sensors import SensorSettings
+from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
+from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.trajectory.bezier import Bezier
+
+# [kg] of the things that an arm may find, all of them shaped as a dumbbell
+MASSES = {
+    'two_link': (0.2, 0.4),
+    'kinova_gen3': (1.8, 3.6),
+    'fr3': (0.5, 1.5),
+    'lbr_med7': (0.5, 1.5),
+}
+RATIO = 0.02  # [1] error of measured torques
+INSIDE = 0.999  # share of its bounds within which theta_r of a simulated arm is
+PERIOD = 0.002  # [s]
+WINDOW = 25  # samples
+SEARCH = SearchSettings(candidates=16, rounds=0, nearby=1, intervals=32, slow=0.02)
+
+
+def thing(mass: float) -> Payload:
+    """Return a dumbbell of this mass."""
+    dumbbell = read_payload('dumbbell_4lb')
+    return replace(dumbbell, mass=mass, inertia=dumbbell.inertia * (mass / dumbbell.mass))
+
+
+@dataclass(eq=False)
+class HandlingArm:
+    """An arm whose hand is empty at first, its loop, and what went wrong so far."""
+
+    robot: SimulatedArm
+    loop: ChangingLoop
+    model: RobotModel  # as the loop knows it
+    held: HeldNext
+    gauge: ContactGauge
+    broken: list[str] = field(default_factory=list)  # promises, and when
+
+    def run(self, seconds: float) -> None:
+        """Go on, and look whether the arm keeps its limits and touches nothing."""
+        self.loop.run(round(seconds / PERIOD), self.look)
+
+    def look(self, sample: LoopSample) -> None:
+        """Compare a period with what holds whatever is held."""
+        truth, limits = self.robot.truth, self.model.limits
+        when = f'at {truth.stamp * 1e-9:.3f} s'
+        if np.any(np.abs(truth.velocity) > limits.velocity):
+            self.broken.append(f'velocity {when}')
+        if np.any((truth.position < limits.position_lower)):
+            self.broken.append(f'position {when}')
+        if np.any((truth.position > limits.position_upper)):
+            self.broken.append(f'position {when}')
+        if not sample.fault and np.any(np.abs(sample.torque) > limits.torque):
+            self.broken.append(f'torque {when}')
+        if sample.measurement.stamp // 1_000_000 % 20 == 0 and (
+            self.gauge.clearance(truth.position).distance <= 0.0
+        ):
+            self.broken.append(f'contact {when}')
+
+    @property
+    def stamp(self) -> int:
+        """Time now [ns]."""
+        return self.robot.truth.stamp
+
+    @property
+    def moves(self) -> bool:
+        """Whether the arm moves so that somebody would see it."""
+        return bool(np.abs(self.robot.truth.velocity).max() > 0.1)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the bounds given out contain what the arm is and holds."""
+        last = self.loop.last
+        return last is not None and last.estimate.bounds.contains(self.robot.model.theta)
+
+    def pick(self, payload: Payload) -> None:
+        """Take something into the empty hand."""
+        self.robot.attach(payload)
+
+    def slip(self, way: Array) -> None:
+        """Let what is held move in the hand [m], along the axes of the last joint."""
+        model, place = self.robot.model, self.robot.model.layout.end_effector
+        empty = self._empty.theta[place]
+        mass, com, inertia = mass_com_inertia(model.theta[place] - empty)
+        theta = model.theta.copy()
+        theta[place] = empty + from_mass_com_inertia(mass, com + way, inertia)
+        self.robot.become(model.with_parameters(theta))
+
+    def drop(self) -> None:
+        """Let go of what is held."""
+        self.robot.detach()
+
+    def push(self, torque: Array) -> None:
+        """Press against the joints with a constant torque (n,) [N m], until `release`."""
+        theta = self.robot.model.theta.copy()
+        theta[self.robot.model.layout.joint_entries('beta')] += torque
+        self.robot.become(self.robot.model.with_parameters(theta))
+
+    def __post_init__(self) -> None:
+        self._empty = self.robot.model
+
+
+def handling_arm(
+    name: str, seed: int, changes: ChangeSettings | None = None, exciting: int = 2
+) -> HandlingArm:
+    """Return an arm of config/loop with an empty hand, links within their bounds at random.
+
+    The planner gets the time it asks for, so that results do not depend on the machine.
+    """
+    blocks = read_yaml(share_directory() / 'config' / 'loop' / f'{name}.yaml')
+    shared = {**blocks['/**']['ros__parameters'], 'payload': ''}
+    planner = blocks['/**/planner']['ros__parameters']
+    start = np.array(blocks['/**/builtin_sim_bridge']['ros__parameters']['start'])
+    arm = from_mapping(LoopSettings, shared, name).arm()
+    library = [thing(mass) for mass in MASSES[name]]
+    model = holding_any(arm.model, library, GraspError())
+    own = from_mapping(LoopSettings, shared, name).prior.known(arm.model).bounds(arm.model)
+    held = within(
+        from_library(model, library, GraspError(), own[model.layout.end_effector]), arm.prior
+    )
+    rng, clock = np.random.default_rng(seed), Clock(0)
+    theta, rest = arm.model.theta.copy(), model.layout.rest
+    away = rng.uniform(-INSIDE, INSIDE, len(rest)) * arm.prior.bounds.radius[rest]
+    theta[rest] = arm.prior.bounds.center[rest] + away
+    sensors = SensorSettings(torque_ratio=(RATIO,))
+    truth = arm.model.with_parameters(theta)
+    robot = SimulatedArm(truth, start, rng, ArmSettings(PERIOD, sensors))
+    observed = ObservationSettings(
+        WINDOW,
+        torque_ratio=(1.01 * RATIO / (1.0 - RATIO),),
+        longest_step=1.5 * PERIOD,
+        torque_signal='held_until',
+        position_error=(0.0,),
+        velocity_error=(0.0,),
+    )
+    prior = arm.prior
+    still = np.zeros(model.n)
+    seconds = planner['planner']
+    horizon = Horizon(Bezier(start, still, still, seconds['duration']), still, still)
+    problem = Problem(model, prior, horizon, arm.gains, NO_OBSTACLES)
+    mission = Mission(
+        model,
+        np.array(planner['goal']),
+        MissionSettings(exciting=exciting, route_seconds=600.0),
+    )
+    times = PlannerSettings(
+        seconds['duration'], seconds['switch'], seconds['budget'], 1e4, search=SEARCH
+    )
+    receding = RecedingHorizonPlanner(problem, mission, clock, times)
+    watch = ChangeWatch(model, prior, observed, changes or ChangeSettings(), LooksAtOnce)
+    settings = IdentifierSettings(observed, SolveSettings(seconds=100.0))
+    identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce, watch)
+    controller = RobustPassivityController(model, arm.gains, clock)
+    loop = ChangingLoop(robot, identifier, receding, controller, held)
+    return HandlingArm(robot, loop, model, held, ContactGauge(model))
