@@ -377,6 +377,8 @@ class OnlineIdentifier:
             self._estimate = ParameterEstimate(last.layout, theta, Interval(lower, upper))
 
     def _faulted(self, cause: str) -> IdentificationFault:
+        if self._watch is not None:
+            self._watch.suspect()
         self._estimate = self._prior
         self._fault = IdentificationFault(cause, self._prior)
         return self._fault

@@ -46,12 +46,12 @@ MASSES = {
     'two_link': (0.2, 0.4),
     'kinova_gen3': (1.8, 3.6),
     'fr3': (0.5, 1.5),
-    'lbr_med7': (0.5, 1.5),
 }
 RATIO = 0.02  # [1] error of measured torques
 INSIDE = 0.999  # share of its bounds within which theta_r of a simulated arm is
 PERIOD = 0.002  # [s]
 WINDOW = 25  # samples
+EXPECTED = ChangeSettings(unmodelled_torque=0.05)  # these arms have nothing that no model has
 SEARCH = SearchSettings(candidates=16, rounds=0, nearby=1, intervals=32, slow=0.02)
 
 
@@ -183,7 +183,7 @@ def handling_arm(
         seconds['duration'], seconds['switch'], seconds['budget'], 1e4, search=SEARCH
     )
     receding = RecedingHorizonPlanner(problem, mission, clock, times)
-    watch = ChangeWatch(model, prior, observed, changes or ChangeSettings(), LooksAtOnce)
+    watch = ChangeWatch(model, prior, observed, changes or EXPECTED, LooksAtOnce)
     settings = IdentifierSettings(observed, SolveSettings(seconds=100.0))
     identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce, watch)
     controller = RobustPassivityController(model, arm.gains, clock)

@@ -70,13 +70,25 @@ def load_columns(rows: Observation) -> Array:
     return rows.Y_e[:, :4]
 
 
+def _load(rows: Observation, S: Array, e: Array, cost: float) -> Explanation:
+    """Return the load that explains rows best: mass and its centre, or mass alone.
+
+    Below a hand that points down a mass is a force at the tip that happens to be vertical: with
+    one parameter it costs less than any force.
+    """
+    scored, load = gain(load_columns(rows), S, e)
+    alone, mass = gain(rows.Y_e[:, :1], S, e)
+    scored, alone = scored - 4 * cost, alone - cost
+    change = tuple(load) if scored > alone else (float(mass[0]), 0.0, 0.0, 0.0)
+    kind = Kind.PICKED if change[0] > 0.0 else Kind.DROPPED
+    return Explanation(kind, max(scored, alone), change)
+
+
 def explanations(windows: Windows, S: Array, e: Array) -> tuple[Explanation, ...]:
     """Kinds that explain the residuals e about equally well, the best first."""
     rows, cost = windows.rows, float(np.log(len(e)))
     found = []
-    scored, load = gain(load_columns(rows), S, e)
-    kind = Kind.PICKED if load[0] > 0.0 else Kind.DROPPED
-    found.append(Explanation(kind, scored - 4 * cost, tuple(load)))
+    found.append(_load(rows, S, e, cost))
     scored, slip = gain(rows.Y_e[:, 1:4], S, e)
     found.append(Explanation(Kind.SLIPPED, scored - 3 * cost, (0.0, *slip)))
     scored, force = gain(windows.pushes, S, e)

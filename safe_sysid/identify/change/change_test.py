@@ -51,6 +51,7 @@ LAGS = (1, 2, 3, 5, 8, 12, 20)  # windows back that the test looks at
 MOST = max(LAGS)
 LOAD = 4  # degrees of freedom of a change of mass and mass times centre
 MOST_SINCE = 60  # windows since a change that are judged
+SUSPECTED = 1e-4  # probability of a statistic that tells when and what, where a change is proven
 SURELY = 1e-6  # probability of noise that leaves more than a load explains
 ROUNDING = 1e-9  # [s]
 LEAST_WEIGHT = 0.001  # of a moment of the event that is left out of its interval
@@ -110,6 +111,7 @@ class ChangeTest:
         self._windows: deque[_Window] = deque(maxlen=MOST)
         self._change: Change | None = None
         self._since: list[_Window] = []  # windows since the change, if there is one
+        self._is_certain = False  # that something has changed
         self.statistic = 0.0  # of the last window; above `threshold` it is a change
 
     @property
@@ -122,8 +124,14 @@ class ChangeTest:
         """What was noticed, as it was judged then; None: nothing."""
         return self._change
 
+    def suspect(self) -> None:
+        """Take it as proven that something has changed: less is enough to tell when and what."""
+        self._is_certain = True
+
     def threshold(self, window: float) -> float:
         """Statistic above which windows of some seconds raise the alarm."""
+        if self._is_certain:
+            return float(chi2.isf(SUSPECTED, LOAD))
         tests = 3600.0 / window * len(LAGS)  # in an hour
         return float(chi2.isf(self._settings.false_alarms / tests, LOAD))
 
@@ -177,7 +185,7 @@ class ChangeTest:
         """Another body is in hand, within these bounds; the arm is the one that is known."""
         self._belief = self._belief.with_body(body)
         self._windows.clear()
-        self._change, self._since = None, []
+        self._change, self._since, self._is_certain = None, [], False
 
     def _noticed(self, length: float) -> Change | None:
         """Return the change that rows of the last windows tell of, if they do."""

@@ -78,6 +78,9 @@ class Looks(Protocol):
     def judged(self) -> Change | None:
         """Return the change, judged by all windows since, as far as they were looked at."""
 
+    def suspect(self) -> None:
+        """Take it as proven that something has changed."""
+
     def new_payload(self, body: Interval) -> None:
         """Another body is in hand."""
 
@@ -107,6 +110,10 @@ class LooksAtOnce:
     def judged(self) -> Change | None:
         """Return the change, judged by all windows since."""
         return self._test.judged()
+
+    def suspect(self) -> None:
+        """Take it as proven that something has changed."""
+        self._test.suspect()
 
     def new_payload(self, body: Interval) -> None:
         """Another body is in hand."""
@@ -158,6 +165,10 @@ class LooksInBackground:
         """Return the same, which is judged anew with every window."""
         return self.poll()
 
+    def suspect(self) -> None:
+        """Take it as proven that something has changed."""
+        self._send(('suspect', self._episode))
+
     def new_payload(self, body: Interval) -> None:
         """Another body is in hand."""
         self._episode, self._found = self._episode + 1, None
@@ -195,6 +206,8 @@ def serve(connection: socket.socket) -> None:
         elif kind == 'new_payload':
             episode, body = content
             test.new_payload(body)
+        elif kind == 'suspect':
+            test.suspect()
         elif kind == episode:
             rows, position, dry = content
             test.add(unpacked(rows), position, dry)
@@ -244,6 +257,10 @@ class ChangeWatch:
     def has_noticed(self) -> bool:
         """Whether what is held has changed, as far as torques tell."""
         return self._looks.poll() is not None
+
+    def suspect(self) -> None:
+        """Take it as proven that something has changed: less is enough to tell when and what."""
+        self._looks.suspect()
 
     def judged(self) -> NoticedChange | None:
         """Return what was noticed, judged by all samples since; None: nothing."""
