@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,8 +20,9 @@ from safe_sysid.config import (
 )
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
+from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.payload import read_payload
+from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.promised_friction import PromisedFriction, friction_of_loop
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
@@ -123,6 +124,9 @@ class LoopSettings(Settings):
     period: Period = 0.001  # [s] between two samples
     gains: GainSettings = field(default_factory=GainSettings)
     payload: str = ''  # what the arm may hold, for its shape: of config/payloads, or a YAML file
+    library: tuple[str, ...] = ()  # payloads that may be held after a change, or none of them;
+    # their shapes count too; empty: anything that the prior allows for
+    grasp: GraspError = field(default_factory=GraspError)  # how far from their place in the files
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
     promise: Promised = 'guaranteed'  # intervals of calibrate for friction without a width
@@ -138,13 +142,23 @@ class LoopSettings(Settings):
         Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
         """
         promised = self._promised()
-        model = self._described(promised)
+        model = holding_any(self._described(promised), self.payloads(), self.grasp)
         known = model, self.prior.estimate(model), self.gains.gains(model)
         more = () if promised is None else (promised.sentence,)
         if self.sampling == 'ideal':
             return LoopArm(*known, None, (*model.actuation.sentences, IDEAL, *more))
         seen = described_sampling(model, self.period)
         return LoopArm(*known, seen.sampling, (*seen.sentences, *more))
+
+    def payloads(self) -> list[Payload]:
+        """Return what may be held after a change, if that is known."""
+        return [read_payload(name) for name in self.library]
+
+    def with_empty_hand(self) -> tuple[RobotModel, Interval]:
+        """Return the arm without a payload, and bounds on theta_e of its hand."""
+        empty = replace(self, payload='').described()
+        bounds = self.prior.known(empty).bounds(empty)
+        return empty, bounds[empty.layout.end_effector]
 
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""

@@ -28,7 +28,12 @@ LIFECYCLE = (
 )
 REQUESTS = ('goal', 'goal_pose', 'path')
 ACTIONS = ('identify', 'go_to', 'follow', 'follow_joint_trajectory')
-TRIGGERS = ('start', 'stop', 'brake', 'new_payload', 'reset_fault', 'end')
+TRIGGERS = (
+    *('start', 'stop', 'brake', 'new_payload', 'announce_change', 'payload_changed'),
+    *('reset_fault', 'end'),
+)
+HAND = ('grasp', 'release')  # of a simulated arm
+EVENTS = ('payload_event',)  # of a gripper
 SCENE = (
     *('obstacles', 'obstacle_points', 'obstacle_motions', 'octomap', 'planning_scene'),
     *('/tf', '/tf_static'),
@@ -56,7 +61,7 @@ _EDGE = NodeGraph(
 _NODES = {
     'identifier': NodeGraph(
         says=('parameter_estimate', 'payload', 'payload_markers', 'end_requested', '/diagnostics'),
-        hears=('joint_states', 'mode', 'payload_since'),
+        hears=('joint_states', 'mode', 'payload_since', 'payload_change', *EVENTS),
     ),
     'planner': NodeGraph(
         says=(
@@ -77,7 +82,14 @@ _NODES = {
         ),
     ),
     'supervisor': NodeGraph(
-        says=('mode', 'payload_since', 'wanted_half_widths', *REQUESTS, '/diagnostics'),
+        says=(
+            'mode',
+            'payload_since',
+            'payload_change',
+            'wanted_half_widths',
+            *REQUESTS,
+            '/diagnostics',
+        ),
         hears=(
             *('/diagnostics', 'end_requested', 'joint_states', 'plan_in_force'),
             'parameter_estimate',
@@ -101,7 +113,12 @@ _NODES = {
         says=('joint_states', 'end_requested', '/diagnostics'),
         hears=('parameter_estimate', 'mode', '/diagnostics'),
     ),
-    **{name: replace(_EDGE, says=(*_EDGE.says, '/clock')) for name in SIMULATORS},
+    **{
+        name: replace(
+            _EDGE, says=(*_EDGE.says, '/clock'), serves=tuple(f'~/{each}' for each in HAND)
+        )
+        for name in SIMULATORS
+    },
     'ros2_control_bridge': replace(
         _EDGE,
         says=(*_EDGE.says, '/forward_effort_controller/commands'),
@@ -115,7 +132,7 @@ _NODES = {
 }
 # Who works with the loop: every request, nothing that only nodes say.
 OPERATOR = NodeGraph(
-    says=(*REQUESTS, *SCENE),
+    says=(*REQUESTS, *EVENTS, *SCENE),
     hears=(EVERYTHING,),
     calls=(
         *(f'supervisor/{name}' for name in TRIGGERS),

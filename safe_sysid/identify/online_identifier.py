@@ -208,6 +208,11 @@ class OnlineIdentifier:
         with suppress(MeasurementError):
             self._watch.take(measurement, self._observer.add(measurement), self._first)
 
+    @property
+    def estimate(self) -> ParameterEstimate:
+        """What is known now."""
+        return self._estimate
+
     def doubt(self) -> None:
         """Learn nothing until `change`, `trust` or `new_payload`: rows may be of two bodies.
 

@@ -44,3 +44,20 @@ class Purpose(Protocol):
 
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
         """One aim of every kind that may ever be due, to have everything compiled beforehand."""
+
+
+class StandStill:
+    """Nothing is ever due: a planner with this purpose stands where the arm is, certified."""
+
+    def due(self, _: Ahead) -> None:
+        """Nothing."""
+
+    def planned(self, *_: object) -> None:
+        """There is no plan but the one that stands still."""
+
+    def traversed(self, _: SearchFinding) -> None:
+        """There is no path."""
+
+    def rehearsal(self, _: Ahead) -> Iterator[Aim | Follow]:
+        """Return nothing: standing still is what every planner begins with."""
+        return iter(())

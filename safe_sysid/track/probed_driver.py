@@ -12,7 +12,7 @@ from safe_sysid.track.obey_probe import Obedience, ObeyProbe, ProbeSettings
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.supervisor import Mode
 
-WITH_PLANS = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK)
+WITH_PLANS = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.CHANGING)
 TRUSTED = ProbeSettings(driver='trusted')
 
 

@@ -1,8 +1,11 @@
 """Supervisor: which mode the loop is in, and what may change that.
 
 `TABLE` is every transition there is. In idle, identified and holding the arm is at rest; in fault
-the guard brakes it and holds it. Only exciting and task take new plans, so leaving them is enough
-to brake: a plan without a successor ends at rest.
+the guard brakes it and holds it. Only exciting, task and changing take new plans, so leaving them
+is enough to brake: a plan without a successor ends at rest. In changing all plans stand still.
+
+After a fault of which a change of what is held is the cause, and nothing else, the loop may go on
+by itself (`GO_ON`), once the arm is at rest.
 
 Once the end was asked for, every mode leads to rest and from there to releasing, in which the
 bridge hands the arm to what holds it without us; nothing leads back.
@@ -25,13 +28,14 @@ class Mode(Enum):
     TASK = 'task'
     BRAKING = 'braking'
     HOLDING = 'holding'
+    CHANGING = 'changing'  # at rest on a plan for what is held and for what may be held next
     FAULT = 'fault'
     RELEASING = 'releasing'  # the guard holds the arm until something else does
     ENDED = 'ended'  # the arm is in other hands, all processes leave
 
 
 class Signal(Enum):
-    """What can change a mode: the first eight are asked for, the rest is observed."""
+    """What can change a mode: the first ten are asked for, the rest is observed."""
 
     PROBE = 'probe'
     EXCITE = 'excite'
@@ -39,12 +43,15 @@ class Signal(Enum):
     BRAKE = 'brake'
     STOP = 'stop'
     NEW_PAYLOAD = 'new_payload'
+    ANNOUNCE_CHANGE = 'announce_change'  # of what is held, which waits until it is granted
+    PAYLOAD_CHANGED = 'payload_changed'  # as was announced
     RESET_FAULT = 'reset_fault'
     END = 'end'
     OBEYED = 'obeyed'  # by the driver, with every joint
     BOUNDS_SETTLED = 'bounds_settled'  # [theta] shrinks no further
     TASK_DONE = 'task_done'
     AT_REST = 'at_rest'
+    GO_ON = 'go_on'  # from a change that nobody announced, on bounds of what may be held now
     RELEASED = 'released'  # the robot gets no torque from us any more
     FAULT = 'fault'
 
@@ -80,6 +87,10 @@ class Cause(Enum):
     PAYLOAD_CHANGED = (
         'the payload changed while the arm moved, so its plan is certified for another one',
         'reset_fault, then new_payload',
+    )
+    CHANGE_NOTICED = (
+        'what is held has changed, or something touches the arm',
+        'see what it holds, then reset_fault, after which nothing is known of it',
     )
     SECOND_PUBLISHER = (
         'another safe_sysid loop publishes on the same topics',
@@ -129,7 +140,7 @@ class Supervision:
     @property
     def takes_plans(self) -> bool:
         """Whether a plan may follow the one in force."""
-        return self.mode in (Mode.EXCITING, Mode.TASK)
+        return self.mode in (Mode.EXCITING, Mode.TASK, Mode.CHANGING)
 
     @property
     def gives_torque(self) -> bool:
@@ -172,6 +183,7 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
         Signal.BRAKE: Mode.HOLDING,
         Signal.STOP: Mode.IDLE,
         Signal.NEW_PAYLOAD: Mode.HOLDING,
+        Signal.ANNOUNCE_CHANGE: Mode.CHANGING,
         Signal.END: Mode.RELEASING,
         Signal.FAULT: Mode.FAULT,
     },
@@ -195,11 +207,21 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
         Signal.BRAKE: Mode.HOLDING,
         Signal.STOP: Mode.IDLE,
         Signal.NEW_PAYLOAD: Mode.HOLDING,
+        Signal.ANNOUNCE_CHANGE: Mode.CHANGING,
+        Signal.END: Mode.RELEASING,
+        Signal.FAULT: Mode.FAULT,
+    },
+    Mode.CHANGING: {
+        Signal.ANNOUNCE_CHANGE: Mode.CHANGING,
+        Signal.PAYLOAD_CHANGED: Mode.HOLDING,
+        Signal.BRAKE: Mode.HOLDING,
+        Signal.STOP: Mode.HOLDING,
         Signal.END: Mode.RELEASING,
         Signal.FAULT: Mode.FAULT,
     },
     Mode.FAULT: {
         Signal.RESET_FAULT: Mode.HOLDING,
+        Signal.GO_ON: Mode.HOLDING,
         Signal.END: Mode.FAULT,
         Signal.AT_REST: Mode.RELEASING,  # where the end was asked for
         Signal.FAULT: Mode.FAULT,
@@ -213,9 +235,14 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
 }
 GUARDED = (Mode.FAULT, Mode.RELEASING, Mode.ENDED)  # the guard acts, a fault changes nothing
 MOVING = (Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.BRAKING)
-OBSERVED = (Signal.OBEYED, Signal.AT_REST, Signal.RELEASED, Signal.FAULT)
+OBSERVED = (Signal.OBEYED, Signal.AT_REST, Signal.GO_ON, Signal.RELEASED, Signal.FAULT)
 # What has to wait until the arm is at rest.
-WAITS_FOR_REST = (Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, Signal.AT_REST)
+WAITS_FOR_REST = (
+    *(Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, Signal.AT_REST),
+    *(Signal.GO_ON, Signal.ANNOUNCE_CHANGE),
+)
+# What an arm shows whose payload is another one than its plan was certified for.
+OF_A_CHANGE = frozenset({Cause.CHANGE_NOTICED, Cause.TRACKING, Cause.CONTRADICTION})
 
 
 def successor(now: Supervision, situation: Situation) -> Supervision:
@@ -256,6 +283,8 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
         present = next(cause for cause in Cause if cause in situation.faults)
         said, way_back = present.value
         return f'{signal.value} has to wait, as {said}: {way_back}'
+    if signal is Signal.GO_ON and now.cause not in OF_A_CHANGE:
+        return f'{signal.value} is no way back from this fault'
     if signal in (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK) and situation.is_payload_pending:
         return f'{signal.value} has to wait until the identifier has taken new_payload'
     if signal in WAITS_FOR_REST and not situation.at_rest:

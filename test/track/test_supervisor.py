@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 import pytest
 
 from safe_sysid.track.supervisor import (
+    OF_A_CHANGE,
     TABLE,
     Cause,
     Mode,
@@ -20,10 +21,13 @@ LEGAL = {
     'idle': {'idle', 'probing', 'exciting', 'fault', 'releasing'},
     'probing': {'probing', 'exciting', 'braking', 'fault'},
     'exciting': {'exciting', 'identified', 'braking', 'fault'},
-    'identified': {'identified', 'task', 'exciting', 'holding', 'idle', 'fault', 'releasing'},
+    'identified': {
+        *('identified', 'task', 'exciting', 'holding', 'idle', 'changing', 'fault', 'releasing'),
+    },
     'task': {'task', 'identified', 'braking', 'fault'},
     'braking': {'braking', 'holding', 'fault'},
-    'holding': {'holding', 'probing', 'exciting', 'idle', 'fault', 'releasing'},
+    'holding': {'holding', 'probing', 'exciting', 'idle', 'changing', 'fault', 'releasing'},
+    'changing': {'changing', 'holding', 'fault', 'releasing'},
     'fault': {'fault', 'holding', 'releasing'},
     'releasing': {'releasing', 'ended'},
     'ended': {'ended'},
@@ -76,7 +80,8 @@ def test_no_sequence_of_events_makes_an_illegal_transition(situations):
         if situation.faults:
             assert now.mode in (Mode.FAULT, Mode.RELEASING, Mode.ENDED)
         if before.mode is Mode.FAULT and now.mode is not Mode.FAULT:
-            assert situation.signal is Signal.RESET_FAULT or now.is_ending
+            goes_on = situation.signal is Signal.GO_ON and before.cause in OF_A_CHANGE
+            assert goes_on or situation.signal is Signal.RESET_FAULT or now.is_ending
             assert situation.at_rest
         if before.mode in MOVING and now.mode not in MOVING | {Mode.FAULT}:
             assert situation.at_rest
@@ -86,7 +91,7 @@ def test_no_sequence_of_events_makes_an_illegal_transition(situations):
         if before.is_ending:
             assert not now.takes_plans
         if now.takes_plans and not before.takes_plans:
-            assert situation.signal in (Signal.EXCITE, Signal.DO_TASK)
+            assert situation.signal in (Signal.EXCITE, Signal.DO_TASK, Signal.ANNOUNCE_CHANGE)
         before = now
 
 

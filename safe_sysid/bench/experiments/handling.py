@@ -13,10 +13,8 @@ from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce
 from safe_sysid.identify.change.held_next import (
-    GraspError,
     HeldNext,
     from_library,
-    holding_any,
     within,
 )
 from safe_sysid.identify.momentum_observation import ObservationSettings
@@ -27,6 +25,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -82,9 +81,9 @@ class HandlingArm:
         when = f'at {truth.stamp * 1e-9:.3f} s'
         if np.any(np.abs(truth.velocity) > limits.velocity):
             self.broken.append(f'velocity {when}')
-        if np.any((truth.position < limits.position_lower)):
+        if np.any(truth.position < limits.position_lower):
             self.broken.append(f'position {when}')
-        if np.any((truth.position > limits.position_upper)):
+        if np.any(truth.position > limits.position_upper):
             self.broken.append(f'position {when}')
         if not sample.fault and np.any(np.abs(sample.torque) > limits.torque):
             self.broken.append(f'torque {when}')

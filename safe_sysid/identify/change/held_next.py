@@ -13,13 +13,13 @@ the second by Cauchy and Schwarz, and I_xx = S_yy + S_zz, I_xy = -S_xy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import NotNegative, Settings
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.grasp import GraspError, farthest
 from safe_sysid.model.inertia import LABELS, from_mass_com_inertia, moved, symmetric
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
@@ -27,15 +27,6 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-12  # share by which bounds are wider than computed
-
-
-@dataclass(frozen=True)
-class GraspError(Settings):
-    """How far from its place in its file a payload may be held."""
-
-    displaced: NotNegative = 0.01  # [m]
-    turned: NotNegative = 0.0873  # [rad], about the origin of its frame
-    weight: NotNegative = 0.02  # share by which all its masses may be off
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,22 +80,6 @@ def within(held: HeldNext, prior: ParameterEstimate) -> HeldNext:
     return HeldNext(Interval(lower, upper), np.clip(held.nominal, lower, upper))
 
 
-def holding_any(model: RobotModel, payloads: Sequence[Payload], error: GraspError) -> RobotModel:
-    """Return the arm with the shapes of all of these, as large as the grasp error makes them.
-
-    Its parameters are those of the arm as it is.
-    """
-    whole = model
-    for payload in payloads:
-        way = _way(payload, error)
-        shapes = {
-            name: replace(shape, radius=shape.radius + way)
-            for name, shape in payload.shapes.items()
-        }
-        whole = whole.with_payload(replace(payload, shapes=shapes))
-    return whole.with_parameters(model.theta)
-
-
 def placed(model: RobotModel, payload: Payload) -> Array:
     """Ten parameters of a payload in the frame of theta_e, held where its file says."""
     R, p = _pose(model, payload)
@@ -115,17 +90,9 @@ def placed(model: RobotModel, payload: Payload) -> Array:
 def body_bounds(model: RobotModel, payload: Payload, error: GraspError) -> Interval:
     """Bounds on these ten parameters, for every way of holding it that is allowed for."""
     body = placed(model, payload)
-    radius = _change(body, _way(payload, error))
+    radius = _change(body, farthest(payload, error))
     radius = radius + error.weight * (np.abs(body) + radius)
     return Interval.from_center_radius(body, radius + ROUNDING * (np.abs(body) + radius))
-
-
-def _way(payload: Payload, error: GraspError) -> float:
-    """Farthest that a point of a payload may be from where it would be [m]."""
-    ends = [np.array(end) for each in payload.shapes.values() for end in (each.a, each.b)]
-    radii = [each.radius for each in payload.shapes.values() for _ in range(2)]
-    reach = max(float(np.linalg.norm(end)) + r for end, r in zip(ends, radii, strict=True))
-    return float(error.displaced + 2.0 * reach * np.sin(0.5 * min(error.turned, np.pi)))
 
 
 def _change(body: Array, way: float) -> Array:

@@ -15,12 +15,14 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
+from std_srvs.srv import Trigger
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Natural, NotNegative
 from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
@@ -57,6 +59,7 @@ class SimulationSettings(ManagedSettings):
     seed: Natural = 1  # of the true parameters and of the errors of sensors
     recorded: bool = False  # whether in lockstep the arm waits until a recorder listens
     seconds: NotNegative = 0.0  # [s] of simulated time under torque, then it ends; 0: for ever
+    holds: bool = True  # whether the payload is in its hand at first; else `grasp` takes it
     unknown_links: bool = True  # whether true link parameters are anywhere in their bounds
     sensors: SensorSettings = field(default_factory=SensorSettings)
     actuators: ActuatorKind = 'erring'  # as much as the arm's file allows;
@@ -69,7 +72,7 @@ class SimulationSettings(ManagedSettings):
     def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
         """Return the arm as it is, which nobody else knows."""
         rng = np.random.default_rng(self.seed)
-        described = self.described()
+        described = self.described() if self.holds else replace(self, payload='').described()
         theta, rest = described.theta.copy(), described.layout.rest
         if self.unknown_links:
             known = self.prior.known(described).bounds(described)[rest]
@@ -127,6 +130,8 @@ class SimulationBridge(Node):
         )
         self.leave = self._edge
         self._end = EndRequest(self)
+        self.create_service(Trigger, '~/grasp', self._grasp)
+        self.create_service(Trigger, '~/release', self._release)
         self._health = Health(self, self._condition, self._edge.life)
         self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
         self._sample = in_brakes(self._arm.model, self._arm.measure())
@@ -147,6 +152,22 @@ class SimulationBridge(Node):
         settle_memory()
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(period, step, clock=steady)
+
+    def _grasp(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Have the payload of the settings in the hand from now on, whatever the arm does."""
+        response.success = bool(self._settings.payload) and not self._settings.holds
+        response.message = 'in its hand' if response.success else 'there is nothing to take'
+        if response.success:
+            self._arm.attach(read_payload(self._settings.payload))
+        return response
+
+    def _release(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Have it no more."""
+        response.success = not self._settings.holds
+        response.message = 'dropped' if response.success else 'it was there at first, and stays'
+        if response.success:
+            self._arm.detach()
+        return response
 
     def _keep_pace(self) -> None:
         """Simulate up to now, a period at a time."""

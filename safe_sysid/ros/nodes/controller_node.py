@@ -46,8 +46,11 @@ from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.takeover import TrackedArm
 from safe_sysid.trajectory.plan import Plan
 
-COMMANDING = (Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING, Mode.HOLDING)
-MOVING_ON = (Mode.EXCITING, Mode.TASK)  # modes in which a plan may follow another
+COMMANDING = (
+    *(Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING, Mode.HOLDING),
+    Mode.CHANGING,
+)
+MOVING_ON = (Mode.EXCITING, Mode.TASK, Mode.CHANGING)  # modes in which a plan may follow another
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,16 @@ from std_msgs.msg import Float64MultiArray, Header, String
 from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.change.change_test import ChangeSettings
+from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce, LooksInBackground
+from safe_sysid.identify.change.held_next import HeldNext, from_library, of_prior, within
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,
     IdentifierSettings,
     OnlineIdentifier,
 )
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
-from safe_sysid.loop_settings import ManagedSettings
+from safe_sysid.loop_settings import LoopArm, ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
 from safe_sysid.model.parameters import ParameterEstimate
@@ -32,6 +35,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
+from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
@@ -44,11 +48,27 @@ class IdentifierNodeSettings(ManagedSettings):
     """Parameters of the identifier."""
 
     identifier: IdentifierSettings = field(default_factory=IdentifierSettings)
+    change_test: ChangeSettings = field(default_factory=ChangeSettings)
+    hold: HoldSettings = field(default_factory=HoldSettings)
     waits_for_mode: bool = True  # whether samples count only under torque; brakes are in no model
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.identifier.check_period(self.period)
+
+    def held_next(self, arm: LoopArm) -> HeldNext:
+        """Return what may be held after a change: anything, or one of the library, or nothing."""
+        payloads = self.payloads()
+        if not payloads:
+            return of_prior(arm.prior)
+        empty, own = self.with_empty_hand()
+        return within(from_library(empty, payloads, self.grasp, own), arm.prior)
+
+    def watch(self, arm: LoopArm) -> ChangeWatch:
+        """Return what looks for changes that nobody announced, beside the samples or in time."""
+        looks = LooksAtOnce if self.is_lockstep else LooksInBackground
+        observation = self.identifier.observation
+        return ChangeWatch(arm.model, arm.prior, observation, self.change_test, looks)
 
 
 class IdentifierNode(Node):
@@ -69,7 +89,9 @@ class IdentifierNode(Node):
         self._prior = self._estimate = arm.prior
         self._since = -1  # [ns] stamp up to which samples are of the payload before
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
-        self._identifier = OnlineIdentifier(arm.model, arm.prior, settings.identifier, solves)
+        self._identifier = OnlineIdentifier(
+            arm.model, arm.prior, settings.identifier, solves, settings.watch(arm)
+        )
         promised = settings.identifier.observation
         for said in (promised.readings(arm.model), promised.torques(arm.model)):
             for sentence in said.sentences:
@@ -86,6 +108,8 @@ class IdentifierNode(Node):
         work = Work(Mode.HOLDING, self._begin, lambda: None, self._forget)
         self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
+        held = settings.held_next(arm)
+        self._events = PayloadEvents(self, self._identifier, held, settings.hold, self._tell)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
@@ -104,6 +128,7 @@ class IdentifierNode(Node):
             self._bad_sample = str(error)
             return
         self._bad_sample = ''
+        self._events.note_sample(msg, measurement.stamp)
         if self._order.step(measurement.stamp) is not Arrival.OLD:
             self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
@@ -140,6 +165,12 @@ class IdentifierNode(Node):
             self._estimate = estimate
             self._publish(estimate)
 
+    def _tell(self) -> None:
+        """Publish what is known after a change of what is held."""
+        self._fault, self._estimate = '', self._identifier.estimate
+        self._publish(self._estimate)
+        self._health.announce()
+
     def _publish(self, estimate: ParameterEstimate) -> None:
         self._estimates.publish(estimate_message(estimate, self._stamp))
         self._payloads.publish(payload_message(self._model, estimate, self._stamp))
@@ -157,6 +188,7 @@ class IdentifierNode(Node):
 
     def _learn_anew(self, since: int) -> None:
         self._identifier.new_payload(since)
+        self._events.forget()
         self._fault = ''
         self._order = SampleOrder()
         self._estimate = self._prior
@@ -183,12 +215,17 @@ class IdentifierNode(Node):
             'solves cut short by the clock': self._identifier.solves_cut_short,
             'mass at least [kg]': f'{bounds.lower[0]:.4g}',
             'mass at most [kg]': f'{bounds.upper[0]:.4g}',
+            **self._events.figures(),
         }
         faults = {Cause.CONTRADICTION} if self._fault else set()
+        change = self._events.change()
+        if change is not None:
+            faults.add(Cause.CHANGE_NOTICED)
         intruder = self._sources.intruder(time.monotonic())
         warning = self._bad_sample or (intruder and f'joint_states: {intruder}')
         warning = warning or self._waiting() or '; '.join(self._identifier.doubts)
-        return Condition(self._fault or warning, frozenset(faults), figures)
+        said = [sentence for sentence in (change and change.sentence, self._fault) if sentence]
+        return Condition('; '.join(said) or warning, frozenset(faults), figures)
 
     def _waiting(self) -> str:
         """Why samples do not count, by their stamps; they may have gone back for good."""

@@ -17,7 +17,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from safe_sysid.config import Positive
+from safe_sysid.config import Natural, Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -33,26 +33,34 @@ from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
 from safe_sysid.ros.watch.payload_change import PayloadChange
 from safe_sysid.ros.watch.run_ending import RunEnding
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
+    OF_A_CHANGE,
     Cause,
     Mode,
     Signal,
     Situation,
     Supervision,
     Supervisor,
+    successor,
 )
 
 PERIOD = 0.05  # [s] between two looks at the situation
 SETTLED = 0.2  # [s] for which all joints have to be slow
-ASKED_FOR = (Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT)
+ASKED_FOR = (
+    *(Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT),
+    *(Signal.ANNOUNCE_CHANGE, Signal.PAYLOAD_CHANGED),
+)
 # Causes that last until somebody is told to forget them; asking for it is telling them.
+FORGOTTEN = (Cause.CONTRADICTION, Cause.CHANGE_NOTICED)  # with the payload, where reset
 LATCHED = (
     Cause.COMMAND_REFUSED,
     Cause.CONTRADICTION,
+    Cause.CHANGE_NOTICED,
     Cause.TRACKING,
     Cause.OBSTACLE,
     Cause.NO_PLAN,
@@ -71,6 +79,7 @@ class SupervisorNodeSettings(LoopSettings):
     # may have been on their way, and what was grasped may still swing
     silence: Positive = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
+    goes_on: Natural = 2  # times that the arm goes on by itself after a change nobody announced
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
 
 
@@ -111,6 +120,7 @@ class SupervisorNode(Node):
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = self.create_timer(PERIOD, self._look, clock=steady)
         self._payload = PayloadChange(self, self._nodes, settings.settling)
+        self._changes = HeldChanges(self, self._nodes, settings.settling, settings.goes_on)
         self._task = AskedTask(self._nodes)
         self._actions = ServedActions(self, self, layout)
         serve_changes(self, settings, self._change)
@@ -171,18 +181,49 @@ class SupervisorNode(Node):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        self._step(Situation(signal, present, self.is_at_rest(), self._payload.is_pending))
+        pending = self._payload.is_pending or self._changes.is_pending
+        if signal is Signal.PAYLOAD_CHANGED and not self._changes.may_change(self._seen()):
+            return False, 'what is held may not change now: announce_change has to be granted'
+        situation = Situation(signal, present, self.is_at_rest(), pending)
+        if signal is Signal.ANNOUNCE_CHANGE:
+            return self._announced(situation)
+        self._step(situation)
         granted = not self._now.refusal
-        if granted and (signal is Signal.NEW_PAYLOAD or cause is Cause.CONTRADICTION):
-            waited = 0.0 if self._settings.is_lockstep else time.monotonic() - self._arrived
-            self._payload.begin(self._stamp, waited)
+        if granted and (signal is Signal.NEW_PAYLOAD or cause in FORGOTTEN):
+            self._payload.begin(self._stamp, self._age)
+        if granted:
+            self._changes.asked(signal, self._stamp, self._age)
         return granted, self._now.refusal or str(self._now)
+
+    def _announced(self, situation: Situation) -> tuple[bool, str]:
+        """Whether what is held may change now; asking again tells how far it is."""
+        if refusal := successor(self._now, situation).refusal:
+            return False, refusal
+        if self._changes.may_change(self._seen()):
+            return True, 'what is held may change now; say payload_changed when it has'
+        if refusal := self._changes.refusal:
+            self._changes.refusal = ''
+            return False, refusal
+        if self._now.mode is not Mode.CHANGING:
+            self._changes.announce(self._stamp)
+        return False, 'standing is being certified for what may be held next; ask again'
+
+    @property
+    def _age(self) -> float:
+        """Of the newest sample [s]."""
+        return 0.0 if self._settings.is_lockstep else time.monotonic() - self._arrived
+
+    def _seen(self) -> Seen:
+        """Return what decides about changes of what is held."""
+        plan = '' if self._plan is None else self._plan.certified_for
+        return Seen(self._now.mode, self._faults(), self.is_at_rest(), plan)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
         self._looks += 1
         self._take_sample()
         self._payload.remind()
+        self._changes.remind()
         self._activation.step()
         self._end()
         if self._supervisor is None:
@@ -194,6 +235,7 @@ class SupervisorNode(Node):
         if self._is_due_to_start():
             self.ask(Signal.EXCITE)
         self._begin_what_is_asked_for()
+        self._follow_changes()
         signal = self._obeyed()
         done = self._nodes.figure('planner', 'nothing left to do in')
         if done == self._now.mode.value and self.is_at_rest():
@@ -205,6 +247,17 @@ class SupervisorNode(Node):
         if signal is Signal.BOUNDS_SETTLED and follows:
             self._step(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
         self._actions.look()
+
+    def _follow_changes(self) -> None:
+        """Do what follows by itself when what is held has changed, or may."""
+        signal = self._changes.signal(self._seen(), self._stamp, self._age)
+        if signal in (Signal.GO_ON, Signal.ANNOUNCE_CHANGE):
+            left = self._faults() - OF_A_CHANGE
+            self._step(Situation(signal, left, self.is_at_rest()))
+        elif signal is not None:
+            count = self._changes.count
+            self.ask(signal)
+            self._changes.count = count
 
     def _begin_what_is_asked_for(self) -> None:
         """Begin the task for a goal that came, or end it where its goal was taken away."""
@@ -273,6 +326,9 @@ class SupervisorNode(Node):
         assert self._supervisor is not None
         before, self._now = self._now, self._supervisor.step(situation)
         causes_before = set(self._said)
+        if self._now.mode is not before.mode:
+            left = before.mode, self._now.mode, situation.signal
+            self._changes.left(*left, self._stamp)
         self._note_causes(situation.faults)
         if self._now.mode is not before.mode or set(self._said) != causes_before:
             self.get_logger().info(self.sentence())
@@ -295,13 +351,16 @@ class SupervisorNode(Node):
             if cause is not self._now.cause:
                 said.append(f'also: {cause.value[0]}')
             said.append(sentence)
+        if Cause.CHANGE_NOTICED in self._said and self._now.mode is Mode.FAULT:
+            stays = self._changes.why_it_stays(self._seen())
+            said.append(f'the arm stays, as {stays}' if stays else 'the arm goes on at rest')
         return '; '.join(sentence for sentence in said if sentence)
 
     def _faults(self) -> frozenset[Cause]:
         """All that are present now."""
         faults = set(self._nodes.faults())
-        if self._payload.is_pending:  # that was said of the payload before
-            faults.discard(Cause.CONTRADICTION)
+        if self._payload.is_pending or self._changes.is_pending:  # said of the payload before
+            faults -= {Cause.CONTRADICTION, Cause.CHANGE_NOTICED}
         if self._bad_sample:
             faults.add(Cause.BAD_MEASUREMENT)
         if self._is_stale() and self._now.gives_torque:
@@ -359,6 +418,8 @@ class SupervisorNode(Node):
             trouble = self.sentence()
         elif self._supervisor is None:
             trouble = 'the bridge has not been heard yet'
+        elif self._changes.refusal:
+            trouble = self._changes.refusal
         elif self._payload.is_pending:
             trouble = 'the identifier has not taken new_payload yet; it is told again'
         elif silent:
@@ -369,6 +430,8 @@ class SupervisorNode(Node):
             'cause': '' if self._now.cause is None else self._now.cause.name,
             'causes': ', '.join(cause.name for cause in self._said),
             'at rest': self.is_at_rest(),
+            'may change': self._changes.may_change(self._seen()),
+            'went on by itself': self._changes.count,
             'silent': ', '.join(silent),
         }
         return Condition(trouble, faults, figures)

@@ -18,6 +18,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.online import Planning, Scene
+from safe_sysid.plan.purpose import Purpose, StandStill
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.scene_response import SceneResponse
@@ -82,7 +83,7 @@ class PlannerNodeSettings(ManagedSettings):
     failures: Count = 5  # searches in a row without a plan before that is a fault
 
     def missions(self, model: RobotModel) -> dict[str, Mission]:
-        """Return what plans are for, in each mode that has any."""
+        """Return what plans are for, in each mode that has any to make."""
         if len(self.goal) not in (0, model.n):
             raise ConfigError(f'goal has {len(self.goal)} entries, not {model.n}')
         goal = np.array(self.goal) if self.goal else None
@@ -102,7 +103,8 @@ class PlannerNodeSettings(ManagedSettings):
         """Return searches among the obstacles of a scene; in real time beside whoever listens."""
         begin = RestartingPlanner if self.is_lockstep else RestartingPlanner.in_real_time
         planner = begin(lambda: self.problem(arm, scene.boxes), self.planner)
-        session = PlanningSession(planner, missions, self.failures)
+        purposes: dict[str, Purpose] = {**missions, Mode.CHANGING.value: StandStill()}
+        session = PlanningSession(planner, purposes, self.failures)
         search = AtOnce() if self.is_lockstep else Beside()
         return Planning(planner, session, SceneResponse(planner, self.stop), search, tell)
 

@@ -20,7 +20,7 @@ from safe_sysid.track.supervisor import Mode, Signal
 
 NEEDED = ('identifier', 'planner', 'controller')  # before anything begins, with any bridge
 AGAIN = 1.0  # [s] without an answer, after which a node is told again
-MOVES = (Mode.PROBING, Mode.EXCITING, Mode.TASK)
+MOVES = (Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.CHANGING)
 STANDS = (Mode.IDENTIFIED, Mode.HOLDING)
 BEGINS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK)
 NEXT = {each.start.label: each for each in TRANSITIONS if each.label in ('configure', 'activate')}

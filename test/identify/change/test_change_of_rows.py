@@ -9,7 +9,6 @@ import pytest
 from safe_sysid.bench.experiments.changing_payload import Event, prior, random_motion
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.change.held_next import (
-    GraspError,
     HeldNext,
     body_bounds,
     from_library,
@@ -24,6 +23,7 @@ from safe_sysid.identify.online_identifier import (
 )
 from safe_sysid.identify.payload_estimator import PayloadEstimator, SolveSettings
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
+from safe_sysid.model.grasp import GraspError
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval

@@ -1,0 +1,159 @@
+"""HeldChanges: what a supervisor asks of the identifier when what is held changes, and then does.
+
+Announced: the identifier gives bounds for what is held and what may be held next, in mode changing
+the planner stands still on a plan that is certified for them, and once the arm follows that plan
+what is held `may change`. Not announced: after the fault the arm goes on by itself, at rest, where
+nothing but a load explains the change, at most `most` times until a person asks for something.
+Whether it may move is for the planner then: it certifies standing for the new bounds first, with V
+of every body in them at most V_M at the measured state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rclpy.node import Node
+from sensor_msgs.msg import TimeReference
+from std_msgs.msg import Header
+
+from safe_sysid.plan.result import FAILED
+from safe_sysid.ros.messages.codec import SECOND, time_of
+from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.ros.watch.payload_events import (
+    ANNOUNCE,
+    ANNOUNCED_FOR,
+    CALL_OFF,
+    CHANGED,
+    GO_ON,
+    IS_LOAD,
+    SEEN,
+    TAKEN,
+    TOPIC,
+)
+from safe_sysid.track.supervisor import OF_A_CHANGE, Cause, Mode, Signal
+
+MOVED = (Mode.EXCITING, Mode.TASK)  # modes from which the loop goes on
+FAILURES = frozenset(outcome.name for outcome in FAILED)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the supervisor sees in one look."""
+
+    mode: Mode
+    faults: frozenset[Cause]
+    is_at_rest: bool
+    certified_for: str  # name of the estimate that the plan in force is for
+
+
+class HeldChanges:
+    """The newest request, told again until the identifier has taken it."""
+
+    def __init__(self, node: Node, nodes: Heartbeats, settling: float, most: int) -> None:
+        self._nodes, self._settling, self._most = nodes, settling, most
+        self._asked: TimeReference | None = None
+        self._name = -1
+        self._before_fault = Mode.IDLE
+        self._goes_on = self._is_announcing = False
+        self.count = 0
+        self.refusal = ''  # why what is held may not change
+        self._publisher = node.create_publisher(TimeReference, TOPIC, STATE)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the identifier has yet to answer."""
+        return self._asked is not None and self._figure(TAKEN) != str(self._name)
+
+    def remind(self) -> None:
+        """Tell it again, as long as nobody has answered."""
+        if self._asked is not None and self.is_pending:
+            self._publisher.publish(self._asked)
+
+    def asked(self, signal: Signal, stamp: int, age: float) -> None:
+        """Tell the identifier of what a person was granted; the newest sample has this age [s]."""
+        self.count = 0
+        if signal is Signal.PAYLOAD_CHANGED:
+            self._ask(CHANGED, stamp, stamp + round((age + self._settling) * SECOND))
+
+    def announce(self, stamp: int) -> None:
+        """Have bounds widened to what may be held next; then the mode is to be changing."""
+        if not self._is_announcing:
+            self.refusal, self._is_announcing = '', True
+            self._ask(ANNOUNCE, stamp, stamp)
+
+    def may_change(self, seen: Seen) -> bool:
+        """Whether what is held may change now."""
+        announced = self._figure(ANNOUNCED_FOR)
+        is_known = bool(announced) and not self.is_pending
+        return is_known and seen.mode is Mode.CHANGING and seen.certified_for == announced
+
+    def left(self, before: Mode, now: Mode, by: Signal | None, stamp: int) -> None:
+        """Take note of a mode that was left; a change that did not come is called off."""
+        if now is Mode.FAULT:
+            self._before_fault = before
+        is_called_off = before is Mode.CHANGING and by is not Signal.PAYLOAD_CHANGED
+        if is_called_off or (self._is_announcing and now is not Mode.CHANGING):
+            self._ask(CALL_OFF, stamp, stamp)
+        self._is_announcing = False
+        if now not in (Mode.FAULT, Mode.HOLDING):
+            self._goes_on = False
+
+    def signal(self, seen: Seen, stamp: int, age: float) -> Signal | None:
+        """Return what follows by itself."""
+        if self._is_announcing and not self.is_pending:
+            return self._refused() or Signal.ANNOUNCE_CHANGE
+        if seen.mode is Mode.CHANGING and not self.is_pending:
+            return self._of_announced(seen)
+        if seen.mode is Mode.HOLDING and self._goes_on and not self.is_pending:
+            self._goes_on = False
+            return Signal.EXCITE
+        if seen.mode is not Mode.FAULT or not seen.is_at_rest or self.why_it_stays(seen):
+            return None
+        self.count += 1
+        self._goes_on = self._before_fault in MOVED
+        self._ask(GO_ON, stamp, stamp + round(age * SECOND))
+        return Signal.GO_ON
+
+    def why_it_stays(self, seen: Seen) -> str:
+        """Why an arm in this fault does not go on by itself; empty if it does."""
+        if Cause.CHANGE_NOTICED not in seen.faults:
+            return 'nobody says that what is held has changed'
+        others = [cause.name for cause in seen.faults - OF_A_CHANGE]
+        if others:
+            return f'there is {", ".join(others)} as well'
+        if self._figure(IS_LOAD) != 'True':
+            return 'something else than a load may explain it'
+        if self.count >= self._most:
+            return f'it went on by itself {self.count} times, {self._most} are allowed'
+        return ''
+
+    def _of_announced(self, seen: Seen) -> Signal | None:
+        """Return what follows while a change is announced."""
+        if self.may_change(seen):
+            event = self._figure(SEEN) or '-1'
+            return Signal.PAYLOAD_CHANGED if int(event) > self._name else None
+        said = int(self._nodes.figure('planner', 'said at [ns]') or -1)
+        outcome = self._nodes.figure('planner', 'outcome') or ''
+        if said > self._name and outcome in FAILURES:
+            found = self._nodes.figure('planner', 'found') or ''
+            self.refusal = f'standing is not certified for what may be held next: {found}'
+            return Signal.BRAKE
+        return None
+
+    def _refused(self) -> Signal | None:
+        """Return what follows where the identifier has no bounds for the change."""
+        self.refusal = self._figure('change refused')
+        if not self.refusal:
+            return None
+        self._is_announcing = False
+        return Signal.BRAKE
+
+    def _figure(self, key: str) -> str:
+        return self._nodes.figure('identifier', key) or ''
+
+    def _ask(self, what: str, stamp: int, now: int) -> None:
+        self._name = max(stamp, self._name + 1)  # another request has another name
+        header = Header(stamp=time_of(self._name))
+        self._asked = TimeReference(header=header, time_ref=time_of(now), source=what)
+        self._publisher.publish(self._asked)

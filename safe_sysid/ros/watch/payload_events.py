@@ -1,0 +1,170 @@
+"""PayloadEvents: what an identifier hears and sees of changes of what is held.
+
+Three things say that it has changed: a `std_msgs/Header` on `payload_event`, whose stamp is when,
+a finger joint in joint_states that passes from one side of the middle to the other, and the test
+on torques. Where no change was announced that is a fault, CHANGE_NOTICED. What comes of it the
+supervisor says on `payload_change` (`sensor_msgs/TimeReference`): header.stamp names the request,
+time_ref is the stamp up to which samples are of no body, source is what to do. What was taken is
+told on /diagnostics, so requests are told again until it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rclpy.node import Node
+from sensor_msgs.msg import JointState, TimeReference
+from std_msgs.msg import Header
+
+from safe_sysid.config import Finite, NotNegative, Settings
+from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.identify.change.response import Change, ResponseSettings, unmet
+from safe_sysid.identify.online_identifier import OnlineIdentifier
+from safe_sysid.plan.message import name_of
+from safe_sysid.ros.messages.codec import SECOND, stamp_of
+from safe_sysid.ros.messages.qos import REQUESTS as REQUEST_PROFILE
+from safe_sysid.ros.messages.qos import STATE
+
+TOPIC, EVENT = 'payload_change', 'payload_event'
+ANNOUNCE, CALL_OFF, CHANGED, GO_ON = 'announce', 'call off', 'changed', 'go on'
+TAKEN = 'payload change taken [ns]'
+ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
+SEEN = 'payload event [ns]'
+IS_LOAD = 'change is one of load'
+LEAST_TRAVEL = 1e-6  # of a finger between open and closed
+
+
+@dataclass(frozen=True)
+class FingerSettings(Settings):
+    """A joint of the gripper in joint_states that tells when it closes and opens."""
+
+    joint: str = ''  # its name; none: nobody looks
+    open: Finite = 0.0  # position [rad or m] of an open gripper
+    closed: Finite = 1.0  # and of a closed one; halfway is where an event is
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.joint and abs(self.closed - self.open) < LEAST_TRAVEL:
+            raise ConfigError(
+                f'finger {self.joint} is open at {self.open} and closed at {self.closed}; these '
+                'have to differ'
+            )
+
+    def is_closed(self, position: float) -> bool:
+        """Whether the gripper is more closed than open."""
+        return (position - self.open) / (self.closed - self.open) > 0.5
+
+
+@dataclass(frozen=True)
+class HoldSettings(Settings):
+    """What is heard of a gripper, and what comes of a change that nobody announced."""
+
+    finger: FingerSettings = field(default_factory=FingerSettings)
+    stamp_error: NotNegative = 0.03  # [s] that stamps of events may be off
+
+
+class PayloadEvents:
+    """Keeps the change that is not answered yet, if there is one."""
+
+    def __init__(
+        self,
+        node: Node,
+        identifier: OnlineIdentifier,
+        held: HeldNext,
+        settings: HoldSettings,
+        publish: Callable[[], None],
+    ) -> None:
+        self._identifier, self._held, self._publish = identifier, held, publish
+        self._settings = settings
+        self._told: Change | None = None
+        self._event = -1  # [ns] stamp of the newest
+        self._announced: int | None = None  # [ns] stamp of the newest sample then
+        self._taken = -1
+        self._announced_for = self._refusal = ''
+        self._was_closed: bool | None = None
+        self._before = 0  # [ns] stamp of the sample before, with the finger as it was then
+        node.create_subscription(TimeReference, TOPIC, self._on_request, STATE)
+        node.create_subscription(Header, EVENT, self._on_event, REQUEST_PROFILE)
+
+    def note_sample(self, msg: JointState, stamp: int) -> None:
+        """Look at the finger."""
+        finger = self._settings.finger
+        if not finger.joint or finger.joint not in msg.name:
+            return
+        is_closed = finger.is_closed(msg.position[msg.name.index(finger.joint)])
+        if self._was_closed is not None and is_closed != self._was_closed:
+            self._note(self._before, stamp)
+        self._was_closed, self._before = is_closed, stamp
+
+    def change(self) -> Change | None:
+        """Return the change that has to be answered, as it is known by now, if there is one."""
+        if self._announced is not None:
+            return None
+        found = self._identifier.noticed() if self._identifier.has_noticed else None
+        noticed = None if found is None else Change.noticed(found)
+        if self._told is None:
+            return noticed
+        return self._told if noticed is None else self._told.joined(noticed)
+
+    def forget(self) -> None:
+        """Whatever was heard is of a payload before."""
+        self._told = self._announced = None
+        self._announced_for = ''
+
+    def figures(self) -> dict[str, object]:
+        """Return what the supervisor goes by."""
+        change = self.change()
+        allowed = change is not None and unmet(change, 0, ResponseSettings()) is None
+        return {
+            TAKEN: self._taken,
+            SEEN: self._event,
+            ANNOUNCED_FOR: self._announced_for,
+            IS_LOAD: allowed,
+            'change': '' if change is None else change.sentence,
+            'change refused': self._refusal,
+        }
+
+    def _on_event(self, msg: Header) -> None:
+        stamp = stamp_of(msg.stamp)
+        self._note(stamp, stamp)
+
+    def _note(self, after: int, before: int) -> None:
+        """Take an event between two stamps; those of one promise may be off."""
+        self._event = before
+        if self._announced is None:
+            self._identifier.doubt()
+            told = Change.told(after, before).apart(round(self._settings.stamp_error * SECOND))
+            self._told = told if self._told is None else self._told.joined(told)
+
+    def _on_request(self, msg: TimeReference) -> None:
+        """Do what the supervisor asks for, once."""
+        name, now = stamp_of(msg.header.stamp), stamp_of(msg.time_ref)
+        if name == self._taken:
+            return
+        self._taken, self._refusal = name, ''
+        try:
+            self._answer(msg.source, now)
+        except SafeSysidError as error:
+            self._refusal = str(error)
+        self._publish()
+
+    def _answer(self, source: str, now: int) -> None:
+        identifier = self._identifier
+        if source == ANNOUNCE:
+            estimate = identifier.announce(self._held)
+            self._announced, self._announced_for = now, name_of(estimate)
+            self._event, self._told = -1, None
+        elif source == CALL_OFF and self._announced is not None:
+            identifier.trust()
+            self.forget()
+        elif source == CHANGED and self._announced is not None:
+            identifier.change(self._announced, now, self._held)
+            self.forget()
+        elif source == GO_ON:
+            change = self.change()
+            if change is not None:
+                found = change.apart(identifier.longest_window)
+                identifier.change(found.after, found.before, self._held)
+                self.forget()
