@@ -1,0 +1,133 @@
+"""What is held changes in a loop of real processes: announced, told by a gripper, and noticed."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from ros.faulty_loop import COMPILING, ROOMY
+from ros.running_loop import changed_settings, observed, running
+from std_msgs.msg import Header
+import yaml
+
+from safe_sysid.ros.messages.qos import REQUESTS
+from safe_sysid.share import share_directory
+
+MASS = 0.4  # [kg] of what there is to take
+HAND = 1.0  # [kg] the empty end effector, to 5 %
+UNHURRIED = '-p', 'planner:planner.pace:=3.0'
+
+
+@contextmanager
+def loop_with_an_empty_hand(tmp_path, **changes):
+    """Two links in lockstep, and something lighter than the dumbbells beside them."""
+    thing = yaml.safe_load((share_directory() / 'config/payloads/dumbbell_4lb.yaml').read_text())
+    share = MASS / thing['mass']
+    thing['mass'] = MASS
+    inertia = thing['inertia_about_com']
+    thing['inertia_about_com'] = {key: share * value for key, value in inertia.items()}
+    path = tmp_path / 'thing.yaml'
+    path.write_text(yaml.safe_dump(thing))
+    chosen = {
+        **ROOMY,
+        'all__payload': str(path),
+        'all__library': [str(path)],
+        'planner__mission__exciting': 2,
+        'supervisor__stale': 30.0,
+        'supervisor__task_follows': False,
+        'builtin_sim_bridge__holds': False,
+        'identifier__change_test__unmodelled_torque': 0.05,
+        **changes,
+    }
+    settings = changed_settings(tmp_path, 'two_link', **chosen)
+    options = '--config', settings, '--lockstep', *UNHURRIED
+    with observed() as loop, running('builtin_sim', *options):
+        loop.wait(lambda: 'identifier' in loop.conditions, 'the identifier', COMPILING)
+        yield loop
+
+
+def mass(loop):
+    """Bounds on what the last joint moves [kg]."""
+    figures = loop.conditions['identifier'].figures
+    return float(figures['mass at least [kg]']), float(figures['mass at most [kg]'])
+
+
+def granted(loop, service):
+    """Answer of a service, once it is granted."""
+    answers = []
+
+    def ask():
+        answers.append(loop.call(service))
+        return answers[-1].success
+
+    loop.wait(ask, service, COMPILING)
+    return answers[-1].message
+
+
+@pytest.mark.slow
+def test_an_announced_change_is_granted_at_rest_and_what_is_held_then_is_learnt(tmp_path):
+    with loop_with_an_empty_hand(tmp_path) as loop:
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        assert mass(loop)[1] < HAND + MASS
+        assert not loop.call('supervisor/payload_changed').success
+        assert 'may change now' in granted(loop, 'supervisor/announce_change')
+        assert loop.mode == 'changing'
+        low, high = mass(loop)
+        assert low <= 0.95 * HAND
+        assert high >= HAND + MASS
+        assert loop.call('builtin_sim_bridge/grasp').success
+        assert granted(loop, 'supervisor/payload_changed').startswith('holding')
+        loop.wait(lambda: loop.mode == 'holding', 'it holds')
+        assert granted(loop, 'supervisor/start').startswith('exciting')
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned again', COMPILING)
+        low, high = mass(loop)
+        assert low > 1.05 * HAND
+        assert low <= 1.05 * HAND + MASS
+        assert high >= 0.95 * HAND + MASS
+        assert 'fault' not in loop.modes
+
+
+@pytest.mark.slow
+def test_a_body_that_nobody_announced_is_noticed_and_the_loop_goes_on(tmp_path):
+    with loop_with_an_empty_hand(tmp_path, planner__mission__exciting=6) as loop:
+        loop.wait(lambda: loop.mode == 'exciting', 'it learns', COMPILING)
+
+        def moves():
+            return bool(loop.samples) and np.abs(loop.samples[-1].velocity).max() > 0.3
+
+        loop.wait(moves, 'it moves', COMPILING)
+        first = loop.samples[-1].header.stamp.sec
+        loop.wait(lambda: moves() and loop.samples[-1].header.stamp.sec > first + 2, 'and again')
+        assert loop.call('builtin_sim_bridge/grasp').success
+        loop.wait(lambda: 'fault' in loop.modes, 'the change is noticed', COMPILING)
+        said = loop.conditions
+        loop.wait(
+            lambda: 'CHANGE_NOTICED' in said['supervisor'].figures['causes'], 'it is named'
+        )
+        loop.wait(lambda: loop.modes[-1] == 'exciting', 'it goes on by itself', COMPILING)
+        assert loop.modes[-3:] == ['fault', 'holding', 'exciting']
+        assert said['supervisor'].figures['went on by itself'] == '1'
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        low, high = mass(loop)
+        assert 1.05 * HAND < low <= 1.05 * HAND + MASS
+        assert high >= 0.95 * HAND + MASS
+
+
+@pytest.mark.slow
+def test_a_gripper_that_tells_in_motion_brakes_the_arm_and_it_goes_on(tmp_path):
+    """Nothing changed in truth: what is told counts, and bounds are wide again."""
+    with loop_with_an_empty_hand(tmp_path, planner__mission__exciting=6) as loop:
+        events = loop.create_publisher(Header, 'payload_event', REQUESTS)
+        loop.wait(lambda: loop.mode == 'exciting', 'it learns', COMPILING)
+        loop.wait(
+            lambda: bool(loop.samples) and np.abs(loop.samples[-1].velocity).max() > 0.3,
+            'it moves',
+            COMPILING,
+        )
+        loop.wait(lambda: events.get_subscription_count() > 0, 'the identifier hears events')
+        events.publish(Header(stamp=loop.samples[-1].header.stamp))
+        loop.wait(lambda: 'fault' in loop.modes, 'it brakes', COMPILING)
+        loop.wait(lambda: loop.modes[-1] == 'exciting', 'it goes on by itself', COMPILING)
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        low, high = mass(loop)
+        assert low <= 1.05 * HAND
+        assert high >= 0.95 * HAND
