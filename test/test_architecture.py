@@ -21,7 +21,7 @@ OFFLINE = {'identifiability', 'calibrate', 'excite'}
 STAGES = {'identify', 'track', 'reach', 'plan', 'simulate'} | OFFLINE
 VOCABULARY = {'sets', 'trajectory', 'measure', 'model'}
 ABOVE = {
-    *('closed_loop', 'loop_settings', 'audit', 'report', 'export'),
+    *('closed_loop', 'changing_loop', 'loop_settings', 'audit', 'report', 'export'),
     *('bringup', 'bench', 'experiment', 'live', 'api'),
 }
 MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
@@ -40,8 +40,12 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop', 'loop_settings'},
     'export': {'sets', 'model', 'identify', 'calibrate', 'report'},
     'bringup': set(),
-    'bench': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bringup'},
-    'experiment': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'report', 'bench'},
+    'bench': VOCABULARY
+    | STAGES
+    | {'closed_loop', 'changing_loop', 'loop_settings', 'report', 'bringup'},
+    'experiment': VOCABULARY
+    | STAGES
+    | {'closed_loop', 'changing_loop', 'loop_settings', 'report', 'bench'},
     'api': VOCABULARY | STAGES | ABOVE - {'bringup', 'bench', 'live', 'api'},
     'cli': VOCABULARY | STAGES | ABOVE,
     'report': VOCABULARY | STAGES | {'closed_loop', 'loop_settings', 'audit'},
@@ -49,6 +53,8 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'ros': VOCABULARY | STAGES - OFFLINE | {'loop_settings'},
     'loop_settings.py': {'sets', 'model', 'track'},
     'closed_loop.py': VOCABULARY | STAGES - {'identifiability'},
+    'changing_loop.py': {'closed_loop', 'sets', 'trajectory', 'measure', 'model'}
+    | {'identify', 'track', 'plan'},
 }
 FRONT = {'__init__.py': {'api'}}  # of the package itself, where types are checked
 ONLY_IN = {  # library: the folders or files that may know it
