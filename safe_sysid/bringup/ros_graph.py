@@ -27,7 +27,7 @@ LIFECYCLE = (
     'get_transition_graph',
 )
 REQUESTS = ('goal', 'goal_pose', 'path')
-ACTIONS = ('identify', 'go_to', 'follow', 'follow_joint_trajectory')
+ACTIONS = ('identify', 'go_to', 'follow', 'handle', 'follow_joint_trajectory')
 TRIGGERS = (
     *('start', 'stop', 'brake', 'new_payload', 'announce_change', 'payload_changed'),
     *('reset_fault', 'end'),
@@ -87,6 +87,7 @@ _NODES = {
             'payload_since',
             'payload_change',
             'wanted_half_widths',
+            'gripper_command',
             *REQUESTS,
             '/diagnostics',
         ),
@@ -115,7 +116,10 @@ _NODES = {
     ),
     **{
         name: replace(
-            _EDGE, says=(*_EDGE.says, '/clock'), serves=tuple(f'~/{each}' for each in HAND)
+            _EDGE,
+            hears=(*_EDGE.hears, 'gripper_command'),
+            says=(*_EDGE.says, '/clock', *EVENTS),
+            serves=tuple(f'~/{each}' for each in HAND),
         )
         for name in SIMULATORS
     },

@@ -48,6 +48,14 @@ class Loop(Protocol):
     def motion(self) -> Motion | None:
         """Return what the arm does; None before there is a plan."""
 
+    @property
+    def load_changes(self) -> int:
+        """How often what is held has changed as was announced."""
+
+    @property
+    def is_change_pending(self) -> bool:
+        """Whether the identifier has yet to take what it was told of the payload."""
+
     def planner_says(self, key: str) -> str:
         """Return a figure of the planner; empty where there is none."""
 

@@ -1,4 +1,4 @@
-"""ServedActions: `identify`, `go_to` and `follow`, where their packages are installed.
+"""ServedActions: `identify`, `go_to`, `follow` and `handle`, where their packages are installed.
 
 One at a time: whoever asks for another one meanwhile is told what goes on. A goal that makes no
 sense is accepted and aborted at once, since a rejection has no room for a reason.
@@ -26,6 +26,7 @@ from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
 from safe_sysid.ros.actions.following import Code, Following
 from safe_sysid.ros.actions.going import Going
+from safe_sysid.ros.actions.handle_action import Asking, Hand, HandleAction
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.messages.codec import estimate_of, time_of
@@ -62,13 +63,13 @@ class Running:
 class ServedActions:
     """Steps whatever action goes on, whenever the supervisor looks."""
 
-    def __init__(self, node: Node, loop: Loop, layout: ParameterLayout) -> None:
-        self._node, self._loop, self._layout = node, loop, layout
+    def __init__(self, node: Node, loop: Loop, layout: ParameterLayout, hand: Hand) -> None:
+        self._node, self._loop, self._layout, self._hand = node, loop, layout, hand
         self._running: Running | None = None
         self._looks = 0
         self._estimate: ParameterEstimate | None = None
         self._servers: list[ActionServer] = []
-        ours = _types(PACKAGE, 'Identify', 'GoTo', 'Follow')
+        ours = _types(PACKAGE, 'Identify', 'GoTo', 'Follow', 'Handle')
         standard = _types('control_msgs', 'FollowJointTrajectory')
         if ours is None:
             node.get_logger().info(MISSING)
@@ -85,6 +86,7 @@ class ServedActions:
             self._serve('identify', ours.Identify, self._identifying)
             self._serve('go_to', ours.GoTo, self._going)
             self._serve('follow', ours.Follow, self._following)
+            self._serve('handle', ours.Handle, self._handling)
         if standard is not None:
             kind = self._standard = standard.FollowJointTrajectory
             self._serve('follow_joint_trajectory', kind, self._following_joint_trajectory)
@@ -171,10 +173,7 @@ class ServedActions:
         return self._begun('identify', asked, goal, feedback, result)
 
     def _going(self, goal: Any) -> Running:
-        joints, pose = goal.request.joints, goal.request.pose
-        by_joints = bool(joints.name)
-        where, message = (self._goals, joints) if by_joints else (self._poses, pose)
-        asked = self._asked(where, message)
+        asked = self._to(goal.request.joints, goal.request.pose)
 
         def feedback() -> Any:
             return self._types.GoTo.Feedback(
@@ -185,6 +184,18 @@ class ServedActions:
 
         result = partial(_result_of_going, self._types.GoTo, asked)
         return self._begun('go_to', asked, goal, feedback, result)
+
+    def _to(self, joints: Any, pose: Any) -> Going:
+        """Return what leads to a configuration, or to a pose where that has no names."""
+        where, message = (self._goals, joints) if joints.name else (self._poses, pose)
+        return self._asked(where, message)
+
+    def _handling(self, goal: Any) -> Running:
+        asking = Asking(
+            self._loop, self._to, lambda: self._estimate, self._bounds, self._tell_wanted
+        )
+        action = HandleAction(self._types.Handle, goal.request, asking, self._hand)
+        return self._begun('handle', action.asked, goal, action.feedback, action.result)
 
     def _following(self, goal: Any) -> Running:
         if not goal.request.path.points:

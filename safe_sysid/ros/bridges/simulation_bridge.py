@@ -15,6 +15,7 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
+from std_msgs.msg import Bool, Header
 from std_srvs.srv import Trigger
 
 from safe_sysid.arrays import Array
@@ -26,11 +27,13 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
-from safe_sysid.ros.messages.qos import CLOCK
+from safe_sysid.ros.messages.qos import CLOCK, REQUESTS
+from safe_sysid.ros.messages.request_topics import GRIPPER
 from safe_sysid.ros.process.leaving import EndRequest
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
+from safe_sysid.ros.watch.payload_events import EVENT
 from safe_sysid.ros.watch.recorder_listens import RecorderListens
 from safe_sysid.simulate.brakes import in_brakes
 from safe_sysid.simulate.sensors import SensorSettings
@@ -132,6 +135,8 @@ class SimulationBridge(Node):
         self._end = EndRequest(self)
         self.create_service(Trigger, '~/grasp', self._grasp)
         self.create_service(Trigger, '~/release', self._release)
+        self.create_subscription(Bool, GRIPPER, self._on_gripper, REQUESTS)
+        self._events = self.create_publisher(Header, EVENT, REQUESTS)
         self._health = Health(self, self._condition, self._edge.life)
         self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
         self._sample = in_brakes(self._arm.model, self._arm.measure())
@@ -168,6 +173,12 @@ class SimulationBridge(Node):
         if response.success:
             self._arm.detach()
         return response
+
+    def _on_gripper(self, msg: Bool) -> None:
+        """Do what a gripper does, and tell when."""
+        do = self._grasp if msg.data else self._release
+        if do(Trigger.Request(), Trigger.Response()).success:
+            self._events.publish(Header(stamp=time_of(self._stamped().stamp)))
 
     def _keep_pace(self) -> None:
         """Simulate up to now, a period at a time."""

@@ -1,9 +1,10 @@
-"""Topics on which the planner is asked for something, and the figures in which it answers."""
+"""Topics on which planner and gripper are asked for something, and figures of the answers."""
 
 from __future__ import annotations
 
 GOAL = 'goal'  # sensor_msgs/JointState; no names: there is no goal any more
 GOAL_POSE = 'goal_pose'  # geometry_msgs/PoseStamped
+GRIPPER = 'gripper_command'  # std_msgs/Bool; true: close
 PATH = 'path'  # trajectory_msgs/JointTrajectory; no points: there is no goal any more
 WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first entries; 0: any
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 import sys
 import time
@@ -23,6 +23,9 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
 from safe_sysid.ros.actions.asked import Motion
+from safe_sysid.ros.actions.grasping import CERTIFYING
+from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
+from safe_sysid.ros.actions.handle_action import Hand
 from safe_sysid.ros.actions.served import ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
@@ -80,7 +83,12 @@ class SupervisorNodeSettings(LoopSettings):
     silence: Positive = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
     goes_on: Natural = 2  # times that the arm goes on by itself after a change nobody announced
+    gripper: GripperSettings = field(default_factory=GripperSettings)  # that `handle` closes
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
+
+    def hand(self, node: Node) -> Hand:
+        """Return the gripper and the empty hand, for `handle`."""
+        return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1])
 
 
 class SupervisorNode(Node):
@@ -122,7 +130,7 @@ class SupervisorNode(Node):
         self._payload = PayloadChange(self, self._nodes, settings.settling)
         self._changes = HeldChanges(self, self._nodes, settings.settling, settings.goes_on)
         self._task = AskedTask(self._nodes)
-        self._actions = ServedActions(self, self, layout)
+        self._actions = ServedActions(self, self, layout, settings.hand(self))
         serve_changes(self, settings, self._change)
 
     def _change(self, settings: SupervisorNodeSettings) -> None:
@@ -145,6 +153,16 @@ class SupervisorNode(Node):
         """Learn; where that is done, do the task."""
         is_done = self._now.mode is Mode.IDENTIFIED
         return self._serve_signal(Signal.DO_TASK if is_done else Signal.EXCITE, request, response)
+
+    @property
+    def load_changes(self) -> int:
+        """How often what is held has changed as was announced."""
+        return self._changes.announced
+
+    @property
+    def is_change_pending(self) -> bool:
+        """Whether the identifier has yet to take what it was told of the payload."""
+        return self._payload.is_pending or self._changes.is_pending
 
     @property
     def mode(self) -> Mode:
@@ -181,7 +199,7 @@ class SupervisorNode(Node):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        pending = self._payload.is_pending or self._changes.is_pending
+        pending = self.is_change_pending
         if signal is Signal.PAYLOAD_CHANGED and not self._changes.may_change(self._seen()):
             return False, 'what is held may not change now: announce_change has to be granted'
         situation = Situation(signal, present, self.is_at_rest(), pending)
@@ -206,7 +224,7 @@ class SupervisorNode(Node):
             return False, refusal
         if self._now.mode is not Mode.CHANGING:
             self._changes.announce(self._stamp)
-        return False, 'standing is being certified for what may be held next; ask again'
+        return False, CERTIFYING
 
     @property
     def _age(self) -> float:
@@ -359,7 +377,7 @@ class SupervisorNode(Node):
     def _faults(self) -> frozenset[Cause]:
         """All that are present now."""
         faults = set(self._nodes.faults())
-        if self._payload.is_pending or self._changes.is_pending:  # said of the payload before
+        if self.is_change_pending:  # said of the payload before
             faults -= {Cause.CONTRADICTION, Cause.CHANGE_NOTICED}
         if self._bad_sample:
             faults.add(Cause.BAD_MEASUREMENT)

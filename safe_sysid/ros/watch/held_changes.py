@@ -57,6 +57,7 @@ class HeldChanges:
         self._before_fault = Mode.IDLE
         self._goes_on = self._is_announcing = False
         self.count = 0
+        self.announced = 0  # changes that came as was announced
         self.refusal = ''  # why what is held may not change
         self._publisher = node.create_publisher(TimeReference, TOPIC, STATE)
 
@@ -74,6 +75,7 @@ class HeldChanges:
         """Tell the identifier of what a person was granted; the newest sample has this age [s]."""
         self.count = 0
         if signal is Signal.PAYLOAD_CHANGED:
+            self.announced += 1
             self._ask(CHANGED, stamp, stamp + round((age + self._settling) * SECOND))
 
     def announce(self, stamp: int) -> None:

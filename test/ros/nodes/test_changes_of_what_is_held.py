@@ -5,7 +5,10 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from ros.faulty_loop import COMPILING, ROOMY
+from ros.generated_messages import ROOT, importable
+from ros.nodes.test_goals_and_actions import ABORTED, SUCCEEDED, Client
 from ros.running_loop import changed_settings, observed, running
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 import yaml
 
@@ -17,20 +20,26 @@ HAND = 1.0  # [kg] the empty end effector, to 5 %
 UNHURRIED = '-p', 'planner:planner.pace:=3.0'
 
 
+def thing_of(tmp_path, mass):
+    """A dumbbell as light as that."""
+    thing = yaml.safe_load((share_directory() / 'config/payloads/dumbbell_4lb.yaml').read_text())
+    share = mass / thing['mass']
+    thing['mass'] = mass
+    inertia = thing['inertia_about_com']
+    thing['inertia_about_com'] = {key: share * value for key, value in inertia.items()}
+    path = tmp_path / f'thing_of_{mass}_kg.yaml'
+    path.write_text(yaml.safe_dump(thing))
+    return str(path)
+
+
 @contextmanager
 def loop_with_an_empty_hand(tmp_path, **changes):
     """Two links in lockstep, and something lighter than the dumbbells beside them."""
-    thing = yaml.safe_load((share_directory() / 'config/payloads/dumbbell_4lb.yaml').read_text())
-    share = MASS / thing['mass']
-    thing['mass'] = MASS
-    inertia = thing['inertia_about_com']
-    thing['inertia_about_com'] = {key: share * value for key, value in inertia.items()}
-    path = tmp_path / 'thing.yaml'
-    path.write_text(yaml.safe_dump(thing))
+    path = thing_of(tmp_path, MASS)
     chosen = {
         **ROOMY,
-        'all__payload': str(path),
-        'all__library': [str(path)],
+        'all__payload': path,
+        'all__library': [path],
         'planner__mission__exciting': 2,
         'supervisor__stale': 30.0,
         'supervisor__task_follows': False,
@@ -100,9 +109,7 @@ def test_a_body_that_nobody_announced_is_noticed_and_the_loop_goes_on(tmp_path):
         assert loop.call('builtin_sim_bridge/grasp').success
         loop.wait(lambda: 'fault' in loop.modes, 'the change is noticed', COMPILING)
         said = loop.conditions
-        loop.wait(
-            lambda: 'CHANGE_NOTICED' in said['supervisor'].figures['causes'], 'it is named'
-        )
+        loop.wait(lambda: 'CHANGE_NOTICED' in said['supervisor'].figures['causes'], 'it is named')
         loop.wait(lambda: loop.modes[-1] == 'exciting', 'it goes on by itself', COMPILING)
         assert loop.modes[-3:] == ['fault', 'holding', 'exciting']
         assert said['supervisor'].figures['went on by itself'] == '1'
@@ -131,3 +138,36 @@ def test_a_gripper_that_tells_in_motion_brakes_the_arm_and_it_goes_on(tmp_path):
         low, high = mass(loop)
         assert low <= 1.05 * HAND
         assert high >= 0.95 * HAND
+
+
+@pytest.mark.slow
+def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_path):
+    heavier = {'all__library': [thing_of(tmp_path, mass) for mass in (MASS, 2.0 * MASS)]}
+    with (
+        importable('safe_sysid_interfaces', ROOT),
+        loop_with_an_empty_hand(tmp_path, **heavier, planner__mission__exciting=3) as loop,
+    ):
+        from safe_sysid_interfaces.action import Handle
+
+        handle = Client(loop, Handle, 'handle')
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        q = np.array(loop.samples[-1].position) + np.array([-0.3, 0.2])
+        there = JointState(name=list(loop.samples[-1].name), position=q.tolist())
+        status, result = handle.outcome(handle.send(Handle.Goal(heaviest=-1.0)))
+        assert (status, result.success) == (ABORTED, False)
+        assert 'heaviest is -1.0 kg' in result.message
+
+        goal = Handle.Goal(heaviest=1.6 * MASS, place_joints=there)
+        status, result = handle.outcome(handle.send(goal))
+        assert (status, result.success) == (SUCCEEDED, True), result.message
+        assert result.lower[0] <= MASS <= result.upper[0] <= 1.6 * MASS
+        steps = list(dict.fromkeys(told.step for told in handle.feedback))
+        assert [each for each in steps if each != 'grasp'] == ['weigh', 'carry', 'release']
+        assert np.abs(np.array(loop.samples[-1].position) - there.position).max() < 0.05
+        assert loop.mode == 'holding'
+
+        status, result = handle.outcome(handle.send(Handle.Goal(heaviest=0.5 * MASS)))
+        assert (status, result.success) == (ABORTED, False)
+        assert 'kg at most can be placed' in result.message
+        assert 'what was picked is in the hand' in result.message
+        assert 'fault' not in loop.modes

@@ -1,0 +1,97 @@
+"""Changing what is held: announced, granted at rest, done by the gripper, and told."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from safe_sysid.ros.actions.asked import Loop, Outcome, Why
+from safe_sysid.track.supervisor import Mode, Signal
+
+CERTIFYING = 'standing is being certified for what may be held next; ask again'
+STANDS = (Mode.IDENTIFIED, Mode.HOLDING, Mode.CHANGING)  # or comes to rest
+GRIPPER_PATIENCE = 600  # looks at a gripper that says nothing
+
+
+class Gripper(Protocol):
+    """What closes and opens."""
+
+    def begin(self, *, closes: bool) -> None:
+        """Close or open."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it says itself that it has."""
+
+    @property
+    def trouble(self) -> str:
+        """Why it does not; empty if it does, or says nothing."""
+
+
+class Grasping:
+    """One change of what is held, at rest."""
+
+    def __init__(self, loop: Loop, gripper: Gripper, *, closes: bool) -> None:
+        self._loop, self._gripper, self._closes = loop, gripper, closes
+        self._is_granted = False
+        self._changes = loop.load_changes
+        self._looks = 0  # since the gripper was told
+        self._why = ''  # it was ended early
+
+    @property
+    def is_done(self) -> bool:
+        """Whether what is held is another body now."""
+        return self._loop.load_changes > self._changes
+
+    def take_back(self) -> None:
+        """Call it off, unless it has happened."""
+        self._why = self._why or 'taken back'
+
+    def step(self) -> Outcome | None:
+        """Go on; how it came out, once the loop knows of it."""
+        loop = self._loop
+        if self.is_done and loop.mode is not Mode.CHANGING:
+            return None if loop.is_change_pending else self._outcome()
+        if loop.mode is Mode.FAULT:
+            return Outcome(False, loop.sentence())
+        if not self._is_granted:
+            return self._announce()
+        self._looks += 1
+        self._why = self._why or self._gripper.trouble
+        if not self._why and self._looks > GRIPPER_PATIENCE:
+            self._why = f'nobody says that the gripper has {self._did}'
+        if self._why and loop.mode is Mode.CHANGING:
+            loop.ask(Signal.BRAKE)
+            return Outcome(False, f'{self._why}; the change was called off, the arm is at rest')
+        if loop.mode is not Mode.CHANGING:
+            return Outcome(False, f'it was called off: {loop.sentence()}')
+        if self._gripper.is_done:
+            loop.ask(Signal.PAYLOAD_CHANGED)
+        return None
+
+    @property
+    def _did(self) -> str:
+        return 'closed' if self._closes else 'opened'
+
+    def _announce(self) -> Outcome | None:
+        """Ask until the arm stands certified for what is held and what may be held next."""
+        loop = self._loop
+        if self._why:
+            if loop.mode is Mode.CHANGING:
+                loop.ask(Signal.BRAKE)
+            return Outcome(False, f'{self._why}; the gripper was not told, the arm is at rest')
+        granted, said = loop.ask(Signal.ANNOUNCE_CHANGE)
+        if granted:
+            self._is_granted = True
+            self._gripper.begin(closes=self._closes)
+        elif said != CERTIFYING and not self._comes_to_rest:
+            return Outcome(False, said, Why.NOT_BEGUN)
+        return None
+
+    @property
+    def _comes_to_rest(self) -> bool:
+        return self._loop.mode in STANDS and not self._loop.is_at_rest()
+
+    def _outcome(self) -> Outcome:
+        if self._why:
+            return Outcome(False, f'{self._why}, when the gripper had {self._did} already')
+        return Outcome(True, f'the gripper has {self._did}')

@@ -1,0 +1,139 @@
+"""The messages of `handle`: its steps from a goal, and what it tells of the thing alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.going import Going
+from safe_sysid.ros.actions.grasping import Grasping, Gripper
+from safe_sysid.ros.actions.handling import (
+    APPROACH,
+    CARRY,
+    GRASP,
+    LIFT,
+    RELEASE,
+    WEIGH,
+    Handling,
+    Step,
+)
+from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.weighing import Weighing
+from safe_sysid.sets.interval import Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Hand:
+    """The gripper, and what the last joint moves without anything in it."""
+
+    gripper: Gripper
+    bounds: Interval  # (10,) of theta_e
+
+    def thing(self, known: ParameterEstimate) -> Interval:
+        """Bounds on what it holds, (10,)."""
+        return known.end_effector_bounds - self.bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """How the steps ask the loop for motions, and hear what is known."""
+
+    loop: Loop
+    go: Callable[[Any, Any], Going]  # to a configuration, or to a pose
+    known: Callable[[], ParameterEstimate | None]
+    bounds: Callable[[], Bounds]
+    tell_wanted: Callable[[Sequence[float]], None]
+
+
+class HandleAction:
+    """One goal of `handle`."""
+
+    def __init__(self, kind: Any, goal: Any, asking: Asking, hand: Hand) -> None:
+        self._kind, self._goal, self._asking, self._hand = kind, goal, asking, hand
+        self._learnt: Interval | None = None  # before it was released
+        self.asked = Handling(self._steps())
+
+    def feedback(self) -> Any:
+        """Return how far it is."""
+        lower, upper = self._thing()
+        return self._kind.Feedback(
+            step=self.asked.name,
+            phase=self._asking.loop.mode.value,
+            lower=lower,
+            upper=upper,
+            distance=self.asked.distance,
+        )
+
+    def result(self, outcome: Outcome) -> Any:
+        """Return how it came out."""
+        lower, upper = self._thing()
+        middle = [0.5 * (a + b) for a, b in zip(lower, upper, strict=True)]
+        known = self._asking.known()
+        is_held = self._learnt is None and known is not None and GRASP in self.asked.done
+        if is_held and known is not None:
+            middle = (known.end_effector - self._hand.bounds.center).tolist()
+        return self._kind.Result(
+            success=outcome.success,
+            message=outcome.message,
+            lower=lower,
+            nominal=middle,
+            upper=upper,
+        )
+
+    def _thing(self) -> Bounds:
+        """Bounds on the thing alone, once it was picked."""
+        known = self._asking.known()
+        if GRASP not in self.asked.done or known is None:
+            return [], []
+        bounds = self._hand.thing(known) if self._learnt is None else self._learnt
+        return bounds.lower.tolist(), bounds.upper.tolist()
+
+    def _steps(self) -> list[Step]:
+        goal, asking, loop = self._goal, self._asking, self._asking.loop
+        gripper, time_limit = self._hand.gripper, goal.time_limit
+        steps: list[Step] = []
+
+        def go(name: str, joints: Any, pose: Any = None) -> None:
+            if joints.name or (pose is not None and pose.header.frame_id):
+                steps.append((name, lambda: asking.go(joints, pose)))
+
+        def learn() -> Asked:
+            return Identifying(
+                loop, goal.half_widths, time_limit, asking.bounds, asking.tell_wanted
+            )
+
+        def weigh() -> Asked:
+            return Weighing(loop, goal.heaviest, time_limit, self._mass)
+
+        _check(learn, weigh)
+        go(APPROACH, goal.pick_joints, goal.pick)
+        steps.append((GRASP, lambda: Grasping(loop, gripper, closes=True)))
+        go(LIFT, goal.lift_joints)
+        if goal.half_widths or not goal.heaviest:
+            steps.append((WEIGH, learn))
+        if goal.heaviest:
+            steps.append((WEIGH, weigh))
+        before = len(steps)
+        go(CARRY, goal.place_joints, goal.place)
+        if len(steps) > before:
+            steps.append((RELEASE, self._release))
+        return steps
+
+    def _mass(self) -> tuple[float, float]:
+        lower, upper = self._thing()
+        return (lower[0], upper[0]) if lower else (float('-inf'), float('inf'))
+
+    def _release(self) -> Asked:
+        """Open the gripper; what is known of the thing is kept for the result."""
+        known = self._asking.known()
+        self._learnt = None if known is None else self._hand.thing(known)
+        return Grasping(self._asking.loop, self._hand.gripper, closes=False)
+
+
+def _check(*steps: Callable[[], Asked]) -> None:
+    """Refuse what no step would begin with, before the arm moves."""
+    for begin in steps:
+        begin()

@@ -1,0 +1,63 @@
+"""Handling: pick, weigh and place as one task, step by step; each ends with the arm at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from safe_sysid.ros.actions.asked import Asked, Outcome
+from safe_sysid.ros.actions.going import Going
+
+Step = tuple[str, Callable[[], Asked]]  # its name, and how it is begun
+APPROACH, GRASP, LIFT, WEIGH = 'approach', 'grasp', 'lift', 'weigh'
+CARRY, RELEASE = 'carry', 'release'
+
+
+class Handling:
+    """Steps after each other; the first that fails is the last, and what is held stays held."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self._waiting = list(steps)
+        self._asked: Asked | None = None
+        self.name = ''  # of the step that goes on
+        self.done: list[str] = []
+        self._said: list[str] = []
+        self._is_taken_back = False
+
+    @property
+    def distance(self) -> float:
+        """How far some joint is from where this step leads [rad]; not a number elsewhere."""
+        return self._asked.distance if isinstance(self._asked, Going) else float('nan')
+
+    def take_back(self) -> None:
+        """Come to rest; what is held stays held."""
+        self._is_taken_back = True
+        if self._asked is not None:
+            self._asked.take_back()
+
+    def step(self) -> Outcome | None:
+        """Go on; how it came out, once the arm is at rest."""
+        if self._asked is None:
+            if not self._waiting or self._is_taken_back:
+                return self._outcome()
+            self.name, begin = self._waiting.pop(0)
+            self._asked = begin()
+        outcome = self._asked.step()
+        if outcome is None:
+            return None
+        self._asked = None
+        if not outcome.success:
+            return Outcome(False, f'{self.name}: {outcome.message}; {self._hand}', outcome.why)
+        self.done.append(self.name)
+        self._said.append(outcome.message)
+        return None
+
+    def _outcome(self) -> Outcome:
+        if self._waiting:
+            return Outcome(False, f'taken back before {self._waiting[0][0]}; {self._hand}')
+        return Outcome(True, '; '.join(self._said))
+
+    @property
+    def _hand(self) -> str:
+        if GRASP in self.done and RELEASE not in self.done:
+            return 'what was picked is in the hand'
+        return 'nothing was picked' if GRASP not in self.done else 'the hand is empty'

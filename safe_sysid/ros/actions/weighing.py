@@ -1,0 +1,80 @@
+"""Weighing: learns what is held until it is certain whether it is light enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+import time
+
+from safe_sysid.errors import MessageError
+from safe_sysid.ros.actions.asked import Loop, Outcome
+from safe_sysid.track.supervisor import Mode, Signal
+
+LEARNS = (Mode.PROBING, Mode.EXCITING)
+
+
+class Weighing:
+    """Learning that ends as soon as bounds on the mass tell; `mass` gives them [kg]."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        heaviest: float,
+        seconds: float,
+        mass: Callable[[], tuple[float, float]],
+    ) -> None:
+        if not all(math.isfinite(x) and x >= 0.0 for x in (heaviest, seconds)):
+            raise MessageError(
+                f'heaviest is {heaviest} kg and time_limit is {seconds} s; allowed are 0 and more'
+            )
+        self._loop, self._heaviest, self._mass = loop, heaviest, mass
+        self._seconds, self._until = seconds, math.inf
+        self._has_begun = False
+        self._why = ''  # it was ended early
+
+    def take_back(self) -> None:
+        """Come to rest along the plan in force."""
+        self._why = self._why or 'taken back'
+
+    def step(self) -> Outcome | None:
+        """Go on; how it came out, once the arm is at rest."""
+        mode = self._loop.mode
+        if not self._has_begun:
+            if self._is_decided or self._why:
+                return self._outcome()
+            self._has_begun = True
+            if self._seconds:
+                self._until = time.monotonic() + self._seconds
+            granted, said = (mode in LEARNS, '') if mode in LEARNS else self._ask_to_learn()
+            return None if granted else Outcome(False, said)
+        if time.monotonic() > self._until:
+            self._why = self._why or 'time is up'
+        if mode in LEARNS and (self._is_decided or self._why):
+            self._loop.ask(Signal.BRAKE)
+        if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+            return None
+        if mode is Mode.FAULT:
+            return Outcome(False, self._loop.sentence())
+        return self._outcome()
+
+    def _ask_to_learn(self) -> tuple[bool, str]:
+        return self._loop.ask(Signal.EXCITE)
+
+    @property
+    def _is_decided(self) -> bool:
+        """Whether no value within the bounds would tell otherwise."""
+        lower, upper = self._mass()
+        return lower > self._heaviest or upper <= self._heaviest
+
+    def _outcome(self) -> Outcome:
+        lower, upper = self._mass()
+        weight = f'it weighs {lower:.3g} to {upper:.3g} kg'
+        if self._why == 'taken back':
+            return Outcome(False, f'taken back; {weight}')
+        if upper <= self._heaviest:
+            return Outcome(True, weight)
+        limit = f'{self._heaviest:g} kg at most can be placed'
+        if lower > self._heaviest:
+            return Outcome(False, f'{weight}; {limit}')
+        known = self._why or 'bounds have settled'
+        return Outcome(False, f'{known}: {weight}, which may be too heavy; {limit}')
