@@ -53,6 +53,10 @@ class Loop(Protocol):
         """How often what is held has changed as was announced."""
 
     @property
+    def bounds_for_change(self) -> str:
+        """Name of the estimate for what is held and what may be held next; empty: none."""
+
+    @property
     def is_change_pending(self) -> bool:
         """Whether the identifier has yet to take what it was told of the payload."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from safe_sysid.ros.actions.asked import Loop, Outcome, Why
@@ -28,10 +29,16 @@ class Gripper(Protocol):
 
 
 class Grasping:
-    """One change of what is held, at rest."""
+    """One change of what is held, at rest.
 
-    def __init__(self, loop: Loop, gripper: Gripper, *, closes: bool) -> None:
-        self._loop, self._gripper, self._closes = loop, gripper, closes
+    `knows` says whether bounds for the change were heard of here: those that are heard later hold
+    for what is held then, those of before do not.
+    """
+
+    def __init__(
+        self, loop: Loop, gripper: Gripper, knows: Callable[[], bool], *, closes: bool
+    ) -> None:
+        self._loop, self._gripper, self._knows, self._closes = loop, gripper, knows, closes
         self._is_granted = False
         self._changes = loop.load_changes
         self._looks = 0  # since the gripper was told
@@ -80,10 +87,10 @@ class Grasping:
                 loop.ask(Signal.BRAKE)
             return Outcome(False, f'{self._why}; the gripper was not told, the arm is at rest')
         granted, said = loop.ask(Signal.ANNOUNCE_CHANGE)
-        if granted:
+        if granted and self._knows():
             self._is_granted = True
             self._gripper.begin(closes=self._closes)
-        elif said != CERTIFYING and not self._comes_to_rest:
+        elif not granted and said != CERTIFYING and not self._comes_to_rest:
             return Outcome(False, said, Why.NOT_BEGUN)
         return None
 

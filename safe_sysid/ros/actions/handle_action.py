@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.plan.message import name_of
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
@@ -110,7 +111,7 @@ class HandleAction:
 
         _check(learn, weigh)
         go(APPROACH, goal.pick_joints, goal.pick)
-        steps.append((GRASP, lambda: Grasping(loop, gripper, closes=True)))
+        steps.append((GRASP, lambda: Grasping(loop, gripper, self._knows, closes=True)))
         go(LIFT, goal.lift_joints)
         if goal.half_widths or not goal.heaviest:
             steps.append((WEIGH, learn))
@@ -126,11 +127,16 @@ class HandleAction:
         lower, upper = self._thing()
         return (lower[0], upper[0]) if lower else (float('-inf'), float('inf'))
 
+    def _knows(self) -> bool:
+        """Whether bounds for the change that is announced were heard of."""
+        known = self._asking.known()
+        return known is not None and name_of(known) == self._asking.loop.bounds_for_change
+
     def _release(self) -> Asked:
         """Open the gripper; what is known of the thing is kept for the result."""
         known = self._asking.known()
         self._learnt = None if known is None else self._hand.thing(known)
-        return Grasping(self._asking.loop, self._hand.gripper, closes=False)
+        return Grasping(self._asking.loop, self._hand.gripper, self._knows, closes=False)
 
 
 def _check(*steps: Callable[[], Asked]) -> None:

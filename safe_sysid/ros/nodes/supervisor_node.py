@@ -160,6 +160,11 @@ class SupervisorNode(Node):
         return self._changes.announced
 
     @property
+    def bounds_for_change(self) -> str:
+        """Name of the estimate for what is held and what may be held next; empty: none."""
+        return self._changes.bounds
+
+    @property
     def is_change_pending(self) -> bool:
         """Whether the identifier has yet to take what it was told of the payload."""
         return self._payload.is_pending or self._changes.is_pending

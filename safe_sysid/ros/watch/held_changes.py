@@ -66,6 +66,11 @@ class HeldChanges:
         """Whether the identifier has yet to answer."""
         return self._asked is not None and self._figure(TAKEN) != str(self._name)
 
+    @property
+    def bounds(self) -> str:
+        """Name of the estimate for what is held and what may be held next; empty: none."""
+        return self._figure(ANNOUNCED_FOR)
+
     def remind(self) -> None:
         """Tell it again, as long as nobody has answered."""
         if self._asked is not None and self.is_pending:
@@ -86,9 +91,8 @@ class HeldChanges:
 
     def may_change(self, seen: Seen) -> bool:
         """Whether what is held may change now."""
-        announced = self._figure(ANNOUNCED_FOR)
-        is_known = bool(announced) and not self.is_pending
-        return is_known and seen.mode is Mode.CHANGING and seen.certified_for == announced
+        is_known = bool(self.bounds) and not self.is_pending
+        return is_known and seen.mode is Mode.CHANGING and seen.certified_for == self.bounds
 
     def left(self, before: Mode, now: Mode, by: Signal | None, stamp: int) -> None:
         """Take note of a mode that was left; a change that did not come is called off."""

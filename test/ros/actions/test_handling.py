@@ -1,0 +1,197 @@
+"""Handling as steps of a loop made by hand: what is asked for when, and what a failure leaves."""
+
+import pytest
+
+from safe_sysid.errors import MessageError
+from safe_sysid.ros.actions.asked import Outcome
+from safe_sysid.ros.actions.grasping import CERTIFYING, GRIPPER_PATIENCE, Grasping
+from safe_sysid.ros.actions.handling import GRASP, RELEASE, Handling
+from safe_sysid.ros.actions.weighing import Weighing
+from safe_sysid.track.supervisor import Mode, Signal
+
+
+class Loop:
+    """A supervisor by hand, whose planner certifies standing after a while."""
+
+    def __init__(self, mode=Mode.HOLDING):
+        self.mode, self.rests, self.asked = mode, True, []
+        self.load_changes, self.is_change_pending = 0, False
+        self.refusal = self.certified = ''
+
+    def ask(self, signal):
+        self.asked.append(signal)
+        if signal is Signal.ANNOUNCE_CHANGE:
+            self.mode = self.mode if self.refusal else Mode.CHANGING
+            return bool(self.certified), self.refusal or CERTIFYING
+        modes = {Signal.BRAKE: Mode.HOLDING, Signal.EXCITE: Mode.EXCITING}
+        self.mode = modes.get(signal, self.mode)
+        if signal is Signal.PAYLOAD_CHANGED:
+            self.changes()
+        return True, ''
+
+    def changes(self):
+        self.load_changes, self.is_change_pending, self.mode = 1, True, Mode.HOLDING
+
+    def is_at_rest(self):
+        return self.rests
+
+    def sentence(self):
+        return self.mode.value
+
+
+class Gripper:
+    """It does what it is told, and may say so."""
+
+    def __init__(self):
+        self.told, self.is_done, self.trouble = [], False, ''
+
+    def begin(self, *, closes):
+        self.told.append(closes)
+
+
+def grasping(loop, knows=lambda: True, closes=True):
+    gripper = Gripper()
+    return Grasping(loop, gripper, knows, closes=closes), gripper
+
+
+def test_a_gripper_closes_only_once_it_is_granted_and_its_bounds_are_known_here():
+    heard = []
+    loop = Loop()
+    asked, gripper = grasping(loop, lambda: bool(heard))
+    assert asked.step() is None
+    loop.certified = 'yes'
+    assert asked.step() is None
+    assert gripper.told == []
+    heard.append('bounds')
+    assert asked.step() is None
+    assert gripper.told == [True]
+    loop.changes()  # an event told it
+    assert asked.step() is None  # the identifier has yet to take it
+    loop.is_change_pending = False
+    assert asked.step() == Outcome(True, 'the gripper has closed')
+    assert Signal.PAYLOAD_CHANGED not in loop.asked
+
+
+def test_a_gripper_that_says_itself_that_it_is_done_needs_no_event():
+    loop = Loop()
+    loop.certified = 'yes'
+    asked, gripper = grasping(loop, closes=False)
+    assert asked.step() is None
+    gripper.is_done = True
+    assert asked.step() is None
+    assert loop.asked[-1] is Signal.PAYLOAD_CHANGED
+    loop.is_change_pending = False
+    assert asked.step().message == 'the gripper has opened'
+
+
+@pytest.mark.parametrize('why', ['refused', 'trouble', 'silence', 'taken back', 'braked', 'fault'])
+def test_whatever_goes_wrong_calls_the_change_off(why):
+    loop = Loop()
+    asked, gripper = grasping(loop)
+    if why == 'refused':
+        loop.refusal = 'standing is not certified: torque of joint_2'
+    else:
+        loop.certified = 'yes'
+        assert asked.step() is None
+    gripper.trouble = 'it is stuck' if why == 'trouble' else ''
+    if why == 'taken back':
+        asked.take_back()
+    if why in ('braked', 'fault'):
+        loop.mode = Mode.HOLDING if why == 'braked' else Mode.FAULT
+    steps = GRIPPER_PATIENCE + 2 if why == 'silence' else 1
+    outcome = next(x for x in (asked.step() for _ in range(steps)) if x is not None)
+    assert not outcome.success
+    said = {
+        'refused': 'not certified: torque of joint_2',
+        'trouble': 'it is stuck; the change was called off',
+        'silence': 'nobody says that the gripper has closed',
+        'taken back': 'taken back; the change was called off',
+        'braked': 'it was called off: holding',
+        'fault': 'fault',
+    }
+    assert said[why] in outcome.message
+    assert loop.mode is not Mode.CHANGING
+
+
+def weighing(loop, bounds, heaviest=1.0, seconds=0.0):
+    return Weighing(loop, heaviest, seconds, lambda: tuple(bounds))
+
+
+def test_what_is_light_enough_already_is_not_weighed():
+    loop = Loop()
+    assert weighing(loop, [0.2, 1.0]).step().success
+    assert loop.asked == []
+
+
+@pytest.mark.parametrize(('bounds', 'success'), [((0.3, 0.9), True), ((1.1, 1.3), False)])
+def test_learning_ends_as_soon_as_bounds_tell(bounds, success):
+    loop, known = Loop(), [0.0, 2.0]
+    asked = weighing(loop, known)
+    assert asked.step() is None
+    assert loop.asked == [Signal.EXCITE]
+    assert asked.step() is None
+    known[:] = bounds
+    loop.rests = False
+    assert asked.step() is None
+    assert loop.asked[-1] is Signal.BRAKE
+    loop.rests = True
+    outcome = asked.step()
+    assert outcome.success is success
+    assert ('1 kg at most can be placed' in outcome.message) is not success
+
+
+def test_bounds_that_settle_too_wide_are_no_leave_to_place():
+    loop = Loop()
+    asked = weighing(loop, [0.8, 1.2])
+    assert asked.step() is None
+    loop.mode = Mode.IDENTIFIED
+    outcome = asked.step()
+    assert not outcome.success
+    assert 'which may be too heavy' in outcome.message
+
+
+@pytest.mark.parametrize(('heaviest', 'seconds'), [(-1.0, 0.0), (1.0, float('nan'))])
+def test_a_limit_that_makes_no_sense_is_refused(heaviest, seconds):
+    with pytest.raises(MessageError, match='allowed are 0 and more'):
+        weighing(Loop(), [0.0, 1.0], heaviest, seconds)
+
+
+class Said:
+    """A step that comes out as it was told to."""
+
+    def __init__(self, *outcomes):
+        self.outcomes, self.is_taken_back = list(outcomes), False
+
+    def step(self):
+        return self.outcomes.pop(0)
+
+    def take_back(self):
+        self.is_taken_back = True
+
+
+def test_the_first_step_that_fails_is_the_last_and_what_is_held_is_said():
+    begun = []
+
+    def step(name, *outcomes):
+        def begin():
+            begun.append(name)
+            return Said(*outcomes)
+
+        return name, begin
+
+    good, bad = Outcome(True, 'done'), Outcome(False, 'no way')
+    steps = [step(GRASP, None, good), step('carry', bad), step(RELEASE, good)]
+    handling = Handling(steps)
+    outcomes = [handling.step() for _ in range(3)]
+    assert outcomes[:2] == [None, None]
+    assert outcomes[2].message == 'carry: no way; what was picked is in the hand'
+    assert begun == [GRASP, 'carry']
+    assert [Handling([step('approach', bad)]).step().message] == [
+        'approach: no way; nothing was picked'
+    ]
+    whole = Handling([step(GRASP, good), step(RELEASE, good)])
+    assert [whole.step() for _ in range(2)] == [None, None]
+    assert whole.step() == Outcome(True, 'done; done')
+    early = Handling(steps[1:])
+    early.take_back()
+    assert 'taken back before carry' in early.step().message
