@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.config import Positive, Settings
-from safe_sysid.errors import ConfigError, MeasurementError, SafeSysidError
+from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.doubted_readings import DoubtedReadings
@@ -175,8 +174,9 @@ class OnlineIdentifier:
 
     def step(self, measurement: JointMeasurement) -> ParameterEstimate:
         """Take a measurement; the best estimate so far, or the fault that ended it."""
+        if self._watch is not None and measurement.stamp > self._since:
+            self._watch.take(measurement)
         if self._fault is not None:
-            self._show(measurement)
             raise self._fault
         if measurement.stamp <= self._since:
             self.ignored += 1
@@ -195,18 +195,9 @@ class OnlineIdentifier:
                 self._closed.append(rows)
             else:
                 self._do_one_thing()
-            if self._watch is not None:
-                self._watch.take(measurement, rows, self._first)
         except (StampError, SolverProcessError) as error:
             raise self._faulted(str(error)) from error
         return self._estimate
-
-    def _show(self, measurement: JointMeasurement) -> None:
-        """Show a sample to whom looks for changes, though no bounds follow from it any more."""
-        if self._watch is None or measurement.stamp <= self._since:
-            return
-        with suppress(MeasurementError):
-            self._watch.take(measurement, self._observer.add(measurement), self._first)
 
     @property
     def estimate(self) -> ParameterEstimate:
@@ -293,7 +284,7 @@ class OnlineIdentifier:
         self._since = since
         self._estimate = self._prior
         if self._watch is not None:
-            self._watch.new_payload(self._prior.end_effector_bounds, -np.inf)
+            self._watch.new_payload(self._prior.end_effector_bounds, since)
         self._solves.new_payload(until)
         self._start_episode()
 
@@ -322,7 +313,7 @@ class OnlineIdentifier:
         self._waiting, self._solution = False, None
         self._is_in_doubt, self._before = False, None
         if self._watch is not None:
-            self._watch.new_payload(held.bounds, (before - origin) * 1e-9)
+            self._watch.new_payload(held.bounds, before)
         last, place = self._prior, self._model.layout.end_effector
         theta, lower, upper = last.theta.copy(), last.bounds.lower.copy(), last.bounds.upper.copy()
         theta[place] = held.nominal

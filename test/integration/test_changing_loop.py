@@ -20,7 +20,7 @@ MILLISECOND = 1_000_000  # [ns]
 
 def moving(name='two_link', seed=1, seconds=2.2):
     """An arm with an empty hand on a plan that teaches."""
-    arm = handling_arm(name, seed)
+    arm = handling_arm(name, seed, exciting=6)
     arm.run(seconds)
     while not arm.moves:
         arm.run(0.05)
@@ -49,8 +49,8 @@ def goes_on(arm):
         arm.run(0.1)
         assert arm.is_inside
         if weighs(arm):
-            break
-    return arm.moves and not arm.broken
+            return not arm.broken
+    return False
 
 
 def test_a_body_picked_in_motion_is_noticed_and_the_arm_goes_on_with_it():

@@ -50,7 +50,7 @@ RATIO = 0.02  # [1] error of measured torques
 INSIDE = 0.999  # share of its bounds within which theta_r of a simulated arm is
 PERIOD = 0.002  # [s]
 WINDOW = 25  # samples
-EXPECTED = ChangeSettings(unmodelled_torque=0.05)  # these arms have nothing that no model has
+EXPECTED = ChangeSettings(unmodelled_torque=0.05, velocity_noise=0.001)  # nothing no model has
 SEARCH = SearchSettings(candidates=16, rounds=0, nearby=1, intervals=32, slow=0.02)
 
 
@@ -176,7 +176,7 @@ def handling_arm(
     mission = Mission(
         model,
         np.array(planner['goal']),
-        MissionSettings(exciting=exciting, route_seconds=600.0),
+        MissionSettings(exciting=exciting, shrinking=0.0, route_seconds=600.0),
     )
     times = PlannerSettings(
         seconds['duration'], seconds['switch'], seconds['budget'], 1e4, search=SEARCH

@@ -65,6 +65,8 @@ class ChangeSettings(Settings):
     unmodelled_torque: NotNegative = 0.3  # [N m] deviation of what no model has
     correlation_time: Positive = 0.05  # [s] that it lasts
     torque_gain: Annotated[float, Range(at_least=0.0, less_than=1.0)] = 0.025  # error that lasts
+    velocity_noise: NotNegative | None = None  # [rad/s] deviation of measured velocities; none: as
+    # their promised error, of which a test that wants to see much has to know better
     drift: NotNegative = 0.01  # share of its uncertainty that theta_r may move in a second
 
 
@@ -95,6 +97,7 @@ class _Window:
     H: Array
     believed: SharedPosterior  # before it
     dry: Array  # (m,) [N m s] bounds on friction of unknown sign
+    variance: Array  # (m,) [N m^2 s^2] of what is new in every window
 
 
 class ChangeTest:
@@ -135,11 +138,19 @@ class ChangeTest:
         tests = 3600.0 / window * len(LAGS)  # in an hour
         return float(chi2.isf(self._settings.false_alarms / tests, LOAD))
 
-    def add(self, rows: Observation, position: Array, dry: Array | None = None) -> Change | None:
+    def add(
+        self,
+        rows: Observation,
+        position: Array,
+        dry: Array | None = None,
+        variance: Array | None = None,
+    ) -> Change | None:
         """Take the rows of a window and the pose in its middle; the change, if there is one.
 
         `dry` (m,) [N m s] bounds friction in the rows that may have either sign; none where it
-        is not given. After a change it is given again and nothing is learnt, until `new_payload`.
+        is not given. `variance` (m,) is of their other errors; not given it is that of torques
+        whose errors are their bounds. After a change it is given again and nothing is learnt,
+        until `new_payload`.
         """
         length = float(rows.end[0] - rows.start[0])
         drifted = self._settings.drift * np.sqrt(length)
@@ -147,7 +158,8 @@ class ChangeTest:
         jacobian = tip_jacobian(self._model, position)[:3]
         pushes = -length * jacobian.T[rows.joint]
         loose = np.zeros(len(rows)) if dry is None else dry
-        window = _Window(rows, pushes, believed.row_matrix(rows), believed, loose)
+        noise = sensor_variance(rows, self._samples) if variance is None else variance
+        window = _Window(rows, pushes, believed.row_matrix(rows), believed, loose, noise)
         if self._change is not None:
             self._since = [*self._since, window][:MOST_SINCE]
             return self._change
@@ -163,7 +175,7 @@ class ChangeTest:
         lasting = lasting_variance(
             length, self._settings.unmodelled_torque, self._settings.correlation_time
         )
-        noise = np.diag((sensor_variance(rows, self._samples) + lasting)[taught])
+        noise = np.diag((window.variance + lasting)[taught])
         self._belief = window.believed.updated(window.H[taught], rows.b[taught], noise)
 
     def judged(self) -> Change | None:
@@ -234,7 +246,7 @@ class ChangeTest:
         dry = np.concatenate([each.dry for each in windows])
         noise = shared[np.ix_(number, number)] + np.outer(dry, dry)
         S = H @ belief.covariance @ H.T + np.where(same, noise, 0.0)
-        S[np.diag_indices(len(S))] += sensor_variance(rows, self._samples)
+        S[np.diag_indices(len(S))] += np.concatenate([each.variance for each in windows])
         pushes = np.concatenate([each.pushes for each in windows])
         return Windows(rows, pushes), S, rows.b - H @ belief.mean
 

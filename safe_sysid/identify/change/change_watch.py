@@ -1,14 +1,16 @@
-"""ChangeWatch: windows of an identifier go to a `ChangeTest`, and what it notices gets stamps.
+"""ChangeWatch: samples of an identifier go to a `ChangeTest`, and what it notices gets stamps.
 
-Beside the rows of a window the test is told the pose in its middle, and how much of the friction
-of a joint may have had either sign: for as long as it moved no faster than `SLOW` beyond the error
-of its velocity.
+The test wants errors as they are, where an identifier wants bounds on them: bounds on velocities
+that nobody stated are hundreds of times their scatter, and rows with such bounds show nothing. So
+the watch makes rows of its own, with velocities within three deviations (`velocity_noise`, where
+it is stated). What these rows leave out is taken for three deviations of theirs, anew in every
+window; and it says how much dry friction may have had either sign, as joints hardly moved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import os
 import pickle
 import socket
@@ -17,10 +19,11 @@ from typing import Protocol
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
-from safe_sysid.identify.momentum_observation import ObservationSettings
-from safe_sysid.identify.observation import Observation, packed, unpacked
+from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
+from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
@@ -28,8 +31,11 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.worker import Worker
 
 SLOW = 0.01  # [rad/s] of a joint whose friction may have either sign, beside what readings hide
+DEVIATIONS = 3.0  # that a bound is taken for
 LONGEST_MESSAGE = 1 << 20  # bytes
 NICENESS = 5  # it may come later than torques and samples, not later than bounds
+
+Batch = tuple[Array, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
 
 
 @dataclass(frozen=True)
@@ -47,11 +53,6 @@ class NoticedChange:
         """What it may have been, the likeliest first."""
         return tuple(each.kind for each in self.explanations)
 
-    @property
-    def delay(self) -> float:
-        """Time from when it happened at the earliest until it was noticed [s]."""
-        return (self.noticed - self.after) * 1e-9
-
     def __str__(self) -> str:
         kinds = ' or '.join(str(each) for each in self.explanations)
         rest = '' if self.is_explained else '; no load that stays explains all samples since'
@@ -66,58 +67,119 @@ def _seconds(stamp: int) -> str:
     return f'{stamp // 1_000_000_000}.{stamp % 1_000_000_000 // 1_000_000:03d} s'
 
 
+class LookedAt:
+    """Rows of samples, and the test that looks at them."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        prior: ParameterEstimate,
+        observation: ObservationSettings,
+        settings: ChangeSettings,
+    ) -> None:
+        self._model, self._prior = model, prior
+        self._observation = observation = _scattering(observation, settings)
+        self._test = ChangeTest(model, prior, observation.window, settings)
+        self._slow = observation.readings(model).velocity + SLOW
+        friction = prior.bounds[model.layout.joint_entries('Fc')].magnitude
+        self._friction = friction + observation.torques(model).friction
+        self._since = -1  # [ns] windows that began before are of the body before
+        self._begin_rows()
+
+    def _begin_rows(self) -> None:
+        self._observer = MomentumObserver(self._model, self._prior.bounds, self._observation)
+        self._origin: int | None = None  # [ns]
+        self._samples: list[JointMeasurement] = []  # of the window
+
+    def add(self, batch: Batch) -> None:
+        """Take some samples, in order."""
+        for stamp, (q, qd, tau) in zip(batch[0].tolist(), batch[1], strict=True):
+            measurement = JointMeasurement(stamp, q, qd, tau)
+            try:
+                rows = self._observer.add(measurement)
+            except MeasurementError:
+                self._begin_rows()
+                continue
+            self._origin = stamp if self._origin is None else self._origin
+            self._samples.append(measurement)
+            if rows is None:
+                continue
+            if self._origin + round(float(rows.start[0]) * 1e9) >= self._since:
+                self._look(rows)
+            self._samples = [measurement]
+
+    def _look(self, rows: Observation) -> None:
+        """Give the test a window, with what is known of its errors."""
+        samples, length = self._samples, float(rows.end[0] - rows.start[0])
+        middle = samples[len(samples) // 2].position
+        slowly = np.mean([np.abs(each.velocity) <= self._slow for each in samples], axis=0)
+        dry = slowly * self._friction * length
+        variance = (rows.delta / DEVIATIONS) ** 2
+        self._test.add(rows, middle, dry[rows.joint], variance)
+
+    def found(self) -> NoticedChange | None:
+        """Return the change, as it was judged then."""
+        return self._stamped(self._test.change)
+
+    def judged(self) -> NoticedChange | None:
+        """Return the change, judged by all windows since."""
+        return self._stamped(self._test.judged())
+
+    def _stamped(self, change: Change | None) -> NoticedChange | None:
+        if change is None or self._origin is None:
+            return None
+        noticed, after, before = (
+            self._origin + round(t * 1e9) for t in (change.noticed, change.after, change.before)
+        )
+        return NoticedChange(noticed, after, before, change.explanations, change.is_explained)
+
+    def suspect(self) -> None:
+        """Take it as proven that something has changed: less is enough to tell when and what."""
+        self._test.suspect()
+
+    def new_payload(self, body: Interval, since: int) -> None:
+        """Another body is in hand, in windows that begin at a stamp [ns] or later."""
+        self._since = since
+        self._test.new_payload(body)
+
+
+def _scattering(observation: ObservationSettings, settings: ChangeSettings) -> ObservationSettings:
+    """Return how rows are made for velocities that are known to scatter."""
+    noise = settings.velocity_noise
+    if noise is None:
+        return observation
+    return replace(observation, velocity_error=(DEVIATIONS * noise,))
+
+
 class Looks(Protocol):
-    """Where a `ChangeTest` runs."""
+    """Where samples are looked at."""
 
-    def add(self, rows: Observation, position: Array, dry: Array) -> None:
-        """Take a window."""
+    def add(self, batch: Batch) -> None:
+        """Take some samples."""
 
-    def poll(self) -> Change | None:
+    def found(self) -> NoticedChange | None:
         """Return the change, if there is one, as it was judged first or later."""
 
-    def judged(self) -> Change | None:
+    def judged(self) -> NoticedChange | None:
         """Return the change, judged by all windows since, as far as they were looked at."""
 
     def suspect(self) -> None:
         """Take it as proven that something has changed."""
 
-    def new_payload(self, body: Interval) -> None:
-        """Another body is in hand."""
+    def new_payload(self, body: Interval, since: int) -> None:
+        """Another body is in hand, in windows that begin at a stamp [ns] or later."""
 
     def close(self) -> None:
         """Release what is held."""
 
 
-LooksFactory = Callable[[RobotModel, ParameterEstimate, int, ChangeSettings], Looks]
+LooksFactory = Callable[
+    [RobotModel, ParameterEstimate, ObservationSettings, ChangeSettings], Looks
+]
 
 
-class LooksAtOnce:
-    """Looks at every window as it comes, so that results do not depend on the machine."""
-
-    def __init__(
-        self, model: RobotModel, prior: ParameterEstimate, samples: int, settings: ChangeSettings
-    ) -> None:
-        self._test = ChangeTest(model, prior, samples, settings)
-
-    def add(self, rows: Observation, position: Array, dry: Array) -> None:
-        """Take a window."""
-        self._test.add(rows, position, dry)
-
-    def poll(self) -> Change | None:
-        """Return the change, if there is one."""
-        return self._test.change
-
-    def judged(self) -> Change | None:
-        """Return the change, judged by all windows since."""
-        return self._test.judged()
-
-    def suspect(self) -> None:
-        """Take it as proven that something has changed."""
-        self._test.suspect()
-
-    def new_payload(self, body: Interval) -> None:
-        """Another body is in hand."""
-        self._test.new_payload(body)
+class LooksAtOnce(LookedAt):
+    """Looks at samples as they come, so that results do not depend on the machine."""
 
     def close(self) -> None:
         """Nothing is held."""
@@ -126,25 +188,29 @@ class LooksAtOnce:
 class LooksInBackground:
     """Looks in a second process; every call here returns within microseconds.
 
-    A window that it has no room for is left out: the test then sees a little less.
+    Samples that it has no room for are left out: the test then sees a little less.
     """
 
     def __init__(
-        self, model: RobotModel, prior: ParameterEstimate, samples: int, settings: ChangeSettings
+        self,
+        model: RobotModel,
+        prior: ParameterEstimate,
+        observation: ObservationSettings,
+        settings: ChangeSettings,
     ) -> None:
         self._worker = Worker(serve, socket.SOCK_SEQPACKET)
         self._socket = self._worker.socket
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST_MESSAGE)
-        self._episode = self.left_out = 0
+        self._episode = 0
         self._is_running = True
-        self._found: Change | None = None
-        self._send(('test', model, prior, samples, settings))
+        self._found: NoticedChange | None = None
+        self._send(('begin', model, prior, observation, settings))
 
-    def add(self, rows: Observation, position: Array, dry: Array) -> None:
-        """Take a window."""
-        self._send((self._episode, packed(rows), position, dry))
+    def add(self, batch: Batch) -> None:
+        """Take some samples."""
+        self._send(('add', self._episode, batch))
 
-    def poll(self) -> Change | None:
+    def found(self) -> NoticedChange | None:
         """Return the change, if one was told by now."""
         while self._is_running:
             try:
@@ -161,18 +227,18 @@ class LooksInBackground:
                 self._found = change
         return self._found
 
-    def judged(self) -> Change | None:
-        """Return the same, which is judged anew with every window."""
-        return self.poll()
+    def judged(self) -> NoticedChange | None:
+        """Return the same, which is judged anew with every batch."""
+        return self.found()
 
     def suspect(self) -> None:
         """Take it as proven that something has changed."""
-        self._send(('suspect', self._episode))
+        self._send(('suspect',))
 
-    def new_payload(self, body: Interval) -> None:
-        """Another body is in hand."""
+    def new_payload(self, body: Interval, since: int) -> None:
+        """Another body is in hand, in windows that begin at a stamp [ns] or later."""
         self._episode, self._found = self._episode + 1, None
-        self._send(('new_payload', self._episode, body))
+        self._send(('new_payload', body, since))
 
     def close(self) -> None:
         """End the process."""
@@ -181,43 +247,32 @@ class LooksInBackground:
     def _send(self, message: object) -> None:
         try:
             self._socket.send(pickle.dumps(message), socket.MSG_DONTWAIT)
-        except BlockingIOError:
-            self.left_out += 1
-        except (BrokenPipeError, ConnectionResetError):
-            self._is_running = False
-
-    @property
-    def is_running(self) -> bool:
-        """Whether anybody looks."""
-        return self._is_running and self._worker.process.poll() is None
+        except (BlockingIOError, BrokenPipeError, ConnectionResetError):
+            return
 
 
 def serve(connection: socket.socket) -> None:
-    """Look at windows for another process until it closes the connection."""
+    """Look at samples for another process until it closes the connection."""
     os.nice(NICENESS)
-    test: ChangeTest | None = None
-    episode = 0
+    looked: LookedAt | None = None
     while message := connection.recv(LONGEST_MESSAGE):
         kind, *content = pickle.loads(message)
-        if kind == 'test':
-            test = ChangeTest(*content)
-        elif test is None:
+        if kind == 'begin':
+            looked = LookedAt(*content)
+        elif looked is None:
             return
-        elif kind == 'new_payload':
-            episode, body = content
-            test.new_payload(body)
-        elif kind == 'suspect':
-            test.suspect()
-        elif kind == episode:
-            rows, position, dry = content
-            test.add(unpacked(rows), position, dry)
-            change = test.judged()
+        elif kind == 'add':
+            episode, batch = content
+            looked.add(batch)
+            change = looked.judged()
             if change is not None:
                 connection.send(pickle.dumps((episode, change)))
+        else:
+            getattr(looked, kind)(*content)
 
 
 class ChangeWatch:
-    """Takes every sample of an identifier, and the rows of every window."""
+    """Takes every sample of an identifier, and hands on those of a window at a time."""
 
     def __init__(
         self,
@@ -227,36 +282,30 @@ class ChangeWatch:
         settings: ChangeSettings,
         looks: LooksFactory,
     ) -> None:
-        self._origin = 0  # [ns]
-        self._since = -np.inf  # [s] windows that began before are of the body before
-        self._looks = looks(model, prior, observation.window, settings)
-        errors = observation.readings(model)
-        self._slow = errors.velocity + SLOW
-        friction = prior.bounds[model.layout.joint_entries('Fc')].magnitude
-        self._friction = friction + observation.torques(model).friction
-        self._positions: list[Array] = []
-        self._slowly = np.zeros(model.n)  # samples of a window in which a joint hardly moved
+        self._looks = looks(model, prior, observation, settings)
+        self._stamps = np.zeros(observation.window, dtype=np.int64)
+        self._values = np.zeros((observation.window, 3, model.n))
+        self._count = 0
 
-    def take(self, measurement: JointMeasurement, rows: Observation | None, origin: int) -> None:
-        """Take a sample, and the rows of the window that ends with it, if one does.
-
-        Times of rows count from the stamp `origin` [ns].
-        """
-        self._positions.append(measurement.position)
-        self._slowly += np.abs(measurement.velocity) <= self._slow
-        if rows is None:
+    def take(self, measurement: JointMeasurement) -> None:
+        """Take a sample; one that is not complete is left out."""
+        values = (measurement.position, measurement.velocity, measurement.torque)
+        try:
+            self._values[self._count] = values
+        except ValueError:
             return
-        count, self._origin = len(self._positions), origin
-        share = self._slowly[rows.joint] / count
-        dry = share * self._friction[rows.joint] * (rows.end - rows.start)
-        if rows.start.min() >= self._since:
-            self._looks.add(rows, self._positions[count // 2], dry)
-        self._positions, self._slowly = [], np.zeros_like(self._slowly)
+        if not np.isfinite(self._values[self._count]).all():
+            return
+        self._stamps[self._count] = measurement.stamp
+        self._count += 1
+        if self._count == len(self._stamps):
+            self._looks.add((self._stamps.copy(), self._values.copy()))
+            self._count = 0
 
     @property
     def has_noticed(self) -> bool:
         """Whether what is held has changed, as far as torques tell."""
-        return self._looks.poll() is not None
+        return self._looks.found() is not None
 
     def suspect(self) -> None:
         """Take it as proven that something has changed: less is enough to tell when and what."""
@@ -264,19 +313,11 @@ class ChangeWatch:
 
     def judged(self) -> NoticedChange | None:
         """Return what was noticed, judged by all samples since; None: nothing."""
-        change = self._looks.judged()
-        if change is None:
-            return None
-        noticed, after, before = (
-            self._origin + round(t * 1e9) for t in (change.noticed, change.after, change.before)
-        )
-        return NoticedChange(noticed, after, before, change.explanations, change.is_explained)
+        return self._looks.judged()
 
-    def new_payload(self, body: Interval, since: float) -> None:
-        """Another body is in hand, within these bounds, in windows that begin at a time [s]."""
-        self._positions, self._slowly = [], np.zeros_like(self._slowly)
-        self._since = since
-        self._looks.new_payload(body)
+    def new_payload(self, body: Interval, since: int) -> None:
+        """Another body is in hand, within these bounds, in windows that begin at a stamp [ns]."""
+        self._looks.new_payload(body, since)
 
     def close(self) -> None:
         """End what runs in the background."""
