@@ -37,10 +37,10 @@ def until_it_is_over(arm, count=1):
 
 
 def weighs(arm):
-    """Whether torques show what is held: joints turn, and a body at the tip would be felt."""
+    """Whether torques show what is held: a joint turns that would feel a body at the tip."""
     truth, still = arm.robot.truth, np.zeros(arm.model.n)
-    felt = tip_regressor(arm.robot.model, truth.position, still, still)[:, 1]  # of m c_x
-    return np.abs(truth.velocity).min() > 0.1 and np.abs(felt).max() > 4.0
+    felt = tip_regressor(arm.robot.model, truth.position, still, still)[0, :, 1]  # of m c_x
+    return bool(np.any((np.abs(truth.velocity) > 0.1) & (np.abs(felt) > 4.0)))
 
 
 def goes_on(arm):
