@@ -179,19 +179,43 @@ class ChangeTest:
         self._belief = window.believed.updated(window.H[taught], rows.b[taught], noise)
 
     def judged(self) -> Change | None:
-        """Return the change again, judged by all windows since it happened."""
+        """Return the change again, judged by all windows before and since that are kept.
+
+        A change at the beginning of any of them is compared with the others by what it explains.
+        """
         change = self._change
-        if change is None:
-            return None
-        later = [each for each in self._since if each.rows.start[0] >= change.before - ROUNDING]
-        if not later:
+        if change is None or not self._since:
             return change
-        since, S, e = self._residual_of(later, self._belief)
+        windows = [*self._windows, *self._since]
+        belief = windows[0].believed
+        every = self._gains(windows, belief)
+        first, last = _likely(every)
+        self._belief = windows[first].believed if first < len(self._windows) else self._belief
+        after = float(windows[max(first - 1, 0)].rows.start[0])
+        before = float(windows[last].rows.end[0])
+        later = [each for each in windows if each.rows.start[0] >= before - ROUNDING]
+        if not later:
+            return replace(change, after=after, before=before)
+        since, S, e = self._residual_of(later, belief)
         explained, _ = gain(load_columns(since.rows), S, e)
         left = float(e @ np.linalg.solve(S, e)) - explained
         most = float(chi2.isf(SURELY, max(len(e) - LOAD, 1)))
         kinds = explanations(since, S, e)
-        return replace(change, explanations=kinds, is_explained=left <= most)
+        known = replace(change, after=after, before=before, is_explained=left <= most)
+        return replace(known, explanations=kinds)
+
+    def _gains(self, windows: list[_Window], belief: SharedPosterior) -> Array:
+        """Return what a change at the beginning of each window gains over none, (k,)."""
+        since, S, e = self._residual_of(windows, belief)
+        number = np.repeat(np.arange(len(windows)), [len(each.rows) for each in windows])
+        factor, D = np.linalg.cholesky(S), load_columns(since.rows)
+        spread = np.zeros((len(e), len(windows), D.shape[1]))
+        spread[np.arange(len(e)), number] = D
+        white = np.linalg.solve(factor, np.column_stack([spread.reshape(len(e), -1), e]))
+        each = white[:, :-1].reshape(spread.shape)
+        later = np.cumsum(each[:, ::-1], axis=1)[:, ::-1]
+        unit = np.eye(len(e))
+        return np.array([gain(later[:, i], unit, white[:, -1])[0] for i in range(len(windows))])
 
     def new_payload(self, body: Interval) -> None:
         """Another body is in hand, within these bounds; the arm is the one that is known."""
@@ -212,7 +236,7 @@ class ChangeTest:
         after, before = self._located(every)
         since, S, e = self._residual(best)
         self._belief = self._windows[-best].believed
-        self._since = list(self._windows)[-best:]
+        self._since = []
         return Change(
             float(self._windows[-1].rows.end[0]),
             after,
@@ -255,10 +279,16 @@ class ChangeTest:
 
         The window before may have had a part of it that was too short to tell.
         """
-        weight = np.exp(0.5 * (every - every.max()))
-        ranked = np.argsort(-weight)
-        total = np.cumsum(weight[ranked]) / weight.sum()
-        kept = ranked[: int(np.searchsorted(total, 1.0 - LEAST_WEIGHT)) + 1]
+        newest, oldest = _likely(every)
         windows = list(self._windows)[::-1]
-        first = windows[min(int(kept.max()) + 1, len(windows) - 1)]
-        return float(first.rows.start[0]), float(windows[int(kept.min())].rows.end[0])
+        first = windows[min(oldest + 1, len(windows) - 1)]
+        return float(first.rows.start[0]), float(windows[newest].rows.end[0])
+
+
+def _likely(every: Array) -> tuple[int, int]:
+    """Return the first and last of some moments, but for those that weigh next to nothing."""
+    weight = np.exp(0.5 * (every - every.max()))
+    ranked = np.argsort(-weight)
+    total = np.cumsum(weight[ranked]) / weight.sum()
+    kept = ranked[: int(np.searchsorted(total, 1.0 - LEAST_WEIGHT)) + 1]
+    return int(kept.min()), int(kept.max())
