@@ -45,6 +45,7 @@ def loop_with_an_empty_hand(tmp_path, **changes):
         'supervisor__task_follows': False,
         'builtin_sim_bridge__holds': False,
         'identifier__change_test__unmodelled_torque': 0.05,
+        'identifier__change_test__velocity_noise': 0.001,
         **changes,
     }
     settings = changed_settings(tmp_path, 'two_link', **chosen)
