@@ -12,12 +12,16 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.motion_objective import MotionObjective
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.cost.on_the_way import ExpectedWidth, OnTheWayCost
 from safe_sysid.plan.cost.own import WithOwnCost
 from safe_sysid.plan.cost.predicted_observations import ObservationError, PredictedObservations
 from safe_sysid.plan.cost.sampled_motion import SampledMotion
 from safe_sysid.plan.cost.terms import Cost, GoalDistance, PredictedWidth, shortest_way
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import Bezier
+
+LEAST_DISTANCE = 0.05  # [rad] that counts as all of the way
+LEAST_WIDTH = 0.02  # share of the half widths of now that plans are asked for at least
 
 
 class Aim(Protocol):
@@ -58,6 +62,11 @@ class Excite:
         none = np.zeros((0, self.model.layout.size))
         collected = none if self.collected is None else self.collected
         return PredictedWidth(self._predicted(horizon), self.importance, collected)
+
+    def expected_width(self, horizon: Horizon) -> Cost:
+        """Sum of the half widths after the plan, of now and by importance; no rows but its own."""
+        none = np.zeros((0, self.model.layout.size))
+        return ExpectedWidth(self._predicted(horizon), self.importance, none)
 
     def suggestions(self, curve: Bezier) -> Array:
         """None: what is informative is not known beforehand."""
@@ -116,3 +125,30 @@ class Approach:
                 f'the goal of {self.model.layout.joint_names[j]} is {goal[j]} rad, outside its '
                 f'limits [{limits.position_lower[j]:.4g}, {limits.position_upper[j]:.4g}]'
             )
+
+
+@dataclass(frozen=True, eq=False)
+class LearnOnTheWay:
+    """Near a point ahead on the route, and what the rest of the task has to know; see the cost."""
+
+    excite: Excite  # whose importance is that of the half widths for the task
+    approach: Approach
+    beta: float
+    needed_width: float  # share of the half widths of now
+
+    def cost(self, horizon: Horizon) -> Cost:
+        """Both, each as a share of what it was or has to be."""
+        start = horizon.curve.q0
+        way = self.approach.goal - start
+        first = 0.5 * max(float(way @ way), LEAST_DISTANCE**2)
+        return OnTheWayCost(
+            self.approach.cost(horizon),
+            self.excite.expected_width(horizon),
+            self.beta,
+            first,
+            max(self.needed_width, LEAST_WIDTH),
+        )
+
+    def suggestions(self, curve: Bezier) -> Array:
+        """Those of the goal."""
+        return self.approach.suggestions(curve)

@@ -12,8 +12,9 @@ from safe_sysid.config import Count, Natural, NotNegative, Positive, Settings, S
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.plan.aims import Aim, Excite
+from safe_sysid.plan.aims import Aim, Excite, LearnOnTheWay
 from safe_sysid.plan.cost.terms import shortest_way
+from safe_sysid.plan.learning_on_the_way import LearningOnTheWay
 from safe_sysid.plan.path.joint_path import JointPath, Traverse
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.path.rrt_connect import PathOutcome, PathQuery, PathSettings, find_path
@@ -45,6 +46,7 @@ class MissionSettings(Settings):
     near: Positive = 0.01  # [rad] in every joint
     least_move: NotNegative = 0.1  # [rad] of some joint; plans that move less don't excite
     patience: Count = 3  # plans without getting on along a route, then another is searched
+    on_the_way: bool = False  # learn while the task goes on, and only what it needs
     routes: Count = 5  # in a row given up so, then as many times there is nothing to plan for
     route_seconds: Positive = 0.5  # [s] at most, of the planning budget
     path: PathSettings = field(default_factory=PathSettings)
@@ -86,6 +88,7 @@ class Mission:
         self._farthest = 0.0  # [rad] along the route
         self._without_progress = 0  # questions since
         self._idle_routes = 0  # in a row along which nothing got on, and refusals after them
+        self._on_the_way = LearningOnTheWay(model) if self._settings.on_the_way else None
 
     def lead_to(self, goals: Sequence[Array]) -> None:
         """Lead to one of some configurations to which there is a way; to none of none."""
@@ -136,7 +139,7 @@ class Mission:
             return None
         while True:
             try:
-                return self._follow(ahead)
+                return self._toward(ahead)
             except NoRouteError as error:
                 if not self._is_asked_for:
                     raise
@@ -148,6 +151,8 @@ class Mission:
 
     def planned(self, aim: Aim | Follow, plan: Plan, estimate: ParameterEstimate) -> None:
         """Take note of a plan that is going to be followed."""
+        if isinstance(aim, LearnOnTheWay) and self._on_the_way is not None:
+            self._on_the_way.planned(estimate)
         if not isinstance(aim, Excite):
             return
         self._excited += 1
@@ -175,6 +180,8 @@ class Mission:
         if self._known is not None and not self._known.contains(bounds):
             self._rows, self._log_widths, self._route = self._rows[:0], [], None
             self._excited, self._has_learned = 0, False
+            if self._on_the_way is not None:
+                self._on_the_way.forget()
         self._known = bounds
 
     @property
@@ -200,6 +207,8 @@ class Mission:
         if self._wanted is not None:
             radius = estimate.end_effector_bounds.radius
             return bool(np.any((self._wanted > 0.0) & (radius > self._wanted)))
+        if self._on_the_way is not None and self._goal is not None:
+            return False
         count, most = len(self._log_widths), self._settings.exciting
         if count >= most or self._excited >= IDLE * most:
             self._has_learned = True
@@ -214,6 +223,16 @@ class Mission:
             return False
         distance = self.distance(end)
         return distance is not None and distance <= self._settings.near
+
+    def _toward(self, ahead: Ahead) -> Aim | Follow:
+        """On along the route, by plans that teach what it needs as long as they do."""
+        follow = self._follow(ahead)
+        if self._on_the_way is None:
+            return follow
+        aim = self._on_the_way.aim(ahead, follow)
+        if aim is not follow:
+            self._without_progress = self._idle_routes = 0
+        return aim
 
     def _follow(self, ahead: Ahead) -> Follow:
         """On along the route, or along a new one."""

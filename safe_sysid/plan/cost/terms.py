@@ -152,13 +152,17 @@ class PredictedWidth:
         """Of the variances of theta_e."""
         return 0.5 * float(self.importance @ np.log(variances))
 
+    def _cost_slope(self, variances: Array) -> Array:
+        """Of the cost in the variances, (10,)."""
+        return np.asarray(0.5 * self.importance / variances)
+
     def evaluate(self, x: npt.ArrayLike) -> CostValue:
         """Cost and gradient."""
         at = self.predicted.evaluate(x)
         H = self._scaled(at.rows)
         C = covariance_columns(information(self._before, H), TIP)
         variances = np.diag(C[-TIP:])
-        slopes = slopes_in_rows(H, C, 0.5 * self.importance / variances)
+        slopes = slopes_in_rows(H, C, self._cost_slope(variances))
         weights = np.empty_like(slopes)
         weights[:, self._order] = slopes * self._half_width
         return CostValue(self._cost(variances), self.predicted.pullback(x, at, weights))

@@ -1,0 +1,100 @@
+"""LearningOnTheWay: plans that teach what the rest of a task needs, and no more of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.aims import Approach, Excite, LearnOnTheWay
+from safe_sysid.plan.cost.on_the_way import attention
+from safe_sysid.plan.path.route import Follow, Route
+from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.rest_of_route import RestOfRoute
+from safe_sysid.plan.task_need import (
+    TaskNeed,
+    need_of,
+    reason_to_stop,
+    refuse_too_heavy,
+    seconds_to_finish,
+)
+from safe_sysid.sets.interval import Interval
+
+SHORTER = (1.0, 0.5, 0.25)  # of the longest motions, tried in turn
+ONWARD = 0.5  # [rad] along the route, to the point that plans are to come nearer to
+
+
+class LearningOnTheWay:
+    """Asks of the rest of a route, at each new estimate, whether more knowledge would help it.
+
+    Once it would not, it is over until the route or the payload is another one.
+    """
+
+    def __init__(
+        self, model: RobotModel, durations: tuple[float, float] = (1.0, 1.0), longest: float = 1.6
+    ) -> None:
+        self._model, self._durations, self._longest = model, durations, longest
+        self._own: Array = model.theta[model.layout.end_effector]
+        self.forget()
+
+    def forget(self) -> None:
+        """There is another payload."""
+        self._radii: list[Array] = []  # of [theta_e] before each plan that teaches
+        self._done: Route | None = None  # for which no more is to be learnt
+        self.reason = ''  # why not
+        self.need: TaskNeed | None = None  # the last one
+
+    def aim(self, ahead: Ahead, follow: Follow) -> LearnOnTheWay | Follow:
+        """Return what to do next on a route; raises `TooHeavyError`."""
+        if follow.route is self._done:
+            return follow
+        estimate = ahead.problem.bounds
+        rests = self._rests(ahead, follow)
+        self.need = need = need_of(rests, estimate, self._own)
+        refuse_too_heavy(need, estimate, self._own)
+        radius = estimate.end_effector_bounds.radius
+        widths = [need.relative_width(each, radius) for each in (*self._radii, radius)]
+        predicted = np.inf if need.is_met else self._predicted_seconds(rests, estimate)
+        self.reason = reason_to_stop(need, predicted, ahead.until, widths)
+        if self.reason:
+            self._done = follow.route
+            return follow
+        excite = Excite(self._model, estimate, ahead.until, importance=need.importance)
+        start = ahead.problem.horizon.curve.q0
+        approach = Approach(self._model, follow.route.toward(start, follow.begin + ONWARD))
+        beta = attention(1.0, need.share, max(widths[0], 1.0))
+        return LearnOnTheWay(excite, approach, beta, need.share)
+
+    def planned(self, estimate: ParameterEstimate) -> None:
+        """Take note of a plan that teaches."""
+        self._radii.append(estimate.end_effector_bounds.radius)
+
+    def _rests(self, ahead: Ahead, follow: Follow) -> list[RestOfRoute]:
+        """Long motions first; of shorter ones there are more, so they take longer."""
+        lengths = [share * self._longest for share in SHORTER]
+        every = [
+            RestOfRoute.along(ahead.problem, follow, self._durations, length) for length in lengths
+        ]
+        counts = [len(rest.motions) for rest in every]
+        return [rest for i, rest in enumerate(every) if counts[i] not in counts[:i]]
+
+    def _predicted_seconds(self, rests: list[RestOfRoute], estimate: ParameterEstimate) -> float:
+        """Time to finish if the next plan teaches as much as the last one; the first one, all."""
+        bounds = estimate.end_effector_bounds
+        ratio = np.zeros(len(bounds))
+        if self._radii:
+            before = self._radii[-1]
+            ratio = np.divide(bounds.radius, before, out=np.ones_like(before), where=before > 0.0)
+        return seconds_to_finish(rests, _narrowed(estimate, np.minimum(ratio, 1.0)))[0]
+
+
+def _narrowed(estimate: ParameterEstimate, ratio: Array) -> ParameterEstimate:
+    """Return half widths of theta_e about its nominal value, each less by a ratio."""
+    place, theta = estimate.layout.end_effector, estimate.theta
+    lower, upper = estimate.bounds.lower.copy(), estimate.bounds.upper.copy()
+    lower[place] = theta[place] + ratio * (lower[place] - theta[place])
+    upper[place] = theta[place] + ratio * (upper[place] - theta[place])
+    return replace(estimate, bounds=Interval(lower, upper))
