@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.excitation import ExcitationResult, design_excitation
     from safe_sysid.api.experiment import ExperimentTables, run_experiment
     from safe_sysid.api.identifiability import IdentifiabilityResult, identifiable_parameters
+    from safe_sysid.api.largest_payload import LargestPayload, largest_payload
     from safe_sysid.api.model_export import export_model
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
     from safe_sysid.api.new_arm import NewArm, NewArmSettings, new_arm
@@ -38,6 +39,7 @@ _HOMES = {  # name: module
     'ExcitationResult': 'safe_sysid.api.excitation',
     'ExperimentTables': 'safe_sysid.api.experiment',
     'IdentifiabilityResult': 'safe_sysid.api.identifiability',
+    'LargestPayload': 'safe_sysid.api.largest_payload',
     'MotionProof': 'safe_sysid.api.motion',
     'NewArm': 'safe_sysid.api.new_arm',
     'NewArmSettings': 'safe_sysid.api.new_arm',
@@ -53,6 +55,7 @@ _HOMES = {  # name: module
     'export_model': 'safe_sysid.api.model_export',
     'identifiable_parameters': 'safe_sysid.api.identifiability',
     'identify_payload': 'safe_sysid.api.payload',
+    'largest_payload': 'safe_sysid.api.largest_payload',
     'load_arm': 'safe_sysid.api.arms',
     'own_cost': 'safe_sysid.api.symbolic',
     'new_arm': 'safe_sysid.api.new_arm',
@@ -70,6 +73,7 @@ __all__ = [
     'ExcitationResult',
     'ExperimentTables',
     'IdentifiabilityResult',
+    'LargestPayload',
     'MotionProof',
     'NewArm',
     'NewArmSettings',
@@ -85,6 +89,7 @@ __all__ = [
     'export_model',
     'identifiable_parameters',
     'identify_payload',
+    'largest_payload',
     'load_arm',
     'new_arm',
     'own_cost',

@@ -23,6 +23,7 @@ MEMBERS = (
     'recordings',
     'arms',
     'changes',
+    'learning',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 

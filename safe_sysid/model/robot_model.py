@@ -56,6 +56,13 @@ class RobotModel:
     reference: ReferenceLimits | None = None  # of desired motions; None: no drive checks them
     friction: DryFriction = field(default_factory=DryFriction)  # beyond Coulomb's in theta
     gravity_tilt: float | None = None  # [rad] by which gravity of `tree` may be off; None: unknown
+    payload: Array | None = None  # (10,) part of theta_e that `with_payload` added; None: none
+
+    @property
+    def own_end_effector(self) -> Array:
+        """theta_e without a payload, (10,)."""
+        whole = self.theta[self.layout.end_effector]
+        return whole if self.payload is None else whole - self.payload
 
     @property
     def n(self) -> int:
@@ -122,7 +129,8 @@ class RobotModel:
         body = inertia.from_mass_com_inertia(
             np.array(payload.mass), np.array(payload.com), payload.inertia
         )
-        theta[self.layout.end_effector] += inertia.moved(body, R, p)
+        held_body = inertia.moved(body, R, p)
+        theta[self.layout.end_effector] += held_body
         shapes = payload.shapes.values()
         held = Capsules(
             tuple(f'{payload.name}.{name}' for name in payload.shapes),
@@ -133,7 +141,8 @@ class RobotModel:
             NO_PAIRS,
         )
         capsules = paired_with_held(self.capsules, held, self.tree, self.limits)
-        return replace(self, theta=theta, capsules=capsules)
+        every = held_body if self.payload is None else self.payload + held_body
+        return replace(self, theta=theta, capsules=capsules, payload=every)
 
     def with_parameters(self, theta: Array) -> RobotModel:
         """Return the same arm with other parameters."""

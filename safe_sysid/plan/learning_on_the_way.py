@@ -37,7 +37,7 @@ class LearningOnTheWay:
         self, model: RobotModel, durations: tuple[float, float] = (1.0, 1.0), longest: float = 1.6
     ) -> None:
         self._model, self._durations, self._longest = model, durations, longest
-        self._own: Array = model.theta[model.layout.end_effector]
+        self._own = model.own_end_effector
         self.forget()
 
     def forget(self) -> None:
