@@ -13,6 +13,7 @@ from safe_sysid.bench import (
     falsify,
     identifiability,
     identify,
+    learning,
     model,
     plan,
     reach,
@@ -26,7 +27,7 @@ from safe_sysid.versions import cpu_count, versions
 
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
-    *(identifiability, falsify, constrained, recordings, arms, changes),
+    *(identifiability, falsify, constrained, recordings, arms, changes, learning),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

@@ -225,13 +225,23 @@ class Mission:
         return distance is not None and distance <= self._settings.near
 
     def _toward(self, ahead: Ahead) -> Aim | Follow:
-        """On along the route, by plans that teach what it needs as long as they do."""
-        follow = self._follow(ahead)
+        """On along the route, by plans that teach what it needs as long as they do.
+
+        Where no route is known because too little is known of what is held, the straight way says
+        what there is to learn.
+        """
         if self._on_the_way is None:
-            return follow
+            return self._follow(ahead)
+        try:
+            follow, none = self._follow(ahead), None
+        except NoRouteError as error:
+            straight = np.stack([ahead.end, np.asarray(self._goal)])
+            follow, none = Follow(Route(straight, self._model.limits.is_continuous), 0.0), error
         aim = self._on_the_way.aim(ahead, follow)
         if aim is not follow:
             self._without_progress = self._idle_routes = 0
+        elif none is not None:
+            raise none
         return aim
 
     def _follow(self, ahead: Ahead) -> Follow:

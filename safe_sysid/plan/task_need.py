@@ -70,13 +70,14 @@ def need_of(rests: Sequence[RestOfRoute], estimate: ParameterEstimate, own: Arra
     for rest in rests:
         if rest.seconds >= seconds:  # as is certified already
             return TaskNeed(seconds, seconds, 1.0, MOSTLY_MASS, first)
-        found = largest_share(rest, known_to(estimate))
+        narrower = known_to(estimate)
+        if not rest.proof(narrower(0.0)).holds:
+            continue
+        found = largest_share(rest, narrower)
         if found.share > 0.0:
             share, importance = found.share, _importance(found.refusal, estimate)
             return TaskNeed(seconds, rest.seconds, share, importance, found.refusal)
-    heaviest = max(
-        (largest_share(rest, exactly(estimate, own)) for rest in rests), key=lambda x: x.share
-    )
+    heaviest = largest_share(rests[-1], exactly(estimate, own))  # the slowest asks for least
     mass = heaviest.refused * float((estimate.end_effector - own)[MASS])
     largest = mass if heaviest.share > 0.0 else np.inf  # else what refuses it is not the payload
     return TaskNeed(
@@ -90,8 +91,9 @@ def refuse_too_heavy(need: TaskNeed, estimate: ParameterEstimate, own: Array) ->
     low, high = (float(x[MASS] - own[MASS]) for x in (bounds.lower, bounds.upper))
     if low > need.largest_mass:
         raise TooHeavyError(
-            f'what is held weighs {low:.2f} to {high:.2f} kg; what can be carried to the goal is '
-            f'at most {need.largest_mass:.2f} kg, however well it is known: {need.refusal}'
+            f'what is held weighs {low:.2f} to {high:.2f} kg; what is certified to be carried to '
+            f'the goal is at most {need.largest_mass:.2f} kg, however well it is known: '
+            f'{need.refusal}'
         )
 
 

@@ -15,13 +15,16 @@ from safe_sysid.bench.experiments.excitation_episodes import (
 )
 from safe_sysid.bench.experiments.identification import TORQUE_RATIO
 from safe_sysid.bench.experiments.kinova_dumbbell import DUMBBELLS, PERIOD, kinova_prior
-from safe_sysid.bench.experiments.planning import GAINS, at_rest
+from safe_sysid.bench.experiments.planning import FREE, GAINS, at_rest
 from safe_sysid.closed_loop import LoopSample, run
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
+from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Aim
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.path.route import Follow
@@ -41,6 +44,7 @@ LONGEST = 40.0  # [s] of a run
 LOOK = 500  # periods between two looks at whether all is done
 SIDE = (0.3, 1.6)  # [rad] from the prior's start to the goal, in every joint that is turned
 TURNED = (0, 1, 3, 5)
+HELD_WITH = 0.7  # of the torque limits at most, for what is held at the goal
 
 
 class CountingMission(Mission):
@@ -78,10 +82,26 @@ def random_carry(seed: int, number: int) -> Carry:
     """Return a dumbbell, true links within their bounds, and a goal within reach."""
     rng = np.random.default_rng([seed, number])
     arm = EpisodeArm.holding(str(rng.choice(DUMBBELLS)), rng)
+    goal = _goal(rng)
+    while not _can_be_held(arm.truth, goal):
+        goal = _goal(rng)
+    return Carry(arm, goal, (seed, number))
+
+
+def _goal(rng: np.random.Generator) -> Array:
     goal = UPRIGHT.copy()
     for joint in TURNED:
         goal[joint] += rng.choice([-1.0, 1.0]) * rng.uniform(*SIDE)
-    return Carry(arm, goal, (seed, number))
+    return goal
+
+
+def _can_be_held(truth: RobotModel, q: Array) -> bool:
+    """Whether an arm that is known exactly could rest there with torque and room to spare."""
+    limits, still = truth.limits, np.zeros(truth.n)
+    inside = np.all((limits.position_lower < q) & (q < limits.position_upper))
+    torque = standard_regressor(truth, q, still, still) @ truth.theta
+    spared = bool((np.abs(torque) < HELD_WITH * limits.torque).all())
+    return bool(inside) and spared and ContactGauge(truth).clearance(q).distance > FREE
 
 
 def carry(task: Carry, on_the_way: bool) -> Carried:

@@ -1,0 +1,127 @@
+"""Learning on the way: plans that teach until the rest is certified, then those of the goal."""
+
+from dataclasses import replace
+
+import numpy as np
+from plan.cost.derivatives import numerical_gradient
+from plan.test_possible_payloads import HANGING, LEVEL, MODEL, prior, rest_of
+import pytest
+
+from safe_sysid.bench.experiments.learning_on_the_way import carry, random_carry
+from safe_sysid.errors import BoundError
+from safe_sysid.plan.aims import Approach, Excite, LearnOnTheWay
+from safe_sysid.plan.cost.on_the_way import ExpectedWidth, OnTheWayCost, attention
+from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
+from safe_sysid.plan.path.route import Follow
+from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.search.best_plan import Budget
+from safe_sysid.plan.task_need import TooHeavyError
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+SETTINGS = MissionSettings(on_the_way=True, route_seconds=600.0)
+STILL = np.zeros(2)
+RATHER_WIDE = 0.0, 3.0, 6.0  # kg: least, nominal, most
+
+
+def ahead_of(estimate):
+    return Ahead(rest_of(estimate).problem, HANGING, 1.0, Budget.of(600.0))
+
+
+def asked(mission, masses):
+    """Kinds of aims when estimates have these masses, each plan being followed."""
+    kinds = []
+    for each in masses:
+        estimate = prior(*each)
+        aim = mission.due(ahead_of(estimate))
+        kinds.append(type(aim))
+        curve = Bezier(HANGING, STILL, STILL, 2.0)
+        mission.planned(aim, Plan(0.0, 1.0, curve, np.full(2, 0.3)), estimate)
+    return kinds
+
+
+def test_plans_teach_until_the_rest_is_certified_and_begin_again_with_another_payload():
+    mission = Mission(MODEL, LEVEL, SETTINGS)
+    masses = (RATHER_WIDE, (1.0, 3.0, 5.0), (2.8, 3.0, 3.2), (2.8, 3.0, 3.2), RATHER_WIDE)
+    kinds = [LearnOnTheWay, LearnOnTheWay, Follow, Follow, LearnOnTheWay]
+    assert asked(mission, masses) == kinds
+
+
+def test_nothing_is_learnt_for_its_own_sake():
+    assert asked(Mission(MODEL, LEVEL, SETTINGS), [(2.8, 3.0, 3.2)]) == [Follow]
+
+
+@pytest.mark.slow
+def test_what_does_not_get_narrower_is_not_learnt_for_ever():
+    mission = Mission(MODEL, LEVEL, SETTINGS)
+    assert asked(mission, [RATHER_WIDE] * 2) == [LearnOnTheWay] * 2
+    with pytest.raises(NoRouteError, match='could not hold itself at the goal'):
+        asked(mission, [RATHER_WIDE])
+
+
+@pytest.mark.slow
+def test_a_payload_that_cannot_be_carried_is_refused_where_it_is_known():
+    mission = Mission(MODEL, LEVEL, SETTINGS)
+    with pytest.raises(TooHeavyError, match='weighs 6'):
+        mission.due(ahead_of(prior(6.5, 6.7, 7.0)))
+
+
+def test_attention_to_learning_falls_from_all_to_none():
+    assert [attention(now, 1.0, 3.0) for now in (4.0, 3.0, 2.0, 1.0, 0.5)] == [1, 1, 0.5, 0, 0]
+    assert attention(2.0, 1.0, 1.0) == 1.0
+
+
+def aim_of(beta):
+    estimate = prior(*RATHER_WIDE)
+    return LearnOnTheWay(Excite(MODEL, estimate, 1.0), Approach(MODEL, LEVEL), beta, 0.2)
+
+
+def horizon_in_motion(rng):
+    curve = Bezier(HANGING, rng.uniform(-0.2, 0.2, 2), rng.uniform(-0.2, 0.2, 2), 2.0)
+    return Horizon(curve, rng.uniform(-0.5, 0.5, 2), np.full(2, 0.4))
+
+
+@pytest.mark.parametrize('beta', [0.0, 0.3, 1.0])
+def test_the_cost_is_the_sum_of_both_shares_with_their_gradients(rng, beta):
+    aim, horizon, x = aim_of(beta), horizon_in_motion(rng), rng.uniform(-0.9, 0.9, 2)
+    cost = aim.cost(horizon)
+    at = cost.evaluate(x)
+    assert at.value == pytest.approx(cost.value(x), rel=1e-12)
+    expected = numerical_gradient(cost.value, x, 2e-4)
+    assert np.allclose(at.gradient, expected, rtol=1e-5, atol=1e-7)
+    way = LEVEL - horizon.curve.q0
+    left = horizon.curve.q0 + horizon.k_center + horizon.k_range * x - LEVEL
+    left = left + horizon.curve.position(2.0, np.zeros(2)) - horizon.curve.q0
+    distance = float(left @ left) / float(way @ way)
+    width = aim.excite.expected_width(horizon).value(x) / 0.2
+    assert at.value == pytest.approx((1.0 - beta) * distance + beta * width, rel=1e-9)
+
+
+def test_the_expected_width_is_the_share_of_half_widths_that_is_left(rng):
+    """Rows worth nothing leave all of it, and more rows never leave more."""
+    aim, horizon = aim_of(1.0), horizon_in_motion(rng)
+    cost = aim.excite.expected_width(horizon)
+    assert isinstance(cost, ExpectedWidth)
+    value = cost.value(np.zeros(2))
+    known = replace(aim.excite, estimate=prior(2.999, 3.0, 3.001))
+    assert 0.0 < value < 1.0
+    assert known.expected_width(horizon).value(np.zeros(2)) > 0.9
+
+
+def test_costs_are_divided_by_units_above_zero():
+    parts = aim_of(0.5).cost(horizon_in_motion(np.random.default_rng(1)))
+    with pytest.raises(BoundError, match='beta = 1.5'):
+        OnTheWayCost(parts.distance, parts.width, 1.5, 1.0, 1.0)
+    with pytest.raises(BoundError, match='above 0'):
+        OnTheWayCost(parts.distance, parts.width, 0.5, 1.0, 0.0)
+
+
+@pytest.mark.slow
+def test_learning_on_the_way_takes_less_time_than_learning_first():
+    task = random_carry(seed=1, number=0)
+    first, on_the_way = (carry(task, on_the_way=each) for each in (False, True))
+    assert on_the_way.seconds < first.seconds < np.inf
+    assert on_the_way.taught < first.taught
+    assert first.truth_outside == on_the_way.truth_outside == 0
+    assert max(first.largest_torque, on_the_way.largest_torque) < 1.0
