@@ -65,6 +65,7 @@ def held_level(mass):
 def test_the_heaviest_known_payload_can_be_held_where_the_route_ends_and_little_more():
     estimate = prior()
     found = largest_share(rest_of(estimate), exactly(estimate, OWN), most=2.0)
+    assert np.allclose(found.estimate.end_effector, OWN + 4.0 * found.share * PAYLOAD)
     assert held_level(4.0 * found.share) < 1.0
     assert held_level(4.0 * found.refused) > 0.85  # what controller, motion and friction take
     assert found.refused - found.share <= 2.0 / 2**7
