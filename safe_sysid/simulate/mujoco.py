@@ -8,6 +8,7 @@ step allows: a joint that should stand still creeps by less than 1e-6 rad/s.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,29 @@ IMPLICIT_STEP = 5e-4  # [s]
 STIFF = 0.5  # decay of a velocity within a step, from which on the implicit rule is taken
 SOLREF = (2e-3, 1.0)  # time constant [s] and damping of the constraint that is dry friction
 SOLIMP = (0.9999, 0.9999, 1e-3, 0.5, 2.0)  # how hard it is
+SMALL = 0.01  # [m] radius of gyration of a point mass
 LARGEST = 1e6  # [rad, rad/s] of a state that is still taken for one
 
 
-class MujocoBody:
-    """An arm in MuJoCo, with the interface of `RigidBody`."""
+@dataclass(frozen=True)
+class Swinging:
+    """A point mass that is not fixed to the last link, as a liquid or a flexible body is not.
 
-    def __init__(self, model: RobotModel) -> None:
-        self._take(model, _compiled(model))
+    A pendulum hangs from `place`; on springs it is held there, as far as gravity lets it.
+    """
+
+    mass: float  # [kg]
+    frequency: float  # [Hz] of small motions
+    place: tuple[float, float, float]  # [m] in the frame of the last joint
+    damping: float = 0.02  # share of the critical one
+    pendulum: bool = True
+
+
+class MujocoBody:
+    """An arm in MuJoCo, with the interface of `RigidBody`, and what may swing at its tip."""
+
+    def __init__(self, model: RobotModel, swinging: Swinging | None = None) -> None:
+        self._take(model, _compiled(model, swinging))
         self.set_coulomb(joint_friction(model)[0])
 
     @classmethod
@@ -64,17 +80,18 @@ class MujocoBody:
         for flag in (off.mjDSBL_AUTORESET, off.mjDSBL_WARMSTART, off.mjDSBL_ACTUATION):
             compiled.opt.disableflags |= int(flag)
         compiled.dof_solref[:], compiled.dof_solimp[:] = SOLREF, SOLIMP
-        damping = np.asarray(compiled.dof_damping, dtype=float).reshape(len(names), -1)[:, 0]
-        armature = np.asarray(compiled.dof_armature, dtype=float)
+        every = np.asarray(compiled.dof_damping, dtype=float).reshape(compiled.nv, -1)[:, 0]
+        damping = every[self._qd]
+        armature = np.asarray(compiled.dof_armature, dtype=float)[self._qd]
         # H is at least diag(armature), so no velocity decays faster than the worst Fv / Ia
         with np.errstate(divide='ignore', invalid='ignore'):
             self._decay = float(np.max(np.where(damping > 0.0, damping / armature, 0.0)))
-        self._touches = bool(np.any(compiled.geom_contype))
+        self._is_stiff = bool(np.any(compiled.geom_contype)) or compiled.nv > len(names)
 
     def advance(self, q: Array, qd: Array, torque: Array, seconds: float) -> tuple[Array, Array]:
         """Position and velocity after some time with constant torque."""
         model, data = self._model, self._data
-        is_implicit = self._touches or self._decay * min(seconds, STEP) > STIFF
+        is_implicit = self._is_stiff or self._decay * min(seconds, STEP) > STIFF
         model.opt.integrator = self._implicit if is_implicit else self._explicit
         steps = max(1, int(np.ceil(seconds / (IMPLICIT_STEP if is_implicit else STEP) - 1e-9)))
         model.opt.timestep = seconds / steps
@@ -129,7 +146,7 @@ def _say_nothing(warning: str) -> None:
     """Write no file, as MuJoCo would; a state out of range is an error of `advance`."""
 
 
-def _compiled(model: RobotModel) -> Any:
+def _compiled(model: RobotModel, swinging: Swinging | None) -> Any:
     """Bodies and joints of an arm, with armature and viscous friction."""
     mujoco, tree, friction = _mujoco(), model.tree, joint_friction(model)
     spec = mujoco.MjSpec()
@@ -144,15 +161,37 @@ def _compiled(model: RobotModel) -> Any:
         kind = mujoco.mjtJoint.mjJNT_SLIDE if tree.is_prismatic[i] else mujoco.mjtJoint.mjJNT_HINGE
         body.add_joint(name=name, type=kind, axis=tree.axis[i])
         bodies.append(body)
+    if swinging is not None:
+        _hang(mujoco, bodies[model.layout.tip + 1], swinging, tree.gravity)
     try:
         compiled = spec.compile()
     except ValueError as error:
         raise SimulationError(f'{model.name} can not be simulated by MuJoCo: {error}') from error
     dofs = [int(compiled.jnt_dofadr[compiled.joint(name).id]) for name in model.layout.joint_names]
     compiled.dof_armature[dofs] = friction[2]
-    compiled.dof_damping.reshape(model.n, -1)[dofs, 0] = friction[1]
+    compiled.dof_damping.reshape(compiled.nv, -1)[dofs, 0] = friction[1]
     mujoco.mj_setConst(compiled, mujoco.MjData(compiled))
     return compiled
+
+
+def _hang(mujoco: Any, link: Any, swinging: Swinging, gravity: Array) -> None:
+    """Fix a point mass to a link by a ball joint and a rod, or by three springs."""
+    body = link.add_body(name='swinging', pos=swinging.place)
+    body.explicitinertial, body.mass = True, swinging.mass
+    rate = 2.0 * np.pi * swinging.frequency
+    drag = 2.0 * swinging.damping * rate
+    body.fullinertia = [SMALL**2 * swinging.mass] * 3 + [0.0] * 3
+    if swinging.pendulum:
+        length = float(np.linalg.norm(gravity)) / rate**2
+        body.ipos = [0.0, 0.0, -length]
+        drag *= swinging.mass * length**2
+        body.add_joint(name='swinging', type=mujoco.mjtJoint.mjJNT_BALL, damping=float(drag))
+        return
+    for name, axis in zip('xyz', np.eye(3), strict=True):
+        body.add_joint(
+            name=f'swinging {name}', type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis,
+            stiffness=swinging.mass * rate**2, damping=drag * swinging.mass,
+        )  # fmt: skip
 
 
 def _read(model: RobotModel, mjcf: Path) -> Any:

@@ -100,7 +100,7 @@ def random_motion(
     truth = nominal.with_parameters(theta)
     motion = fourier_motion(rng, truth.n, seconds, PERIOD)
     torque = measured_torque(truth, motion)
-    torque += _coloured(rng, torque.shape, unmodelled)
+    torque += coloured(rng, torque.shape, unmodelled)
     lasting = np.broadcast_to(rng.uniform(-1.0, 1.0, truth.n), torque.shape)
     errors = 0.5 * lasting + 0.5 * rng.uniform(-1.0, 1.0, torque.shape)
     way = rng.normal(size=3)
@@ -132,7 +132,7 @@ def prior(model: RobotModel) -> ParameterEstimate:
     return ParameterEstimate(model.layout, theta, box)
 
 
-def _coloured(rng: np.random.Generator, shape: tuple[int, ...], deviation: float) -> Array:
+def coloured(rng: np.random.Generator, shape: tuple[int, ...], deviation: float) -> Array:
     """Noise of some deviation that forgets itself over `MEMORY`."""
     keep = np.exp(-PERIOD / MEMORY)
     fresh = rng.normal(size=shape) * np.sqrt(1.0 - keep**2)

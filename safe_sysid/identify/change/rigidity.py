@@ -1,0 +1,201 @@
+"""Whether what is held moves as one rigid body, by what windows of a recording leave unexplained.
+
+A liquid that sloshes, or a body that flexes, pulls at the hand with a force that no theta explains.
+In every window that is an impulse P_t f_t of the rows, P_t the tip's Jacobian (3 columns), while
+friction that nobody modelled moves single joints. With x = (theta, gains) before anything was
+measured, the rows of a block of T windows are
+
+    e = b - H x_0 ~ N(0, S),   S = H P_0 H' + noise of sensors + impulses of unmodelled torque,
+
+so theta needs no fit: it is part of S. Two tests of a rigid payload, both of which have to reject:
+
+    tone   2 log likelihood gained by P_t (a cos 2 pi f t + c sin 2 pi f t), f from 1 to 8 Hz:
+           chi squared with 6 degrees of freedom per block, the largest of all frequencies
+    Ljung-Box   innovations of the force that explains each window best, 3 independent series
+           of unit variance: products over lags of 1 to 10 windows, normal without correlation
+
+Both are divided by how much larger the rows are than S says where no force at the hand moves them,
+so that an arm that is known less well than was said is not called a liquid.
+
+The rate of false alarms is below `probability` per recording if unmodelled torque is as in
+`ChangeTest`. That is statistics; no bound rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.stats import chi2
+
+from safe_sysid.arrays import Array
+from safe_sysid.identify.change.impulse_noise import impulse_covariance, sensor_variance
+from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.identify.observation import Observation, stacked
+
+BLOCK = 160  # windows
+LAGS = 10  # windows
+BAND = (1.0, 8.0)  # [Hz]
+TONE = 6  # degrees of freedom of a tone
+FEWEST = 30  # windows of a block
+
+
+@dataclass(frozen=True)
+class UnmodelledTorque:
+    """What no model has of the torque of a joint, as in `ChangeTest`."""
+
+    deviation: float = 0.3  # [N m]
+    memory: float = 0.05  # [s]
+
+
+@dataclass(frozen=True)
+class Rigidity:
+    """What windows say of a rigid payload."""
+
+    windows: int
+    tone: float  # statistic of the loudest frequency
+    frequency: float  # [Hz] of it
+    tone_threshold: float  # above which it rejects a rigid body
+    ljung_box: float
+    ljung_box_threshold: float
+    excess: float  # variance of rows that no force at the hand moves, in that expected; at least 1
+    force: float  # [N] root mean square of what the loudest tone pulls with
+
+    @property
+    def rejects(self) -> bool:
+        """Whether it is no rigid body."""
+        return self.tone > self.tone_threshold and self.ljung_box > self.ljung_box_threshold
+
+    def __str__(self) -> str:
+        figures = (
+            f'{self.tone:.0f} at {self.frequency:.1f} Hz where {self.tone_threshold:.0f} is an '
+            f'alarm, correlation {self.ljung_box:.0f} where {self.ljung_box_threshold:.0f} is one, '
+            f'{self.windows} windows'
+        )
+        if not self.rejects:
+            return f'nothing speaks against a rigid body ({figures})'
+        return (
+            f'what is held is NOT RIGID: it pulls at the hand with about {self.force:.1f} N at '
+            f'{self.frequency:.1f} Hz, as what sloshes, swings or flexes does ({figures})'
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WindowRows:
+    """Rows of one window, and the impulse in them of 1 N at the tip along every axis of the base."""
+
+    rows: Observation
+    pushes: Array  # (m, 3)
+
+
+def rigidity(
+    windows: Sequence[WindowRows],
+    before: SharedPosterior,
+    samples: int,
+    unmodelled: UnmodelledTorque | None = None,
+    probability: float = 1e-3,
+) -> Rigidity | None:
+    """Test windows of `samples` samples that follow each other; None: there are too few.
+
+    `before` is what is believed of theta and of the gains before any of them.
+    """
+    noise = unmodelled or UnmodelledTorque()
+    count = max(1, len(windows) // BLOCK)
+    blocks = [
+        _Block(windows[int(first) : int(last)], before, samples, noise)
+        for first, last in _parts(len(windows), count)
+    ]
+    if not blocks:
+        return None
+    seconds = blocks[0].seconds
+    frequencies = np.arange(BAND[0], BAND[1], 0.5 / seconds)
+    excess = max(1.0, float(np.mean([block.excess for block in blocks])))
+    tones = np.array([[block.tone(f) for f in frequencies] for block in blocks])
+    statistic = tones[..., 0].sum(axis=0) / excess
+    loudest = int(np.argmax(statistic))
+    products = np.concatenate([block.lag_products() for block in blocks])
+    degrees = LAGS * 3 * len(blocks)
+    return Rigidity(
+        len(windows),
+        float(statistic[loudest]),
+        float(frequencies[loudest]),
+        float(chi2.isf(probability / len(frequencies), TONE * len(blocks))),
+        float((products**2).sum() / excess**2),
+        float(chi2.isf(probability, degrees)),
+        excess,
+        float(np.sqrt(np.mean(tones[:, loudest, 1] ** 2))),
+    )
+
+
+def _parts(windows: int, count: int) -> list[tuple[int, int]]:
+    if windows < FEWEST:
+        return []
+    ends = np.linspace(0, windows, count + 1).astype(int)
+    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+
+
+class _Block:
+    """Whitened rows of windows that follow each other, and of forces at the hand."""
+
+    def __init__(
+        self,
+        windows: Sequence[WindowRows],
+        before: SharedPosterior,
+        samples: int,
+        noise: UnmodelledTorque,
+    ) -> None:
+        rows = stacked([each.rows for each in windows])
+        spans = [(float(each.rows.start[0]), float(each.rows.end[0])) for each in windows]
+        number = np.repeat(np.arange(len(windows)), [len(each.rows) for each in windows])
+        shared = impulse_covariance(spans, noise.deviation, noise.memory)
+        H = before.row_matrix(rows)
+        same = rows.joint[:, None] == rows.joint[None, :]
+        S = H @ before.covariance @ H.T + np.where(same, shared[np.ix_(number, number)], 0.0)
+        S[np.diag_indices(len(S))] += sensor_variance(rows, samples)
+        factor = np.linalg.cholesky(S)
+        pushes = np.zeros((len(rows), len(windows), 3))
+        pushes[np.arange(len(rows)), number] = np.concatenate([each.pushes for each in windows])
+        columns = np.column_stack([rows.b - H @ before.mean, pushes.reshape(len(rows), -1)])
+        white = solve_triangular(factor, columns, lower=True)
+        self._residual = white[:, 0]
+        self._pushes = white[:, 1:].reshape(len(rows), len(windows), 3)
+        self._middle = np.array([0.5 * (start + end) for start, end in spans])
+        basis, _ = np.linalg.qr(white[:, 1:])
+        self._in_force = basis.T @ self._residual
+        self._triangle = basis.T @ white[:, 1:]
+        left = float(self._residual @ self._residual - self._in_force @ self._in_force)
+        self.excess = left / max(len(rows) - basis.shape[1], 1)
+
+    @property
+    def seconds(self) -> float:
+        """Length of the block."""
+        return float(self._middle[-1] - self._middle[0])
+
+    def tone(self, frequency: float) -> tuple[float, float]:
+        """Likelihood that a force of this frequency gains, and its root mean square [N]."""
+        phase = 2.0 * np.pi * frequency * self._middle
+        shapes = np.stack([np.cos(phase), np.sin(phase)], axis=1)
+        D = np.einsum('rti,ts->rsi', self._pushes, shapes).reshape(len(self._residual), TONE)
+        force = np.linalg.lstsq(D, self._residual, rcond=1e-9)[0]
+        explained = D @ force
+        return float(explained @ explained), float(np.sqrt(0.5 * (force @ force)))
+
+    def lag_products(self) -> Array:
+        """Correlations of the force series at every lag, normal with unit variance, (lags * 3,).
+
+        With W P = Q R the whitened rows are explained best by the force R^-1 Q' e; Q' e are its
+        innovations, in the order of time.
+        """
+        series = self._in_force.reshape(-1, 3) * np.sign(_diagonal(self._triangle)).reshape(-1, 3)
+        T = len(series)
+        products = [
+            (series[lag:] * series[:-lag]).sum(axis=0) / np.sqrt(T - lag)
+            for lag in range(1, LAGS + 1)
+        ]
+        return np.concatenate(products)
+
+
+def _diagonal(triangle: Array) -> Array:
+    return np.asarray(np.diag(triangle))
