@@ -121,11 +121,13 @@ def largest_payload(
         RestOfRoute.along(problem, aim, task.durations, share * task.longest) for share in SHORTER
     ]
     asked = ((up_to(prior, own), 1.0), (exactly(prior, own), HEAVIER), (known_to(prior), 1.0))
-    found, rest = _best(rests, asked)
+    (unknown, exact, width), rest = _best(rests, asked)
     bounds = prior.end_effector_bounds
     return LargestPayload(
         (float(bounds.lower[0] - own[0]), float(bounds.upper[0] - own[0])),
-        *found,
+        unknown,
+        exact,
+        width,
         float((prior.end_effector - own)[0]),
         rest.seconds,
     )

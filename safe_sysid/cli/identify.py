@@ -108,6 +108,14 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
         'Instead of what the settings of the arm state',
     )  # fmt: skip
     add_setting(group, RecordingSettings, 'torque_ratio', '--torque-ratio', metavar='SHARE')
+    add_setting(group, RecordingSettings, 'unmodelled_torque', '--unmodelled-torque')
+    add_setting(group, RecordingSettings, 'slosh_force', '--slosh-force')
+    group.add_argument(
+        '--library', dest='RecordingSettings.library', default=argparse.SUPPRESS, nargs='+',
+        metavar='PAYLOAD',
+        help='payloads that may be held, by name or as YAML: the report says how probable each '
+        'is, "none of these" among them. No bound rests on it',
+    )  # fmt: skip
     for field, flags in KNOWN.items():
         add_setting(group, RecordingSettings, field, *flags)
 

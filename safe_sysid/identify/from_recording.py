@@ -9,14 +9,15 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError
+from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.effort_plausibility import implausible
+from safe_sysid.identify.held_object import HeldObject, RecordedObject, torque_of_force
 from safe_sysid.identify.held_out import Validation, thinned, validate
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.momentum_observation import ObservationSettings, per_joint
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
-from safe_sysid.identify.payload_in_frame import Body, payload_of
+from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
 from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
@@ -29,8 +30,10 @@ from safe_sysid.measure.turns import whole_turns
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import ReadingErrors, TorqueErrors, torque_errors, zero_error
+from safe_sysid.sets.interval import Interval
 
 WINDOW = 0.1  # [s] of measurements become rows together
 WINDOW_OF_DIFFERENCES = 0.5  # [s] where velocities are differences, whose errors are larger
@@ -71,6 +74,7 @@ class IdentificationProblem:
     sensing: tuple[str, ...]  # what is assumed of its readings, and was not stated
     split: float  # [s] where the held-out part begins
     filter_hz: float
+    has_velocity: bool = True  # of its own; else it was made of positions
 
     @property
     def seconds(self) -> float:
@@ -82,9 +86,26 @@ class IdentificationProblem:
         """The recording as predictions are compared with it."""
         return smooth(self.log, self.filter_hz)
 
+    @cached_property
+    def prior(self) -> ParameterEstimate:
+        """What is known before."""
+        return prior_of(self.arm.model, self.known)
+
+    def held(self, settings: RecordingSettings, found: ParameterEstimate) -> HeldObject | None:
+        """Whether the object is rigid, and which one it is; None without velocities."""
+        if not self.has_velocity:
+            return None
+        model = self.arm.model
+        rigid = replace(self.observation, beyond_rigid=(0.0,))
+        recorded = RecordedObject(model, self.prior, rigid, self.log, settings.unmodelled_torque)
+        widths = self.known.bounds(model)[model.layout.end_effector]
+        empty = model.theta[model.layout.end_effector]
+        own = Interval.from_center_radius(empty, widths.radius)
+        return recorded.judged([read_payload(each) for each in settings.library], own, found)
+
     def replayed(self, progress: Progress) -> Replay:
         """Through the identifier, unless the effort signal is implausible."""
-        model, prior = self.arm.model, prior_of(self.arm.model, self.known)
+        model, prior = self.arm.model, self.prior
         refusal = implausible(model, thinned(self.smoothed), self.known)
         if refusal is not None:
             return refused(prior, refusal)
@@ -107,6 +128,14 @@ class IdentificationProblem:
             flange or self.arm.facts.tip,
             self.known,
         )
+
+    def held_alone(self, flange: str | None, estimate: ParameterEstimate) -> Body | None:
+        """Without all that the URDF has on the last joint, such as a gripper; None: it holds less."""
+        bodies = estimate.end_effector, estimate.end_effector_bounds
+        try:
+            return object_of(self.arm, *bodies, flange or self.arm.facts.tip, self.known)
+        except ModelError:
+            return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +163,10 @@ def identify_recording(
         recording = recording.between(settings.begin, end)
     problem = identification_problem(arm, recording, settings)
     replayed = problem.replayed(progress)
+    held = problem.held(settings, replayed.estimate)
+    if held is not None and held.rigidity is not None and not settings.slosh_force:
+        not_rigid = held.rigidity.refusal
+        replayed = replayed if not_rigid is None else refused(problem.prior, not_rigid)
     estimate = replayed.estimate
     found = Identification(
         robot=arm.model.name,
@@ -148,6 +181,7 @@ def identify_recording(
             *_clock_sentences(replayed.solves_cut_short),
             *_assumptions(problem.observation, arm.model, recording),
             *problem.sensing,
+            *_beyond_rigid(settings),
             *sentences(arm.model, problem.known),
         ),
         unstated=_unstated(settings, arm),
@@ -155,6 +189,8 @@ def identify_recording(
         validation=problem.validation(replayed.at_split.theta),
         series=replayed.series,
         seconds=time.monotonic() - begin,
+        held=held,
+        alone=None if replayed.refused else problem.held_alone(settings.flange, estimate),
     )
     return IdentifiedRecording(found, problem, replayed)
 
@@ -167,14 +203,16 @@ def identification_problem(
     recording = whole_turns(recording, arm.model.limits.is_continuous)
     log = recording.log(sensors.effort_sign, sensors.effort_scale)
     readings = _readings(settings, arm.model, recording, log)
+    beyond = torque_of_force(arm.model, log, settings.payload_reach, settings.slosh_force)
     return IdentificationProblem(
         arm,
         log,
         prior_settings(settings, arm),
-        _observation(settings, recording, readings),
+        replace(_observation(settings, recording, readings), beyond_rigid=tuple(beyond.tolist())),
         (*readings.sentences, *_torques(settings, arm.model).sentences),
         float((log.stamp[-1] - log.stamp[0]) * 1e-9) * (1.0 - settings.hold_out),
         settings.filter_hz or min(FREQUENCY_LIMIT, 0.2 / recording.timing.period),
+        recording.velocity is not None,
     )
 
 
@@ -301,6 +339,17 @@ def _effort_sentences(arm: Arm) -> list[str]:
     scale = arm.model.sensors.effort_scale
     unit = '' if (scale == 1.0).all() else f', times {[float(f"{s:.4g}") for s in scale]}'
     return [f'effort is read as {arm.facts.effort.kind}, counted {counted}{unit}']
+
+
+def _beyond_rigid(settings: RecordingSettings) -> list[str]:
+    """Say what is allowed for beside a rigid body."""
+    if not settings.slosh_force:
+        return []
+    return [
+        f'what sloshes, swings or flexes pulls with at most {settings.slosh_force:g} N beyond a '
+        f'rigid body, nowhere farther than {settings.payload_reach:g} m from the last joint; the '
+        'bounds are on that body'
+    ]
 
 
 def _clock_sentences(cut_short: int) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.change.known_objects import NONE
 from safe_sysid.identify.determined import determined, determined_about_com
 from safe_sysid.identify.estimate_series import EstimateSeries
+from safe_sysid.identify.held_object import HeldObject
 from safe_sysid.identify.held_out import TorquePrediction, Validation
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model.inertia import LABELS, UNITS
@@ -21,6 +23,7 @@ PREDICTIONS = {  # attribute of Validation: in words
     'best_fit': 'all parameters fitted, no bounds',
 }
 
+SURE = 0.9  # probability from which on the object is called by its name
 DOUBTFUL = 1.5  # times the error of the best fit
 
 
@@ -42,6 +45,8 @@ class Identification:
     validation: Validation | None  # none where nothing was held out
     series: EstimateSeries
     seconds: float  # that all this took
+    held: HeldObject | None = None  # what windows say of the object; none: nothing
+    alone: Body | None = None  # the object: without all that the URDF has on the last joint
 
 
 def as_mapping(found: Identification) -> dict[str, Any]:
@@ -65,9 +70,65 @@ def as_mapping(found: Identification) -> dict[str, Any]:
         'refused': found.refused,
         'learned': found.refused is None,  # else nominal, lower and upper are the prior
         'caution': caution(found),
+        'object': _object(found),
         'validation': None if found.validation is None else _validation(found),
         'seconds': found.seconds,
     }
+
+
+def _object(found: Identification) -> dict[str, Any]:
+    """Return the answer for the object, whether it is rigid, and which one it is."""
+    held = found.held
+    tested = None if held is None else held.rigidity
+    return {
+        'sentence': object_sentence(found),
+        'alone': None if found.alone is None else _payload(found.alone),
+        'rigid': None if tested is None else not tested.rejects,
+        'rigidity': None if tested is None else asdict(tested),
+        'probabilities': {} if held is None else dict(held.probabilities),
+        'inside_bounds_of': [] if held is None else list(held.inside),
+    }
+
+
+def object_sentence(found: Identification) -> str | None:
+    """Answer for the object, the arm's own hand subtracted: mass, bounds, and where its centre is.
+
+    The distance of the centre is bounded by the largest and smallest of its box.
+    """
+    body = found.alone
+    if body is None or not body.mass > 0.0:
+        return None
+    name = 'the object'
+    known = None if found.held is None else found.held.likeliest
+    is_sure = known is not None and known[0] != NONE and known[1] >= SURE
+    if known is not None and is_sure and determined(body.bounds)[0]:
+        name = f'the {known[0]}'
+    low, high = float(body.bounds.lower[0]), float(body.bounds.upper[0])
+    said = f'{name} weighs {body.mass:.2f} kg: {low:.2f} to {high:.2f} kg'
+    com = body.com_bounds
+    if not (np.isfinite(com.lower).all() and np.isfinite(com.upper).all()):
+        return f'{said}; where its centre is has no bounds'
+    square = com.square().sum()
+    least, most = np.sqrt(np.maximum(square.lower, 0.0)), np.sqrt(square.upper)
+    return (
+        f'{said}; its centre is {100 * float(np.linalg.norm(body.com)):.0f} cm from {body.frame}: '
+        f'{100 * least:.0f} to {100 * most:.0f} cm'
+    )
+
+
+def _object_rows(found: Identification) -> list[str]:
+    sentence, held = object_sentence(found), found.held
+    rows = [] if sentence is None else ['', f'{sentence[0].upper()}{sentence[1:]}.']
+    if held is None:
+        return rows
+    if held.rigidity is not None and found.refused is None:
+        rows += ['', f'Rigid or not: {held.rigidity}.']
+    if held.probabilities:
+        rows += ['', 'Which of the known objects it is (probabilities, no bounds rest on them):']
+        for name, share in held.probabilities.items():
+            inside = ', and the bounds are inside its own' if name in held.inside else ''
+            rows.append(f'  {name:24} {100 * share:5.1f} %{inside}')
+    return rows
 
 
 def _payload(body: Body) -> dict[str, Any]:
@@ -147,6 +208,7 @@ def as_table(found: Identification) -> str:
         lines += _parameter_rows(found.nominal, found.bounds)
     if found.payload is not None:
         lines += _payload_rows(found.payload)
+    lines += _object_rows(found)
     if found.validation is not None:
         lines += _prediction_rows(found.validation)
     doubt = caution(found)

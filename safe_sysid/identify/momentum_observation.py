@@ -93,6 +93,7 @@ class ObservationSettings(Settings):
     torque_signal: TorqueSignal = 'sampled'  # of the torque between samples, see A5
     torque_ratio: PerJoint | None = None  # error of a torque as a share of its measured value
     torque_error: PerJoint | None = None  # [N m] on top; neither: what sensing of the arm says
+    beyond_rigid: PerJoint = (0.0,)  # [N m] torque on top that no rigid body explains, at most
     position_error: PerJoint | None = None  # [rad], zero error included; none: the same
     zero_error: PerJoint | None = None  # [rad] beside a position_error that leaves it out
     velocity_error: PerJoint | None = None  # [rad/s]; none: the same
@@ -204,7 +205,9 @@ class MomentumObserver:
             largest,
             per_joint('curvature', settings.curvature or (0.0,), model.n),
             UnseenTorque(
-                torque.friction + tilt_torque(model, largest, torque.tilt),
+                torque.friction
+                + tilt_torque(model, largest, torque.tilt)
+                + per_joint('beyond_rigid', settings.beyond_rigid, model.n),
                 _undone(torque, settings),
                 torque.stamp,
             ),

@@ -83,11 +83,26 @@ def payload_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:
     """Return what the last joint carries beyond the link `tip`, which is the arm's own."""
+    link = _link_body(arm, arm.model.frames[arm.facts.tip])
+    return _without(arm, nominal, bounds, flange, known, link)
+
+
+def object_of(
+    arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
+) -> Body:
+    """Return what the last joint carries beyond all that the URDF has there, a gripper too."""
+    own = arm.model.own_end_effector
+    return _without(arm, nominal, bounds, flange, known, own)
+
+
+def _without(
+    arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge, link: Array
+) -> Body:
     frames = arm.model.frames
     if flange not in frames or frames[flange].joint != arm.model.layout.tip:
         fixed = [name for name, frame in frames.items() if frame.joint == arm.model.layout.tip]
         raise ModelError(f"'{flange}' is not fixed to the last joint; these links are: {fixed}")
-    link, n = _link_body(arm, frames[arm.facts.tip]), arm.model.n
+    n = arm.model.n
     width = known.body_widths(np.tile(link, (n, 1)))[arm.model.layout.tip]
     spread = Interval.from_center_radius(link, width)
     matrix, payload = into_frame(frames[flange]), bounds - spread

@@ -59,4 +59,10 @@ class RecordingSettings(Settings):
     # wrench is taken instead of joint torques, against empty recordings
     sensor_topic: str | None = None  # of its wrenches in a bag; none: the only WrenchStamped
     poses: bool = False  # recordings are tables with a row for every pose in which the arm rests
+    unmodelled_torque: Positive = 0.3  # [N·m] deviation of what no model has of the torque of a
+    # joint, where what is held is tested for being rigid, and for being a known object
+    slosh_force: NotNegative = 0.0  # [N] most that what sloshes, swings or flexes in the hand
+    # pulls with, beyond a rigid body: bounds then hold for that body. 0: it is rigid
+    library: tuple[str, ...] = ()  # payloads that may be held, by name or as YAML: which of them
+    # it is, is said as probabilities
     stated: tuple[str, ...] = ()  # fields that were chosen, though they may equal their default

@@ -44,7 +44,7 @@ def up_to(estimate: ParameterEstimate, own: Array) -> Bounds:
     lightest, heaviest = np.minimum(payload.lower, zero), np.maximum(payload.upper, zero)
 
     def at(share: float) -> ParameterEstimate:
-        box = Interval(lightest, heaviest) * Interval(share, share) + own
+        box = Interval(lightest, heaviest) * share + own
         return _replaced(estimate, own + share * (estimate.end_effector - own), box)
 
     return at
@@ -56,7 +56,7 @@ def known_to(estimate: ParameterEstimate) -> Bounds:
     off = estimate.end_effector_bounds - nominal
 
     def at(share: float) -> ParameterEstimate:
-        return _replaced(estimate, nominal, off * Interval(share, share) + nominal)
+        return _replaced(estimate, nominal, off * share + nominal)
 
     return at
 

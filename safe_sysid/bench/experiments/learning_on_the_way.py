@@ -89,7 +89,7 @@ def random_carry(seed: int, number: int) -> Carry:
 
 
 def _goal(rng: np.random.Generator) -> Array:
-    goal = UPRIGHT.copy()
+    goal: Array = UPRIGHT.copy()
     for joint in TURNED:
         goal[joint] += rng.choice([-1.0, 1.0]) * rng.uniform(*SIDE)
     return goal

@@ -1,7 +1,7 @@
 """Whether what is held moves as one rigid body, by what windows of a recording leave unexplained.
 
-A liquid that sloshes, or a body that flexes, pulls at the hand with a force that no theta explains.
-In every window that is an impulse P_t f_t of the rows, P_t the tip's Jacobian (3 columns), while
+What sloshes, swings or flexes pulls at the hand with a force that no theta explains. In every
+window that is an impulse P_t f_t of the rows, P_t the tip's Jacobian (3 columns), while
 friction that nobody modelled moves single joints. With x = (theta, gains) before anything was
 measured, the rows of a block of T windows are
 
@@ -62,20 +62,34 @@ class Rigidity:
     ljung_box_threshold: float
     excess: float  # variance of rows that no force at the hand moves, in that expected; at least 1
     force: float  # [N] root mean square of what the loudest tone pulls with
+    seen_from: float  # [N] root mean square of a tone there that would be an alarm by itself
 
     @property
     def rejects(self) -> bool:
         """Whether it is no rigid body."""
         return self.tone > self.tone_threshold and self.ljung_box > self.ljung_box_threshold
 
+    @property
+    def refusal(self) -> str | None:
+        """Why bounds on a rigid body do not hold for what is held; None: they may."""
+        if not self.rejects:
+            return None
+        return (
+            f'assumption A1 does not hold: {self}; bounds on a rigid body are none on it. State '
+            'how hard it can pull beyond a rigid body (--slosh-force), or keep it from moving'
+        )
+
     def __str__(self) -> str:
         figures = (
             f'{self.tone:.0f} at {self.frequency:.1f} Hz where {self.tone_threshold:.0f} is an '
-            f'alarm, correlation {self.ljung_box:.0f} where {self.ljung_box_threshold:.0f} is one, '
-            f'{self.windows} windows'
+            f'alarm, correlation {self.ljung_box:.0f} where {self.ljung_box_threshold:.0f} is '
+            f'one, {self.windows} windows'
         )
         if not self.rejects:
-            return f'nothing speaks against a rigid body ({figures})'
+            return (
+                f'nothing speaks against a rigid body; a pull of {self.seen_from:.2g} N at '
+                f'{self.frequency:.1f} Hz would ({figures})'
+            )
         return (
             f'what is held is NOT RIGID: it pulls at the hand with about {self.force:.1f} N at '
             f'{self.frequency:.1f} Hz, as what sloshes, swings or flexes does ({figures})'
@@ -84,7 +98,7 @@ class Rigidity:
 
 @dataclass(frozen=True, eq=False)
 class WindowRows:
-    """Rows of one window, and the impulse in them of 1 N at the tip along every axis of the base."""
+    """Rows of one window, and the impulse in them of 1 N at the tip along each base axis."""
 
     rows: Observation
     pushes: Array  # (m, 3)
@@ -115,17 +129,20 @@ def rigidity(
     tones = np.array([[block.tone(f) for f in frequencies] for block in blocks])
     statistic = tones[..., 0].sum(axis=0) / excess
     loudest = int(np.argmax(statistic))
+    threshold = float(chi2.isf(probability / len(frequencies), TONE * len(blocks)))
+    information = float(tones[:, loudest, 2].sum())  # of a force in the direction seen least
     products = np.concatenate([block.lag_products() for block in blocks])
     degrees = LAGS * 3 * len(blocks)
     return Rigidity(
         len(windows),
         float(statistic[loudest]),
         float(frequencies[loudest]),
-        float(chi2.isf(probability / len(frequencies), TONE * len(blocks))),
+        threshold,
         float((products**2).sum() / excess**2),
         float(chi2.isf(probability, degrees)),
         excess,
         float(np.sqrt(np.mean(tones[:, loudest, 1] ** 2))),
+        float(np.sqrt(0.5 * threshold * excess / max(information, 1e-300))),
     )
 
 
@@ -159,13 +176,12 @@ class _Block:
         pushes[np.arange(len(rows)), number] = np.concatenate([each.pushes for each in windows])
         columns = np.column_stack([rows.b - H @ before.mean, pushes.reshape(len(rows), -1)])
         white = solve_triangular(factor, columns, lower=True)
-        self._residual = white[:, 0]
-        self._pushes = white[:, 1:].reshape(len(rows), len(windows), 3)
+        residual = white[:, 0]
         self._middle = np.array([0.5 * (start + end) for start, end in spans])
         basis, _ = np.linalg.qr(white[:, 1:])
-        self._in_force = basis.T @ self._residual
+        self._in_force = basis.T @ residual
         self._triangle = basis.T @ white[:, 1:]
-        left = float(self._residual @ self._residual - self._in_force @ self._in_force)
+        left = float(residual @ residual - self._in_force @ self._in_force)
         self.excess = left / max(len(rows) - basis.shape[1], 1)
 
     @property
@@ -173,14 +189,18 @@ class _Block:
         """Length of the block."""
         return float(self._middle[-1] - self._middle[0])
 
-    def tone(self, frequency: float) -> tuple[float, float]:
-        """Likelihood that a force of this frequency gains, and its root mean square [N]."""
+    def tone(self, frequency: float) -> tuple[float, float, float]:
+        """Likelihood that a force of this frequency gains, and its root mean square [N].
+
+        The third is the information about the direction of it that rows show least.
+        """
         phase = 2.0 * np.pi * frequency * self._middle
-        shapes = np.stack([np.cos(phase), np.sin(phase)], axis=1)
-        D = np.einsum('rti,ts->rsi', self._pushes, shapes).reshape(len(self._residual), TONE)
-        force = np.linalg.lstsq(D, self._residual, rcond=1e-9)[0]
+        shapes = np.kron(np.stack([np.cos(phase), np.sin(phase)], axis=1), np.eye(3))
+        D = self._triangle @ shapes
+        force = np.linalg.lstsq(D, self._in_force, rcond=1e-9)[0]
         explained = D @ force
-        return float(explained @ explained), float(np.sqrt(0.5 * (force @ force)))
+        least = float(np.linalg.eigvalsh(D.T @ D)[0])
+        return float(explained @ explained), float(np.sqrt(0.5 * (force @ force))), least
 
     def lag_products(self) -> Array:
         """Correlations of the force series at every lag, normal with unit variance, (lags * 3,).

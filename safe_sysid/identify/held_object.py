@@ -1,0 +1,140 @@
+"""What the windows of a recording say of the object: whether it is rigid, and which one it is.
+
+Statistics beside the bounds; no bound rests on them. Windows are short here, as what sloshes is
+faster than what moves the arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.calibrate.external_torque import tip_jacobian
+from safe_sysid.identify.change.held_next import GraspError, body_bounds
+from safe_sysid.identify.change.impulse_noise import lasting_variance, sensor_variance
+from safe_sysid.identify.change.known_objects import known_object, recognised
+from safe_sysid.identify.change.rigidity import (
+    Rigidity,
+    UnmodelledTorque,
+    WindowRows,
+    rigidity,
+)
+from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.recorded_windows import recorded_windows
+from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.payload import Payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.interval import Interval
+
+WINDOW = 0.05  # [s]
+FEWEST = 5  # samples of a window
+RATE = 20.0  # [Hz] of poses that say how long the lever of a force is
+
+
+@dataclass(frozen=True, eq=False)
+class HeldObject:
+    """What is said of the object in the hand."""
+
+    rigidity: Rigidity | None  # None: windows are too few or too long for it
+    probabilities: Mapping[
+        str, float
+    ]  # of each known object and of none of them; none: no library
+    inside: tuple[str, ...] = ()  # known objects whose own bounds contain the guaranteed ones
+
+    @property
+    def likeliest(self) -> tuple[str, float] | None:
+        """Name and probability; None without a library."""
+        return next(iter(self.probabilities.items()), None)
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedObject:
+    """A recording, what was known before it, and what nobody models."""
+
+    model: RobotModel
+    prior: ParameterEstimate
+    observation: ObservationSettings
+    log: JointLog
+    unmodelled_torque: float  # [N m]
+
+    def judged(
+        self, library: Sequence[Payload], own: Interval, found: ParameterEstimate
+    ) -> HeldObject:
+        """Return what windows say; `own` are bounds on theta_e of the empty hand."""
+        windows = self._windows()
+        before = self._belief()
+        noise = UnmodelledTorque(self.unmodelled_torque)
+        tested = rigidity(windows, before, self._samples, noise) if windows else None
+        if not library or not windows:
+            return HeldObject(tested, {})
+        body = self.prior.end_effector_bounds
+        after = self._after(before, windows, noise)
+        objects = [known_object(self.model, each, GraspError(), own) for each in library]
+        inside = [
+            each.name
+            for each in library
+            if (own + body_bounds(self.model, each, GraspError())).contains(
+                found.end_effector_bounds
+            )
+        ]
+        return HeldObject(tested, recognised(after, body, objects), tuple(inside))
+
+    @property
+    def _samples(self) -> int:
+        period = self.observation.longest_step / 2.5
+        if len(self.log) > 1:
+            period = float(np.median(np.diff(self.log.stamp))) * 1e-9
+        return max(FEWEST, round(WINDOW / period))
+
+    def _windows(self) -> list[WindowRows]:
+        """Rows of short windows; none where samples are too far apart for them."""
+        settings = replace(self.observation, window=self._samples)
+        windows = recorded_windows(self.model, self.prior.bounds, settings, self.log)
+        lengths = [float(each.rows.end[0] - each.rows.start[0]) for each in windows]
+        return windows if lengths and max(lengths) <= 2.0 * WINDOW else []
+
+    def _belief(self) -> SharedPosterior:
+        rest = self.prior.bounds[self.prior.layout.rest]
+        gains = self.observation.torques(self.model).ratio
+        return SharedPosterior.before(self.prior.end_effector_bounds, rest, gains)
+
+    def _after(
+        self, belief: SharedPosterior, windows: Sequence[WindowRows], noise: UnmodelledTorque
+    ) -> SharedPosterior:
+        """Return the belief after all windows."""
+        for each in windows:
+            rows = each.rows
+            length = float(rows.end[0] - rows.start[0])
+            lasting = lasting_variance(length, noise.deviation, noise.memory)
+            variance = np.diag(sensor_variance(rows, self._samples) + lasting)
+            belief = belief.updated(belief.row_matrix(rows), rows.b, variance)
+        return belief
+
+
+def torque_of_force(model: RobotModel, log: JointLog, reach: float, force: float) -> Array:
+    """Most torque of each joint [N m] that a force [N] makes anywhere within reach of the tip.
+
+    Levers are those of some poses, and as much longer as the arm may move in between.
+    """
+    period = float(np.median(np.diff(log.stamp))) * 1e-9
+    every = max(1, round(1.0 / (RATE * period)))
+    poses = log.position[::every]
+    moves = 1.0 - model.tree.is_prismatic.astype(float)
+    levers = np.array(
+        [np.linalg.norm(tip_jacobian(model, q)[:3], axis=0) + moves * reach for q in poses]
+    )
+    way = max(
+        (
+            float(np.abs(log.position[i : i + every + 1] - log.position[i]).sum(axis=1).max())
+            for i in range(0, len(log), every)
+        ),
+        default=0.0,
+    )
+    slides = np.abs(log.position[:, model.tree.is_prismatic]).max(axis=0, initial=0.0).sum()
+    span = float(np.linalg.norm(model.tree.p_parent_joint, axis=1).sum() + slides + reach)
+    return np.asarray(force * (levers.max(axis=0) + moves * way * max(1.0, span)))
