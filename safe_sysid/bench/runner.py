@@ -18,6 +18,7 @@ from safe_sysid.bench import (
     plan,
     reach,
     recordings,
+    rigidity,
     ros,
     track,
 )
@@ -28,6 +29,7 @@ from safe_sysid.versions import cpu_count, versions
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
     *(identifiability, falsify, constrained, recordings, arms, changes, learning),
+    rigidity,
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

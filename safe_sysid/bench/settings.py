@@ -24,6 +24,7 @@ MEMBERS = (
     'arms',
     'changes',
     'learning',
+    'rigidity',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 

@@ -10,6 +10,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.identify.observation import Observation
 
+UNEXPLAINED = 'No single friction, offset, armature, link, gravity, gain or delay explains them'
+
 
 @dataclass(frozen=True)
 class Contradiction:
@@ -27,8 +29,7 @@ class Contradiction:
             either = (
                 f'. This alone would explain them: {", or ".join(self.promises)}'
                 if self.promises
-                else '. No single friction, offset, armature, link, gravity, gain or delay '
-                'explains them'
+                else f'. {UNEXPLAINED}'
             )
         return (
             f'measurements of {", ".join(self.joints)} between {self.start:.2f} s and '

@@ -10,6 +10,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
 from safe_sysid.identify.held_object import HeldObject, RecordedObject, torque_of_force
 from safe_sysid.identify.held_out import Validation, thinned, validate
@@ -130,7 +131,7 @@ class IdentificationProblem:
         )
 
     def held_alone(self, flange: str | None, estimate: ParameterEstimate) -> Body | None:
-        """Without all that the URDF has on the last joint, such as a gripper; None: it holds less."""
+        """Without what the URDF has on the last joint, a gripper too; None: it holds less."""
         bodies = estimate.end_effector, estimate.end_effector_bounds
         try:
             return object_of(self.arm, *bodies, flange or self.arm.facts.tip, self.known)
@@ -163,10 +164,13 @@ def identify_recording(
         recording = recording.between(settings.begin, end)
     problem = identification_problem(arm, recording, settings)
     replayed = problem.replayed(progress)
-    held = problem.held(settings, replayed.estimate)
+    held = None
+    if replayed.refused is None or UNEXPLAINED in replayed.refused:
+        held = problem.held(settings, replayed.estimate)
     if held is not None and held.rigidity is not None and not settings.slosh_force:
-        not_rigid = held.rigidity.refusal
-        replayed = replayed if not_rigid is None else refused(problem.prior, not_rigid)
+        reasons = [each for each in (replayed.refused, held.rigidity.refusal) if each]
+        if held.rigidity.rejects:
+            replayed = refused(problem.prior, '; or '.join(reasons))
     estimate = replayed.estimate
     found = Identification(
         robot=arm.model.name,

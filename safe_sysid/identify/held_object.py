@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -19,12 +20,15 @@ from safe_sysid.identify.change.known_objects import known_object, recognised
 from safe_sysid.identify.change.rigidity import (
     Rigidity,
     UnmodelledTorque,
-    WindowRows,
     rigidity,
 )
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.momentum_observation import ObservationSettings
-from safe_sysid.identify.recorded_windows import recorded_windows
+from safe_sysid.identify.recorded_windows import (
+    RecordedWindow,
+    recorded_windows,
+    with_pushes,
+)
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
@@ -33,6 +37,7 @@ from safe_sysid.sets.interval import Interval
 
 WINDOW = 0.05  # [s]
 FEWEST = 5  # samples of a window
+FARTHEST = 0.5  # [m] from the last joint that a centre is looked for
 RATE = 20.0  # [Hz] of poses that say how long the lever of a force is
 
 
@@ -66,14 +71,14 @@ class RecordedObject:
         self, library: Sequence[Payload], own: Interval, found: ParameterEstimate
     ) -> HeldObject:
         """Return what windows say; `own` are bounds on theta_e of the empty hand."""
-        windows = self._windows()
-        before = self._belief()
-        noise = UnmodelledTorque(self.unmodelled_torque)
-        tested = rigidity(windows, before, self._samples, noise) if windows else None
-        if not library or not windows:
+        windows = self._windows
+        if not windows:
+            return HeldObject(None, {})
+        after = self._after
+        tested = self.rigidity()
+        if not library:
             return HeldObject(tested, {})
         body = self.prior.end_effector_bounds
-        after = self._after(before, windows, noise)
         objects = [known_object(self.model, each, GraspError(), own) for each in library]
         inside = [
             each.name
@@ -84,6 +89,22 @@ class RecordedObject:
         ]
         return HeldObject(tested, recognised(after, body, objects), tuple(inside))
 
+    def rigidity(self) -> Rigidity | None:
+        """Return what windows say of a rigid body that is pulled at its likeliest centre."""
+        if not self._windows:
+            return None
+        mass, *moment = self._after.body[0][:4]
+        if not mass > 0.0:  # what is held fits no body at all
+            mass, *moment = self.prior.end_effector[:4]
+        point = np.array(moment) / max(mass, 1e-9)
+        point *= min(1.0, FARTHEST / max(float(np.linalg.norm(point)), 1e-9))
+        windows = with_pushes(self.model, self._windows, point)
+        return rigidity(windows, self._belief, self._samples, self._noise)
+
+    @property
+    def _noise(self) -> UnmodelledTorque:
+        return UnmodelledTorque(self.unmodelled_torque)
+
     @property
     def _samples(self) -> int:
         period = self.observation.longest_step / 2.5
@@ -91,23 +112,26 @@ class RecordedObject:
             period = float(np.median(np.diff(self.log.stamp))) * 1e-9
         return max(FEWEST, round(WINDOW / period))
 
-    def _windows(self) -> list[WindowRows]:
+    @cached_property
+    def _windows(self) -> list[RecordedWindow]:
         """Rows of short windows; none where samples are too far apart for them."""
         settings = replace(self.observation, window=self._samples)
         windows = recorded_windows(self.model, self.prior.bounds, settings, self.log)
         lengths = [float(each.rows.end[0] - each.rows.start[0]) for each in windows]
         return windows if lengths and max(lengths) <= 2.0 * WINDOW else []
 
+    @cached_property
     def _belief(self) -> SharedPosterior:
+        """Before any window."""
         rest = self.prior.bounds[self.prior.layout.rest]
         gains = self.observation.torques(self.model).ratio
         return SharedPosterior.before(self.prior.end_effector_bounds, rest, gains)
 
-    def _after(
-        self, belief: SharedPosterior, windows: Sequence[WindowRows], noise: UnmodelledTorque
-    ) -> SharedPosterior:
-        """Return the belief after all windows."""
-        for each in windows:
+    @cached_property
+    def _after(self) -> SharedPosterior:
+        """After all windows."""
+        belief, noise = self._belief, self._noise
+        for each in self._windows:
             rows = each.rows
             length = float(rows.end[0] - rows.start[0])
             lasting = lasting_variance(length, noise.deviation, noise.memory)

@@ -1,20 +1,34 @@
-"""Windows of a recording, each with its rows and with what a force at the tip does in them."""
+"""Windows of a recording, each with its rows and with what a force on the object does in them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.identify.change.rigidity import WindowRows
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
+from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
 
+@dataclass(frozen=True, eq=False)
+class RecordedWindow:
+    """Rows of a window, and the pose in its middle."""
+
+    rows: Observation
+    position: Array  # (n,) [rad]
+
+
 def recorded_windows(
     model: RobotModel, bounds: Interval, settings: ObservationSettings, log: JointLog
-) -> list[WindowRows]:
+) -> list[RecordedWindow]:
     """Return all whole windows, in the order of time."""
     observer = MomentumObserver(model, bounds, settings)
     seconds = (log.stamp - log.stamp[0]) * 1e-9
@@ -25,6 +39,19 @@ def recorded_windows(
             continue
         start, end = float(rows.start[0]), float(rows.end[0])
         middle = int(np.searchsorted(seconds, 0.5 * (start + end)))
-        jacobian = tip_jacobian(model, log.position[min(middle, len(log) - 1)])[:3]
-        found.append(WindowRows(rows, -(end - start) * jacobian.T[rows.joint]))
+        found.append(RecordedWindow(rows, log.position[min(middle, len(log) - 1)]))
+    return found
+
+
+def with_pushes(
+    model: RobotModel, windows: Sequence[RecordedWindow], point: Array
+) -> list[WindowRows]:
+    """Return rows with what forces on a point (3,) [m] of the last joint's frame do in them."""
+    found = []
+    for each in windows:
+        jacobian = tip_jacobian(model, each.position)
+        arm = joint_frames(model, each.position)[0][model.layout.tip] @ point
+        at_point = jacobian[:3] + np.cross(jacobian[3:], arm, axis=0)
+        length = each.rows.end - each.rows.start
+        found.append(WindowRows(each.rows, -length[:, None] * at_point.T[each.rows.joint]))
     return found

@@ -106,6 +106,19 @@ class MujocoBody:
             )
         return np.array(position), np.array(velocity)
 
+    def let_hang(self, q: Array) -> None:
+        """Let the pendulum at the tip, if there is one, hang at rest at a pose."""
+        mujoco, model, data = _mujoco(), self._model, self._data
+        balls = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL))
+        data.qpos[self._q] = q
+        mujoco.mj_kinematics(model, data)
+        for joint in balls:
+            link = data.xmat[model.body_parentid[model.jnt_bodyid[joint]]].reshape(3, 3)
+            down = link.T @ model.opt.gravity / np.linalg.norm(model.opt.gravity)
+            first = int(model.jnt_qposadr[joint])
+            turn = np.array([1.0 - down[2], down[1], -down[0], 0.0])  # of -z to where down is
+            data.qpos[first : first + 4] = turn / max(float(np.linalg.norm(turn)), 1e-9)
+
     def set_coulomb(self, coulomb: Array) -> None:
         """Take other figures of Coulomb friction (n,) [N m] from now on."""
         self._model.dof_frictionloss[self._qd] = coulomb

@@ -9,18 +9,18 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.changing_payload import PERIOD, WINDOW, coloured, prior
 from safe_sysid.bench.experiments.identification import PARAMETER_RATIO, TORQUE_RATIO
-from safe_sysid.identify.change.rigidity import Rigidity, UnmodelledTorque, rigidity
-from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.identify.change.rigidity import Rigidity
+from safe_sysid.identify.held_object import RecordedObject
 from safe_sysid.identify.momentum_observation import ObservationSettings
-from safe_sysid.identify.recorded_windows import recorded_windows
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.dynamics.mass_matrix import mass_matrix
 from safe_sysid.model.inertia import from_mass_com_inertia
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import fourier_motion, true_torque
 from safe_sysid.simulate.mujoco import MujocoBody, Swinging
 
-STIFFNESS, DAMPING = 2000.0, 200.0  # [N m/rad, N m s/rad] with which the motion is followed
+FOLLOWS = 30.0  # [rad/s] with which a joint comes back to the motion, by its inertia
 SETTLING = 1.0  # [s] before a recording begins
 GRIP = 0.12  # [m] of the rigid part from the last joint's origin
 ROWS = ObservationSettings(
@@ -65,9 +65,12 @@ def recorded_motion(
     forward = true_torque(truth, motion)
     body = MujocoBody(truth, swinging)
     q, qd = motion.q[0], motion.qd[0]
+    body.let_hang(q)
+    inertia = mass_matrix(truth, truth.theta, motion.q)
     states, torques = np.empty((len(motion.t), 2, truth.n)), np.empty_like(forward)
     for k in range(len(motion.t)):
-        torque = forward[k] + STIFFNESS * (motion.q[k] - q) + DAMPING * (motion.qd[k] - qd)
+        back = FOLLOWS**2 * (motion.q[k] - q) + 2.0 * FOLLOWS * (motion.qd[k] - qd)
+        torque = forward[k] + inertia[k] @ back
         states[k], torques[k] = (q, qd), torque
         q, qd = body.advance(q, qd, torque, PERIOD)
     torques = torques + coloured(rng, torques.shape, unmodelled)
@@ -91,10 +94,6 @@ def outward(model: RobotModel) -> Array:
 
 def judged(held: HeldInMotion, unmodelled: float) -> Rigidity:
     """Return what its windows say of a rigid payload."""
-    windows = recorded_windows(held.model, held.prior.bounds, ROWS, held.log)
-    gains = np.full(held.model.n, TORQUE_RATIO)
-    rest = held.prior.bounds[held.prior.layout.rest]
-    before = SharedPosterior.before(held.prior.end_effector_bounds, rest, gains)
-    found = rigidity(windows, before, WINDOW, UnmodelledTorque(unmodelled))
+    found = RecordedObject(held.model, held.prior, ROWS, held.log, unmodelled).rigidity()
     assert found is not None
     return found

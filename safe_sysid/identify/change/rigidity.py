@@ -1,7 +1,7 @@
 """Whether what is held moves as one rigid body, by what windows of a recording leave unexplained.
 
 What sloshes, swings or flexes pulls at the hand with a force that no theta explains. In every
-window that is an impulse P_t f_t of the rows, P_t the tip's Jacobian (3 columns), while
+window that is an impulse P_t f_t of the rows, P_t the Jacobian of its centre (3 columns), while
 friction that nobody modelled moves single joints. With x = (theta, gains) before anything was
 measured, the rows of a block of T windows are
 
@@ -98,7 +98,7 @@ class Rigidity:
 
 @dataclass(frozen=True, eq=False)
 class WindowRows:
-    """Rows of one window, and the impulse in them of 1 N at the tip along each base axis."""
+    """Rows of one window, and the impulse in them of 1 N on the object along each base axis."""
 
     rows: Observation
     pushes: Array  # (m, 3)
