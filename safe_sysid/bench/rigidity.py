@@ -1,4 +1,4 @@
-"""`safe-sysid bench rigidity`: which payloads that swing are named, and which rigid ones wrongly."""
+"""`safe-sysid bench rigidity`: which payloads that swing are named, and rigid ones wrongly."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from safe_sysid.cli import (
     experiment,
     export_gazebo,
     export_model,
+    hand_over,
     identifiability,
     identify,
     new_arm,
@@ -61,6 +62,7 @@ GROUPS: dict[str, dict[str, ModuleType]] = {  # heading of --help: subcommands a
     'for other programs': {'export-model': export_model, 'export-gazebo': export_gazebo},
     'on a robot or a simulator': {
         'commission': commission,
+        'hand-over': hand_over,
         'run': run,
         'watch': watch,
         'replay': replay,

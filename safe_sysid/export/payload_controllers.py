@@ -55,7 +55,7 @@ def comments(body: Body, mark: str) -> str:
 
 def universal_robots(body: Body) -> str:
     """URScript: kg, m, [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] in the axes of the flange."""
-    moments = _checked(body)
+    moments = checked_inertia(body)
     if np.abs(moments).max() > UR_LARGEST:
         raise ModelError(
             f'an inertia of {np.abs(moments).max():.4g} kg m^2 is more than set_target_payload '
@@ -80,14 +80,14 @@ def without_inertia(body: Body) -> str:
 
 def franka(body: Body) -> str:
     """libfranka: kg, m, nine inertias column by column."""
-    com, columns = _numbers(body.com), _numbers(_checked(body).T.ravel())
+    com, columns = _numbers(body.com), _numbers(checked_inertia(body).T.ravel())
     command = f'robot.setLoad({_number(body.mass)}, {{{{{com}}}}}, {{{{{columns}}}}});\n'
     return comments(body, '//') + command
 
 
 def kuka(body: Body) -> str:
     """KRL: kg, mm, angles A B C [degrees] about z, y, x of the principal axes, and moments."""
-    moments, R = principal(_checked(body))
+    moments, R = principal(checked_inertia(body))
     b = -np.arcsin(np.clip(R[2, 0], -1.0, 1.0))
     a, c = np.arctan2(R[1, 0], R[0, 0]), np.arctan2(R[2, 1], R[2, 2])
     place = zip('XYZABC', [*(1000.0 * body.com), *np.degrees([a, b, c])], strict=True)
@@ -100,7 +100,7 @@ def kuka(body: Body) -> str:
 
 def abb(body: Body) -> str:
     """RAPID: kg, mm, quaternion (w, x, y, z) of the principal axes, and moments."""
-    moments, R = principal(_checked(body))
+    moments, R = principal(checked_inertia(body))
     return (
         comments(body, '!')
         + f'PERS loaddata payload := [{_number(body.mass)}, [{_numbers(1000.0 * body.com)}], '
@@ -108,7 +108,7 @@ def abb(body: Body) -> str:
     )
 
 
-def _checked(body: Body) -> Array:
+def checked_inertia(body: Body) -> Array:
     """Inertia about the centre of mass, of a body that can exist."""
     about_com = body.inertia
     if not is_consistent(body.nominal):

@@ -151,6 +151,8 @@ def _compile(package: str, code: Path) -> None:
         list(pool.map(lambda command: _run(command, environment), commands))
     library = [code / f'{module}.so', f'-L{PREFIX}/lib', f'-Wl,-rpath,{PREFIX}/lib']
     others = INSIDE_ACTIONS if (code / 'action').is_dir() else ()
+    if not others and (code / 'srv').is_dir():
+        others = ('geometry_msgs', 'std_msgs')
     inside = [f'{name}__{part}' for name in (*INSIDE, *others) for part in PARTS]
     names = [f'-l{name}' for name in (*LIBRARIES, *inside)]
     _run(['g++', '-shared', *objects, '-o', *library, *names], environment)

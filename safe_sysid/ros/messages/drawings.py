@@ -27,7 +27,7 @@ PATH, REACH, OBSTACLE = (
 
 def payload_message(model: RobotModel, estimate: ParameterEstimate, stamp: int) -> InertiaStamped:
     """Nominal payload alone: the end effector, less what the URDF says of it empty."""
-    held = estimate.end_effector - model.theta[model.layout.end_effector]
+    held = estimate.end_effector - model.own_end_effector
     return _inertia_message(model, held if held[0] > 0.0 else np.zeros(10), stamp)
 
 

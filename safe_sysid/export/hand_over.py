@@ -1,0 +1,228 @@
+"""An identified payload as what a driver that runs is asked or told, by maker.
+
+Each has a type of message, the name it usually has, its fields in the units of the maker, and
+sentences on frame, unit and interval: how wrong it may be. What the motion has not determined is
+not handed over. Centres are in the axes of the flange, inertias about the centre of mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
+from safe_sysid.export.payload_controllers import checked_inertia, comments, universal_robots
+from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
+from safe_sysid.identify.payload_in_frame import Body
+from safe_sysid.sets.interval import Interval
+
+INERTIA = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+ENTRIES = {
+    'ixx': (0, 0),
+    'ixy': (0, 1),
+    'ixz': (0, 2),
+    'iyy': (1, 1),
+    'iyz': (1, 2),
+    'izz': (2, 2),
+}
+FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # how their names end
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody wants to hand over, beside the payload."""
+
+    transition: float = 0.0  # [s] over which a robot changes over
+    object: str = ''  # of MoveIt's scene
+    link: str = ''  # that it is attached to
+    frame: str = ''  # that is the flange, whatever its name; none: as the maker's drivers call it
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """One request or message."""
+
+    type: str  # such as ur_msgs/srv/SetPayload
+    name: str  # of the service or topic, where nobody says another one
+    fields: Mapping[str, Any]
+    sentences: tuple[str, ...]  # frame, units, intervals, and what to mind
+    newer: tuple[str, ...] = ()  # fields that older drivers do not have
+    without_them: str = ''  # what a driver does that has none of them
+
+    @property
+    def is_service(self) -> bool:
+        """Whether it is answered."""
+        return '/srv/' in self.type
+
+
+def body_of(found: Mapping[str, Any]) -> Body:
+    """Return the payload in what `identify --json` printed."""
+    payload = found.get('payload')
+    if found.get('refused') or not isinstance(payload, Mapping):
+        reason = found.get('refused') or 'it has no payload'
+        raise ConfigError(f'there is nothing to hand over: {reason}')
+    kind = None
+    if 'lower' in payload:
+        bounds = payload['lower'], payload['upper']
+    else:
+        name = 'guaranteed' if payload.get('guaranteed') else 'statistical'
+        bounds, kind = payload.get(name), f'of the {name} interval'
+        if not bounds:
+            raise ConfigError('there is nothing to hand over: the payload has no interval')
+    lower, upper = (np.array(each, dtype=float) for each in bounds)
+    nominal = np.array(payload['nominal'], dtype=float)
+    if not lower.shape == upper.shape == nominal.shape == (10,):
+        raise ConfigError(f'the payload has {nominal.shape} parameters; ten are needed')
+    return Body(
+        str(payload['frame']), nominal, Interval(lower, upper),
+        tuple(found.get('unstated', ())), kind,
+    )  # fmt: skip
+
+
+def handed_over(to: str, body: Body, asked: Asked) -> HandOver:
+    """Return what a driver is asked or told; raise a ConfigError where that is not determined."""
+    if to not in MAKERS:
+        raise ConfigError(f"nothing is handed over to '{to}'; there are {list(MAKERS)}")
+    flange = asked.frame or FLANGES.get(to, '')
+    if flange and not body.frame.endswith(flange):
+        raise ConfigError(
+            f"the payload is in the frame '{body.frame}', and {to} takes it in the axes of its "
+            f"flange, '{flange}'; identify with --flange, or say which frame is the flange"
+        )
+    made = MAKERS[to](body, asked)
+    told = tuple(comments(body, '').strip().splitlines())
+    return replace(made, sentences=(*(line.strip() for line in told), *made.sentences))
+
+
+def _ur(body: Body, asked: Asked) -> HandOver:
+    knows = _knows_inertia(body, 'set_payload')
+    inertia = _moments(body) if knows else dict.fromkeys(INERTIA, 0.0)
+    seconds = int(asked.transition)
+    duration = {'sec': seconds, 'nanosec': round((asked.transition - seconds) * 1e9)}
+    fields = {
+        'mass': body.mass,
+        'center_of_gravity': _vector(body.com),
+        **inertia,
+        'transition_time': duration,
+    }
+    said = 'kg, m, kg m^2 in the axes of the tool flange; what hangs behind the flange is meant'
+    without = (
+        'this driver knows no inertia: the robot resets it to that of a compact body; --to '
+        'ur-script says it' if knows else ''
+    )  # fmt: skip
+    more = () if knows else ('the inertia is left out, as the motion has not determined it',)
+    return HandOver(
+        'ur_msgs/srv/SetPayload', '/io_and_status_controller/set_payload', fields,
+        (said, *more), (*INERTIA, 'transition_time'), without,
+    )  # fmt: skip
+
+
+def _ur_script(body: Body, asked: Asked) -> HandOver:
+    _refuse_undetermined(body, NAMES, 'ur-script')
+    call = universal_robots(handed_on(body)).splitlines()[-1]
+    call = f'{call[:-1]}, {asked.transition:.6f})' if asked.transition else call
+    return HandOver(
+        'std_msgs/msg/String', '/urscript_interface/script_command',
+        {'data': f'sec hand_over():\n  {call}\nend\n'},
+        (
+            'kg, m, kg m^2 in the axes of the tool flange',
+            'a secondary program: the program that runs goes on; in remote control only, and '
+            'nobody answers: look at the payload on the pendant',
+        ),
+    )  # fmt: skip
+
+
+def _franka(body: Body, asked: Asked) -> HandOver:
+    del asked
+    _refuse_undetermined(body, NAMES, 'franka')
+    columns = checked_inertia(handed_on(body)).T.ravel().tolist()
+    return HandOver(
+        'franka_msgs/srv/SetLoad', '/service_server/set_load',
+        {'mass': body.mass, 'center_of_mass': body.com.tolist(), 'load_inertia': columns},
+        (
+            'kg, m from the flange, kg m^2 column by column in its axes; without the end effector '
+            'that the robot is told in Desk',
+            'it is refused while the arm moves; never while a torque that holds the load as well '
+            'is commanded',
+        ),
+    )  # fmt: skip
+
+
+def _moveit(body: Body, asked: Asked) -> HandOver:
+    _refuse_undetermined(body, NAMES[:1], 'moveit')
+    if not (asked.object and asked.link):
+        raise ConfigError(
+            'MoveIt is told the weight of an object of its scene: give --object and --link'
+        )
+    return HandOver(
+        'moveit_msgs/msg/AttachedCollisionObject', '/attached_collision_object',
+        {
+            'link_name': asked.link,
+            'object': {'id': asked.object, 'operation': [0]},
+            'weight': body.mass,
+        },
+        (
+            f'kg; the object {asked.object} of the scene, with its shape there, is attached to '
+            f'{asked.link}',
+            'the message has no field for a centre of mass or an inertia, nor for bounds',
+        ),
+    )  # fmt: skip
+
+
+def _inertia(body: Body, asked: Asked) -> HandOver:
+    del asked
+    _refuse_undetermined(body, NAMES, 'inertia')
+    fields = {'m': body.mass, 'com': _vector(body.com), **_moments(body)}
+    return HandOver(
+        'geometry_msgs/msg/InertiaStamped', '/payload',
+        {'header': {'frame_id': body.frame}, 'inertia': fields},
+        (f'kg, m and kg m^2 about the centre of mass, in the axes of {body.frame}',),
+    )  # fmt: skip
+
+
+def _kuka(body: Body, asked: Asked) -> HandOver:
+    del body, asked
+    raise ConfigError(
+        'KUKA: no ROS driver takes a load while it runs (FRI has no message for it, and Sunrise '
+        'and KSS read load data when a tool is attached); write the file instead, `safe-sysid '
+        'identify … --export kuka=FILE`'
+    )
+
+
+MAKERS: dict[str, Callable[[Body, Asked], HandOver]] = {
+    'ur': _ur,
+    'ur-script': _ur_script,
+    'franka': _franka,
+    'moveit': _moveit,
+    'inertia': _inertia,
+    'kuka': _kuka,
+}
+
+
+def _refuse_undetermined(body: Body, needed: tuple[str, ...], to: str) -> None:
+    known = dict(zip(NAMES, determined_about_com(body), strict=True))
+    guesses = [name for name in needed if not known[name]]
+    if guesses:
+        raise ConfigError(
+            f'nothing is handed over: the motion has not determined {", ".join(guesses)}, which '
+            f'{to} needs; move joints that show them'
+        )
+
+
+def _knows_inertia(body: Body, to: str) -> bool:
+    """Whether the inertia is determined; mass and centre have to be."""
+    _refuse_undetermined(body, NAMES[:4], to)
+    return bool(determined_about_com(body)[4:].all())
+
+
+def _vector(values: Array) -> dict[str, float]:
+    return dict(zip('xyz', values.tolist(), strict=True))
+
+
+def _moments(body: Body) -> dict[str, float]:
+    moments = checked_inertia(handed_on(body))
+    return {name: float(moments[place]) for name, place in ENTRIES.items()}

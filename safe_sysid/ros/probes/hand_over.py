@@ -1,0 +1,109 @@
+"""Hand an identified payload to a driver that runs: JSON in, JSON out.
+
+Takes how long to wait [s], and on standard input the type, the name and the fields of a service
+request or of a message, with the fields that older drivers do not have. Says whether it was
+answered, with what, and which fields the type of this driver lacks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+
+PERIOD = 0.05  # [s]
+
+
+def main() -> int:
+    """Ask, and print the answer."""
+    seconds = float(sys.argv[1])
+    given = json.load(sys.stdin)
+    try:
+        kind = _type_of(given['type'])
+    except (ImportError, AttributeError):
+        print(json.dumps({'error': f'{given["type"]} is not installed; source the driver'}))
+        return 0
+    rclpy.init()
+    try:
+        node = Node('safe_sysid_hand_over')
+        ask = _call if '/srv/' in given['type'] else _publish
+        print(json.dumps(ask(node, kind, given, time.monotonic() + seconds)))
+        return 0
+    finally:
+        rclpy.try_shutdown()
+
+
+def _type_of(name: str) -> Any:
+    package, folder, kind = name.split('/')
+    return getattr(importlib.import_module(f'{package}.{folder}'), kind)
+
+
+def _call(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> dict[str, Any]:
+    client = node.create_client(kind, given['name'])
+    while not client.service_is_ready() and time.monotonic() < deadline:
+        rclpy.spin_once(node, timeout_sec=PERIOD)
+    if not client.service_is_ready():
+        return {'error': f'nobody serves {given["name"]} ({given["type"]})'}
+    request = kind.Request()
+    lacking = _fill(request, given['fields'])
+    if refusal := _refusal(lacking, given):
+        return {'error': refusal}
+    answer = client.call_async(request)
+    while not answer.done() and time.monotonic() < deadline:
+        rclpy.spin_once(node, timeout_sec=PERIOD)
+    if not answer.done():
+        return {'error': f'{given["name"]} did not answer', 'lacking': lacking}
+    response = answer.result()
+    error = getattr(response, 'error', '')
+    if not response.success:
+        return {'error': f'the driver refused: {error or "it does not say why"}'}
+    return {'success': True, 'lacking': lacking}
+
+
+def _publish(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> dict[str, Any]:
+    message = kind()
+    lacking = _fill(message, given['fields'])
+    if refusal := _refusal(lacking, given):
+        return {'error': refusal}
+    if hasattr(message, 'header'):
+        message.header.stamp = node.get_clock().now().to_msg()
+    publisher = node.create_publisher(kind, given['name'], 1)
+    while publisher.get_subscription_count() == 0 and time.monotonic() < deadline:
+        rclpy.spin_once(node, timeout_sec=PERIOD)
+    if publisher.get_subscription_count() == 0:
+        return {'error': f'nobody listens to {given["name"]} ({given["type"]})'}
+    publisher.publish(message)
+    publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=1.0))
+    return {'success': True, 'lacking': lacking}
+
+
+def _refusal(lacking: list[str], given: dict[str, Any]) -> str:
+    unknown = [name for name in lacking if name not in given['newer']]
+    return f'{given["type"]} of this driver has no {", ".join(unknown)}' if unknown else ''
+
+
+def _fill(message: Any, fields: dict[str, Any]) -> list[str]:
+    """Set the fields of a message; return those that it does not have."""
+    lacking = []
+    for name, value in fields.items():
+        if not hasattr(message, name):
+            lacking.append(name)
+        elif isinstance(value, dict):
+            lacking += [f'{name}.{each}' for each in _fill(getattr(message, name), value)]
+        else:
+            setattr(message, name, _of_type(getattr(message, name), value))
+    return lacking
+
+
+def _of_type(there: Any, value: Any) -> Any:
+    """Return bytes where the message wants them (`operation` of MoveIt's objects)."""
+    return bytes(value) if isinstance(there, bytes) else value
+
+
+if __name__ == '__main__':
+    sys.exit(main())

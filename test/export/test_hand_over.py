@@ -1,0 +1,117 @@
+"""What is handed to drivers: their units, frames and orders, and nothing that is a guess."""
+
+import json
+
+import numpy as np
+import pytest
+
+from safe_sysid.cli.main import main
+from safe_sysid.errors import ConfigError
+from safe_sysid.export.hand_over import Asked, body_of, handed_over
+from safe_sysid.model.inertia import from_mass_com_inertia
+
+COM = np.array([0.02, -0.03, 0.14])
+MOMENTS = np.array([[0.030, 0.002, -0.001], [0.002, 0.034, 0.003], [-0.001, 0.003, 0.012]])
+
+
+def found(frame='tool0', widths=(0.02, 0.02, 0.02), **more):
+    """What `identify --json` prints; widths of mass, first moments and inertias as shares."""
+    nominal = from_mass_com_inertia(np.array(3.6), COM, MOMENTS)
+    size = np.array([nominal[0], *(np.abs(nominal[1:4])), *(np.full(6, 0.012))])
+    radius = np.repeat(widths, (1, 3, 6)) * size
+    payload = {
+        'frame': frame,
+        'nominal': nominal.tolist(),
+        'lower': (nominal - radius).tolist(),
+        'upper': (nominal + radius).tolist(),
+    }
+    return {'payload': payload, 'refused': None, 'unstated': [], **more}
+
+
+def handed(to, asked=None, **given):
+    return handed_over(to, body_of(found(**given)), asked or Asked())
+
+
+def test_a_ur_gets_inertia_about_the_centre_and_a_transition_time():
+    made = handed('ur', Asked(transition=0.25))
+    fields = made.fields
+    assert made.type == 'ur_msgs/srv/SetPayload'
+    assert made.name == '/io_and_status_controller/set_payload'
+    assert fields['mass'] == pytest.approx(3.6)
+    assert [fields['center_of_gravity'][x] for x in 'xyz'] == pytest.approx(COM.tolist())
+    got = [fields[name] for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')]
+    assert got == pytest.approx([0.030, 0.002, -0.001, 0.034, 0.003, 0.012], rel=1e-6)
+    assert fields['transition_time'] == {'sec': 0, 'nanosec': 250_000_000}
+    assert any('mass [kg]: 3.6, certainly from 3.528' in each for each in made.sentences)
+    assert 'ixx' in made.newer
+
+
+def test_an_inertia_that_is_a_guess_is_left_out_for_a_ur_and_refused_by_the_others():
+    wide = (0.02, 0.02, 5.0)
+    made = handed('ur', widths=wide)
+    assert {made.fields[name] for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz')} == {0.0}
+    assert any('left out' in each for each in made.sentences)
+    for to in ('ur-script', 'franka', 'inertia'):
+        with pytest.raises(ConfigError, match='not determined Ixx'):
+            handed(to, widths=wide, frame='link8' if to == 'franka' else 'tool0')
+
+
+@pytest.mark.parametrize('to', ['ur', 'ur-script', 'franka', 'moveit', 'inertia'])
+def test_a_mass_that_is_a_guess_is_handed_to_nobody(to):
+    asked = Asked(object='box', link='hand')
+    frame = 'link8' if to == 'franka' else 'tool0'
+    with pytest.raises(ConfigError, match='not determined mass'):
+        handed(to, asked, widths=(0.9, 0.02, 0.02), frame=frame)
+
+
+def test_a_franka_gets_columns():
+    made = handed('franka', frame='fr3_link8')
+    assert made.fields['load_inertia'] == pytest.approx(MOMENTS.T.ravel().tolist(), rel=1e-6)
+    assert made.fields['center_of_mass'] == pytest.approx(COM.tolist())
+    assert made.name == '/service_server/set_load'
+
+
+def test_a_script_is_a_secondary_program_with_the_transition():
+    lines = handed('ur-script', Asked(transition=0.5)).fields['data'].splitlines()
+    assert lines[0] == 'sec hand_over():'
+    assert lines[-1] == 'end'
+    assert lines[1].startswith('  set_target_payload(3.6, [0.02, -0.03, 0.14], [0.03, 0.034, ')
+    assert lines[1].endswith('], 0.500000)')
+
+
+def test_another_frame_than_the_flange_is_refused():
+    with pytest.raises(ConfigError, match="in the frame 'flange'.*'tool0'"):
+        handed('ur', frame='flange')
+    handed('ur', Asked(frame='flange'), frame='flange')
+
+
+def test_moveit_gets_a_weight_and_is_said_to_take_no_more():
+    made = handed('moveit', Asked(object='dumbbell', link='tool0'))
+    assert made.fields['weight'] == pytest.approx(3.6)
+    assert made.fields['object'] == {'id': 'dumbbell', 'operation': [0]}
+    assert any('no field for a centre of mass' in each for each in made.sentences)
+    with pytest.raises(ConfigError, match='--object'):
+        handed('moveit')
+
+
+def test_a_kuka_has_no_way_at_run_time_and_the_file_is_named():
+    with pytest.raises(ConfigError, match='kuka=FILE'):
+        handed('kuka')
+
+
+def test_what_was_refused_is_not_handed_on():
+    with pytest.raises(ConfigError, match='nothing to hand over: too noisy'):
+        body_of(found(refused='too noisy'))
+    with pytest.raises(ConfigError, match='no interval'):
+        body_of({'payload': {'frame': 'x', 'nominal': [1.0] * 10, 'guaranteed': None}})
+
+
+def test_the_command_prints_what_it_would_ask(tmp_path, capsys):
+    path = tmp_path / 'found.json'
+    path.write_text(json.dumps(found()))
+    assert main(['hand-over', str(path), '--to', 'inertia', '--dry-run']) == 0
+    said = capsys.readouterr().out
+    assert '/payload (geometry_msgs/msg/InertiaStamped):' in said
+    assert 'Nobody was asked.' in said
+    assert main(['hand-over', str(path), '--to', 'kuka']) == 2
+    assert 'kuka=FILE' in capsys.readouterr().err
