@@ -65,7 +65,8 @@ def body_of(found: Mapping[str, Any]) -> Body:
     if found.get('refused') or not isinstance(payload, Mapping):
         reason = found.get('refused') or 'it has no payload'
         raise ConfigError(f'there is nothing to hand over: {reason}')
-    kind = None
+    kind: str | None = None
+    bounds: Any
     if 'lower' in payload:
         bounds = payload['lower'], payload['upper']
     else:

@@ -26,13 +26,15 @@ def main() -> int:
     try:
         kind = _type_of(given['type'])
     except (ImportError, AttributeError):
-        print(json.dumps({'error': f'{given["type"]} is not installed; source the driver'}))
+        sys.stdout.write(
+            json.dumps({'error': f'{given["type"]} is not installed; source the driver'})
+        )
         return 0
     rclpy.init()
     try:
         node = Node('safe_sysid_hand_over')
         ask = _call if '/srv/' in given['type'] else _publish
-        print(json.dumps(ask(node, kind, given, time.monotonic() + seconds)))
+        sys.stdout.write(json.dumps(ask(node, kind, given, time.monotonic() + seconds)))
         return 0
     finally:
         rclpy.try_shutdown()

@@ -25,6 +25,11 @@ def numbers(message):
     return message.tolist() if hasattr(message, 'tolist') else message
 
 
+def say(line):
+    sys.stdout.write(f'{line}\n')
+    sys.stdout.flush()
+
+
 class FakeUr(Node):
     def __init__(self, is_busy):
         from ur_msgs.srv import SetPayload
@@ -34,7 +39,7 @@ class FakeUr(Node):
         self.create_service(SetPayload, '~/set_payload', self.take)
 
     def take(self, request, response):
-        print(json.dumps(numbers(request)), flush=True)
+        say(json.dumps(numbers(request)))
         response.success = not self.is_busy
         return response
 
@@ -48,7 +53,7 @@ class FakeFranka(Node):
         self.create_service(SetLoad, '~/set_load', self.take)
 
     def take(self, request, response):
-        print(json.dumps(numbers(request)), flush=True)
+        say(json.dumps(numbers(request)))
         response.success = not self.is_busy
         if self.is_busy:
             response.error = 'command rejected: command not possible in the current mode ("Move")!'
@@ -62,7 +67,7 @@ class Listener(Node):
         del is_busy
         super().__init__('listener')
         self.create_subscription(
-            InertiaStamped, '/payload', lambda m: print(json.dumps(numbers(m)), flush=True), 1
+            InertiaStamped, '/payload', lambda m: say(json.dumps(numbers(m))), 1
         )
 
 
@@ -71,7 +76,7 @@ def main():
     node = {'ur': FakeUr, 'franka': FakeFranka, 'inertia': Listener}[sys.argv[1]](
         'busy' in sys.argv
     )
-    print('ready', flush=True)
+    say('ready')
     rclpy.spin(node)
 
 
