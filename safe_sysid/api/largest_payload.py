@@ -25,10 +25,9 @@ from safe_sysid.plan.possible_payloads import (
     up_to,
 )
 from safe_sysid.plan.purpose import Ahead
-from safe_sysid.plan.rest_of_route import RestOfRoute
+from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
 from safe_sysid.plan.search.best_plan import Budget
 
-SHORTER = (1.0, 0.5, 0.25)  # of the longest motions of a task, tried in turn
 HEAVIER = 4.0  # times the prior's nominal payload, the heaviest one that is tried
 SECONDS = 60.0  # of wall time at most, for a way among the obstacles
 
@@ -117,9 +116,7 @@ def largest_payload(
         raise SafeSysidError('the goal is where the arm is: there is no way to ask about')
     task, prior = settings.planner.task, settings.prior
     own = settings.model.own_end_effector
-    rests = [
-        RestOfRoute.along(problem, aim, task.durations, share * task.longest) for share in SHORTER
-    ]
+    rests = ways_along(problem, aim, task.durations, task.longest)
     asked = ((up_to(prior, own), 1.0), (exactly(prior, own), HEAVIER), (known_to(prior), 1.0))
     (unknown, exact, width), rest = _best(rests, asked)
     bounds = prior.end_effector_bounds

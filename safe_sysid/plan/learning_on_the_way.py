@@ -13,7 +13,8 @@ from safe_sysid.plan.aims import Approach, Excite, LearnOnTheWay
 from safe_sysid.plan.cost.on_the_way import attention
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.purpose import Ahead
-from safe_sysid.plan.rest_of_route import RestOfRoute
+from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
+from safe_sysid.plan.search.task import TaskSettings
 from safe_sysid.plan.task_need import (
     TaskNeed,
     need_of,
@@ -23,7 +24,7 @@ from safe_sysid.plan.task_need import (
 )
 from safe_sysid.sets.interval import Interval
 
-SHORTER = (1.0, 0.5, 0.25)  # of the longest motions, tried in turn
+KEPT = 0.6  # of the time for a question, that no certificate of the rest is begun in
 ONWARD = 0.5  # [rad] along the route, to the point that plans are to come nearer to
 
 
@@ -33,10 +34,8 @@ class LearningOnTheWay:
     Once it would not, it is over until the route or the payload is another one.
     """
 
-    def __init__(
-        self, model: RobotModel, durations: tuple[float, float] = (1.0, 1.0), longest: float = 1.6
-    ) -> None:
-        self._model, self._durations, self._longest = model, durations, longest
+    def __init__(self, model: RobotModel, task: TaskSettings | None = None) -> None:
+        self._model, self._task = model, task or TaskSettings()
         self._own = model.own_end_effector
         self.forget()
 
@@ -52,12 +51,16 @@ class LearningOnTheWay:
         if follow.route is self._done:
             return follow
         estimate = ahead.problem.bounds
-        rests = self._rests(ahead, follow)
-        self.need = need = need_of(rests, estimate, self._own)
+        task = self._task
+        rests = ways_along(ahead.problem, follow, task.durations, task.longest)
+        least = KEPT * ahead.budget.left  # for the search that follows
+        self.need = need = need_of(rests, estimate, self._own, lambda: ahead.budget.left > least)
         refuse_too_heavy(need, estimate, self._own)
         radius = estimate.end_effector_bounds.radius
         widths = [need.relative_width(each, radius) for each in (*self._radii, radius)]
-        predicted = np.inf if need.is_met else self._predicted_seconds(rests, estimate)
+        predicted = 0.0
+        if not need.is_met and ahead.budget.left > least:
+            predicted = self._predicted_seconds(rests, estimate)
         self.reason = reason_to_stop(need, predicted, ahead.until, widths)
         if self.reason:
             self._done = follow.route
@@ -71,15 +74,6 @@ class LearningOnTheWay:
     def planned(self, estimate: ParameterEstimate) -> None:
         """Take note of a plan that teaches."""
         self._radii.append(estimate.end_effector_bounds.radius)
-
-    def _rests(self, ahead: Ahead, follow: Follow) -> list[RestOfRoute]:
-        """Long motions first; of shorter ones there are more, so they take longer."""
-        lengths = [share * self._longest for share in SHORTER]
-        every = [
-            RestOfRoute.along(ahead.problem, follow, self._durations, length) for length in lengths
-        ]
-        counts = [len(rest.motions) for rest in every]
-        return [rest for i, rest in enumerate(every) if counts[i] not in counts[:i]]
 
     def _predicted_seconds(self, rests: list[RestOfRoute], estimate: ParameterEstimate) -> float:
         """Time to finish if the next plan teaches as much as the last one; the first one, all."""

@@ -167,7 +167,7 @@ class Mission:
 
     def rehearsal(self, ahead: Ahead) -> Iterator[Aim | Follow]:
         """One aim of every kind."""
-        if self._settings.exciting > 0:
+        if self._settings.exciting > 0 or self._on_the_way is not None:
             yield Excite(self._model, ahead.problem.bounds, ahead.until)
         if self._goal is not None or self._settings.exciting == 0:
             query = self._query(ahead, ahead.end)

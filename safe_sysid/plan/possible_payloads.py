@@ -27,6 +27,11 @@ TRIES = 8  # certificates of a route
 Bounds = Callable[[float], ParameterEstimate]
 
 
+def always() -> bool:
+    """There is time for another try."""
+    return True
+
+
 @dataclass(frozen=True, eq=False)
 class LargestShare:
     """The largest share found, and what refuses the next larger one that was tried."""
@@ -72,7 +77,11 @@ def exactly(estimate: ParameterEstimate, own: Array) -> Bounds:
 
 
 def largest_share(
-    rest: RestOfRoute, bounds: Bounds, most: float = 1.0, tries: int = TRIES
+    rest: RestOfRoute,
+    bounds: Bounds,
+    most: float = 1.0,
+    tries: int = TRIES,
+    has_time: Callable[[], bool] = always,
 ) -> LargestShare:
     """Return the largest share up to `most` that is found for which the rest is certified."""
     if not most > 0.0 or tries < 1:
@@ -80,7 +89,9 @@ def largest_share(
     low, high, share = 0.0, np.inf, most
     known: ParameterEstimate | None = None
     refusal: Refusal | None = None
-    for _ in range(tries):
+    for number in range(tries):
+        if number and not has_time():
+            break
         estimate = bounds(share)
         proof = rest.proof(estimate)
         if proof.holds:

@@ -18,6 +18,7 @@ from safe_sysid.reach.margin import TORQUE, Margin
 from safe_sysid.reach.problem import Problem
 from safe_sysid.trajectory.task_motion import TaskMotion, minimum_jerk
 
+SHORTER = (1.0, 0.5, 0.25)  # of the longest motions that a task may have
 VIA = 0.5  # of a motion's length, the point that it goes through
 
 
@@ -94,6 +95,17 @@ class RestOfRoute:
                     return RouteProof(tuple(proven), _refusal(number, found))
                 proven.append(found)
         return RouteProof(tuple(proven), None)
+
+
+def ways_along(
+    problem: Problem, follow: Follow, durations: tuple[float, float], longest: float
+) -> list[RestOfRoute]:
+    """Return the same way by long motions, and by shorter ones, which take more time."""
+    ways: dict[int, RestOfRoute] = {}
+    for share in SHORTER:
+        way = RestOfRoute.along(problem, follow, durations, share * longest)
+        ways.setdefault(len(way.motions), way)
+    return list(ways.values())
 
 
 def _refusal(number: int, certificate: PlanCertificate) -> Refusal:

@@ -6,7 +6,7 @@ for less torque. Everything said of it is a certificate of every piece, for boun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.plan.possible_payloads import exactly, known_to, largest_share
+from safe_sysid.plan.possible_payloads import always, exactly, known_to, largest_share
 from safe_sysid.plan.rest_of_route import Refusal, RestOfRoute
 
 MASS = 0  # entry of theta_e
@@ -62,7 +62,12 @@ def seconds_to_finish(
     return np.inf, first
 
 
-def need_of(rests: Sequence[RestOfRoute], estimate: ParameterEstimate, own: Array) -> TaskNeed:
+def need_of(
+    rests: Sequence[RestOfRoute],
+    estimate: ParameterEstimate,
+    own: Array,
+    has_time: Callable[[], bool] = always,
+) -> TaskNeed:
     """Return what the rest of a task needs; `rests` are of the same way, the fastest first."""
     seconds, first = seconds_to_finish(rests, estimate)
     if first is None:
@@ -73,11 +78,12 @@ def need_of(rests: Sequence[RestOfRoute], estimate: ParameterEstimate, own: Arra
         narrower = known_to(estimate)
         if not rest.proof(narrower(0.0)).holds:
             continue
-        found = largest_share(rest, narrower)
+        found = largest_share(rest, narrower, has_time=has_time)
         if found.share > 0.0:
             share, importance = found.share, _importance(found.refusal, estimate)
             return TaskNeed(seconds, rest.seconds, share, importance, found.refusal)
-    heaviest = largest_share(rests[-1], exactly(estimate, own))  # the slowest asks for least
+    slowest = rests[-1]  # which asks for least
+    heaviest = largest_share(slowest, exactly(estimate, own), has_time=has_time)
     mass = heaviest.refused * float((estimate.end_effector - own)[MASS])
     largest = mass if heaviest.share > 0.0 else np.inf  # else what refuses it is not the payload
     return TaskNeed(

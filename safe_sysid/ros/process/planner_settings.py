@@ -88,8 +88,9 @@ class PlannerNodeSettings(ManagedSettings):
             raise ConfigError(f'goal has {len(self.goal)} entries, not {model.n}')
         goal = np.array(self.goal) if self.goal else None
         learned = replace(self.mission, exciting=0)
+        taught = learned if self.mission.on_the_way and self.goal else self.mission
         return {
-            Mode.EXCITING.value: Mission(model, None, self.mission),
+            Mode.EXCITING.value: Mission(model, None, taught),
             Mode.TASK.value: Mission(model, goal, learned),
         }
 
