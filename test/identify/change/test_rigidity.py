@@ -35,8 +35,8 @@ def belief():
     return SharedPosterior.before(unit, unit[:4], np.full(JOINTS, 0.02))
 
 
-def synthetic(rng, tone=0.0, frequency=2.0, elsewhere=1.0):
-    """Rows whose errors are as is said, but where no force at the hand moves them."""
+def synthetic(rng, tone=0.0, frequency=2.0, louder=1.0):
+    """Rows whose errors are as is said, or so many times larger, and a pull at the hand."""
     believed = belief()
     x = rng.normal(size=len(believed.mean))
     colour = np.linalg.cholesky(impulse_covariance(SPANS, NOISE.deviation, NOISE.memory))
@@ -57,9 +57,7 @@ def synthetic(rng, tone=0.0, frequency=2.0, elsewhere=1.0):
             np.full(JOINTS, end),
         )
         noise = np.sqrt(sensor_variance(rows, SAMPLES)) * rng.normal(size=JOINTS) + lasting[i]
-        span, _ = np.linalg.qr(pushes)
-        inside = span @ (span.T @ noise)
-        noise = inside + elsewhere * (noise - inside)
+        noise *= louder
         clean = (rows.Y_e @ x[:10] + rows.Y_r @ x[10:14]) / (1.0 + 0.02 * x[14:])
         pull = tone * way / np.linalg.norm(way)
         swing = pushes @ pull * np.sqrt(2.0) * np.sin(2 * np.pi * frequency * start + phase)
@@ -74,8 +72,8 @@ def found_in(windows):
 
 
 def test_figures_of_rigid_bodies_are_those_of_the_distributions(rng):
-    """Chi squared: the sum over lags has a mean of 30, and no alarm comes in 40."""
-    found = [found_in(synthetic(rng)) for _ in range(40)]
+    """Chi squared: the sum over lags has a mean of 30, and no alarm comes in 24."""
+    found = [found_in(synthetic(rng)) for _ in range(24)]
     assert not any(each.rejects for each in found)
     assert np.mean([each.ljung_box for each in found]) == pytest.approx(30.0, abs=5.0)
     loudest = np.array([each.tone for each in found])
@@ -101,11 +99,11 @@ def test_what_would_have_been_seen_is_said_and_is_seen(rng):
 
 
 def test_an_arm_that_is_known_less_well_than_was_said_is_no_liquid(rng):
-    """Rows that no force at the hand moves are as wrong as the others: then nothing is named."""
-    loud = [synthetic(rng, elsewhere=4.0) for _ in range(5)]
-    found = [found_in(each) for each in loud]
+    """Rows that no force at the hand moves are as wrong as the others: neither test rejects."""
+    found = [found_in(synthetic(rng, louder=4.0)) for _ in range(5)]
     assert min(each.excess for each in found) > 4.0
-    assert not any(each.rejects for each in found)
+    assert all(each.tone < each.tone_threshold for each in found)
+    assert all(each.ljung_box < each.ljung_box_threshold for each in found)
 
 
 def test_too_few_windows_say_nothing(rng):
@@ -145,22 +143,24 @@ def test_the_torque_of_a_force_on_the_object_is_bounded(rng):
     """By virtual work: poses of the recording and those between, points anywhere within reach."""
     model, reach, force = RobotModel.named('kinova_gen3'), 0.3, 4.0
     motion = fourier_motion(rng, model.n, 2.0, 0.01)
-    log = JointLog(motion.stamp, motion.q, motion.qd, np.zeros_like(motion.q))
+    q = motion.q[0] + 0.01 * (motion.q - motion.q[0])
+    log = JointLog(motion.stamp, q, 0.01 * motion.qd, np.zeros_like(q))
     bound, largest = torque_of_force(model, log, reach, force), np.zeros(model.n)
-    for _ in range(200):
+    for _ in range(150):
         k, share = rng.integers(len(motion.t) - 1), rng.uniform()
-        q = motion.q[k] + share * (motion.q[k + 1] - motion.q[k])
+        pose = q[k] + share * (q[k + 1] - q[k])
         point, pull = (x / np.linalg.norm(x) for x in rng.normal(size=(2, 3)))
-        point = reach * rng.uniform() * point
+        point = reach * rng.uniform(0.8, 1.0) * point
 
         def place(q, point=point):
             frames, origins = joint_frames(model, q)
             return origins[model.layout.tip] + frames[model.layout.tip] @ point
 
-        moved = [(place(q + 1e-6 * e) - place(q - 1e-6 * e)) / 2e-6 for e in np.eye(model.n)]
+        steps = 1e-6 * np.eye(model.n)
+        moved = [(place(pose + step) - place(pose - step)) / 2e-6 for step in steps]
         largest = np.maximum(largest, np.abs(np.array(moved) @ (force * pull)))
     assert np.all(largest < bound)
-    assert np.all(largest > 0.1 * bound)
+    assert np.all(largest > 0.6 * bound)
 
 
 @pytest.mark.slow
