@@ -14,7 +14,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.external_torque import tip_jacobian
-from safe_sysid.identify.change.held_next import GraspError, body_bounds
+from safe_sysid.identify.change.held_next import body_bounds
 from safe_sysid.identify.change.impulse_noise import lasting_variance, sensor_variance
 from safe_sysid.identify.change.known_objects import known_object, recognised
 from safe_sysid.identify.change.rigidity import (
@@ -30,6 +30,7 @@ from safe_sysid.identify.recorded_windows import (
     with_pushes,
 )
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.grasp import GraspError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel

@@ -1,4 +1,4 @@
-"""identify answers for the object: which one it is, what it weighs alone, and whether it is rigid."""
+"""`identify` answers for the object: which it is, what it weighs alone, whether it is rigid."""
 
 import re
 
