@@ -91,10 +91,7 @@ def _object(found: Identification) -> dict[str, Any]:
 
 
 def object_sentence(found: Identification) -> str | None:
-    """Answer for the object, the arm's own hand subtracted: mass, bounds, and where its centre is.
-
-    The distance of the centre is bounded by the largest and smallest of its box.
-    """
+    """Answer for the object: what it weighs and where its centre is, without the arm's hand."""
     body = found.alone
     if body is None or not body.mass > 0.0:
         return None
@@ -103,17 +100,7 @@ def object_sentence(found: Identification) -> str | None:
     is_sure = known is not None and known[0] != NONE and known[1] >= SURE
     if known is not None and is_sure and determined(body.bounds)[0]:
         name = f'the {known[0]}'
-    low, high = float(body.bounds.lower[0]), float(body.bounds.upper[0])
-    said = f'{name} weighs {body.mass:.2f} kg: {low:.2f} to {high:.2f} kg'
-    com = body.com_bounds
-    if not (np.isfinite(com.lower).all() and np.isfinite(com.upper).all()):
-        return f'{said}; where its centre is has no bounds'
-    square = com.square().sum()
-    least, most = np.sqrt(np.maximum(square.lower, 0.0)), np.sqrt(square.upper)
-    return (
-        f'{said}; its centre is {100 * float(np.linalg.norm(body.com)):.0f} cm from {body.frame}: '
-        f'{100 * least:.0f} to {100 * most:.0f} cm'
-    )
+    return body.sentence(name)
 
 
 def _object_rows(found: Identification) -> list[str]:

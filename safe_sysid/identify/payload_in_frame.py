@@ -70,6 +70,23 @@ class Body:
             np.concatenate([p.lower for p in parts]), np.concatenate([p.upper for p in parts])
         )
 
+    def sentence(self, name: str) -> str:
+        """Say what it weighs and where its centre is, with bounds.
+
+        The distance of the centre is bounded by the largest and smallest of its box.
+        """
+        low, high = float(self.bounds.lower[0]), float(self.bounds.upper[0])
+        said = f'{name} weighs {self.mass:.2f} kg: {low:.2f} to {high:.2f} kg'
+        com = self.com_bounds
+        if not (np.isfinite(com.lower).all() and np.isfinite(com.upper).all()):
+            return f'{said}; where its centre is has no bounds'
+        square = com.square().sum()
+        least, most = np.sqrt(np.maximum(square.lower, 0.0)), np.sqrt(square.upper)
+        return (
+            f'{said}; its centre is {100 * float(np.linalg.norm(self.com)):.0f} cm from '
+            f'{self.frame}: {100 * least:.0f} to {100 * most:.0f} cm'
+        )
+
     def _mass_com_inertia(self) -> tuple[Array, Array, Array]:
         if not self.nominal[0] > 0.0:
             raise ModelError(

@@ -11,8 +11,12 @@ from safe_sysid.arrays import Array
 from safe_sysid.audit.ledger import Ledger
 from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.cli.demo.belief import Claim
-from safe_sysid.cli.demo.runs import DemoChoices
+from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT, DemoChoices
+from safe_sysid.identify.payload_in_frame import Body, object_of
+from safe_sysid.model.arm import arm_of
+from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.inertia import LABELS, UNITS
+from safe_sysid.sets.interval import Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,14 @@ class DemoOutcome:
     ledger: Ledger
     claim: Claim | None  # none if there was no task
     believed: RecordedLoop  # the run with the wrong belief
+
+    @property
+    def thing(self) -> Body:
+        """What the arm holds, without its gripper, as it was known in the end."""
+        last, arm = self.loop.record.estimates, arm_of(ROBOT, None)
+        bounds = Interval(last.lower[-1], last.upper[-1])
+        known = ArmKnowledge(links=LINK_RATIO)
+        return object_of(arm, last.nominal[-1], bounds, arm.facts.tip, known)
 
     @property
     def fault(self) -> str:
@@ -63,6 +75,7 @@ def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[
     return {
         'every promise held': outcome.ledger.is_kept,
         'parameters': parameters,
+        'object': _answer(outcome.thing),
         'promises': [
             {'promise': e.promise, 'finding': e.finding, 'kept': e.is_kept} for e in entries
         ],
@@ -74,6 +87,17 @@ def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[
         'report': str(choices.folder / 'report.html'),
         'bag': str(choices.bag),
         'seconds': round(seconds, 1),
+    }
+
+
+def _answer(thing: Body) -> dict[str, Any]:
+    """Return what it is alone, and a sentence."""
+    low, high = float(thing.bounds.lower[0]), float(thing.bounds.upper[0])
+    return {
+        'mass [kg]': {'lower': low, 'nominal': thing.mass, 'upper': high},
+        'frame': thing.frame,
+        'centre [m]': thing.com.tolist(),
+        'sentence': thing.sentence('the dumbbell'),
     }
 
 

@@ -11,7 +11,8 @@ from safe_sysid.model.inertia import LABELS, UNITS
 def tables(outcome: DemoOutcome) -> str:
     """All that is to be said in the end."""
     claim = [] if outcome.claim is None else [_claim_text(outcome.claim)]
-    return '\n'.join([*claim, _parameter_text(outcome), _ledger_text(outcome.ledger)])
+    answer = f'\n{outcome.thing.sentence("The dumbbell")} (gripper subtracted).'
+    return '\n'.join([*claim, _parameter_text(outcome), answer, _ledger_text(outcome.ledger)])
 
 
 def _claim_text(claim: Claim) -> str:

@@ -266,6 +266,9 @@ def test_the_whole_demo_keeps_every_promise(tmp_path, capfd):
         assert row['truth'] == pytest.approx(true)
     mass = result['parameters'][0]
     assert mass['upper'] - mass['lower'] < 0.8  # [kg], of 4.0 before
+    thing, true = result['object'], read_payload('dumbbell_8lb').mass
+    assert thing['mass [kg]']['lower'] <= true <= thing['mass [kg]']['upper']
+    assert 'the dumbbell weighs' in thing['sentence']
     wrong = result['believing the gripper is empty']
     assert 'larger than the controller promises' in wrong['fault']
     assert max(wrong['motions of the task']['outside'].values()) > 0.2
