@@ -167,6 +167,7 @@ def test_a_picked_object_is_carried_and_put_down_as_announced(seed):
     assert [each.change.source for each in arm.loop.outcomes] == [Source.TOLD] * 2
 
 
+@pytest.mark.slow
 def test_while_the_arm_moves_nothing_may_change():
     arm = moving()
     answer = arm.loop.announce()

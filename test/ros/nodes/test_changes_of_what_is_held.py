@@ -38,6 +38,9 @@ def loop_with_an_empty_hand(tmp_path, **changes):
     path = thing_of(tmp_path, MASS)
     chosen = {
         **ROOMY,
+        'all__period': 0.004,
+        'identifier__identifier__observation__longest_step': 0.006,
+        'identifier__identifier__observation__window': 15,
         'all__payload': path,
         'all__library': [path],
         'planner__mission__exciting': 2,
