@@ -11,6 +11,7 @@ from safe_sysid.bench import (
     constrained,
     excite,
     falsify,
+    handling,
     identifiability,
     identify,
     learning,
@@ -29,7 +30,7 @@ from safe_sysid.versions import cpu_count, versions
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
     *(identifiability, falsify, constrained, recordings, arms, changes, learning),
-    rigidity,
+    *(rigidity, handling),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

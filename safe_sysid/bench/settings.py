@@ -25,6 +25,7 @@ MEMBERS = (
     'changes',
     'learning',
     'rigidity',
+    'handling',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 

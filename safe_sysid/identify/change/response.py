@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from safe_sysid.config import Natural, NotNegative, Settings
@@ -49,6 +49,7 @@ class Change:
     sentence: str
     kinds: tuple[Kind, ...] = ()  # none: nobody knows
     is_load: bool = False  # whether nothing but another load explains it
+    noticed_at: int = -1  # [ns] when torques showed it; -1: they did not
 
     @staticmethod
     def told(after: int, before: int) -> Change:
@@ -63,6 +64,7 @@ class Change:
         return Change(
             *(Source.NOTICED, found.after, found.before, str(found), found.kinds),
             is_load=loads and found.is_explained,
+            noticed_at=found.noticed,
         )
 
     @staticmethod
@@ -72,15 +74,12 @@ class Change:
 
     def apart(self, margin: int) -> Change:
         """Return the same with as much time [ns] more on either side."""
-        return Change(
-            *(self.source, self.after - margin, self.before + margin),
-            *(self.sentence, self.kinds, self.is_load),
-        )
+        return replace(self, after=self.after - margin, before=self.before + margin)
 
     def joined(self, other: Change) -> Change:
         """Return the same between the earlier and the later stamps of both."""
         after, before = min(self.after, other.after), max(self.before, other.before)
-        return Change(self.source, after, before, self.sentence, self.kinds, self.is_load)
+        return replace(self, after=after, before=before)
 
 
 @dataclass(frozen=True, eq=False)
