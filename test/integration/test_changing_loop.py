@@ -8,6 +8,7 @@ import pytest
 from safe_sysid.bench.experiments.handling import MASSES, handling_arm, thing
 from safe_sysid.closed_loop import AT_REST
 from safe_sysid.identify.change.change_kinds import Kind
+from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.change.response import Condition, Source
 from safe_sysid.model.dynamics.tip_regressor import tip_regressor
@@ -16,12 +17,13 @@ from safe_sysid.sets.interval import Interval
 
 HEAVY = thing(MASSES['two_link'][-1])
 MILLISECOND = 1_000_000  # [ns]
+BLIND = ChangeSettings(unmodelled_torque=1e3)  # [N m]
 
 
-def moving(name='two_link', seed=1, seconds=2.2):
+def moving(seed=1, changes=None):
     """An arm with an empty hand on a plan that teaches."""
-    arm = handling_arm(name, seed, exciting=6)
-    arm.run(seconds)
+    arm = handling_arm('two_link', seed, changes, exciting=6)
+    arm.run(2.2)
     while not arm.moves:
         arm.run(0.05)
     return arm
@@ -119,9 +121,9 @@ def test_a_body_that_slips_in_the_hand_is_noticed():
     assert arm.broken == []
 
 
-def resting(name='two_link', seed=1):
+def resting(seed=1):
     """An arm with an empty hand that stands on its first plan."""
-    arm = handling_arm(name, seed)
+    arm = handling_arm('two_link', seed)
     arm.run(0.1)
     return arm
 
@@ -199,15 +201,31 @@ def test_a_refusal_says_how_heavy_it_could_be():
 @pytest.mark.slow
 @pytest.mark.parametrize('off', [-60, -30, 0, 30, 60])
 def test_stamps_that_are_off_never_make_a_wrong_interval(off):
-    """Within what is promised of them (30 ms), and beyond."""
-    arm = moving()
+    """Within what is promised of them (30 ms), and as far beyond; torques tell nothing here."""
+    arm = moving(changes=BLIND)
     at = arm.stamp
     arm.pick(HEAVY)
-    arm.run(0.1)
+    arm.run(0.02)
     told = at + off * MILLISECOND
     arm.loop.tell(told, told)
     outcome = until_it_is_over(arm)
+    assert outcome.change.source is Source.TOLD
     assert outcome.goes_on
+    assert outcome.change.after <= at <= outcome.change.before
+    assert goes_on(arm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('off', [-800, -400, 400, 800])
+def test_stamps_that_are_far_off_are_corrected_by_what_torques_show(off):
+    """Told late, at rest after braking: the time that was noticed is part of what counts."""
+    arm = moving()
+    at = arm.stamp
+    arm.pick(HEAVY)
+    told = at + off * MILLISECOND
+    arm.loop.tell(told, told)
+    arm.run(0.2)
+    outcome = until_it_is_over(arm)
     assert outcome.change.after <= at <= outcome.change.before
     assert goes_on(arm)
 
