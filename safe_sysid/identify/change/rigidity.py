@@ -38,7 +38,9 @@ from safe_sysid.identify.observation import Observation, stacked
 BLOCK = 160  # windows
 LAGS = 10  # windows
 BAND = (1.0, 8.0)  # [Hz]
+FORCE = 3  # its components
 TONE = 6  # degrees of freedom of a tone
+UNSEEN = 1e-9  # share of the information about the best seen direction of a force
 FEWEST = 30  # windows of a block
 
 
@@ -111,18 +113,19 @@ def rigidity(
     unmodelled: UnmodelledTorque | None = None,
     probability: float = 1e-3,
 ) -> Rigidity | None:
-    """Test windows of `samples` samples that follow each other; None: there are too few.
+    """Test windows of `samples` samples that follow each other; None: they cannot tell.
 
+    There may be too few of them; or so few joints that a force explains whatever they do.
     `before` is what is believed of theta and of the gains before any of them.
     """
     noise = unmodelled or UnmodelledTorque()
+    if len(windows) < FEWEST or min(len(each.rows) for each in windows) <= FORCE:
+        return None
     count = max(1, len(windows) // BLOCK)
     blocks = [
         _Block(windows[int(first) : int(last)], before, samples, noise)
         for first, last in _parts(len(windows), count)
     ]
-    if not blocks:
-        return None
     seconds = blocks[0].seconds
     frequencies = np.arange(BAND[0], BAND[1], 0.5 / seconds)
     excess = max(1.0, float(np.mean([block.excess for block in blocks])))
@@ -147,8 +150,6 @@ def rigidity(
 
 
 def _parts(windows: int, count: int) -> list[tuple[int, int]]:
-    if windows < FEWEST:
-        return []
     ends = np.linspace(0, windows, count + 1).astype(int)
     return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
 
@@ -199,8 +200,9 @@ class _Block:
         D = self._triangle @ shapes
         force = np.linalg.lstsq(D, self._in_force, rcond=1e-9)[0]
         explained = D @ force
-        least = float(np.linalg.eigvalsh(D.T @ D)[0])
-        return float(explained @ explained), float(np.sqrt(0.5 * (force @ force))), least
+        information = np.linalg.eigvalsh(D.T @ D)
+        least = information[information > UNSEEN * information[-1]].min(initial=np.inf)
+        return float(explained @ explained), float(np.sqrt(0.5 * (force @ force))), float(least)
 
     def lag_products(self) -> Array:
         """Correlations of the force series at every lag, normal with unit variance, (lags * 3,).

@@ -110,6 +110,12 @@ def test_too_few_windows_say_nothing(rng):
     assert rigidity(synthetic(rng)[:20], belief(), SAMPLES, NOISE) is None
 
 
+def test_an_arm_of_two_joints_cannot_tell(rng):
+    """Whatever it does is explained by a force at its tip."""
+    few = [WindowRows(each.rows.rows(slice(0, 2)), each.pushes[:2]) for each in synthetic(rng)]
+    assert rigidity(few, belief(), SAMPLES, NOISE) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize('robot', ['kinova_gen3', 'ur5e'])
 def test_payloads_in_mujoco_that_swing_are_found_and_rigid_ones_are_not(robot):
