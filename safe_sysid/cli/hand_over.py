@@ -58,7 +58,7 @@ def command(options: argparse.Namespace) -> int:
             'and above 0 are allowed'
         )
     asked = Asked(options.transition, options.object, options.link, options.frame)
-    made = handed_over(options.to, body_of(_read(options.found)), asked)
+    made = handed_over(options.to, body_of(_read(options.found), options.to), asked)
     request = {
         'type': made.type,
         'name': options.name or made.name,

@@ -29,6 +29,7 @@ ENTRIES = {
     'iyz': (1, 2),
     'izz': (2, 2),
 }
+ALONE = ('franka', 'moveit')  # are told of the object without what the URDF has there
 FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # how their names end
 
 
@@ -59,9 +60,15 @@ class HandOver:
         return '/srv/' in self.type
 
 
-def body_of(found: Mapping[str, Any]) -> Body:
-    """Return the payload in what `identify --json` printed."""
+def body_of(found: Mapping[str, Any], to: str) -> Body:
+    """Return what `identify --json` printed of the payload, or of the object alone.
+
+    A Franka and MoveIt know the gripper by themselves; a UR is told all behind its flange.
+    """
     payload = found.get('payload')
+    alone = (found.get('object') or {}).get('alone')
+    if to in ALONE and alone:
+        payload = alone
     if found.get('refused') or not isinstance(payload, Mapping):
         reason = found.get('refused') or 'it has no payload'
         raise ConfigError(f'there is nothing to hand over: {reason}')

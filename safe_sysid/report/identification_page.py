@@ -9,7 +9,12 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.identify.from_recording import IdentifiedRecording
 from safe_sysid.identify.held_out import TorquePrediction, Validation, thinned
-from safe_sysid.identify.identification import PREDICTIONS, Identification, caution
+from safe_sysid.identify.identification import (
+    PREDICTIONS,
+    Identification,
+    caution,
+    object_sentence,
+)
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.dynamics.regressors import standard_regressor
@@ -101,6 +106,11 @@ def _facts(found: Identification) -> tuple[tuple[str, str], ...]:
         facts.append(('nominal', f'{found.nominal[0]:.3f} kg'))
     if found.payload is not None:
         facts.append(("payload, without the arm's last link", f'{found.payload.mass:.3f} kg'))
+    sentence = object_sentence(found)
+    if sentence is not None:
+        facts.append(('the object alone', sentence))
+    if found.held is not None and found.held.rigidity is not None and found.refused is None:
+        facts.append(('rigid or not', str(found.held.rigidity)))
     if found.validation is not None:
         errors = {n: getattr(found.validation, n).filtered for n in PREDICTIONS}
         facts.append(

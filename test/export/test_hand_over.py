@@ -29,7 +29,7 @@ def found(frame='tool0', widths=(0.02, 0.02, 0.02), **more):
 
 
 def handed(to, asked=None, **given):
-    return handed_over(to, body_of(found(**given)), asked or Asked())
+    return handed_over(to, body_of(found(**given), to), asked or Asked())
 
 
 def test_a_ur_gets_inertia_about_the_centre_and_a_transition_time():
@@ -101,9 +101,9 @@ def test_a_kuka_has_no_way_at_run_time_and_the_file_is_named():
 
 def test_what_was_refused_is_not_handed_on():
     with pytest.raises(ConfigError, match='nothing to hand over: too noisy'):
-        body_of(found(refused='too noisy'))
+        body_of(found(refused='too noisy'), 'ur')
     with pytest.raises(ConfigError, match='no interval'):
-        body_of({'payload': {'frame': 'x', 'nominal': [1.0] * 10, 'guaranteed': None}})
+        body_of({'payload': {'frame': 'x', 'nominal': [1.0] * 10, 'guaranteed': None}}, 'ur')
 
 
 def test_the_command_prints_what_it_would_ask(tmp_path, capsys):
@@ -115,3 +115,12 @@ def test_the_command_prints_what_it_would_ask(tmp_path, capsys):
     assert 'Nobody was asked.' in said
     assert main(['hand-over', str(path), '--to', 'kuka']) == 2
     assert 'kuka=FILE' in capsys.readouterr().err
+
+
+def test_who_knows_the_gripper_is_told_of_the_object_alone():
+    alone = dict(found()['payload'])
+    for key in ('nominal', 'lower', 'upper'):
+        alone[key] = (0.5 * np.array(alone[key])).tolist()
+    both = found(object={'alone': alone})
+    masses = {to: body_of(both, to).mass for to in ('ur', 'inertia', 'franka', 'moveit')}
+    assert masses == pytest.approx({'ur': 3.6, 'inertia': 3.6, 'franka': 1.8, 'moveit': 1.8})
