@@ -55,6 +55,7 @@ def goes_on(arm):
     return False
 
 
+@pytest.mark.slow
 def test_a_body_picked_in_motion_is_noticed_and_the_arm_goes_on_with_it():
     arm = moving()
     at = arm.stamp
