@@ -109,7 +109,9 @@ class IdentifierNode(Node):
         self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
         held = settings.held_next(arm)
-        self._events = PayloadEvents(self, self._identifier, held, settings.hold, self._tell)
+        self._events = PayloadEvents(
+            self, self._identifier, held, settings.hold, self._tell, self._begins_anew
+        )
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
@@ -164,6 +166,12 @@ class IdentifierNode(Node):
         if estimate is not self._estimate or self._is_lockstep:
             self._estimate = estimate
             self._publish(estimate)
+
+    def _begins_anew(self, stamp: int) -> bool:
+        """Whether no torque is given, so that another payload is nothing to answer."""
+        if not self._counts:
+            self._learn_anew(stamp)
+        return not self._counts
 
     def _tell(self) -> None:
         """Publish what is known after a change of what is held."""

@@ -75,7 +75,10 @@ class PayloadEvents:
         held: HeldNext,
         settings: HoldSettings,
         publish: Callable[[], None],
+        begins_anew: Callable[[int], bool],
     ) -> None:
+        """Listen; `begins_anew` forgets the payload at a stamp, where no torque is given."""
+        self._begins_anew = begins_anew
         self._identifier, self._held, self._publish = identifier, held, publish
         self._settings = settings
         self._told: Change | None = None
@@ -133,7 +136,7 @@ class PayloadEvents:
     def _note(self, after: int, before: int) -> None:
         """Take an event between two stamps; those of one promise may be off."""
         self._event = before
-        if self._announced is None:
+        if self._announced is None and not self._begins_anew(before):
             self._identifier.doubt()
             told = Change.told(after, before).apart(round(self._settings.stamp_error * SECOND))
             self._told = told if self._told is None else self._told.joined(told)
