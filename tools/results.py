@@ -26,7 +26,7 @@ papers do not say, and what was chosen here, is in [experiments.md](experiments.
 # How much of each: whole where minutes suffice, a few trials or the quick form where hours would.
 MUCH = {
     'table2': ExperimentSettings(),
-    'table3': ExperimentSettings(quick=True),
+    'table3': ExperimentSettings(),
     'table4': ExperimentSettings(),
     'table5': ExperimentSettings(quick=True),
     'digit': ExperimentSettings(trials=2),
