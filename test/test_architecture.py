@@ -13,6 +13,7 @@ EVERYONE = {
     'arrays',
     'config',
     'errors',
+    'interruption',
     'share',
     'versions',
     'worker',

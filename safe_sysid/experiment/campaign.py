@@ -8,8 +8,8 @@ when it is alone, too, is a row with that reason. At the end all planned keys ha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 import hashlib
@@ -30,6 +30,7 @@ from safe_sysid.experiment.trial import (
     package_version,
     row_of,
 )
+from safe_sysid.interruption import Interruption
 from safe_sysid.versions import cpu_count
 
 AHEAD = 4  # trials under way per worker
@@ -72,9 +73,12 @@ def carry_out(
     if left:
         said = _Said(len(planned), len(planned) - len(left), progress)
         try:
-            for row, text in _done(function, left, workers, store, progress):
-                store.add(row, text)
-                said.one_more(row)
+            done = _done(function, left, workers, store, progress)
+            with Interruption() as interruption, closing(done) as rows:
+                for row, text in rows:
+                    store.add(row, text)
+                    said.one_more(row)
+                    interruption.raise_again()
         except KeyboardInterrupt:
             progress(f'stopped; rows so far are safe, --resume {store.folder} goes on')
             raise
@@ -103,7 +107,7 @@ def _done(
     workers: Workers,
     store: Store,
     progress: Progress,
-) -> Iterator[tuple[Row, str]]:
+) -> Generator[tuple[Row, str]]:
     """Yield rows with tracebacks as trials end; the store has each before the next is wanted."""
     with _client(workers, progress) as client:
         _refuse_other_versions(client)

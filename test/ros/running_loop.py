@@ -92,19 +92,24 @@ class Observer(Node):
 
     def call(self, service):
         """Answer of a service, such as supervisor/start."""
+        return self.ask(Trigger, service, Trigger.Request())[0]
+
+    def ask(self, kind, service, request):
+        """Answer of a service of any kind, and whether an answer to this request got lost."""
         if service not in self._requests:
-            self._requests[service] = self.create_client(Trigger, service)
+            self._requests[service] = self.create_client(kind, service)
         client = self._requests[service]
-        deadline = time.monotonic() + LONG
+        deadline, is_asked_again = time.monotonic() + LONG, False
         while True:
             self.wait(client.service_is_ready, f'{service} is there')
-            future = client.call_async(Trigger.Request())
+            future = client.call_async(request)
             again = min(deadline, time.monotonic() + ANSWER)
             while not future.done() and time.monotonic() < again:
                 self._spin()
             if future.done():
-                return future.result()
+                return future.result(), is_asked_again
             assert time.monotonic() < deadline, f'{service} answers; modes {self.modes}'
+            is_asked_again = True
 
 
 @contextmanager

@@ -12,11 +12,11 @@ import select
 import signal
 import subprocess
 import sys
-from types import FrameType
 from typing import Any
 
 from safe_sysid.bringup.isolation import free_domain
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.interruption import Interruption
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.worker import die_with_parent
@@ -105,33 +105,11 @@ def _set(changes: dict[str, object]) -> list[str]:
 
 def follow(arguments: list[str], log: Path, hear: Callable[[dict[str, Any] | None], None]) -> int:
     """Run to the end; `hear` gets what the monitor says, and None where it has been silent."""
-    with _Interruption() as interruption, _running(arguments, log) as process:
+    with Interruption() as interruption, _running(arguments, log) as process:
         for said in _words(process):
             hear(said)
             interruption.raise_again()
         return process.wait()
-
-
-class _Interruption:
-    """Ctrl-C that is noticed also where Python drops exceptions: when it finalizes an object."""
-
-    def __enter__(self) -> _Interruption:
-        self._is_asked_for = False
-        self._before = signal.signal(signal.SIGINT, self._on_signal)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    def raise_again(self) -> None:
-        """If it came and nobody heard of it."""
-        if self._is_asked_for:
-            raise KeyboardInterrupt
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self._is_asked_for = True
-        raise KeyboardInterrupt
 
 
 @contextmanager
