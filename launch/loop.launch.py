@@ -16,6 +16,7 @@ from safe_sysid.bringup.processes import (
     OBSERVERS,
     Choices,
     processes_of,
+    started_alone,
     write_choices,
 )
 from safe_sysid.config import meanings
@@ -27,6 +28,7 @@ ARGUMENTS = {
         name: ('', SAID[name])
         for name in ('robot', 'config', 'world', 'payload', 'record', 'bag', 'namespace')
     },
+    'one_process': ('false', f'{SAID["one_process"]}; true or false'),
 }
 ENDS_ALL = (0, 2, 3)  # done, settings refused, done with a fault; other processes crashed
 CRASHES = 9  # of one process that are put up with
@@ -49,7 +51,10 @@ def start(context):
     """Start the nodes, once the arguments are known."""
     chosen = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
     way = chosen.pop('way')
-    processes = processes_of(way, Choices(**chosen))
+    is_said = chosen.pop('one_process')
+    if is_said not in ('true', 'false'):
+        raise ValueError(f"one_process is '{is_said}', it has to be true or false")
+    processes = processes_of(way, Choices(**chosen, one_process=is_said == 'true'))
     choices = write_choices(processes, Path(mkdtemp(prefix='safe_sysid_')) / 'choices.yaml')
     return [
         Node(
@@ -67,7 +72,7 @@ def start(context):
             sigkill_timeout=LEFT_ALONE if process.node in BRIDGES else KILLED,
             on_exit=go_on if process.node in OBSERVERS else end_all,
         )
-        for process in processes
+        for process in started_alone(processes)
     ]
 
 

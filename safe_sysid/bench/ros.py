@@ -18,7 +18,14 @@ from tempfile import TemporaryDirectory
 import time
 
 from safe_sysid.bench.settings import BenchSettings, Progress
-from safe_sysid.bringup.processes import ROBOT, Choices, Process, processes_of, write_choices
+from safe_sysid.bringup.processes import (
+    ROBOT,
+    Choices,
+    Process,
+    processes_of,
+    started_alone,
+    write_choices,
+)
 from safe_sysid.bringup.run import command_line, ended
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.robot_model import RobotModel
@@ -33,23 +40,28 @@ ONE, MANY = 1, 200  # boxes
 LATE = 0.002  # [s]
 LOOK = 0.5  # [s] between looks at what processes have used
 MEASURED, PERCEPTION = 'builtin_sim_bridge', 'perception'  # who prints figures
+APART, TOGETHER = Choices(), Choices(one_process=True)
 COST = 'perception_cost'  # who prints what needs no loop
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
-    """Round trips at 1 kHz, and lost samples at 500 Hz as well."""
+    """Round trips at 1 kHz, lost samples at 500 Hz as well; and both ways to have a controller."""
     seconds = QUICK_SECONDS if settings.quick else SECONDS
-    first, second = (_at_rate(rate, seconds, settings.seed, progress) for rate in RATES)
-    perception = _perception(seconds, settings.seed, progress)
-    return {**first, 'at_500_hz': second, 'perception': perception}
+    seed = settings.seed
+    first, second = (_at_rate(rate, seconds, seed, APART, progress) for rate in RATES)
+    together = _at_rate(RATES[0], seconds, seed, TOGETHER, progress)
+    perception = _perception(seconds, seed, progress)
+    return {**first, 'at_500_hz': second, 'in_one_process': together, 'perception': perception}
 
 
-def _at_rate(rate: int, seconds: float, seed: int, progress: Progress) -> dict[str, object]:
-    progress(f'{rate} Hz for {seconds:g} s; planner and identifier are working')
-    processes = [_adapted(p, rate, seconds, seed) for p in processes_of('builtin_sim', Choices())]
+def _at_rate(
+    rate: int, seconds: float, seed: int, choices: Choices, progress: Progress
+) -> dict[str, object]:
+    where = 'in one process' if choices.one_process else 'in two'
+    progress(f'{rate} Hz for {seconds:g} s, controller and bridge {where}; all others work')
+    processes = [_adapted(p, rate, seconds, seed) for p in processes_of('builtin_sim', choices)]
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
-        chosen = write_choices(processes, Path(folder) / 'choices.yaml')
-        lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'monitor'}
+        lines = _lines(processes, Path(folder))
         lines[MEASURED][2] = 'safe_sysid.ros.probes.round_trip'  # stands for the bridge
         with _started(lines, MEASURED) as running:
             figures = _figures(running, MEASURED, seconds)
@@ -63,16 +75,23 @@ def _perception(seconds: float, seed: int, progress: Progress) -> dict[str, obje
     done = subprocess.run(probe, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise SafeSysidError(f'the probe {COST} ended with status {done.returncode}')
-    found = {count: _among_boxes(count, seconds, seed, progress) for count in (ONE, MANY)}
-    return {**found[MANY], 'with_one_box': found[ONE], 'cost': json.loads(done.stdout)}
+
+    def among(count: int, choices: Choices) -> dict[str, object]:
+        progress(f'{count} boxes at 10 Hz for {seconds:g} s')
+        return _among_boxes(count, seconds, seed, choices)
+
+    return {
+        **among(MANY, APART),
+        'with_one_box': among(ONE, APART),
+        'in_one_process': among(MANY, TOGETHER),
+        'cost': json.loads(done.stdout),
+    }
 
 
-def _among_boxes(count: int, seconds: float, seed: int, progress: Progress) -> dict[str, object]:
-    progress(f'{count} boxes at 10 Hz for {seconds:g} s')
-    processes = [_learning(p, seed) for p in processes_of('builtin_sim', Choices())]
+def _among_boxes(count: int, seconds: float, seed: int, choices: Choices) -> dict[str, object]:
+    processes = [_learning(p, seed) for p in processes_of('builtin_sim', choices)]
     with TemporaryDirectory(prefix='safe_sysid_') as folder:
-        chosen = write_choices(processes, Path(folder) / 'choices.yaml')
-        lines = {p.node: command_line(p, chosen) for p in processes if p.node != 'monitor'}
+        lines = _lines(processes, Path(folder))
         probe = [sys.executable, '-m', f'safe_sysid.ros.probes.{PERCEPTION}', '--ros-args']
         frames = RobotModel.named(ROBOT).frames
         base = next(name for name, frame in frames.items() if frame.joint == -1)
@@ -80,6 +99,13 @@ def _among_boxes(count: int, seconds: float, seed: int, progress: Progress) -> d
         lines[PERCEPTION] = [*probe, *(word for each in said for word in ('-p', each))]
         with _started(lines, PERCEPTION) as running:
             return _figures(running, PERCEPTION, seconds)
+
+
+def _lines(processes: list[Process], folder: Path) -> dict[str, list[str]]:
+    """Return command lines of all but the monitor."""
+    chosen = write_choices(processes, folder / 'choices.yaml')
+    alone = [process for process in started_alone(processes) if process.node != 'monitor']
+    return {process.node: command_line(process, chosen) for process in alone}
 
 
 def _learning(process: Process, seed: int) -> Process:
@@ -114,7 +140,7 @@ def _adapted(process: Process, rate: int, seconds: float, seed: int) -> Process:
         },
     }
     parameters = {**process.parameters, 'period': period, **changed.get(process.node, {})}
-    return Process(process.node, process.settings, parameters, process.namespace)
+    return replace(process, parameters=parameters)
 
 
 @contextmanager

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 import json
+import os
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from safe_sysid.bringup.isolation import is_secured
 from safe_sysid.config import Positive, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.share import share_directory
@@ -107,6 +109,7 @@ class Choices:
     lockstep: bool = False  # simulators and replay: time waits for every answer, none is lost
     namespace: str = ''  # of all nodes and topics, for a second arm; none: that of the way
     once: bool = False  # end when the task is done, or with status 1 at a fault
+    one_process: bool = False  # controller and bridge, so that no message is between them
     extra: tuple[str, ...] = ()  # other parameters as NAME:=VALUE or NODE:NAME:=VALUE
 
 
@@ -119,6 +122,7 @@ class Process:
     parameters: Parameters
     namespace: str = ''
     clock: str = '/clock'  # topic of the time of the robot
+    host: str = ''  # node in whose process this one lives; none: in one of its own
 
     @property
     def executable(self) -> str:
@@ -169,7 +173,32 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
         )
         for node in started
     ]
-    return [_with_names(process, started) for process in processes]
+    processes = [_with_names(process, started) for process in processes]
+    return _hosted(name, processes) if choices.one_process else processes
+
+
+def _hosted(way: str, processes: list[Process]) -> list[Process]:
+    """Have the controller live in the process of the bridge."""
+    if is_secured(os.environ):
+        raise ConfigError(
+            'one_process: with SROS 2 every node has keys of its own, so each is a process'
+        )
+    bridges = [each.node for each in processes if each.node in BRIDGES]
+    if not bridges:
+        raise ConfigError(
+            f"one_process: '{way}' starts no bridge beside a controller; ways that do: "
+            f'{[each for each, profile in BACKENDS.items() if set(profile.nodes) & {*BRIDGES}]}'
+        )
+    (bridge,) = bridges
+    told = {'has_controller': True}
+    return [
+        replace(
+            each,
+            host=bridge if each.node == 'controller' else '',
+            parameters={**each.parameters, **(told if each.node == bridge else {})},
+        )
+        for each in processes
+    ]
 
 
 def _with_names(process: Process, started: list[str]) -> Process:
@@ -302,6 +331,11 @@ def _parsed(text: str) -> tuple[str, str, object]:
         return whom, name, json.loads(right)
     except json.JSONDecodeError:  # a text without quotes
         return whom, name, right
+
+
+def started_alone(processes: list[Process]) -> list[Process]:
+    """Return those that are processes of their own."""
+    return [process for process in processes if not process.host]
 
 
 def write_choices(processes: list[Process], path: Path) -> Path:

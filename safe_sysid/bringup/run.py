@@ -26,6 +26,7 @@ from safe_sysid.bringup.processes import (
     Choices,
     Process,
     processes_of,
+    started_alone,
     write_choices,
 )
 from safe_sysid.worker import die_with_parent
@@ -47,7 +48,8 @@ def run(name: str, choices: Choices) -> int:
         added = isolated(name, os.environ)
         _say(where(added, os.environ))
         os.environ.update(added)  # for all nodes
-        return Supervised({p.node: command_line(p, chosen) for p in processes}).run()
+        alone = started_alone(processes)
+        return Supervised({each.node: command_line(each, chosen) for each in alone}).run()
 
 
 def command_line(process: Process, chosen: Path) -> list[str]:

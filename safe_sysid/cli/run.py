@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, Choices, 'namespace', '--namespace', metavar='NAME')
     add_setting(parser, Choices, 'lockstep', '--lockstep')
     add_setting(parser, Choices, 'once', '--once')
+    add_setting(parser, Choices, 'one_process', '--one-process')
     add_parameter(parser, 'another parameter of one node; without NODE of all of them')
 
 

@@ -40,3 +40,5 @@ def test_a_launch_file_starts_the_processes_of_its_way(way):
 def test_arguments_reach_the_processes():
     started = started_by(LAUNCH / 'builtin_sim.launch.py', robot='two_link', record='bag')
     assert 'recorder_node' in started
+    together = started_by(LAUNCH / 'builtin_sim.launch.py', one_process='true')
+    assert 'controller_node' not in together and 'builtin_sim_bridge' in together

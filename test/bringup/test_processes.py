@@ -16,6 +16,7 @@ from safe_sysid.bringup.processes import (
     Choices,
     nodes,
     processes_of,
+    started_alone,
     write_choices,
 )
 from safe_sysid.bringup.run import command_line
@@ -71,6 +72,29 @@ def test_a_parameter_can_be_given_to_one_node_or_to_all():
     assert by_node['planner'] == {**planner, **managed}
     assert by_node['controller'] == {'gains.V_M': 0.01, **managed}
     assert by_node['supervisor'] == {'gains.V_M': 0.01}
+
+
+@pytest.mark.parametrize('way', [way for way in BACKENDS if way not in ('loop', 'replay')])
+def test_the_controller_may_live_in_the_process_of_a_bridge(way):
+    apart, together = (processes_of(way, Choices(one_process=x)) for x in (False, True))
+    bridge = next(each for each in together if each.node in BRIDGES)
+    controller = next(each for each in together if each.node == 'controller')
+    assert controller.host == bridge.node and bridge.parameters['has_controller'] is True
+    assert not any(each.host or 'has_controller' in each.parameters for each in apart)
+    assert [each.node for each in started_alone(apart)] == [each.node for each in together]
+    assert controller not in started_alone(together)
+
+
+@pytest.mark.parametrize('way', ['loop', 'replay'])
+def test_without_a_bridge_there_is_no_process_for_two(way):
+    with pytest.raises(ConfigError, match=f"'{way}' starts no bridge .*builtin_sim"):
+        processes_of(way, Choices(one_process=True))
+
+
+def test_keys_are_for_one_process_each(monkeypatch):
+    monkeypatch.setenv('ROS_SECURITY_ENABLE', 'true')
+    with pytest.raises(ConfigError, match='with SROS 2 every node has keys of its own'):
+        processes_of('builtin_sim', Choices(one_process=True))
 
 
 def test_a_node_waits_for_the_supervisor_only_where_there_is_one():

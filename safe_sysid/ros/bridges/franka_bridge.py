@@ -15,9 +15,9 @@ from rclpy.node import Node
 from safe_sysid.arrays import Array
 from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError
-from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
 from safe_sysid.ros.bridges.franka_cycle import (
     FINISH,
     JOINTS,
@@ -32,9 +32,8 @@ from safe_sysid.ros.bridges.franka_cycle import (
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
-from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.process.real_time import prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.track.hand_over import HandOverSettings
 from safe_sysid.track.supervisor import Cause, Mode
 from safe_sysid.track.torque_guard import GuardSettings
 
@@ -62,15 +61,13 @@ class FrankaSignal(CommandSignal):
 
 
 @dataclass(frozen=True)
-class FrankaSettings(ManagedSettings):
+class FrankaSettings(BridgeSettings):
     """Parameters of the bridge."""
 
     address: str = ''  # of the robot, such as 172.16.0.2
     patience: PositiveShare = 0.5  # share of a cycle that the answer to its state may take
     command: FrankaSignal = field(default_factory=FrankaSignal)
     guard: GuardSettings = field(default_factory=lambda: GuardSettings(rate=(900.0,)))
-    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
-    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
 
 class Control:
@@ -104,11 +101,8 @@ class FrankaBridge(Node):
             replace(settings, payload='').described(), settings.command
         )
         self._control = Control()
-        waits = settings.waits_to_be_activated
-        self._edge = GuardedEdge(
-            self, arm, settings.guard, settings.hand_over, self._control, waits=waits
-        )
-        self.leave = self._edge
+        self._edge = GuardedEdge(self, arm, settings, self._control)
+        self.leave, self.hosted = self._edge, self._edge.hosted
         self._offset: int | None = None  # [ns] ROS time minus the robot's
         self._waiting: tuple[FrankaState, JointMeasurement, float] | None = None
         self._refusal = UNHEARD

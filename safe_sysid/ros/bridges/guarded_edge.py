@@ -29,6 +29,8 @@ from safe_sysid.loop_settings import LoopArm
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.message import PlanNotice, plan_notice
+from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
+from safe_sysid.ros.bridges.hosted_controller import HostedController
 from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
     JointStateWriter,
@@ -43,11 +45,11 @@ from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition
 from safe_sysid.track.chosen_law import law_for
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
-from safe_sysid.track.hand_over import HandOver, HandOverSettings, Hands, Holder
+from safe_sysid.track.hand_over import HandOver, Hands, Holder
 from safe_sysid.track.obey_probe import ProbeSettings
 from safe_sysid.track.probed_driver import TRUSTED, ProbedDriver
 from safe_sysid.track.supervisor import Cause, Mode
-from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
+from safe_sysid.track.torque_guard import TorqueGuard
 from safe_sysid.trajectory.plan import Plan
 
 LETTING_GO = (Mode.IDLE, Mode.RELEASING, Mode.ENDED)  # modes that want no torque
@@ -61,15 +63,12 @@ class GuardedEdge:
         self,
         node: Node,
         arm: LoopArm,
-        settings: GuardSettings,
-        hand_over: HandOverSettings,
+        settings: BridgeSettings,
         holder: Holder,
         probe: ProbeSettings = TRUSTED,
-        *,
-        waits: bool,
     ) -> None:
         self._driver = ProbedDriver(arm.model, arm.gains, probe)
-        self._node, self._arm, self._settings = node, arm, settings
+        self._node, self._arm, self._settings = node, arm, settings.guard
         names = arm.model.layout.joint_names
         self._writer = JointStateWriter(names, f'{node.get_fully_qualified_name()} {os.getpid()}')
         self._reader = TorqueReader(names)
@@ -83,16 +82,20 @@ class GuardedEdge:
         self._now: int | None = None  # stamp of the last torque [ns]
         self._given: GuardedTorque | None = None
         self._trouble = ''
-        self._hand_over = HandOver(hand_over, holder)
+        self._hand_over = HandOver(settings.hand_over, holder)
         self._lets_go = True
         self._is_told = False  # to end
         self._is_told_enough = False
         self._request, self._supervised = EndRequest(node), Supervised(node)
         work = Work(Mode.IDLE, _nothing, self._forget, self._forget, lambda: self.is_free)
+        waits = settings.waits_to_be_activated
         self.life = Lifecycle(node, waits, self._supervised, work)
         self.mode: Mode | None = None  # None until the supervisor says one
         self.answered: int | None = None  # newest sample that the controller answered [ns]
         self.when_answered: Callable[[], None] = _nothing
+        self._controller: HostedController | None = None
+        if settings.has_controller:
+            self._controller = HostedController(self._take)
         warm_up_law(arm)  # which brakes, and is not to be waited for then
         self._subscribe()
 
@@ -100,12 +103,20 @@ class GuardedEdge:
         node = self._node
         self._states = node.create_publisher(JointState, 'joint_states', SAMPLES)
         node.create_subscription(String, 'mode', self._on_mode, STATE)
-        node.create_subscription(Float64MultiArray, 'torque_command', self._on_command, SAMPLES)
+        if self._controller is None:
+            node.create_subscription(
+                Float64MultiArray, 'torque_command', self._on_command, SAMPLES
+            )
         node.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
         node.create_subscription(
             Float64MultiArray, 'certified_estimate', self._on_certified, PLANS
         )
         node.create_subscription(JointTrajectory, 'plan_in_force', self._on_plan, STATE)
+
+    @property
+    def hosted(self) -> tuple[Node, ...]:
+        """Nodes that live in the process of this one."""
+        return () if self._controller is None else (self._controller.node,)
 
     @property
     def gives_torque(self) -> bool:
@@ -135,6 +146,8 @@ class GuardedEdge:
     def publish(self, measurement: JointMeasurement) -> None:
         """Tell everybody what the robot measures."""
         self._states.publish(self._writer.message(measurement))
+        if self._controller is not None:
+            self._controller.take(measurement)
 
     def torque(self, now: int, measurement: JointMeasurement | None) -> Array | None:
         """Return what the robot gets at a stamp [ns], (n,) [N m]; None for no torque at all."""
@@ -219,7 +232,10 @@ class GuardedEdge:
             'obeys': self._driver.obedience.value,
         }
         is_blind = self._given is not None and self._given.outcome is GuardOutcome.BLIND
-        trouble = refusal or self._trouble or ('no measurement to go by' if is_blind else '')
+        failed = '' if self._controller is None else self._controller.trouble
+        trouble = (
+            failed or refusal or self._trouble or ('no measurement to go by' if is_blind else '')
+        )
         faults = {Cause.COMMAND_REFUSED} if refused else set()
         disobedience = self._driver.complaint(self.mode)
         if disobedience:
@@ -265,13 +281,16 @@ class GuardedEdge:
 
     def _on_command(self, msg: Float64MultiArray) -> None:
         try:
-            command = self._reader.command(msg)
-            self.answered = command.stamp
-            if len(command.torque):
-                self._command = command
-            self.when_answered()
+            self._take(self._reader.command(msg))
         except MessageError as error:
             self._trouble = str(error)
+
+    def _take(self, answer: Command) -> None:
+        """Take the answer to a sample; it is empty where no torque follows from that."""
+        self.answered = answer.stamp
+        if len(answer.torque):
+            self._command = answer
+        self.when_answered()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         try:

@@ -15,9 +15,9 @@ from rclpy.qos import QoSProfile
 from safe_sysid.arrays import Array
 from safe_sysid.config import PositiveShare
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
+from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
 from safe_sysid.ros.bridges.fri_state import (
     JOINTS,
     FriState,
@@ -28,12 +28,10 @@ from safe_sysid.ros.bridges.fri_state import (
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
-from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.process.real_time import prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.track.hand_over import HandOverSettings
 from safe_sysid.track.position_echo import PositionEcho, Reported
 from safe_sysid.track.supervisor import Cause
-from safe_sysid.track.torque_guard import GuardSettings
 
 LOOK = 0.0005  # [s] between two looks for the answer to a sample
 DRIVER = QoSProfile(depth=1)  # as the driver has it: reliable, and only the newest counts
@@ -53,16 +51,13 @@ class OverlaySignal(CommandSignal):
 
 
 @dataclass(frozen=True)
-class LbrFriSettings(ManagedSettings):
+class LbrFriSettings(BridgeSettings):
     """Parameters of the bridge."""
 
     states: str = '/lbr/state'  # topic on which the driver reports
     commands: str = '/lbr/command/torque'  # topic of its torque controller
     patience: PositiveShare = 0.5  # share of a cycle that the answer to its state may take
     command: OverlaySignal = field(default_factory=OverlaySignal)
-    guard: GuardSettings = field(default_factory=GuardSettings)
-    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
-    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
 
 class Session:
@@ -105,11 +100,8 @@ class LbrFriBridge(Node):
             replace(settings, payload='').described(), settings.command
         )
         self._session = Session()
-        waits = settings.waits_to_be_activated
-        self._edge = GuardedEdge(
-            self, arm, settings.guard, settings.hand_over, self._session, waits=waits
-        )
-        self.leave = self._edge
+        self._edge = GuardedEdge(self, arm, settings, self._session)
+        self.leave, self.hosted = self._edge, self._edge.hosted
         self._velocity = VelocityDifference()
         self._offset: int | None = None  # [ns] ROS time minus the robot's
         self._stamp = 0  # [ns] of the newest state
@@ -152,6 +144,8 @@ class LbrFriBridge(Node):
         self._waiting = (state, measurement, arrived) if state.takes_torque else None
         if self._session.holds and self._edge.lets_go and measurement is not None:
             self._edge.torque(measurement.stamp, measurement)  # which nobody takes any more
+        elif measurement is not None and self._edge.answered == measurement.stamp:
+            self._look()  # a controller in this process has answered already
 
     def _notice(self, refusal: str) -> None:
         """Tell at once that the robot takes no torque any more, or does again."""

@@ -14,30 +14,29 @@ from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import ConfigError, MeasurementError
-from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.turns import Turns
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
 from safe_sysid.ros.bridges.controller_switch import ControllerSwitch, Nobody, Switched
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, JointStateReader, numbers
 from safe_sysid.ros.messages.qos import SAMPLES
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
-from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.process.real_time import prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.track.hand_over import HandOverSettings, Holder
+from safe_sysid.track.hand_over import Holder
 from safe_sysid.track.obey_probe import ProbeSettings
 from safe_sysid.track.supervisor import Cause
-from safe_sysid.track.torque_guard import GuardSettings
 
 LOOK = 0.0005  # [s] between two looks for the answer to a sample
 EFFORT_WITHIN = 0.5  # [s] of the first torque, effort is reported
 
 
 @dataclass(frozen=True)
-class Ros2ControlSettings(ManagedSettings):
+class Ros2ControlSettings(BridgeSettings):
     """Parameters of the bridge."""
 
     states: str = '/joint_states'  # topic on which the driver reports
@@ -46,10 +45,7 @@ class Ros2ControlSettings(ManagedSettings):
     controller_manager: str = '/controller_manager'  # that switches controllers
     controller_joints: tuple[str, ...] = ()  # in the order of the effort controller; empty: ours
     command: CommandSignal = field(default_factory=CommandSignal)
-    guard: GuardSettings = field(default_factory=GuardSettings)
-    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
     probe: ProbeSettings = field(default_factory=ProbeSettings)
-    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
     @property
     def switched(self) -> Switched:
@@ -93,16 +89,8 @@ class Ros2ControlBridge(Node):
         )
         self._reader = JointStateReader(names)
         self._turns = Turns(arm.model.limits.is_continuous)
-        self._edge = GuardedEdge(
-            self,
-            arm,
-            settings.guard,
-            settings.hand_over,
-            self._holder(settings),
-            settings.probe,
-            waits=settings.waits_to_be_activated,
-        )
-        self.leave = self._edge
+        self._edge = GuardedEdge(self, arm, settings, self._holder(settings), settings.probe)
+        self.leave, self.hosted = self._edge, self._edge.hosted
         self._measurement: JointMeasurement | None = None
         self._stamp: int | None = None  # of the measurement [ns]
         self._bad_state = ''
@@ -148,6 +136,8 @@ class Ros2ControlBridge(Node):
         self._measurement = replace(read, position=position, torque=torque)
         self._stamp = read.stamp
         self._edge.publish(self._measurement)
+        if self._edge.answered == self._stamp:  # by a controller in this process
+            self._look()
 
     def _expect_effort(self, read: JointMeasurement) -> None:
         """Refuse states that have no effort although the arm is commanded.

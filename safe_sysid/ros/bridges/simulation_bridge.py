@@ -20,18 +20,18 @@ from std_srvs.srv import Trigger
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Natural, NotNegative
-from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.bridges.bridge_settings import BridgeSettings
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.messages.qos import CLOCK, REQUESTS
 from safe_sysid.ros.messages.request_topics import GRIPPER
 from safe_sysid.ros.process.leaving import EndRequest
 from safe_sysid.ros.process.parameters import read_config
-from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
+from safe_sysid.ros.process.real_time import prepare_process, settle_memory
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.payload_events import EVENT
 from safe_sysid.ros.watch.recorder_listens import RecorderListens
@@ -44,8 +44,6 @@ from safe_sysid.simulate.simulated_arm import (
     ReadingKind,
     SimulatedArm,
 )
-from safe_sysid.track.hand_over import HandOverSettings
-from safe_sysid.track.torque_guard import GuardSettings
 
 AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
 BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
@@ -55,7 +53,7 @@ START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in 
 
 
 @dataclass(frozen=True)
-class SimulationSettings(ManagedSettings):
+class SimulationSettings(BridgeSettings):
     """Parameters of every simulator."""
 
     start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
@@ -68,9 +66,6 @@ class SimulationSettings(ManagedSettings):
     actuators: ActuatorKind = 'erring'  # as much as the arm's file allows;
     # described: late and slow as well, and friction and base as it says
     readings: ReadingKind = 'set'  # by `sensors`; described: by the arm's file
-    guard: GuardSettings = field(default_factory=GuardSettings)
-    hand_over: HandOverSettings = field(default_factory=HandOverSettings)
-    real_time: RealTimeSettings = field(default_factory=RealTimeSettings)
 
     def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
         """Return the arm as it is, which nobody else knows."""
@@ -127,11 +122,8 @@ class SimulationBridge(Node):
         super().__init__(name, automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, settings_class)
         self._arm = settings.simulated_arm(dynamics)
-        waits = settings.waits_to_be_activated
-        self._edge = GuardedEdge(
-            self, settings.arm(), settings.guard, settings.hand_over, Brakes(), waits=waits
-        )
-        self.leave = self._edge
+        self._edge = GuardedEdge(self, settings.arm(), settings, Brakes())
+        self.leave, self.hosted = self._edge, self._edge.hosted
         self._end = EndRequest(self)
         self.create_service(Trigger, '~/grasp', self._grasp)
         self.create_service(Trigger, '~/release', self._release)
@@ -141,6 +133,7 @@ class SimulationBridge(Node):
         self._clock_topic = self.create_publisher(ClockMessage, '/clock', CLOCK)
         self._sample = in_brakes(self._arm.model, self._arm.measure())
         self._is_braked = True
+        self._is_advancing = False  # in lockstep
         self._applied = 0  # periods under torque
         self._told_at = -np.inf
         self._warnings = '; '.join(prepare_process(settings.real_time))
@@ -193,10 +186,17 @@ class SimulationBridge(Node):
             self._advance()
 
     def _take_answer(self) -> None:
-        """Simulate one period, once the sample was answered."""
-        is_answered = self._edge.answered == self._stamped().stamp
-        if self._edge.gives_torque and is_answered and self._recorder_listens:
+        """Simulate one period after the other, as long as samples are answered at once."""
+        if self._is_advancing:
+            return
+        self._is_advancing = True
+        while (
+            self._edge.gives_torque
+            and self._edge.answered == self._stamped().stamp
+            and self._recorder_listens
+        ):
             self._advance()
+        self._is_advancing = False
 
     def _ask_again(self) -> None:
         """Tell a sample again that nobody answered; in a fault nobody has to."""

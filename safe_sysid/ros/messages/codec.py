@@ -68,11 +68,16 @@ class JointStateReader:
         position, velocity, effort = (
             self._values(msg, field) for field in ('position', 'velocity', 'effort')
         )
-        self._check(position, 'position')
-        self._check(velocity, 'velocity')
-        if not np.isnan(effort).all():
-            self._check(effort, 'effort')
-        return JointMeasurement(stamp_of(msg.header.stamp), position, velocity, effort)
+        stamp = stamp_of(msg.header.stamp)
+        return self.checked(JointMeasurement(stamp, position, velocity, effort))
+
+    def checked(self, measurement: JointMeasurement) -> JointMeasurement:
+        """Return a measurement of finite numbers, or raise an error that names which is not."""
+        self._check(measurement.position, 'position')
+        self._check(measurement.velocity, 'velocity')
+        if not np.isnan(measurement.torque).all():
+            self._check(measurement.torque, 'effort')
+        return measurement
 
     def _order_in(self, names: Sequence[str]) -> IntArray:
         missing = [name for name in self._joint_names if name not in names]
@@ -129,16 +134,11 @@ class TorqueWriter:
         self._data = np.zeros(OFFSET + len(joint_names))
 
     def message(self, command: Command) -> Float64MultiArray:
-        """Return the message; valid until the next call."""
+        """Return the message, valid until the next call; without torque it has the stamp alone."""
+        size = OFFSET + len(command.torque)
         self._data[:OFFSET] = divmod(command.stamp, SECOND)
-        self._data[OFFSET:] = command.torque
-        self._msg.data = numbers(self._data)
-        return self._msg
-
-    def nothing(self, stamp: int) -> Float64MultiArray:
-        """Return the answer to a sample that no torque follows from, for lockstep."""
-        self._data[:OFFSET] = divmod(stamp, SECOND)
-        self._msg.data = numbers(self._data[:OFFSET])
+        self._data[OFFSET:size] = command.torque
+        self._msg.data = numbers(self._data[:size])
         return self._msg
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 import sys
 import time
 
+import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
@@ -50,6 +52,7 @@ COMMANDING = (
     *(Mode.EXCITING, Mode.IDENTIFIED, Mode.TASK, Mode.BRAKING, Mode.HOLDING),
     Mode.CHANGING,
 )
+NO_TORQUE = np.zeros(0)
 MOVING_ON = (Mode.EXCITING, Mode.TASK, Mode.CHANGING)  # modes in which a plan may follow another
 
 
@@ -65,11 +68,15 @@ class ControllerNodeSettings(ManagedSettings):
 
 
 class ControllerNode(Node):
-    """Answers every joint measurement with a torque, as long as there is a plan to follow."""
+    """Answers every joint measurement with a torque, as long as there is a plan to follow.
 
-    def __init__(self) -> None:
+    Whoever gives it samples by `take` gets answers by `answer`; else samples are `joint_states`.
+    """
+
+    def __init__(self, answer: Callable[[Command], None] | None = None) -> None:
         super().__init__('controller', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, ControllerNodeSettings)
+        self._gives = answer
         self._arm = arm = settings.arm()
         for assumed in arm.sentences:
             self.get_logger().warning(assumed)
@@ -87,7 +94,7 @@ class ControllerNode(Node):
         self._plan_clock: Clock | None = None
         self._controller: PassivityController | None = None
         self._sample: tuple[JointMeasurement, float] | None = None  # not answered, when it came
-        self._answer: Float64MultiArray | None = None
+        self._answer: Command | None = None
         self._answered = -1  # stamp of the sample answered last [ns]
         self._planned: tuple[int, str, str] | None = None  # stamp, mode, start of the newest plan
         self._bad_sample = self._trouble = ''
@@ -111,16 +118,23 @@ class ControllerNode(Node):
         subscribe(Float64MultiArray, 'certified_estimate', self._on_certified, PLANS)
         subscribe(JointTrajectory, 'plan', self._on_plan, PLANS)
         subscribe(Header, 'planned', self._on_planned, ANSWERS)
-        subscribe(JointState, 'joint_states', self._on_sample, SAMPLES)
+        if self._gives is None:
+            subscribe(JointState, 'joint_states', self._on_sample, SAMPLES)
 
     def _on_sample(self, msg: JointState) -> None:
         arrived = time.monotonic()
-        if not self._life.is_active:
-            return
-        if not self._sources.accepts(msg.header.frame_id, arrived):
-            return
+        if self._life.is_active and self._sources.accepts(msg.header.frame_id, arrived):
+            self._read(lambda: self._reader.measurement(msg), arrived)
+
+    def take(self, measurement: JointMeasurement, arrived: float) -> None:
+        """Take a sample that came at a time of the steady clock [s]."""
+        if self._life.is_active:
+            self._read(lambda: self._reader.checked(measurement), arrived)
+
+    def _read(self, read: Callable[[], JointMeasurement], arrived: float) -> None:
+        """Answer a sample, or say what is wrong with it."""
         try:
-            measurement = self._reader.measurement(msg)
+            measurement = read()
         except MeasurementError as error:
             self._bad_sample = str(error)
             self._health.announce()
@@ -142,15 +156,18 @@ class ControllerNode(Node):
             return
         (measurement, arrived), self._sample = self._sample, None
         torque = self._torque(measurement)
-        if torque is not None:
-            self._answer = self._writer.message(Command(torque, measurement.stamp))
-        elif self._settings.is_lockstep and self._mode in COMMANDING:
-            self._answer = self._writer.nothing(measurement.stamp)
-        else:
+        if torque is None and not (self._settings.is_lockstep and self._mode in COMMANDING):
             return
-        self._answered = measurement.stamp
-        self._torques.publish(self._answer)
+        self._answer = Command(NO_TORQUE if torque is None else torque, measurement.stamp)
+        self._tell(self._answer)
         self._cycles.step(measurement.stamp, arrived, time.monotonic())
+
+    def _tell(self, answer: Command) -> None:
+        """Give an answer, empty where in lockstep no torque follows from a sample."""
+        self._answered = answer.stamp
+        self._torques.publish(self._writer.message(answer))
+        if self._gives is not None:
+            self._gives(answer)
 
     def _torque(self, measurement: JointMeasurement) -> Array | None:
         """Return what follows from a sample; None without a plan, and in modes without torque."""
@@ -233,7 +250,7 @@ class ControllerNode(Node):
         if not self._settings.is_lockstep:
             return False
         if self._answer is not None and stamp == self._answered:
-            self._torques.publish(self._answer)
+            self._tell(self._answer)
         return stamp > self._answered
 
     def _on_mode(self, msg: String) -> None:

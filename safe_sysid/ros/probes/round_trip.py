@@ -43,14 +43,15 @@ class RoundTripProbe(SimulationBridge):
         self._edge.when_answered = self._stop_watch
 
     def _tell(self) -> None:
-        super()._tell()
-        now = time.monotonic()
+        begun = time.monotonic()
         if self._first_answer is None:
             self._told_ns = {self._stamped().stamp: time.perf_counter_ns()}
+            super()._tell()
             return
-        elapsed = now - self._first_answer - SETTLING
+        elapsed = begun - self._first_answer - SETTLING
         if 0.0 <= elapsed < self._measured:
             self._told_ns[self._stamped().stamp] = time.perf_counter_ns()
+        super()._tell()  # in one process the answer comes meanwhile
         if elapsed > self._measured + GRACE:
             self._print()
 

@@ -96,7 +96,8 @@ def main_of(node_class: Callable[[], Node]) -> int:
             close = getattr(node, 'close', None)
             if close is not None:
                 close()
-            node.destroy_node()
+            for each in (*getattr(node, 'hosted', ()), node):
+                each.destroy_node()
         rclpy.try_shutdown()
 
 
@@ -107,7 +108,8 @@ def spin(node: Node, signals: Signals) -> int:
     """
     leave: Leave = getattr(node, 'leave', None) or LeaveWithTheLoop(node)
     executor = single_threaded_executor()
-    executor.add_node(node)
+    for each in (node, *getattr(node, 'hosted', ())):
+        executor.add_node(each)
     told = 0
     while rclpy.ok():
         executor.spin_once(timeout_sec=FINITE)

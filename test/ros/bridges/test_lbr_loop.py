@@ -26,7 +26,8 @@ def facts(tmp_path):
 
 
 @pytest.mark.nightly
-def test_the_loop_identifies_what_an_lbr_holds(tmp_path, facts, fri_messages):
+@pytest.mark.parametrize('option', [(), ('--one-process',)], ids=''.join)
+def test_the_loop_identifies_what_an_lbr_holds(tmp_path, facts, fri_messages, option):
     folder = tmp_path / 'loop'
     folder.mkdir()
     settings = changed_settings(
@@ -39,7 +40,8 @@ def test_the_loop_identifies_what_an_lbr_holds(tmp_path, facts, fri_messages):
         lbr_fri_bridge__guard__max_age=0.5,
     )
     truth = RobotModel.from_config(facts).with_payload(read_payload('dumbbell_4lb'))
-    with observed() as observer, running('lbr_fri', '--config', settings, '--once') as loop:
+    line = ('lbr_fri', '--config', settings, '--once', *option)
+    with observed() as observer, running(*line) as loop:
         robot = FriRobot(observer, *fri_messages, truth, START)
         due = time.monotonic()
         while (

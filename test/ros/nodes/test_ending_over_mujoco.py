@@ -19,6 +19,15 @@ MORE_HABITS = {
 
 
 @pytest.mark.slow
+def test_with_the_controller_in_its_process_a_bridge_ends_at_rest_as_well(tmp_path):
+    with ending_loop(tmp_path, '--one-process', driver=of_mujoco(tmp_path)) as loop:
+        loop.wait_for_motion(0.7)
+        loop.signal(signal.SIGINT)
+        loop.expect_rest()
+        assert loop.process.returncode == 0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'habit', [*HABITS, *(pytest.param(name, marks=pytest.mark.nightly) for name in MORE_HABITS)]
 )

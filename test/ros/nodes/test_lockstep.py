@@ -26,10 +26,12 @@ STEPS = 2000
 
 
 @pytest.mark.slow
-def test_lockstep_over_middleware_equals_the_loop_in_one_process(tmp_path):
+@pytest.mark.parametrize('option', [(), ('--one-process',)], ids=''.join)
+def test_lockstep_over_middleware_equals_the_loop_without_it(tmp_path, option):
     settings = changed_settings(tmp_path, 'two_link', **SLOW)
     expected = moments(settings, SECONDS)
-    with observed() as observer, running('builtin_sim', '--config', settings, '--lockstep'):
+    line = ('builtin_sim', '--config', settings, '--lockstep', *option)
+    with observed() as observer, running(*line):
         observer.wait(lambda: len(observer.torques) > STEPS, f'{STEPS} samples are answered')
     samples = {stamp(msg.header.stamp): msg for msg in observer.samples}
     torques = {(msg.data[0], msg.data[1]): msg.data[2:] for msg in observer.torques}
