@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from safe_sysid.errors import BoundError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
@@ -56,15 +57,27 @@ class Planning:
         return self._planner.is_warm
 
     def warm_up(
-        self, measurement: JointMeasurement, estimate: ParameterEstimate, problem: Problem
+        self,
+        measurement: JointMeasurement,
+        estimate: ParameterEstimate,
+        problem: Problem,
+        refuse: Callable[[str], None],
     ) -> None:
-        """Have everything compiled, before the first search."""
+        """Have everything compiled, before the first search; `refuse` is told why none can be."""
 
-        def compile_all() -> None:
-            self.response.rehearse(problem, measurement.position)
+        def compile_all() -> str:
+            try:
+                self.response.rehearse(problem, measurement.position)
+            except BoundError as error:  # not even standing still where the arm is has bounds
+                return str(error)
             self.session.warm_up(measurement, estimate)
+            return ''
 
-        self.search.begin(compile_all, lambda _: None)
+        def use(refusal: str) -> None:
+            if refusal:
+                refuse(refusal)
+
+        self.search.begin(compile_all, use)
 
     def step(
         self,

@@ -10,7 +10,10 @@ from plan.test_scene_guard import hand
 import pytest
 
 from safe_sysid.measure.clock import Clock
-from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
@@ -20,7 +23,11 @@ from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.scene_response import SceneResponse
 from safe_sysid.plan.search_thread import AtOnce, Beside
 from safe_sysid.plan.session import PlanningSession
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.box import Box
+from safe_sysid.track.gains import Gains
+from safe_sysid.trajectory.bezier import Bezier
 
 GOAL = START + 2.4 * np.eye(7)[0]
 FAR = Box(np.full(3, 5.0), np.full(3, 0.1), np.eye(3))
@@ -73,6 +80,24 @@ class Loop:
 @pytest.fixture
 def loop():
     return Loop(AtOnce())
+
+
+def test_an_arm_whose_error_has_no_bound_is_refused_before_anything_moves(loop):
+    model = RobotModel.named('lbr_med7')  # nobody states its armature
+    known = ratio_bounds(model.theta, 0.02)
+    radius = known.radius.copy()
+    radius[model.layout.end_effector] += [1.0, *(0.05,) * 3, *(0.02,) * 6]  # of what it may hold
+    bounds = type(known).from_center_radius(model.theta, radius)
+    nothing = ParameterEstimate(model.layout, model.theta, bounds)
+    rest = np.zeros(model.n)
+    horizon = Horizon(Bezier(rest, rest, rest, 3.0), rest, rest, intervals=8)
+    gains = Gains(np.full(7, 10.0), V_M=0.02, alpha=25.0)
+    problem = Problem(model, nothing, horizon, gains, NO_OBSTACLES)
+    sample, reasons = JointMeasurement(0, rest, rest, rest), []
+    loop.planning.warm_up(sample, nothing, problem, reasons.append)
+    assert len(reasons) == 1
+    assert 'no bound on the tracking error of A7: its armature may be zero' in reasons[0]
+    assert not loop.planning.is_warm
 
 
 @pytest.mark.slow

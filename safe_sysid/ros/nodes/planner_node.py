@@ -27,9 +27,10 @@ from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
-from safe_sysid.ros.process.main import main_of
+from safe_sysid.ros.process.main import MISUSE, main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
+from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.newest_measurement import LOOK, NewestMeasurement
 from safe_sysid.ros.watch.sample_gate import SampleGate
@@ -75,6 +76,7 @@ class PlannerNode(Node):
         self._sample: JointMeasurement | None = None
         self._newest = 0  # stamp of the newest sample [ns]
         self._trouble = ''
+        self.exit_status: int | None = None  # once it leaves by itself
         self._avoided.discover()
         self._connect()
 
@@ -144,10 +146,17 @@ class PlannerNode(Node):
         sample, self._sample = self._sample, None
         if not self._planning.is_warm:
             self._health.announce()
-            self._planning.warm_up(sample, self._estimate, self._settings.problem(self._arm, {}))
+            problem = self._settings.problem(self._arm, {})
+            self._planning.warm_up(sample, self._estimate, problem, self._refuse)
         self._planning.step(
             sample, self._estimate, self._avoided, partial(self._done, sample.stamp)
         )
+
+    def _refuse(self, reason: str) -> None:
+        """Leave, as from where the arm is no plan is possible; nothing has moved yet."""
+        self._complain(reason)
+        say(f'planner: {reason}. There is no plan from where the arm is, and it stays there')
+        self.exit_status = MISUSE
 
     def _done(self, stamp: int, result: PlanResult | None) -> None:
         if result is not None:

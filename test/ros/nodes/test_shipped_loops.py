@@ -1,6 +1,8 @@
 """Every loop of config/loop runs with its own settings, in one process and simulated time."""
 
 from dataclasses import replace
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -131,3 +133,18 @@ def test_a_period_that_contradicts_the_settings_is_refused(changes, complaint, t
 
 def loop_file(robot):
     return share_directory() / 'config' / 'loop' / f'{robot}.yaml'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('option', [(), ('--lockstep',)], ids=''.join)
+def test_an_arm_that_nothing_can_be_planned_for_is_refused_at_start(option):
+    """The LBR without an armature, as it comes."""
+    line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'builtin_sim']
+    line += ['--robot', 'lbr_med7', '--once', *option]
+    done = subprocess.run(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    assert done.returncode == 2, done.stdout
+    assert done.stdout.count('the armature of A7 is 0 kg m^2 at least') == 1
+    assert 'There is no plan from where the arm is, and it stays there' in done.stdout
+    assert 'File "' not in done.stdout and 'started again' not in done.stdout
