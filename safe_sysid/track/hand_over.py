@@ -7,6 +7,9 @@ No constant torque holds an arm, so the law goes on until the robot's own hold i
     watched          it holds the arm, which has not been seen to stand under it yet
     free             no torque; the state before the first torque, too
 
+Whether the arm stands is seen from its positions. Velocities that are differences of encoder steps
+are never small, nor are those of an arm that trembles under a law too stiff for its period.
+
 What refuses or does not answer is asked again every `limit`, and the law goes on until it obeys.
 Times are stamps [ns], so a simulated clock may stand still.
 """
@@ -15,10 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
 
@@ -27,8 +31,8 @@ from safe_sysid.measure.joint_log import JointMeasurement
 class HandOverSettings(Settings):
     """When an arm counts as standing."""
 
-    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
-    settled: Positive = 0.2  # [s] for which all joints have to be so slow
+    rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest, on average over
+    settled: Positive = 0.2  # [s], in which no joint may go further than that speed would take it
     limit: Positive = 2.0  # [s] for an answer, then whoever is to hold the arm is asked again
 
 
@@ -60,12 +64,28 @@ class Hands(Enum):
     WATCHED = 'held by something else, but not seen to stand yet'
 
 
+class _Range(NamedTuple):
+    """Positions of an arm since a stamp."""
+
+    since: int  # [ns]
+    lower: Array  # (n,) [rad]
+    upper: Array  # (n,)
+
+    def with_one_more(self, q: Array) -> _Range:
+        return _Range(self.since, np.minimum(self.lower, q), np.maximum(self.upper, q))
+
+    @property
+    def largest(self) -> float:
+        """Of all joints [rad]; nan where a position is."""
+        return float((self.upper - self.lower).max())
+
+
 class HandOver:
     """Knows whether a torque has to be given; begins without one."""
 
     def __init__(self, settings: HandOverSettings, holder: Holder) -> None:
         self._settings, self._holder = settings, holder
-        self._slow_since: int | None = None
+        self._within: _Range | None = None  # where the arm has been for a while
         self._seen_at: int | None = None  # stamp of the last step with a measurement
         self._asked_at = 0
         self._over_since: int | None = None  # motion that was planned
@@ -81,7 +101,7 @@ class HandOver:
         """Give torque from here on."""
         if self.hands is not Hands.TORQUE:
             self.hands = Hands.TORQUE
-            self._slow_since = self._seen_at = self._over_since = None
+            self._within = self._seen_at = self._over_since = None
             self._is_late = False
             self._holder.give()
 
@@ -102,7 +122,7 @@ class HandOver:
             self._ask(now)
         if self.hands is Hands.HANDING_BACK:
             if self._holder.holds:
-                self.hands, self._slow_since = Hands.WATCHED, None
+                self.hands, self._within = Hands.WATCHED, None
             elif now - self._asked_at > self._settings.limit * 1e9:
                 self._is_late = True
                 self._ask(now)
@@ -122,19 +142,16 @@ class HandOver:
         self._holder.take()
 
     def _stands(self, now: int, measurement: JointMeasurement | None) -> bool:
-        """Whether all joints have been slow for a while."""
+        """Whether all joints have been in one place for a while."""
         if measurement is None:
             self._seen_at = now if self._seen_at is None else self._seen_at
-            self._slow_since = None
+            self._within = None
             return False
-        self._seen_at = now
-        if not np.abs(measurement.velocity).max() < self._settings.rest_speed:
-            self._slow_since = None
-        elif self._slow_since is None:
-            self._slow_since = now
-        return self._slow_since is not None and (
-            now - self._slow_since >= self._settings.settled * 1e9
-        )
+        self._seen_at, q, settings = now, measurement.position, self._settings
+        within = _Range(now, q, q) if self._within is None else self._within.with_one_more(q)
+        is_one_place = within.largest <= settings.rest_speed * settings.settled
+        self._within = within if is_one_place else _Range(now, q, q)
+        return now - self._within.since >= settings.settled * 1e9
 
     def _is_blind(self, now: int) -> bool:
         """Whether nothing has been measured for so long that any other hold is better."""

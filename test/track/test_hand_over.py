@@ -31,19 +31,20 @@ class Brakes:
 
 
 class Story:
-    """Steps of 10 ms in which the arm has a speed."""
+    """Steps of 10 ms in which the arm has a speed, or trembles with it."""
 
     def __init__(self):
         self.brakes = Brakes()
         self.hand_over = HandOver(SETTINGS, self.brakes)
-        self.now = 0
+        self.now, self.q = 0, np.array([0.3, -0.2])
         self.hand_over.engage()
 
-    def go_on(self, seconds, speed=0.0, is_over=True):
-        for _ in range(round(seconds * 1e9 / STEP)):
+    def go_on(self, seconds, speed=0.0, is_over=True, trembles=False):
+        for i in range(round(seconds * 1e9 / STEP)):
             self.now += STEP
-            measured = np.full(2, np.nan if speed is None else speed)
-            sample = JointMeasurement(self.now, measured, measured, measured)
+            velocity = np.full(2, speed or 0.0) * ((-1) ** i if trembles else 1)
+            self.q = self.q + velocity * STEP * 1e-9
+            sample = JointMeasurement(self.now, self.q, velocity, 0.0 * self.q)
             self.hand_over.step(self.now, None if speed is None else sample, is_over)
         return self.hand_over.hands
 
@@ -56,10 +57,24 @@ def story():
 def test_nobody_is_asked_before_the_arm_has_stood_for_a_while_with_no_motion_left(story):
     assert story.go_on(5.0, speed=0.1) is Hands.TORQUE
     assert story.go_on(5.0, is_over=False) is Hands.TORQUE
-    story.go_on(0.01, speed=-0.1)
-    assert story.go_on(0.2) is Hands.TORQUE
+    story.go_on(0.05, speed=-0.1, is_over=False)
+    assert story.go_on(0.15) is Hands.TORQUE
     assert story.brakes.asked == ['give']
-    assert story.go_on(0.02) is Hands.HANDING_BACK
+    assert story.go_on(0.07) is Hands.HANDING_BACK
+
+
+def test_who_trembles_in_one_place_stands_and_who_creeps_does_not(story):
+    assert story.go_on(5.0, speed=0.0205) is Hands.TORQUE
+    assert story.go_on(5.0, speed=1.0, trembles=True) is Hands.TORQUE  # 10 mrad to and fro
+    assert story.go_on(0.3, speed=0.3, trembles=True) is Hands.HANDING_BACK
+    story.brakes.holds = True
+    assert story.go_on(5.0, speed=0.0205) is Hands.WATCHED
+    assert story.go_on(0.3, speed=0.3, trembles=True) is Hands.FREE
+
+
+def test_a_position_that_is_no_number_is_nowhere(story):
+    story.q = story.q * np.nan
+    assert story.go_on(5.0) is Hands.TORQUE
 
 
 def test_torque_is_given_until_something_else_holds_the_arm(story):
