@@ -33,7 +33,6 @@ from safe_sysid.model.tilt import tilt_torque
 from safe_sysid.reach.joint_reach import QD_A, QDD_A, Horizon, JointReach
 from safe_sysid.reach.merged_steps import MergedSteps
 from safe_sysid.reach.newton_euler import rigid_body_torque
-from safe_sysid.reach.plan_error import nominal_inverse
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.seen_inertia import UNKNOWN, SeenInertia, seen_inertia
 from safe_sysid.reach.state_differences import OF_QD as SPEED
@@ -135,10 +134,9 @@ class _Plan:
         assert problem.sampling is not None
         self.model, self.estimate, self.gains = problem.model, problem.bounds, problem.gains
         self.sampling, self.error, self.reach = problem.sampling, error, reach
-        before, known = problem.before, nominal_inverse(problem, error)
-        self.before, horizon = before, problem.horizon
+        before, horizon = problem.before, problem.horizon
+        self.before = before
         self.merged = MergedSteps.about(STEPS, horizon.intervals)
-        self.known = None if known is None else self.merged.largest(known)
         speed, acceleration, self.jerk = _desired(horizon)
         most = self.jerk if before is None else np.maximum(self.jerk, before.pace.jerk)
         K = self.gains.K_r
@@ -242,7 +240,7 @@ class _Plan:
 
     def _inertia(self, true: JointReach, seen: JointReach) -> SeenInertia:
         try:
-            return seen_inertia(self.model, self.estimate, true, seen, self.known)
+            return seen_inertia(self.model, self.estimate, true, seen)
         except BoundError as error:
             if str(error) != UNKNOWN:
                 raise

@@ -1,22 +1,30 @@
 """Inertia where torques act against the M that a late law takes: for all of [theta].
 
-M is that of theta_0 at q_hat, H + diag(Ia) that of the arm at q, which is near. In entries, for
-every time step,
+M is that of theta_0 at q_hat, H + diag(Ia) that of the arm at q, which is near. With X M_c X' = 1
+for an M_c in the middle of a time step, let in 2-norm
 
-    |M(q_hat) - M_c| <= R,   |M(q) - M(q_hat)| <= D_q,   |H(q) + diag(Ia) - M(q)| <= D_theta,
+    |X M X' - 1| <= g at q_hat and at q,   |X (H(q) + diag(Ia) - M(q)) X'| <= d.
 
-R the radius of M over estimated positions (`nominal_inertia`), D_q that over these less that over
-positions of the arm (each operation on numbers with radii adds at least its largest slope times
-what a radius grows), and D_theta by `congruent_inertia` for a box of parameters about theta_0.
+g is the smaller of two bounds. One is that of |X| R |X'|, R the radius of M entry by entry
+(`nominal_inertia`): it is good for positions that are known well. The other one is made of
+polynomials over an ellipsoid of positions (`plan_inertia`, `position_ellipsoids`): a light wrist
+strays far while the joints before it do not, which no box says, and entry by entry a part of what
+strays would be a multiple of the wrist's own inertia. d comes from the same polynomials. Then
 
-With X M_c X' = 1 and g >= the norm of X (M - M_c) X', M >= (1 - g) (X'X)^-1 at q_hat and at q, so
-with e_q and e_theta the norms of |X| D |X'| over 1 - g,
+    (1 - g) (X'X)^-1 <= M <= (1 + g) (X'X)^-1,
+    mu M(q_hat) <= H(q) + diag(Ia) <= kappa M(q_hat),   kappa = (1 + e_theta)(1 + e_q), mu with -,
 
-    mu M(q_hat) <= H(q) + diag(Ia) <= kappa M(q_hat),   kappa = (1 + e_theta)(1 + e_q), mu with -.
+e_theta = d / (1 - g), and e_q likewise of |M(q) - M(q_hat)|, whose entries are at most what the
+radius of M over estimated positions has more than that over positions of the arm (each operation
+on numbers with radii adds at least its largest slope times what a radius grows).
 
-A motion y = (H + diag(Ia))^-1 u has |y| <= B (|u| + (R + D_theta) |y|), B = |M_c^-1|, hence |y| <=
-G |u| with G = (1 - B (R + D_theta))^-1 B where the spectral radius of B (R + D_theta) is below 1.
-Entry by entry this says much more of a heavy joint than what is known of |u| in the norm of M^-1.
+A motion y = (H + diag(Ia))^-1 u is X'(1 + F)^-1 X u with |F| <= f = g + d, and (1 + F)^-1 is 1 to
+f / (1 - f). With B = |X'X| and a u within a box, so that |X u| <= sqrt(|u|'B|u|),
+
+    |y| <= B |u| + f / (1 - f) |X u| sqrt(diag B),
+
+and entry by entry |y| <= B (|u| + D |y|) for entries D of H + diag(Ia) - M_c, hence |y| <= G |u|,
+G = (1 - B D)^-1 B, where the spectral radius of B D is below 1: of a heavy joint this says more.
 """
 
 from __future__ import annotations
@@ -30,15 +38,17 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.congruent_inertia import BodyParameters, Ellipsoids
-from safe_sysid.reach.joint_reach import JointReach, Q
+from safe_sysid.reach.joint_reach import JointReach
 from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.nominal_inertia import mass_matrix, nominal_inertia
-from safe_sysid.reach.plan_inertia import ArmInertia, congruence
+from safe_sysid.reach.plan_inertia import ArmInertia, congruence, largest_gap
+from safe_sysid.reach.position_ellipsoids import position_ellipsoids
 from safe_sysid.sets.spectral import spectral_radius
-from safe_sysid.sets.taylor_model import TaylorModel
 
 UP = 1.0 + 1e-9
-DEGREE = 1  # of polynomials of which only constant and linear terms count
+DEGREE = 2  # of polynomials in positions
+LINEAR = 1  # where only constant and linear terms count
+FLOATS = 1.0 + 1e-9  # of M_c against the inverse of X'X
 UNKNOWN = 'the inertia of the arm is not bounded'
 
 
@@ -51,6 +61,9 @@ class SeenInertia:
     off: Array  # (T, n, n) |H(q) + diag(Ia) - M(q_hat)|, entry by entry
     moved: Array  # (T, n, n) |H(q) - H(q_hat)| likewise
     solving: Array  # (T, n, n) G; infinite where there is none
+    middle: Array  # (T, n, n) B
+    gap: Array  # (T,) g
+    spread: Array  # (T,) f; infinite where it is not below 1
     mu: float
     kappa: float
 
@@ -79,25 +92,27 @@ class SeenInertia:
 
         u is within boxes (T, n) and no longer than `length` in the norm of M^-1.
         """
+        root = np.sqrt(np.einsum('tjj->tj', self.middle))
+        squares = np.einsum('ti,tij,tj->t', box, self.middle, box)
+        longest = np.minimum(np.sqrt(squares), np.sqrt(1.0 + self.gap) * length)
         with np.errstate(invalid='ignore'):
             by_box = (self.solving @ box[..., None])[..., 0]
-        return np.asarray(np.fmin(by_box, self.entry * (length / self.mu)) * UP)
+            by_shape = (self.middle @ box[..., None])[..., 0]
+            by_shape += (self.spread / (1.0 - self.spread) * longest)[:, None] * root
+        by_shape = np.where(self.spread[:, None] < 1.0, by_shape, np.inf)
+        found = np.fmin(np.fmin(by_box, by_shape), self.entry * (length / self.mu))
+        return np.asarray(found * UP)
 
     def pulled(self, x: Array, ball: float) -> Array:
         """Return the same for u = (H(q_hat) + diag(Ia)) x, |x| within (n,), norm within `ball`."""
-        with np.errstate(invalid='ignore'):
-            by_box = x + (self.solving @ (self.moved @ x)[..., None])[..., 0]
+        by_box = x + self.motion(self.moved @ x, np.inf)
         return np.asarray(np.fmin(by_box, self.entry * (ball / self.mu)) * UP)
 
 
 def seen_inertia(
-    model: RobotModel,
-    estimate: ParameterEstimate,
-    true: JointReach,
-    seen: JointReach,
-    known: Array | None,
+    model: RobotModel, estimate: ParameterEstimate, true: JointReach, seen: JointReach
 ) -> SeenInertia:
-    """Bounds over positions of the arm and estimates of them; `known` as in `nominal_inertia`."""
+    """Bounds over positions of the arm and estimates of them."""
     theta_0 = estimate.theta
     M, radius = mass_matrix(model, seen, theta_0)
     moved = np.maximum(radius - mass_matrix(model, true, theta_0)[1], 0.0) * UP + 1e-12
@@ -107,23 +122,39 @@ def seen_inertia(
         raise BoundError(UNKNOWN) from None
     size = np.abs(X)
     rounding = 1e-10 * np.einsum('tjj->tj', np.abs(M))[..., None] * np.eye(model.n)
-    gap = _norm(size, radius + rounding)
-    if not np.all(gap < 1.0):
+    by_ball, changed, own = _over_ellipsoids(model, estimate, seen, X)
+    gap = np.minimum(_norm(size, radius + rounding), by_ball)
+    if not (np.all(gap < 1.0) and np.all(np.isfinite(changed + own))):
         raise BoundError(UNKNOWN)
-    changed, own = _changes(model, estimate, seen, X)
-    of_theta = float((spectral_radius(changed * UP) / (1.0 - gap)).max() * UP)
+    of_theta = spectral_radius(changed * UP)
+    mu_theta = float((of_theta / (1.0 - gap)).max() * UP)
     of_q = float((_norm(size, moved) / (1.0 - gap)).max() * UP)
-    if not (of_theta < 1.0 and of_q < 1.0):
+    if not (mu_theta < 1.0 and of_q < 1.0):
         raise BoundError(UNKNOWN)
+    XT = np.swapaxes(X, 1, 2)
+    middle = (np.abs(XT @ X) + 1e-13 * np.swapaxes(size, 1, 2) @ size) * UP
+    spread = (gap + of_theta) * UP
     return SeenInertia(
-        (np.abs(M) + radius) * UP,
-        nominal_inertia(model, seen, theta_0, known).inverse,
+        _smaller_size(np.abs(M), radius, gap),
+        nominal_inertia(model, seen, theta_0, middle / (1.0 - gap)[:, None, None] * UP).inverse,
         (moved + own) * UP,
         (moved + 2.0 * own) * UP,
         _solving(M, (radius + own) * UP),
-        (1.0 - of_theta) * (1.0 - of_q) * (2.0 - UP),
-        (1.0 + of_theta) * (1.0 + of_q) * UP,
+        middle,
+        gap,
+        np.where(spread < 1.0, spread, np.inf),
+        (1.0 - mu_theta) * (1.0 - of_q) * (2.0 - UP),
+        (1.0 + mu_theta) * (1.0 + of_q) * UP,
     )
+
+
+def _smaller_size(M: Array, radius: Array, gap: Array) -> Array:
+    """S of the entries or of g, whichever is less for motions of about the same energy."""
+    by_entries = (M + radius) * UP
+    by_gap = M * (1.0 + gap)[:, None, None] * FLOATS * UP
+    x = 1.0 / np.sqrt(np.einsum('tjj->tj', M))
+    entries, gaps = (np.einsum('ti,tij,tj->t', x, S, x) for S in (by_entries, by_gap))
+    return np.where((gaps < entries)[:, None, None], by_gap, by_entries)
 
 
 def _norm(size: Array, entries: Array) -> Array:
@@ -137,35 +168,28 @@ def _inverse_factors(M: Array) -> Array:
     return np.triu(np.linalg.inv(turned)[:, ::-1, ::-1])
 
 
-def _changes(
+def _over_ellipsoids(
     model: RobotModel, estimate: ParameterEstimate, seen: JointReach, X: Array
-) -> tuple[Array, Array]:
-    """Largest X (H + diag(Ia) - M) X' that theta can make, and the same for X = 1, (T, n, n)."""
+) -> tuple[Array, Array, Array]:
+    """g (T,), |X (H + diag(Ia) - M) X'| entry by entry, and the same for X = 1, (T, n, n)."""
     n, theta_0, bounds = model.n, estimate.theta, estimate.bounds
     away = np.maximum(bounds.upper - theta_0, theta_0 - bounds.lower) * UP
-    Ia = away[model.layout.joint_entries('Ia')]
+    place = model.layout.joint_entries('Ia')
     bodies = BodyParameters(
-        theta_0[: 10 * n].reshape(n, 10).copy(), away[: 10 * n].reshape(n, 10), np.zeros(n)
+        theta_0[: 10 * n].reshape(n, 10).copy(), away[: 10 * n].reshape(n, 10), theta_0[place]
     )
     arm = ArmInertia(kernel_joints(model.tree), bodies)
-    q = TaylorModel(seen.monomials, _without_errors(seen)).bound()
-    G = np.sqrt(n) * UP * q.radius[..., None] * np.eye(n)
-    changes = []
-    for factor in (X, np.broadcast_to(np.eye(n), X.shape)):
-        found = congruence(arm, Ellipsoids(q.center, G, factor), DEGREE).change
-        size = np.abs(factor)
-        changes.append(found + (size * Ia) @ np.swapaxes(size, 1, 2) * UP)
-    if not all(np.all(np.isfinite(change)) for change in changes):
-        raise BoundError(UNKNOWN)
-    return changes[0], changes[1]
-
-
-def _without_errors(reach: JointReach) -> Array:
-    """Rows of positions whose error variables are part of the remainder."""
-    count, rows = reach.monomials.count, reach.rows[Q]
-    plain = rows[..., [*range(count), -1]].copy()
-    plain[..., -1] += np.abs(rows[..., count:-1]).sum(axis=-1) * UP
-    return np.asarray(plain)
+    q_c, G = position_ellipsoids(seen)
+    found = congruence(arm, Ellipsoids(q_c, G, X), DEGREE)
+    one = np.broadcast_to(np.eye(n), X.shape)
+    changes = found.change, congruence(arm, Ellipsoids(q_c, G, one), LINEAR).change
+    sizes = (np.abs(factor) for factor in (X, one))
+    changed, own = (
+        change + (size * away[place]) @ np.swapaxes(size, 1, 2) * UP
+        for change, size in zip(changes, sizes, strict=True)
+    )
+    known = found._replace(change=np.zeros_like(found.change))
+    return largest_gap(known, DEGREE), changed, own
 
 
 def _solving(M: Array, radius: Array) -> Array:

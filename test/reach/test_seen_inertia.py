@@ -37,7 +37,7 @@ def bounds_of(model, estimate):
     error = TrackingError(np.full(n, 5.0), np.full(n, 0.05), np.full(n, 0.01), np.full(n, 0.1))
     true = joint_reach(model, horizon, error)
     seen = turned(true, MOVED)
-    return horizon, error, seen_inertia(model, estimate, true, seen, None)
+    return horizon, error, seen_inertia(model, estimate, true, seen)
 
 
 def matrix(model, theta, q):
