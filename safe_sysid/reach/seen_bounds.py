@@ -101,6 +101,13 @@ class _Push(NamedTuple):
         return _Push(*raised)
 
 
+class _Resisting(NamedTuple):
+    """Bounds of C r + Fv r."""
+
+    box: Array  # (T, n) [N m]
+    length: float  # in the norm of M^-1
+
+
 class _Step(NamedTuple):
     """What follows from bounds of w and v."""
 
@@ -159,20 +166,20 @@ class _Plan:
         inertia = self._inertia(true, wider(true, widest, widest[PULL]))
         boxed = np.zeros(self.model.n) if self._has_ball else widest[PULL]
         change = torque_change(self.model, self.estimate, true, widest, boxed).max(axis=0)
-        coriolis = self._coriolis(true)
         shell = Shell(self.gains.V_M, inertia.mu, inertia.kappa)
+        resisting = self._resisting(true, inertia, shell)
         ratio = np.asarray(self.gains.torque_ratio)
         none = np.zeros_like(disturbance)
         push, found = _Push(0.0, 0.0, 0.0, none[0], none, none), None
         for _ in range(ROUNDS):
-            step = self._following(push, inertia, shell, coriolis)
+            step = self._following(push, inertia, shell, resisting)
             share = share_of(step.differences, widest)
             room = (share * change + self.extra) * ROUNDING
             against = Disturbance(
                 disturbance + room, inertia.diagonal, inertia.inverse, ratio, step.ball
             )
             since = 0.0 if self.before is None else self._length_before(shell.mu)
-            late = StateError(step.at_sample, self.sampling.age, inertia.dual(coriolis), since)
+            late = StateError(step.at_sample, self.sampling.age, resisting.length, since)
             found = invariance(shell, against, late, found)
             pull = step.differences[PULL] if self._has_ball else none[0]
             now = _Push(found.omega, found.nu, step.ball, pull, found.box, found.robust)
@@ -195,13 +202,12 @@ class _Plan:
         return float(self.before.pace.length * np.sqrt(kappa / mu) * ROUNDING)
 
     def _following(
-        self, push: _Push, inertia: SeenInertia, shell: Shell, coriolis: Array
+        self, push: _Push, inertia: SeenInertia, shell: Shell, resisting: _Resisting
     ) -> _Step:
         """Derive all else from bounds of w and v."""
         s, K = self.sampling, self.gains.K_r
-        size, more = push.omega * push.nu, inertia.dual(coriolis)
-        length = (push.omega + size + more) / shell.mu * ROUNDING
-        own = whole = self._pace(push, inertia, coriolis, length)
+        length = (push.omega * (1.0 + push.nu) + resisting.length) / shell.mu * ROUNDING
+        own = whole = self._pace(push, inertia, resisting, length)
         if self.before is not None:
             whole = _either(own, self.before.pace, self._length_before(shell.mu))
         observer = ObserverBounds(
@@ -221,12 +227,14 @@ class _Plan:
         found = self._differences(delta_v, aged)
         return _Step(found, ball, inertia.length(rho), observer, rho, own, whole)
 
-    def _pace(self, push: _Push, inertia: SeenInertia, coriolis: Array, length: float) -> Pace:
+    def _pace(
+        self, push: _Push, inertia: SeenInertia, resisting: _Resisting, length: float
+    ) -> Pace:
         """How fast r may change, |dr/dt|_M being `length` at most."""
         size, jitter = push.omega * push.nu, self.sampling.jitter + self.sampling.stamp
         known = inertia.motion(push.robust, size)  # contains M^-1 v
         away = (inertia.off @ known[..., None])[..., 0]
-        unknown = inertia.motion(push.box + coriolis, push.omega + inertia.dual(coriolis))
+        unknown = inertia.motion(push.box + resisting.box, push.omega + resisting.length)
         unknown = unknown + inertia.pulled(push.pull, push.ball)
         unknown += inertia.motion(away, (1.0 - inertia.mu) * size)
         rate = (unknown + known).max(axis=0) * ROUNDING
@@ -283,8 +291,8 @@ class _Plan:
         nominal = plain.bound().magnitude
         return replace(plain, disturbance=disturbance + ratio * nominal * ROUNDING)
 
-    def _coriolis(self, true: JointReach) -> Array:
-        """|C r + Fv r| over the plan, (T, n), for |r| <= r_max."""
+    def _resisting(self, true: JointReach, inertia: SeenInertia, shell: Shell) -> _Resisting:
+        """C r + Fv r over the plan, for |r| <= r_max and |r|_M^2 <= 2 V_M / mu."""
         rows = true.rows.copy()
         rows[[QD_A, QDD_A]] = 0.0
         rows[QD_A, ..., -1] = self.error.r_max
@@ -292,9 +300,13 @@ class _Plan:
         weightless = replace(self.model, tree=self.model.tree._replace(gravity=np.zeros(3)))
         theta = self.estimate.bounds
         rigid = rigid_body_torque(weightless, reach, self.estimate.theta, theta)
-        total = sum(_magnitude(reach, part) for part in (rigid.nominal, rigid.offset))
+        coriolis = sum(_magnitude(reach, part) for part in (rigid.nominal, rigid.offset))
+        coriolis = np.asarray(coriolis + rigid.spread)
         Fv = theta[self.model.layout.joint_entries('Fv')].magnitude
-        return np.asarray(total + rigid.spread + Fv * self.error.r_max)
+        box = coriolis + Fv * self.error.r_max
+        longest = np.sqrt(2.0 * shell.V_M / shell.mu)
+        apart = inertia.dual(coriolis) + inertia.damping(Fv, longest)
+        return _Resisting(box, min(inertia.dual(box), apart) * ROUNDING)
 
     def _extra(self) -> Array:
         """Torque of tilted gravity, friction at rest above Coulomb's, old commands, (n,) [N m]."""

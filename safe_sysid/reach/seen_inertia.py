@@ -43,7 +43,8 @@ from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.nominal_inertia import mass_matrix, nominal_inertia
 from safe_sysid.reach.plan_inertia import ArmInertia, congruence, largest_gap
 from safe_sysid.reach.position_ellipsoids import position_ellipsoids
-from safe_sysid.sets.spectral import spectral_radius
+from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.spectral import largest_eigenvalue, spectral_radius
 
 UP = 1.0 + 1e-9
 DEGREE = 2  # of polynomials in positions
@@ -61,6 +62,7 @@ class SeenInertia:
     off: Array  # (T, n, n) |H(q) + diag(Ia) - M(q_hat)|, entry by entry
     moved: Array  # (T, n, n) |H(q) - H(q_hat)| likewise
     solving: Array  # (T, n, n) G; infinite where there is none
+    X: Array  # (T, n, n)
     middle: Array  # (T, n, n) B
     gap: Array  # (T,) g
     spread: Array  # (T,) f; infinite where it is not below 1
@@ -86,6 +88,15 @@ class SeenInertia:
         """Largest norm in M^-1 of boxes (T, n)."""
         squares = np.einsum('ti,tij,tj->t', box, self.inverse, box)
         return float(np.sqrt(squares.max()) * UP)
+
+    def damping(self, Fv: Array, length: float) -> float:
+        """Largest norm in M^-1 of Fv r, Fv from 0 to these, for |r| up to `length` in that of M.
+
+        r = X's has |s| <= |r|_M / sqrt(1 - g), and |X u| is the norm of u to as much again.
+        """
+        box = Interval.of(self.X * np.sqrt(Fv))
+        norms = largest_eigenvalue(box @ np.swapaxes(box.center, 1, 2))
+        return float((norms / (1.0 - self.gap)).max() * length * UP)
 
     def motion(self, box: Array, length: float) -> Array:
         """Largest |(H + diag(Ia))^-1 u|, entry by entry, (T, n).
@@ -140,6 +151,7 @@ def seen_inertia(
         (moved + own) * UP,
         (moved + 2.0 * own) * UP,
         _solving(M, (radius + own) * UP),
+        X,
         middle,
         gap,
         np.where(spread < 1.0, spread, np.inf),
