@@ -36,6 +36,7 @@ from safe_sysid.plan.search.ipopt import IpoptSettings, solve
 from safe_sysid.plan.search.nominal_check import NEAR, NominalCheck
 from safe_sysid.plan.search.trajectory_problem import TrajectoryProblem
 from safe_sysid.reach.certificate import PlanCertificate
+from safe_sysid.reach.needed_figures import needed_sentence
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 
@@ -97,8 +98,32 @@ def search(
 
 
 def stand_still(problem: Problem, budget: Budget, settings: SearchSettings) -> SearchFinding:
-    """Find the gentlest certified plan, which from rest stands still."""
-    return _Search(problem, None, budget, settings, 0).finding()
+    """Find the gentlest certified plan, which from rest stands still.
+
+    Where readings are too late or too coarse for it, the refusal says what would do, as far as
+    the budget lets it find out.
+    """
+    found = _Search(problem, None, budget, settings, 0).finding()
+    is_late = problem.sampling is not None and bool(found.trouble)
+    if not is_late or not _holds(replace(problem, sampling=None, before=None)):
+        return found
+    slowest = (found.seconds or {}).get('total', settings.slow)
+
+    def has_time() -> bool:
+        return not budget.is_cancelled and budget.left > slowest
+
+    needed = needed_sentence(problem, _holds, has_time)
+    return replace(found, trouble=f'{found.trouble}; {needed}') if needed else found
+
+
+def _holds(problem: Problem) -> bool:
+    """Whether the gentlest plan is certified."""
+    try:
+        center = replace(problem.horizon, k_center=gentlest(problem.horizon.curve))
+        still = replace(center, k_range=np.zeros(center.n))
+        return ReachableSet.certify_center(replace(problem, horizon=still)).holds
+    except SafeSysidError:
+        return False
 
 
 FAST = IpoptSettings(tolerance=1e-3, iterations=40)
