@@ -57,7 +57,7 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
     progress('what each error of late readings costs')
     costs = term_costs()
     loops: dict[str, list[LateLoop]] = {name: [] for name in LAWS}
-    simulators, pair, found = _simulators(), None, 0
+    simulators, pair, found = simulators(), None, 0
     in_simulator = dict.fromkeys(simulators, 0)
     for i in range(runs):
         if i % LOOPS_EACH == 0:
@@ -101,8 +101,8 @@ def _needed() -> list[dict[str, object]]:
     return found
 
 
-def _simulators() -> dict[str, Callable[[RobotModel], Dynamics]]:
-    """Return all that are installed."""
+def simulators() -> dict[str, Callable[[RobotModel], Dynamics]]:
+    """Return all simulators that are installed."""
     every: dict[str, Callable[[RobotModel], Dynamics]] = {
         'built in': RigidBody,
         'Drake': DrakeBody,

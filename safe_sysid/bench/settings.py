@@ -44,4 +44,5 @@ class BenchSettings(Settings):
     # table of docs/recordings.md says; none: what SAFE_SYSID_DATA names, if anything; arms: of
     # the robots of example-robot-data, where that is not installed
     table4: bool = False  # identify: only the condition numbers of Table IV
-    arms: bool = False  # plan: only first plans of every arm, bare and holding 2 kg
+    arms: bool = False  # plan: only first plans of every arm, bare and holding 2 kg; track: only
+    # closed loops of every arm that is read late

@@ -22,6 +22,7 @@ from safe_sysid.bench.experiments.tracking import (
 from safe_sysid.bench.experiments.tracking import (
     run as closed_loop,
 )
+from safe_sysid.bench.late_arms import loops_of_arms
 from safe_sysid.bench.late_readings import late_figures
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.errors import SimulationError
@@ -40,11 +41,14 @@ QUICK_RATES = (4000, 1000, 250, 62.5)
 LOAD = 3.0  # [N m] on the single joint without slack
 STEPS = 20_000
 LATE = 100  # loops of an arm that is read late
+ARM_LOOPS = 1000  # of all arms that are
 Simulator = Callable[[RobotModel], Dynamics]
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Random closed loops, the cost of holding torques and reading late, time of the law."""
+    if settings.arms:
+        return loops_of_arms(settings.seed, settings.trials or ARM_LOOPS, progress)
     runs = settings.trials or (30 if settings.quick else 500)
     figures = _promises(settings.seed, runs, progress)
     progress('time of one step of the controller')

@@ -36,9 +36,7 @@ class Figure(NamedTuple):
         return f'{self.name} {factor * self.value(problem):.2g} {self.unit}'
 
 
-def largest_factor(
-    holds: Callable[[float], bool], most: float = 1.0, steps: int = FINE
-) -> float:
+def largest_factor(holds: Callable[[float], bool], most: float = 1.0, steps: int = FINE) -> float:
     """Largest factor from LEAST to `most` that was found to do; 0 where LEAST does not."""
     if holds(most):
         return most
@@ -80,9 +78,7 @@ def _with_step(problem: Problem, factor: float) -> Problem:
 
 def _with_delay(problem: Problem, factor: float) -> Problem:
     s = _sampling(problem)
-    return replace(
-        problem, sampling=replace(s, delay=factor * s.delay, jitter=factor * s.jitter)
-    )
+    return replace(problem, sampling=replace(s, delay=factor * s.delay, jitter=factor * s.jitter))
 
 
 def _with_times(problem: Problem, factor: float) -> Problem:

@@ -96,6 +96,11 @@ def pair_of(way: Callable[[], Array], slow: float) -> LatePair | None:
         gains=gains_of(model),
         sampling=sampling_of(model),
     )
+    return pair_from(problem, way)
+
+
+def pair_from(problem: Problem, way: Callable[[], Array]) -> LatePair | None:
+    """Return the same of any arm, from the rest that a problem is about."""
     first = _certified(problem, way())
     if first is None:
         return None
@@ -111,7 +116,7 @@ def pair_of(way: Callable[[], Array], slow: float) -> LatePair | None:
     second = _certified(going_on, way())
     if second is None:
         return None
-    return LatePair(model, (before, plan_of(second, SWITCH)), (first, second))
+    return LatePair(problem.model, (before, plan_of(second, SWITCH)), (first, second))
 
 
 def _certified(problem: Problem, k: Array) -> PlanCertificate | None:
@@ -193,14 +198,19 @@ class _Arm:
         M = mass_matrix(self.truth, self.truth.theta, q[None])[0]
         return float(0.5 * r @ M @ r)
 
-    def advance(self, t: float, q: Array, qd: Array, torque: Array) -> tuple[Array, Array]:
-        """One period, with drives that err against r."""
+    def advance(
+        self, t: float, state: tuple[Array, Array], torque: Array, seconds: float
+    ) -> tuple[Array, Array]:
+        """Some time under one command, with drives that err against r."""
+        (q, qd), step = state, seconds / PARTS
+        if seconds == 0.0:
+            return state
         for part in range(PARTS):
-            e, ed = self.errors(t + part * PERIOD / PARTS, q, qd)
-            reached = self._reached(torque, PERIOD / PARTS)
+            e, ed = self.errors(t + part * step, q, qd)
+            reached = self._reached(torque, step)
             off = self.truth.actuation.error(reached)
             acting = reached - off * np.sign(ed + self.K_r * e)
-            q, qd = self._body.advance(q, qd, acting, PERIOD / PARTS)
+            q, qd = self._body.advance(q, qd, acting, step)
         return q, qd
 
     def _reached(self, command: Array, seconds: float) -> Array:
@@ -223,8 +233,9 @@ def late_loop(
     truth: RobotModel | None = None,
 ) -> LateLoop:
     """Follow both plans from V = 0.999 V_M, with their laws or changed ones; any truth if none."""
-    clock, gains = Clock(0), pair.certificates[0].problem.gains
-    sampling, estimate = sampling_of(pair.model), pair.certificates[0].problem.bounds
+    clock, problem = Clock(0), pair.certificates[0].problem
+    gains, sampling, estimate = problem.gains, problem.sampling, problem.bounds
+    assert sampling is not None
     truth = truth or truth_of(pair.model, rng)
     arm = _Arm(pair, truth, simulator(truth))
     plans = tuple(changed(plan, change) for plan in pair.plans)
@@ -235,6 +246,7 @@ def late_loop(
     for i in range(LOOK, 0, -1):  # before, r stays as it is
         back = (e - r / gains.K_r) * np.exp(gains.K_r * i * PERIOD) + r / gains.K_r
         controller.look(sample_at(clock, BEGIN - i * PERIOD, _read(rng, step, q_0 - back)))
+    periods, rest = divmod(sampling.delay, PERIOD)
     waiting: list[Array] = []
     refusal = ''
     seen, clearances, gauge = [], [], ContactGauge(arm.truth)
@@ -246,11 +258,12 @@ def late_loop(
         except SafeSysidError as error:
             refusal = str(error)
             break
-        waiting = [*waiting, torque] if waiting else [torque, torque]
+        waiting = [*waiting, torque] if waiting else [torque] * (int(periods) + 2)
         seen.append(_shares(pair, arm, (t, q, qd), torque))
         if i % 100 == 0:
             clearances.append(float(gauge.clearance(q).distance))
-        q, qd = arm.advance(t, q, qd, waiting.pop(0))
+        q, qd = arm.advance(t, (q, qd), waiting.pop(0), rest)
+        q, qd = arm.advance(t + rest, (q, qd), waiting[0], PERIOD - rest)
     largest = np.max(seen, axis=0)
     shares = dict(zip(KINDS, largest.tolist(), strict=True))
     return LateLoop(shares, min(clearances), refusal, np.array(seen)[:, 0])
@@ -290,7 +303,10 @@ def _shares(
     e, ed = arm.errors(t, q, qd)
     error, law = certificate.error, certificate.law
     assert law is not None
-    limited = [np.abs(qd) / limits.velocity, q / limits.position_upper, q / limits.position_lower]
+    middle = 0.5 * (limits.position_upper + limits.position_lower)
+    room = 0.5 * (limits.position_upper - limits.position_lower)
+    away = np.where(np.isfinite(room), np.abs(q - np.where(np.isfinite(room), middle, q)), 0.0)
+    limited = [np.abs(qd) / limits.velocity, away / room]
     return [
         arm.energy(q, ed + arm.K_r * e) / law.bounds.V_M,
         float(np.max(np.abs(e) / error.position)),

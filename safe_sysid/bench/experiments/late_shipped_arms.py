@@ -19,10 +19,12 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.signal_facts import SensingFacts
 from safe_sysid.model.uncertainty import Uncertainty, Width
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.needed_figures import FIGURES, MOST, Figure, largest_factor
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.track.described_sampling import described_sampling
@@ -71,6 +73,19 @@ def late_problem(name: str, q: Array, V_M: float) -> Problem:
     return replace(problem, gains=gains, sampling=described_sampling(model, PERIOD).sampling)
 
 
+def truth_within(problem: Problem, rng: np.random.Generator) -> RobotModel:
+    """Return an arm whose bodies can exist, with all that is unknown at ends of its bounds."""
+    model, bounds = problem.model, problem.bounds.bounds
+    ends = np.stack([bounds.lower, bounds.upper])
+    theta: Array = ends[rng.integers(2, size=len(model.theta)), np.arange(len(model.theta))]
+    for i in range(model.n):  # scaled as a whole, a body can exist
+        theta[model.layout.inertial(i)] = model.theta[model.layout.inertial(i)] * (
+            1.0 + LINKS * rng.choice([-1.0, 1.0])
+        )
+    theta[model.layout.joint_entries('Fc')] = bounds.upper[model.layout.joint_entries('Fc')]
+    return model.with_parameters(np.clip(theta, bounds.lower, bounds.upper))
+
+
 def late_figures_of(name: str, starts: Sequence[Array]) -> dict[str, object]:
     """Return from how many starts standing is certified at one of ENERGIES, and moving."""
     each = [_from_start(name, q) for q in starts]
@@ -83,7 +98,34 @@ def late_figures_of(name: str, starts: Sequence[Array]) -> dict[str, object]:
         'share_of_tube': [found.share_of_tube for found in stands],
         'error_rad': [found.error for found in stands],
         'refused': [found.refusal for found in each if found.refusal],
+        'largest': largest_figures(name, starts[0]) if len(starts) else {},
     }
+
+
+def largest_figures(name: str, q: Array) -> dict[str, float]:
+    """Return the largest of each figure at which standing is certified, all else as assumed.
+
+    At the V_M of ENERGIES at which it is; 0 where the smallest that is tried does not do.
+    """
+    problems = {V_M: late_problem(name, q, V_M) for V_M in ENERGIES}
+    last = [ENERGIES[2]]
+
+    def holds(figure: Figure, factor: float) -> bool:
+        near = sorted(ENERGIES, key=lambda V_M: abs(np.log(V_M / last[0])))
+        for V_M in near:
+            found = _certified(figure.times(problems[V_M], factor), 0.0)
+            if not isinstance(found, str):
+                last[0] = V_M
+                return True
+        return False
+
+    largest = {}
+    for figure in FIGURES:
+        value = figure.value(problems[last[0]])
+        if value > 0.0:
+            factor = largest_factor(lambda f, figure=figure: holds(figure, f), MOST)
+            largest[f'{figure.name} [{figure.unit}]'] = factor * value
+    return largest
 
 
 class _Found(NamedTuple):

@@ -1,0 +1,172 @@
+"""`safe-sysid bench track --arms`: closed loops of every arm that has late certificates.
+
+Of each arm pairs of certified plans from random starts, the second one taking over in motion; loops
+as in `experiments/late_loops.py`, from V = 0.999 V_M, all that is unknown at an end of its bounds,
+in every simulator that is installed. The Kinova has the encoders that are published, every other
+arm the coarsest of STEPS with which a pair is certified. Some loops are run again with laws that
+lack what late readings need: these break promises, which are named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from safe_sysid.bench.experiments.calibrated_arms import ARMS, CalibratedArm
+from safe_sysid.bench.experiments.late_loops import (
+    KINDS,
+    LateLoop,
+    LatePair,
+    late_loop,
+    pair_from,
+    random_pair,
+)
+from safe_sysid.bench.experiments.late_shipped_arms import (
+    late_assumptions,
+    late_problem,
+    truth_within,
+)
+from safe_sysid.bench.late_readings import LAWS, simulators
+from safe_sysid.bench.settings import Progress
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.problem import Problem
+from safe_sysid.simulate.simulated_arm import Dynamics
+from safe_sysid.track.seen_law import Sampling
+
+LOOPS_EACH = 24  # of one pair of plans
+CHANGED_EACH = 3  # of these are run with every changed law, too
+STARTS = 6  # that are tried to find a pair
+STEPS = (3e-5, 1e-5, 1e-6)  # [rad] of encoders
+ENERGIES = (0.004, 0.002)  # [J] of every step
+WHOLE = 'as it is'
+WITHOUT = ('r_hat for r', 'from two readings')  # laws that lack terms
+SLOW = (0.0, 2e-4)  # [s] time constants of the drives of a Kinova, in turn
+REACH = 0.1  # [rad] that plans lead to at most, in every joint
+
+Simulator = Callable[[RobotModel], Dynamics]
+
+
+class _Ran(NamedTuple):
+    """One loop."""
+
+    law: str
+    simulator: str
+    problem: Problem
+    loop: LateLoop
+
+
+def loops_of_arms(seed: int, trials: int, progress: Progress) -> dict[str, object]:
+    """Return figures of every arm and of all of them together."""
+    rngs = {name: np.random.default_rng([seed, 13, n]) for n, name in enumerate(ARMS)}
+    first: dict[str, LatePair] = {}
+    for name, rng in rngs.items():
+        progress(f'late certificates of {name}')
+        pair = _pair(name, rng)
+        if pair is not None:
+            first[name] = pair
+    arms: dict[str, object] = {}
+    every: list[_Ran] = []
+    for number, (name, pair) in enumerate(first.items()):
+        count = trials // len(first) + (number < trials % len(first))
+        ran = _loops(name, rngs[name], count, pair, progress)
+        arms[name] = _figures(ran)
+        every += ran
+    return {
+        **_figures(every),
+        'late_arms': arms,
+        'without_certificates': [name for name in ARMS if name not in first],
+        'late_assumed': late_assumptions(),
+    }
+
+
+def _loops(
+    name: str, rng: np.random.Generator, count: int, pair: LatePair, progress: Progress
+) -> list[_Ran]:
+    """Run so many loops of an arm, beginning with one pair of plans."""
+    ran: list[_Ran] = []
+    found = simulators()
+    for i in range(count):
+        if i % LOOPS_EACH == 0:
+            broken = sum(each.loop.is_broken for each in ran if each.law == WHOLE)
+            progress(f'late loop {i} of {count} of {name}, {broken} broken so far')
+            pair = (_pair(name, rng) if i else pair) or pair
+        which = list(found)[i % len(found)]
+        begin, problem = int(rng.integers(2**31)), pair.certificates[0].problem
+        for law in (WHOLE, *WITHOUT) if i % LOOPS_EACH < CHANGED_EACH else (WHOLE,):
+            each = np.random.default_rng(begin)
+            truth = None if name == 'kinova_gen3' else truth_within(problem, each)
+            loop = late_loop(pair, each, LAWS[law], found[which], truth)
+            ran.append(_Ran(law, which, problem, loop))
+    return ran
+
+
+def _pair(name: str, rng: np.random.Generator) -> LatePair | None:
+    if name == 'kinova_gen3':
+        slow = float(rng.choice(SLOW))
+        pairs = (random_pair(rng, slow) for _ in range(STARTS))
+        return next((pair for pair in pairs if pair is not None), None)
+    arm = CalibratedArm.holding(name, '')
+    for _ in range(STARTS):
+        q = arm.start(rng)
+        for step in STEPS:
+            for V_M in ENERGIES:
+                problem = late_problem(name, q, V_M)
+                assert problem.sampling is not None
+                coarse = replace(problem.sampling, step=np.full(arm.model.n, step))
+                pair = pair_from(
+                    replace(problem, sampling=coarse),
+                    lambda: rng.uniform(-REACH, REACH, arm.model.n),
+                )
+                if pair is not None:
+                    return pair
+    return None
+
+
+def _figures(ran: list[_Ran]) -> dict[str, object]:
+    """Count loops and what they broke, with the law as it is and with changed ones."""
+    whole = [each for each in ran if each.law == WHOLE]
+    kept = [each.loop for each in whole]
+    return {
+        'loops': len(kept),
+        'plans': 2 * len({id(each.problem) for each in whole}),
+        'simulators': dict(Counter(each.simulator for each in whole)),
+        'steps_rad': sorted({float(np.max(_sampling(each).step)) for each in whole}),
+        'V_M': sorted({each.problem.gains.V_M for each in whole}),
+        'violations': sum(loop.is_broken for loop in kept),
+        'largest_shares': _largest(kept),
+        'least_clearance_m': min((loop.clearance for loop in kept), default=float('nan')),
+        'changed_laws': [
+            _changed(law, [each.loop for each in ran if each.law == law]) for law in WITHOUT
+        ],
+    }
+
+
+def _sampling(ran: _Ran) -> Sampling:
+    assert ran.problem.sampling is not None
+    return ran.problem.sampling
+
+
+def _largest(loops: list[LateLoop]) -> dict[str, float]:
+    return {
+        kind: max((loop.shares[kind] for loop in loops), default=float('nan')) for kind in KINDS
+    }
+
+
+def _changed(law: str, loops: list[LateLoop]) -> dict[str, object]:
+    """Which promises a law broke, in how many loops."""
+    named: Counter[str] = Counter()
+    for loop in loops:
+        named.update(kind for kind in KINDS if loop.shares[kind] > 1.0)
+        named.update(['clearance'] * (loop.clearance <= 0.0))
+        named.update(['no torque any more'] * bool(loop.refusal))
+    return {
+        'law': law,
+        'loops': len(loops),
+        'broken': sum(loop.is_broken for loop in loops),
+        'what': dict(named),
+        'largest_energy': max((loop.shares['energy'] for loop in loops), default=float('nan')),
+    }
