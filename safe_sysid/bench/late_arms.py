@@ -1,10 +1,10 @@
 """`safe-sysid bench track --arms`: closed loops of every arm that has late certificates.
 
-Of each arm pairs of certified plans from random starts, the second one taking over in motion; loops
-as in `experiments/late_loops.py`, from V = 0.999 V_M, all that is unknown at an end of its bounds,
-in every simulator that is installed. The Kinova has the encoders that are published, every other
-arm the coarsest of STEPS with which a pair is certified. Some loops are run again with laws that
-lack what late readings need: these break promises, which are named.
+Of each arm pairs of certified plans from random starts, the second one taking over in motion;
+loops as in `experiments/late_loops.py`, from V = 0.999 V_M, all that is unknown at an end of its
+bounds, in every simulator that is installed. The Kinova has the encoders that are published, every
+other arm the coarsest of STEPS with which a pair is certified. Some loops are run again with laws
+that lack what late readings need: these break promises, which are named.
 """
 
 from __future__ import annotations

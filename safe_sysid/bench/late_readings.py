@@ -57,8 +57,8 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
     progress('what each error of late readings costs')
     costs = term_costs()
     loops: dict[str, list[LateLoop]] = {name: [] for name in LAWS}
-    simulators, pair, found = simulators(), None, 0
-    in_simulator = dict.fromkeys(simulators, 0)
+    bodies, pair, found = simulators(), None, 0
+    in_simulator = dict.fromkeys(bodies, 0)
     for i in range(runs):
         if i % LOOPS_EACH == 0:
             progress(f'late loop {i} of {runs}')
@@ -68,11 +68,11 @@ def late_figures(seed: int, runs: int, progress: Progress) -> dict[str, object]:
             found += pair is not None
         if pair is None:
             continue
-        which = list(simulators)[i % len(simulators)]
+        which = list(bodies)[i % len(bodies)]
         for name, law in LAWS.items():
             if law is whole or i % LOOPS_EACH < LOOPS_EACH // 4:
                 rng = np.random.default_rng([seed, i])
-                loops[name].append(late_loop(pair, rng, law, simulators[which]))
+                loops[name].append(late_loop(pair, rng, law, bodies[which]))
                 in_simulator[which] += law is whole
     kept = loops['as it is']
     return {

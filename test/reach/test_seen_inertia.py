@@ -3,11 +3,16 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from reach.light_arms import PANDA_HOME, panda, problem_of
 
 from safe_sysid.errors import BoundError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.reach.error_terms import with_errors
+from safe_sysid.reach.forward_occupancy import without_error
 from safe_sysid.reach.joint_reach import Horizon, joint_reach
+from safe_sysid.reach.plan_error import errors_of, plan_error
+from safe_sysid.reach.position_ellipsoids import position_ellipsoids
 from safe_sysid.reach.seen_inertia import seen_inertia
 from safe_sysid.reach.state_differences import turned
 from safe_sysid.reach.tracking_error import TrackingError
@@ -104,6 +109,79 @@ def test_without_positions_or_parameters_bounds_would_break(arm, rng):
         worst[1] = max(worst[1], by_theta.max())
     assert worst[0] > 1.0
     assert found.kappa > without_theta.kappa
+
+
+@pytest.fixture(scope='module')
+def light():
+    """A Panda without armature along a plan, whose wrist strays far: 5 % on everything."""
+    problem = problem_of(panda(), PANDA_HOME, 5e-4, move=0.3)
+    error = plan_error(problem)
+    desired = joint_reach(problem.model, problem.horizon, without_error(7))
+    true = with_errors(problem.model, problem.horizon, desired, error, errors_of(problem, error))
+    seen = turned(true, 1e-4)
+    return problem, error, seen, seen_inertia(problem.model, problem.bounds, true, seen)
+
+
+def strayed(rng, problem, error, count):
+    """Draw steps, positions at the far ends of the tube and estimates of them."""
+    horizon = problem.horizon
+    for _ in range(count):
+        step = int(rng.integers(horizon.intervals))
+        t = rng.uniform(horizon.time.lower[step], horizon.time.upper[step])
+        z = rng.normal(size=7)
+        e = error.tube.e[step] @ (z / np.linalg.norm(z))
+        q = horizon.curve.derivative(0, t, horizon.k_center) - e
+        yield step, q, q + 1e-4 * rng.choice([-1.0, 1.0], 7)
+
+
+def test_positions_of_a_tube_are_in_their_ellipsoids(light, rng):
+    problem, error, seen, _ = light
+    q_c, G = position_ellipsoids(seen)
+    largest = 0.0
+    for step, q, q_hat in strayed(rng, problem, error, 2000):
+        for x in (q, q_hat):
+            z = np.linalg.solve(G[step], x - q_c[step])
+            largest = max(largest, float(np.linalg.norm(z)))
+    assert 0.6 < largest <= 1.0
+
+
+def test_bounds_hold_along_the_tube_of_a_light_arm(light, rng):
+    """Bounds from polynomials over ellipsoids, which positions that stray far hardly widen."""
+    problem, error, _, found = light
+    model, estimate = problem.model, problem.bounds
+    ends = np.stack([estimate.bounds.lower, estimate.bounds.upper])
+    assert found.gap.max() < 0.3  # of entries alone it is above 1
+    Fv, length = np.linspace(1.0, 9.0, 7), 0.7
+    used = np.zeros(3)
+    for step, q, q_hat in strayed(rng, problem, error, 150):
+        theta = ends[rng.integers(2, size=model.layout.size), np.arange(model.layout.size)]
+        for i in range(7):  # heavier or lighter as a whole, so that bodies can exist
+            place = model.layout.inertial(i)
+            theta[place] = model.theta[place] * (1.0 + 0.05 * rng.choice([-1.0, 1.0]))
+        M, H = matrix(model, estimate.theta, q_hat), matrix(model, theta, q)
+        values = np.linalg.eigvals(np.linalg.solve(M, H)).real
+        assert found.mu <= values.min() <= values.max() <= found.kappa
+        X = found.X[step]
+        for each in (M, matrix(model, estimate.theta, q)):
+            off = np.linalg.norm(X @ each @ X.T - np.eye(7), 2)
+            used[0] = max(used[0], off / found.gap[step])
+        x = rng.normal(size=7)
+        assert x @ M @ x <= np.abs(x) @ found.size[step] @ np.abs(x)
+        assert x @ np.linalg.solve(M, x) <= np.abs(x) @ found.inverse[step] @ np.abs(x)
+        box = np.abs(x) * np.array([5.0, 5.0, 5.0, 5.0, 1.0, 1.0, 0.2])
+        u = box * rng.choice([-1.0, 1.0], 7)
+        y = np.abs(np.linalg.solve(H, u))
+        norm = np.sqrt(u @ np.linalg.solve(M, u))
+        boxes = np.tile(box, (problem.horizon.intervals, 1))
+        for most in (np.inf, norm):
+            used[1] = max(used[1], np.max(y / found.motion(boxes, most)[step]))
+        values, V = np.linalg.eigh(X @ np.diag(Fv) @ X.T)
+        r = X.T @ V[:, -1]  # which friction resists most
+        r *= length / np.sqrt(r @ M @ r)
+        resists = np.sqrt((Fv * r) @ np.linalg.solve(M, Fv * r))
+        used[2] = max(used[2], resists / found.damping(Fv, length))
+    assert np.all(used <= 1.0)
+    assert np.all(used > [0.1, 0.5, 0.5])  # what is bounded is there
 
 
 def test_inertia_that_nobody_knows_is_refused(arm):

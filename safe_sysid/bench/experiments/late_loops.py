@@ -201,7 +201,7 @@ class _Arm:
     def advance(
         self, t: float, state: tuple[Array, Array], torque: Array, seconds: float
     ) -> tuple[Array, Array]:
-        """Some time under one command, with drives that err against r."""
+        """Go on under one command, with drives that err against r."""
         (q, qd), step = state, seconds / PARTS
         if seconds == 0.0:
             return state
