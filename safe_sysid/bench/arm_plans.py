@@ -100,6 +100,11 @@ def _limit_of(found: SearchFinding) -> str:
     return f'{refused.smallest.kind} of {refused.smallest.where}'
 
 
+def _kind_of(found: SearchFinding) -> str:
+    """Return what kind of limit is in the way of standing still."""
+    return 'tracking error' if found.refused is None else found.refused.smallest.kind
+
+
 def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> dict[str, object]:
     arms = {load: CalibratedArm.holding(name, payload) for load, payload in LOADS.items()}
     drawn, refused = _starts(rng, list(arms.values()), starts)
@@ -107,6 +112,7 @@ def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> 
         _search(arms['bare'], drawn[0], 0, COMPILING)
     figures: dict[str, object] = {'starts': len(drawn), 'can_stand_still': len(drawn)}
     figures['starts_that_cannot'] = len(refused)
+    figures['these_break'] = dict(Counter(_kind_of(found) for found in refused))
     plans = {
         load: [_first_plan(rng, arm, q, i, samples) for i, q in enumerate(drawn)]
         for load, arm in arms.items()
@@ -121,7 +127,7 @@ def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> 
         'cpu_s_median': float(np.median([plan.cpu_s for plan in every])) if every else np.nan,
         'moving': sum(_moves(plan.found) for plan in every),
         'falsified': sum(plan.violations > 0 for plan in every),
-        'refused': [str(plan.found) for plan in every if not _is_found(plan.found)] + refused[:3],
+        'refused': [str(plan.found) for plan in every if not _is_found(plan.found)] + [str(found) for found in refused[:3]],
         'without_assumed_armature': _as_described(name, drawn),
         'late': late_figures_of(name, drawn[:LATE_STARTS]),
     }
@@ -130,14 +136,14 @@ def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> 
 
 def _starts(
     rng: np.random.Generator, arms: Sequence[CalibratedArm], count: int
-) -> tuple[list[Array], list[str]]:
+) -> tuple[list[Array], list[SearchFinding]]:
     """Draw starts at which every one of these can stand still, and why others cannot."""
     good: list[Array] = []
-    refused: list[str] = []
+    refused: list[SearchFinding] = []
     for _ in range(DRAWS * count):
         q = arms[-1].start(rng)
         standing = (_standing(arm, q) for arm in arms)
-        refusal = next((str(found) for found in standing if not _is_found(found)), None)
+        refusal = next((found for found in standing if not _is_found(found)), None)
         if refusal is None:
             good.append(q)
         else:
