@@ -127,7 +127,8 @@ def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> 
         'cpu_s_median': float(np.median([plan.cpu_s for plan in every])) if every else np.nan,
         'moving': sum(_moves(plan.found) for plan in every),
         'falsified': sum(plan.violations > 0 for plan in every),
-        'refused': [str(plan.found) for plan in every if not _is_found(plan.found)] + [str(found) for found in refused[:3]],
+        'refused': [str(plan.found) for plan in every if not _is_found(plan.found)]
+        + [str(found) for found in refused[:3]],
         'without_assumed_armature': _as_described(name, drawn),
         'late': late_figures_of(name, drawn[:LATE_STARTS]),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -55,15 +56,19 @@ def needed_sentence(problem: Problem, holds: Holds, has_time: Callable[[], bool]
     for figure in FIGURES:
         if not figure.value(problem) > 0.0:
             continue
-        times = figure.times
-        factor = largest_factor(
-            lambda f, times=times: has_time() and holds(times(problem, f)), 0.5, COARSE
-        )
+        does = partial(_does, problem, holds, has_time, figure)
+        factor = largest_factor(does, 0.5, COARSE)
         if factor > 0.0:
             found.append(figure.said(problem, factor))
     if not found:
         return ''
     return f'all else as stated, each of these alone would do: {"; ".join(found)}'
+
+
+def _does(
+    problem: Problem, holds: Holds, has_time: Callable[[], bool], figure: Figure, factor: float
+) -> bool:
+    return has_time() and holds(figure.times(problem, factor))
 
 
 def _sampling(problem: Problem) -> Sampling:

@@ -10,7 +10,7 @@ from safe_sysid.bench.late_arms import WHOLE, WITHOUT, loops_of_arms
 
 
 def loop(clearance=0.1, refusal='', **shares):
-    return LateLoop({kind: 0.5 for kind in KINDS} | shares, clearance, refusal, np.ones(1))
+    return LateLoop(dict.fromkeys(KINDS, 0.5) | shares, clearance, refusal, np.ones(1))
 
 
 def test_broken_promises_are_named():

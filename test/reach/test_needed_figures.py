@@ -29,8 +29,8 @@ def test_the_largest_factor_is_the_last_step_that_does(limit):
 
 
 def test_a_figure_that_is_enough_or_never_is():
-    assert largest_factor(lambda factor: True) == 1.0
-    assert largest_factor(lambda factor: False) == 0.0
+    assert largest_factor(lambda _: True) == 1.0
+    assert largest_factor(lambda _: False) == 0.0
 
 
 def coarse() -> Problem:

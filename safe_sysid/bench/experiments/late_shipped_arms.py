@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -123,7 +124,7 @@ def largest_figures(name: str, q: Array) -> dict[str, float]:
     for figure in FIGURES:
         value = figure.value(problems[last[0]])
         if value > 0.0:
-            factor = largest_factor(lambda f, figure=figure: holds(figure, f), MOST)
+            factor = largest_factor(partial(holds, figure), MOST)
             largest[f'{figure.name} [{figure.unit}]'] = factor * value
     return largest
 
