@@ -180,7 +180,10 @@ class _Plan:
             )
             since = 0.0 if self.before is None else self._length_before(shell.mu)
             late = StateError(step.at_sample, self.sampling.age, resisting.length, since)
-            found = invariance(shell, against, late, found)
+            try:
+                found = invariance(shell, against, late, found)
+            except BoundError as error:
+                raise BoundError(f'{error}; {self._heaviest(against, inertia)}') from error
             pull = step.differences[PULL] if self._has_ball else none[0]
             now = _Push(found.omega, found.nu, step.ball, pull, found.box, found.robust)
             if push.contains(now):
@@ -189,6 +192,23 @@ class _Plan:
                 return self._bounds(found, shell, step, (room, float(widest[SPEED].max())), torque)
             push = push.raised(now)
         raise BoundError(f'V_M = {self.gains.V_M} J: bounds of the state did not settle')
+
+    def _heaviest(self, against: Disturbance, inertia: SeenInertia) -> str:
+        """Say which joint has most of the disturbance, and which one resists most."""
+        parts = against.box * (against.inverse @ against.box[..., None])[..., 0]
+        t = int(np.argmax(parts.sum(axis=-1)))
+        j, names = int(np.argmax(parts[t])), self.model.layout.joint_names
+        share = 100.0 * parts[t, j] / parts[t].sum()
+        said = (
+            f'{share:.0f} % of the disturbance is that of {names[j]}, {against.box[t, j]:.2g} N m '
+            f'on {1.0 / inertia.middle[t, j, j]:.2g} kg m^2'
+        )
+        Fv = self.estimate.bounds.upper[self.model.layout.joint_entries('Fv')]
+        rates = Fv * np.einsum('jj->j', inertia.middle[t])
+        i = int(np.argmax(rates))
+        if not rates[i] > 0.0:
+            return said
+        return f'{said}; viscous friction changes the velocity of {names[i]} by {rates[i]:.3g} /s'
 
     @property
     def _has_ball(self) -> bool:

@@ -244,7 +244,7 @@ def _refusal(shell: Shell, best: Invariance | None, error: StateError) -> str:
         'readings': error.at_sample,
         f'disturbances while a state is up to {1e3 * error.age:.3g} ms old': error.age
         * (rate - drift),
-        'velocity products in that time': error.age * drift,
+        'velocity products and viscous friction in that time': error.age * drift,
     }
     shares = ', '.join(
         f'{part} {100.0 * size / best.sigma:.0f} %' for part, size in parts.items() if size > 0.0

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -333,8 +334,15 @@ def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
 
 def test_too_late_an_arm_is_refused_with_what_would_do():
     late = replace(SAMPLING, delay=0.01)
-    with pytest.raises(BoundError, match='too small for what the law sees of the arm; least'):
+    with pytest.raises(
+        BoundError, match='too small for what the law sees of the arm; least'
+    ) as it:
         bounded(sampling=late)
+    named = re.search(
+        r'; (\d+) % of the disturbance is that of joint_\d, (\S+) N m', str(it.value)
+    )
+    assert 50 <= int(named[1]) <= 100
+    assert float(named[2]) > 0.0
 
 
 def test_every_error_costs_tube():
