@@ -37,8 +37,8 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.simulate.simulated_arm import Dynamics
 from safe_sysid.track.seen_law import Sampling
 
-LOOPS_EACH = 24  # of one pair of plans
-CHANGED_EACH = 3  # of these are run with every changed law, too
+LOOPS_EACH = 12  # of one pair of plans
+CHANGED_EACH = 2  # of these are run with every changed law, too
 STARTS = 6  # that are tried to find a pair
 STEPS = (3e-5, 1e-5, 1e-6)  # [rad] of encoders
 ENERGIES = (0.004, 0.002)  # [J] of every step
@@ -60,48 +60,61 @@ class _Ran(NamedTuple):
 
 
 def loops_of_arms(seed: int, trials: int, progress: Progress) -> dict[str, object]:
-    """Return figures of every arm and of all of them together."""
+    """Return figures of every arm and of all of them together; Ctrl-C: of what was run so far."""
     rngs = {name: np.random.default_rng([seed, 13, n]) for n, name in enumerate(ARMS)}
-    first: dict[str, LatePair] = {}
+    pairs: dict[str, LatePair] = {}
     for name, rng in rngs.items():
         progress(f'late certificates of {name}')
         pair = _pair(name, rng)
         if pair is not None:
-            first[name] = pair
-    arms: dict[str, object] = {}
-    every: list[_Ran] = []
-    for number, (name, pair) in enumerate(first.items()):
-        count = trials // len(first) + (number < trials % len(first))
-        ran = _loops(name, rngs[name], count, pair, progress)
-        arms[name] = _figures(ran)
-        every += ran
+            pairs[name] = pair
+    ran: dict[str, list[_Ran]] = {name: [] for name in pairs}
+    try:
+        _run(pairs, rngs, ran, (trials, progress))
+    except KeyboardInterrupt:
+        progress('stopped')
     return {
-        **_figures(every),
-        'late_arms': arms,
-        'without_certificates': [name for name in ARMS if name not in first],
+        **_figures([each for of_arm in ran.values() for each in of_arm]),
+        'late_arms': {name: _figures(of_arm) for name, of_arm in ran.items()},
+        'without_certificates': [name for name in ARMS if name not in pairs],
         'late_assumed': late_assumptions(),
     }
 
 
-def _loops(
-    name: str, rng: np.random.Generator, count: int, pair: LatePair, progress: Progress
-) -> list[_Ran]:
-    """Run so many loops of an arm, beginning with one pair of plans."""
-    ran: list[_Ran] = []
-    found = simulators()
-    for i in range(count):
-        if i % LOOPS_EACH == 0:
-            broken = sum(each.loop.is_broken for each in ran if each.law == WHOLE)
-            progress(f'late loop {i} of {count} of {name}, {broken} broken so far')
-            pair = (_pair(name, rng) if i else pair) or pair
-        which = list(found)[i % len(found)]
-        begin, problem = int(rng.integers(2**31)), pair.certificates[0].problem
-        for law in (WHOLE, *WITHOUT) if i % LOOPS_EACH < CHANGED_EACH else (WHOLE,):
-            each = np.random.default_rng(begin)
-            truth = None if name == 'kinova_gen3' else truth_within(problem, each)
-            loop = late_loop(pair, each, LAWS[law], found[which], truth)
-            ran.append(_Ran(law, which, problem, loop))
-    return ran
+def _run(
+    pairs: dict[str, LatePair],
+    rngs: dict[str, np.random.Generator],
+    ran: dict[str, list[_Ran]],
+    settings: tuple[int, Progress],
+) -> None:
+    """Run so many loops, of one arm after the other, and add them to what was run."""
+    (trials, progress), done = settings, 0
+    while done < trials and pairs:
+        for name, rng in rngs.items():
+            if name not in pairs or done >= trials:
+                continue
+            pairs[name] = (_pair(name, rng) if ran[name] else None) or pairs[name]
+            for i in range(min(LOOPS_EACH, trials - done)):
+                _one(name, pairs[name], rng, (i, ran[name]))
+                done += 1
+            every = [each for of_arm in ran.values() for each in of_arm if each.law == WHOLE]
+            broken = sum(each.loop.is_broken for each in every)
+            progress(f'{done} of {trials} late loops, {broken} broken; now of {name}')
+
+
+def _one(
+    name: str, pair: LatePair, rng: np.random.Generator, added: tuple[int, list[_Ran]]
+) -> None:
+    """Run one loop, the first ones of a pair with changed laws as well."""
+    (i, ran), found = added, simulators()
+    which = list(found)[i % len(found)]
+    begin, problem = int(rng.integers(2**31)), pair.certificates[0].problem
+    for law in (WHOLE, *WITHOUT) if i < CHANGED_EACH else (WHOLE,):
+        each = np.random.default_rng(begin)
+        truth = None if name == 'kinova_gen3' else truth_within(problem, each)
+        ran.append(
+            _Ran(law, which, problem, late_loop(pair, each, LAWS[law], found[which], truth))
+        )
 
 
 def _pair(name: str, rng: np.random.Generator) -> LatePair | None:
