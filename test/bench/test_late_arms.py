@@ -1,5 +1,7 @@
 """`safe-sysid bench track --arms`: loops of arms that are read late, and what they break."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,29 @@ def test_an_arm_at_its_worst_is_within_its_bounds(rng):
     chosen = [*range(0, 10 * n, 10), *range(10 * n, len(theta))]  # masses, and all of the joints
     ends = np.stack([bounds.lower, bounds.upper])[:, chosen]
     assert np.all(np.isclose(theta[chosen], ends, rtol=1e-9).any(axis=0))
+
+
+def test_a_run_that_is_interrupted_tells_of_what_was_run(monkeypatch):
+    problem = SimpleNamespace(
+        sampling=SimpleNamespace(step=np.array([1e-5])), gains=SimpleNamespace(V_M=0.002)
+    )
+
+    def one(name, pair, rng, added):
+        if sum(found.values()) == 30:
+            raise KeyboardInterrupt
+        found[name] += 1
+        added[1].append(late_arms._Ran(WHOLE, 'built in', problem, loop()))
+
+    found = dict.fromkeys(('fr3', 'ur5e'), 0)
+    monkeypatch.setattr(late_arms, 'ARMS', ('fr3', 'iiwa14', 'ur5e'))
+    monkeypatch.setattr(late_arms, '_pair', lambda name, rng: None if name == 'iiwa14' else 1)
+    monkeypatch.setattr(late_arms, '_one', one)
+    said = []
+    figures = loops_of_arms(1, 1000, said.append)
+    assert figures['loops'] == 30
+    assert {name: each['loops'] for name, each in figures['late_arms'].items()} == found
+    assert found['ur5e'] == late_arms.LOOPS_EACH  # arms take turns
+    assert said[-1] == 'stopped'
 
 
 @pytest.mark.slow
