@@ -47,7 +47,7 @@ def test_a_run_that_is_interrupted_tells_of_what_was_run(monkeypatch):
         sampling=SimpleNamespace(step=np.array([1e-5])), gains=SimpleNamespace(V_M=0.002)
     )
 
-    def one(name, pair, rng, added):
+    def one(name, _pair, _rng, added):
         if sum(found.values()) == 30:
             raise KeyboardInterrupt
         found[name] += 1
@@ -55,7 +55,7 @@ def test_a_run_that_is_interrupted_tells_of_what_was_run(monkeypatch):
 
     found = dict.fromkeys(('fr3', 'ur5e'), 0)
     monkeypatch.setattr(late_arms, 'ARMS', ('fr3', 'iiwa14', 'ur5e'))
-    monkeypatch.setattr(late_arms, '_pair', lambda name, rng: None if name == 'iiwa14' else 1)
+    monkeypatch.setattr(late_arms, '_pair', lambda name, _: None if name == 'iiwa14' else 1)
     monkeypatch.setattr(late_arms, '_one', one)
     said = []
     figures = loops_of_arms(1, 1000, said.append)
