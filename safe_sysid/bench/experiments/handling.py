@@ -27,28 +27,31 @@ from safe_sysid.model.collision.contact import ContactGauge
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
+from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.search.best_plan import SearchSettings
+from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, SimulatedArm
+from safe_sysid.track.gains import Gains
 from safe_sysid.track.robust_passivity import RobustPassivityController
+from safe_sysid.track.tracking import shortest_turn
 from safe_sysid.trajectory.bezier import Bezier
 
 # [kg] of the things that an arm may find, all of them shaped as a dumbbell
 MASSES = {
     'two_link': (0.2, 0.4),
-    'kinova_gen3': (1.8, 3.6),
-    'fr3': (0.5, 1.5),
 }
 RATIO = 0.02  # [1] error of measured torques
 INSIDE = 0.999  # share of its bounds within which theta_r of a simulated arm is
 PERIOD = 0.002  # [s]
+LOOKS = 20_000_000  # [ns] between two looks at what it touches
 WINDOW = 25  # samples
 EXPECTED = ChangeSettings(unmodelled_torque=0.05, velocity_noise=0.001)  # nothing no model has
 SEARCH = SearchSettings(candidates=16, rounds=0, nearby=1, intervals=32, slow=0.02)
@@ -70,13 +73,15 @@ class HandlingArm:
     held: HeldNext
     gauge: ContactGauge
     broken: list[str] = field(default_factory=list)  # promises, and when
+    is_untold: bool = False  # whether what is held has changed, and the loop cannot know yet
 
     def run(self, seconds: float) -> None:
         """Go on, and look whether the arm keeps its limits and touches nothing."""
         self.loop.run(round(seconds / PERIOD), self.look)
 
     def look(self, sample: LoopSample) -> None:
-        """Compare a period with what holds whatever is held."""
+        """Compare a period with what holds whatever is held, and with what is promised."""
+        before, self._before = self._before, sample.measurement.stamp
         truth, limits = self.robot.truth, self.model.limits
         when = f'at {truth.stamp * 1e-9:.3f} s'
         if np.any(np.abs(truth.velocity) > limits.velocity):
@@ -85,12 +90,35 @@ class HandlingArm:
             self.broken.append(f'position {when}')
         if np.any(truth.position > limits.position_upper):
             self.broken.append(f'position {when}')
-        if not sample.fault and np.any(np.abs(sample.torque) > limits.torque):
-            self.broken.append(f'torque {when}')
-        if sample.measurement.stamp // 1_000_000 % 20 == 0 and (
+        if np.any(np.abs(sample.torque) > limits.torque):
+            self.broken.append(f'torque{" of braking" if sample.fault else ""} {when}')
+        if not sample.fault and not self.is_untold:
+            self._look_at_promises(sample, when)
+        if before // LOOKS != self._before // LOOKS and (
             self.gauge.clearance(truth.position).distance <= 0.0
         ):
             self.broken.append(f'contact {when}')
+
+    def _look_at_promises(self, sample: LoopSample, when: str) -> None:
+        """Compare with bounds on theta, and with those on the error of a certified plan."""
+        estimate, plan, theta = sample.estimate, sample.result.in_force, self.robot.model.theta
+        if estimate is not self._looked_at:
+            self._looked_at = estimate
+            if not estimate.bounds.contains(theta):
+                self.broken.append(f'truth {when}')
+        t, known = sample.measurement.stamp * 1e-9, plan.theta_bounds
+        if not isinstance(plan.certificate, PlanCertificate) or t < plan.start_time:
+            return
+        if known is None or not known.contains(theta):
+            self.broken.append(f'truth of the plan {when}')
+            return
+        q_d, qd_d, _ = plan.desired(t)
+        m, error, limits = sample.measurement, plan.certificate.error, self.model.limits
+        e = shortest_turn(q_d - m.position, limits.is_continuous)
+        if np.any(np.abs(e) > error.position):
+            self.broken.append(f'tracking error {when}')
+        if np.any(np.abs(qd_d - m.velocity) > error.velocity):
+            self.broken.append(f'error of velocity {when}')
 
     @property
     def stamp(self) -> int:
@@ -133,6 +161,53 @@ class HandlingArm:
 
     def __post_init__(self) -> None:
         self._empty = self.robot.model
+        self._before = 0  # [ns]
+        self._looked_at: ParameterEstimate | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What a loop with a simulated arm is put together from."""
+
+    model: RobotModel  # with the shapes of all that may be held
+    prior: ParameterEstimate
+    gains: Gains
+    held: HeldNext  # what may be held after a change
+    times: PlannerSettings
+    observed: ObservationSettings
+    changes: ChangeSettings
+
+
+def assembled(setup: Setup, robot: SimulatedArm, mission: Mission) -> HandlingArm:
+    """Return a loop with an arm; the planner gets the time it asks for."""
+    model, prior, clock = setup.model, setup.prior, Clock(0)
+    still = np.zeros(model.n)
+    curve = Bezier(robot.truth.position, still, still, setup.times.duration)
+    horizon = Horizon(curve, still, still)
+    problem = Problem(model, prior, horizon, setup.gains, NO_OBSTACLES)
+    receding = RecedingHorizonPlanner(problem, mission, clock, setup.times)
+    watch = ChangeWatch(model, prior, setup.observed, setup.changes, LooksAtOnce)
+    settings = IdentifierSettings(setup.observed, SolveSettings(seconds=100.0))
+    identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce, watch)
+    controller = RobustPassivityController(model, setup.gains, clock)
+    loop = ChangingLoop(robot, identifier, receding, controller, setup.held)
+    return HandlingArm(robot, loop, model, setup.held, ContactGauge(model))
+
+
+def seen_exactly(unmodelled: float, creep: float = 0.0) -> ObservationSettings:
+    """Return how rows are made: torques to `RATIO` and as promised, the rest exact.
+
+    Below a speed of `creep` [rad/s] a simulator need not have Coulomb friction.
+    """
+    return ObservationSettings(
+        WINDOW,
+        torque_ratio=(1.01 * RATIO / (1.0 - RATIO),),
+        torque_error=(unmodelled,),
+        longest_step=1.5 * PERIOD,
+        torque_signal='held_until',
+        position_error=(0.0,),
+        velocity_error=(creep,),
+    )
 
 
 def handling_arm(
@@ -153,38 +228,22 @@ def handling_arm(
     held = within(
         from_library(model, library, GraspError(), own[model.layout.end_effector]), arm.prior
     )
-    rng, clock = np.random.default_rng(seed), Clock(0)
+    rng = np.random.default_rng(seed)
     theta, rest = arm.model.theta.copy(), model.layout.rest
     away = rng.uniform(-INSIDE, INSIDE, len(rest)) * arm.prior.bounds.radius[rest]
     theta[rest] = arm.prior.bounds.center[rest] + away
     sensors = SensorSettings(torque_ratio=(RATIO,))
     truth = arm.model.with_parameters(theta)
     robot = SimulatedArm(truth, start, rng, ArmSettings(PERIOD, sensors))
-    observed = ObservationSettings(
-        WINDOW,
-        torque_ratio=(1.01 * RATIO / (1.0 - RATIO),),
-        longest_step=1.5 * PERIOD,
-        torque_signal='held_until',
-        position_error=(0.0,),
-        velocity_error=(0.0,),
-    )
-    prior = arm.prior
-    still = np.zeros(model.n)
-    seconds = planner['planner']
-    horizon = Horizon(Bezier(start, still, still, seconds['duration']), still, still)
-    problem = Problem(model, prior, horizon, arm.gains, NO_OBSTACLES)
     mission = Mission(
         model,
         np.array(planner['goal']),
         MissionSettings(exciting=exciting, shrinking=0.0, route_seconds=600.0),
     )
+    seconds = planner['planner']
     times = PlannerSettings(
         seconds['duration'], seconds['switch'], seconds['budget'], 1e4, search=SEARCH
     )
-    receding = RecedingHorizonPlanner(problem, mission, clock, times)
-    watch = ChangeWatch(model, prior, observed, changes or EXPECTED, LooksAtOnce)
-    settings = IdentifierSettings(observed, SolveSettings(seconds=100.0))
-    identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce, watch)
-    controller = RobustPassivityController(model, arm.gains, clock)
-    loop = ChangingLoop(robot, identifier, receding, controller, held)
-    return HandlingArm(robot, loop, model, held, ContactGauge(model))
+    looked = changes or EXPECTED
+    setup = Setup(model, arm.prior, arm.gains, held, times, seen_exactly(0.0), looked)
+    return assembled(setup, robot, mission)
