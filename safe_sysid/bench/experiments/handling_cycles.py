@@ -11,7 +11,6 @@ from safe_sysid.bench.experiments.handling import PERIOD, HandlingArm
 from safe_sysid.bench.experiments.pick_and_place import (
     CELLS,
     SIMULATORS,
-    SLIP,
     Cell,
     Draw,
     Found,
@@ -53,7 +52,7 @@ def cycle_case(seed: int, number: int) -> CycleCase:
     heaviest = cell.slipping if event == SLIPPED else cell.heaviest
     mass = float(rng.uniform(LIGHTEST, heaviest))
     way = rng.normal(size=3)
-    slip = float(rng.uniform(LEAST_SLIP, SLIP))
+    slip = float(rng.uniform(LEAST_SLIP, cell.slip))
     draw = Draw(simulator, mass, event == SLIPPED, (seed, number))
     unit = tuple((way / np.linalg.norm(way)).tolist())
     size = slip if event == SLIPPED else mass

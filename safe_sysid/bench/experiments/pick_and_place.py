@@ -9,7 +9,9 @@ says at once that anything may be held.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +22,6 @@ from safe_sysid.bench.experiments.handling import (
     INSIDE,
     PERIOD,
     RATIO,
-    SEARCH,
     HandlingArm,
     Setup,
     assembled,
@@ -39,18 +40,23 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.result import SearchOutcome
-from safe_sysid.plan.search.best_plan import Budget, stand_still
+from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.interval import Interval
-from safe_sysid.simulate.drake import CREEP, DrakeBody
+from safe_sysid.simulate.drake import DrakeBody
 from safe_sysid.simulate.mujoco import MujocoBody
 from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
 
-SIMULATORS = {'builtin': RigidBody, 'drake': DrakeBody, 'mujoco': MujocoBody}
+DRAKE_CREEP = 2e-4  # [rad/s]; Drake has Fc tanh(qd / creep) in place of Coulomb friction
+# Dynamics, and speed [rad/s] below which a joint that slides need not have its whole friction
+SIMULATORS: dict[str, tuple[Callable[[RobotModel], Dynamics], float]] = {
+    'builtin': (RigidBody, 0.0),
+    'drake': (partial(DrakeBody, creep=DRAKE_CREEP), 6.0 * DRAKE_CREEP),  # tanh is 1 to 1e-5
+    'mujoco': (MujocoBody, 1e-5),
+}
 UNMODELLED = 0.3  # [N m] deviation
-CREEPING = 6.0 * CREEP  # [rad/s] at which tanh is 1 to 1e-5
 GRIPPER = 0.15  # [m]
 LEAST_FRICTION = 0.5  # [N m] that a gear has; where the file of an arm says less, it is unknown
 # With bounds this wide the robust input of an early onset reaches its largest within a period and
@@ -58,8 +64,8 @@ LEAST_FRICTION = 0.5  # [N m] that a gear has; where the file of an arm says les
 LIGHT, LATE = 1.0, 1000.0  # [kg m^2] of armature below which alpha [1/s] is this
 TO_GOAL, BESIDE = (0.2, 0.6), (0.0, 0.3)  # [rad] from where it picks, in every joint
 INSIDE_LIMITS = 0.1  # [rad]
+SEARCH = SearchSettings(candidates=64, rounds=0, nearby=2, intervals=32, slow=0.02)
 DRAWS, PATIENCE = 100, 60.0  # of poses; [s]
-SLIP = 0.1  # [m] at most
 HALVINGS = 20
 
 
@@ -70,16 +76,17 @@ class Cell:
     arm: str
     pick: tuple[float, ...]  # [rad]
     heaviest: float  # [kg] for which standing is certified there while nothing is known of it
-    slipping: float  # [kg] the same of what may be 10 cm off its place
+    slipping: float  # [kg] the same of what may be off its place
+    slip: float  # [m] by so much
     link: str = ''  # that the gripper is screwed to; empty: what the payload file says
 
 
 CELLS = (
-    Cell('kinova_gen3', (0.0, 0.26, 3.14, -2.1, 0.0, 0.96, 1.57), 2.5, 1.5),
-    Cell('lbr_med7', (0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0), 4.0, 2.0, 'link_ee'),
-    Cell('fr3', (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), 1.0, 0.4, 'link8'),
-    Cell('ur5e', (0.0, -1.2, 1.6, -1.9, -1.57, 0.0), 4.0, 2.0, 'tool0'),
-    Cell('xarm7', (0.0, -0.95, 0.0, 1.75, 0.0, 1.6, 0.0), 1.2, 0.5, 'link7'),
+    Cell('kinova_gen3', (0.0, 0.26, 3.14, -2.1, 0.0, 0.96, 1.57), 2.5, 1.5, 0.1),
+    Cell('lbr_med7', (0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0), 2.8, 1.5, 0.1, 'link_ee'),
+    Cell('fr3', (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), 1.0, 0.3, 0.05, 'link8'),
+    Cell('ur10e', (0.0, -1.2, 1.6, -1.9, -1.57, 0.0), 4.0, 2.0, 0.1, 'tool0'),
+    Cell('xarm7', (0.0, -0.95, 0.0, 1.75, 0.0, 1.6, 0.0), 1.0, 0.4, 0.1, 'link7'),
 )
 
 
@@ -117,9 +124,10 @@ class Found:
 def arm_in_cell(cell: Cell, draw: Draw) -> Found:
     """Return an arm at rest beside the place where it picks, its links at random."""
     rng = np.random.default_rng(draw.seed)
+    bodies, creep = SIMULATORS[draw.simulator]
     arm = _calibrated(cell.arm)
     heaviest = held_thing(cell, cell.slipping if draw.slips else cell.heaviest)
-    error = GraspError(displaced=SLIP + 0.01) if draw.slips else GraspError()
+    error = GraspError(displaced=cell.slip + 0.01) if draw.slips else GraspError()
     model = holding_any(arm.model, [heaviest], error)
     place = model.layout.end_effector
     own, bare = arm.estimate.bounds[place], model.theta[place]
@@ -130,7 +138,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
     )
     prior = _with_body(arm.estimate, held)
     drives = np.asarray(arm.gains.torque_error) + LARGEST * UNMODELLED
-    gains = replace(arm.gains, torque_error=drives, sign_speed=CREEPING)
+    gains = replace(arm.gains, torque_error=drives, sign_speed=creep)
     pick = np.array(cell.pick)
     standing = replace(at_rest(model, prior, pick, NO_OBSTACLES), gains=gains)
     goal, start = (_pose(rng, standing, pick, way) for way in (TO_GOAL, BESIDE))
@@ -141,7 +149,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
         start,
         rng,
         ArmSettings(PERIOD, SensorSettings(torque_ratio=(RATIO,))),
-        more.on(_bodies(draw.simulator)),
+        more.on(bodies),
     )
     learning = MissionSettings(exciting=0, on_the_way=True, route_seconds=600.0)
     mission = Mission(model, None, learning)
@@ -151,7 +159,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
         gains,
         held,
         PlannerSettings(3.0, 1.5, 1.3, 1e4, search=SEARCH),
-        seen_exactly(more.bound, CREEPING),
+        seen_exactly(more.bound, creep),
         replace(EXPECTED, unmodelled_torque=UNMODELLED),
     )
     whole = assembled(setup, robot, mission)
@@ -166,10 +174,6 @@ def _calibrated(name: str) -> CalibratedArm:
     arm = CalibratedArm.known(model.with_parameters(theta))
     light = arm.estimate.theta[model.layout.joint_entries('Ia')].min() < LIGHT
     return replace(arm, gains=replace(arm.gains, alpha=LATE)) if light else arm
-
-
-def _bodies(simulator: str) -> type[Dynamics]:
-    return SIMULATORS[simulator]
 
 
 def _with_body(estimate: ParameterEstimate, held: HeldNext) -> ParameterEstimate:

@@ -1,0 +1,66 @@
+"""Trials that are kept in a folder, so that what was run once is not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safe_sysid.bench.processes import trial_processes
+from safe_sysid.bench.settings import Progress
+from safe_sysid.errors import ConfigError
+
+
+def trials_done(
+    run: Callable[[int, int], Any],
+    seed: int,
+    numbers: Sequence[int],
+    folder: Path | None,
+    progress: Progress,
+) -> list[dict[str, Any]]:
+    """Return what trials gave, by number; those in the folder are read, others are put there.
+
+    A trial is what `run(seed, number)` gives, a dataclass of plain values.
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    done = {n: _read(_place(folder, run, seed, n)) for n in numbers}
+    left = [n for n in numbers if done[n] is None]
+    if len(left) < len(numbers):
+        progress(f'{len(numbers) - len(left)} of {len(numbers)} trials were there')
+    with trial_processes() as pool:
+        futures = {pool.submit(run, seed, n): n for n in left}
+        for count, future in enumerate(as_completed(futures), start=1):
+            number = futures[future]
+            done[number] = asdict(future.result())
+            _write(_place(folder, run, seed, number), done[number])
+            progress(f'trial {number}: {count} of {len(left)} done')
+    return [found for n in numbers if (found := done[n]) is not None]
+
+
+def _place(
+    folder: Path | None, run: Callable[[int, int], Any], seed: int, number: int
+) -> Path | None:
+    return None if folder is None else folder / f'{run.__name__}_{seed}_{number:05d}.json'
+
+
+def _read(path: Path | None) -> dict[str, Any] | None:
+    if path is None or not path.exists():
+        return None
+    try:
+        return dict(json.loads(path.read_text(encoding='utf-8')))
+    except ValueError as error:
+        raise ConfigError(f'{path} is no trial ({error}); remove it') from error
+
+
+def _write(path: Path | None, found: dict[str, Any] | None) -> None:
+    """Write as a whole or not at all."""
+    if path is None:
+        return
+    begun = path.with_suffix('.part')
+    begun.write_text(json.dumps(found), encoding='utf-8')
+    os.replace(begun, path)
