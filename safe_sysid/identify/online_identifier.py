@@ -308,7 +308,7 @@ class OnlineIdentifier:
         for part in self._closed:
             self._add(part)
         self._closed.clear()
-        origin = self._first
+        origin = before if self._place is None else self._first  # of the rows' times
         self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
         self._waiting, self._solution = False, None
         self._is_in_doubt, self._before = False, None

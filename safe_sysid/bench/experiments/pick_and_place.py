@@ -63,6 +63,7 @@ LEAST_FRICTION = 0.5  # [N m] that a gear has; where the file of an arm says les
 # shakes a light joint: w_M^2 / (alpha V_M) has to stay below its inertia over a period.
 LIGHT, LATE = 1.0, 1000.0  # [kg m^2] of armature below which alpha [1/s] is this
 TO_GOAL, BESIDE = (0.2, 0.6), (0.0, 0.3)  # [rad] from where it picks, in every joint
+ACROSS = 0.8  # [rad] more of the first joint
 INSIDE_LIMITS = 0.1  # [rad]
 SEARCH = SearchSettings(candidates=64, rounds=0, nearby=2, intervals=32, slow=0.02)
 DRAWS, PATIENCE = 100, 60.0  # of poses; [s]
@@ -141,7 +142,8 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
     gains = replace(arm.gains, torque_error=drives, sign_speed=creep)
     pick = np.array(cell.pick)
     standing = replace(at_rest(model, prior, pick, NO_OBSTACLES), gains=gains)
-    goal, start = (_pose(rng, standing, pick, way) for way in (TO_GOAL, BESIDE))
+    across = np.append(rng.choice([-1.0, 1.0]) * ACROSS, np.zeros(model.n - 1))
+    goal, start = _pose(rng, standing, pick + across, TO_GOAL), _pose(rng, standing, pick, BESIDE)
     truth = arm.model.with_parameters(_as_it_is(rng, arm))
     more = UnmodelledTorque(rng.spawn(1)[0], model.n, UNMODELLED)
     robot = SimulatedArm(
