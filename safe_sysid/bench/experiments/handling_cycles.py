@@ -17,9 +17,9 @@ from safe_sysid.bench.experiments.pick_and_place import (
     arm_in_cell,
     held_thing,
 )
-from safe_sysid.closed_loop import AT_REST, LoopFault
+from safe_sysid.closed_loop import LoopFault
 from safe_sysid.identify.change.held_next import HeldNext
-from safe_sysid.identify.change.response import Change, ChangeOutcome, Source
+from safe_sysid.identify.change.response import Change, ChangeOutcome, Condition, Source
 from safe_sysid.plan.result import SearchOutcome
 
 ANNOUNCED, PICKED, SLIPPED, DROPPED = EVENTS = ('announced', 'picked', 'slipped', 'dropped')
@@ -79,7 +79,7 @@ class Cycle:
     is_located: bool = False  # between the stamps that were given
     span: float = np.nan  # [s] between them
     is_certified: bool = False  # braking, for what was held then too
-    at_rest: bool = False  # after it
+    speed: float = np.nan  # [rad/s] of the fastest joint when the arm has braked
     goes_on: bool = False  # by itself
     held_because: str = ''
     mass_known_to: float = np.nan  # [kg] half-width at the end
@@ -216,9 +216,9 @@ def _happens(found: Found, case: CycleCase, cycle: Cycle) -> bool:
     else:
         _note(outcome.change, at, cycle)
     cycle.is_certified, cycle.goes_on = outcome.is_braking_certified, outcome.goes_on
-    cycle.at_rest = float(np.abs(arm.robot.truth.velocity).max()) <= AT_REST
-    if not cycle.at_rest:
-        arm.broken.append('not at rest after the change')
+    cycle.speed = float(np.abs(arm.robot.truth.velocity).max())
+    if outcome.failed is Condition.AT_REST:
+        arm.broken.append(f'not at rest after the change: {cycle.speed:.3g} rad/s')
     if not outcome.goes_on:
         assert outcome.failed is not None
         cycle.held_because = f'{outcome.failed.name}: {outcome.reason}'

@@ -133,6 +133,11 @@ class LookedAt:
         )
         return NoticedChange(noticed, after, before, change.explanations, change.is_explained)
 
+    @property
+    def statistic(self) -> float:
+        """Of the last window."""
+        return self._test.statistic
+
     def suspect(self) -> None:
         """Take it as proven that something has changed: less is enough to tell when and what."""
         self._test.suspect()
