@@ -43,6 +43,7 @@ class BenchSettings(Settings):
     data: Path | None = None  # recordings: folder of real ones that others made, laid out as the
     # table of docs/recordings.md says; none: what SAFE_SYSID_DATA names, if anything; arms: of
     # the robots of example-robot-data, where that is not installed
+    parts: Path | None = None  # handling: keep every trial in this folder, and run none again
     table4: bool = False  # identify: only the condition numbers of Table IV
     arms: bool = False  # plan: only first plans of every arm, bare and holding 2 kg; track: only
     # closed loops of every arm that is read late

@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, BenchSettings, 'trials', '--trials', metavar='N')
     add_setting(parser, BenchSettings, 'seed', '--seed', metavar='S')
     add_setting(parser, BenchSettings, 'quick', '--quick')
+    add_setting(parser, BenchSettings, 'parts', '--parts', metavar='DIR', type=Path)
     add_setting(parser, BenchSettings, 'table4', '--table4')
     add_setting(parser, BenchSettings, 'arms', '--arms')
     add_setting(parser, BenchSettings, 'data', '--data', metavar='DIR', type=Path)

@@ -49,6 +49,7 @@ def cycle_case(seed: int, number: int) -> CycleCase:
     n, m = len(CELLS), len(SIMULATORS)
     cell, simulator = CELLS[number % n], list(SIMULATORS)[number // n % m]
     event = EVENTS[(number + number // n + number // (n * m)) % len(EVENTS)]
+    event = DROPPED if event == SLIPPED and not cell.slip else event
     heaviest = cell.slipping if event == SLIPPED else cell.heaviest
     mass = float(rng.uniform(LIGHTEST, heaviest))
     way = rng.normal(size=3)

@@ -78,14 +78,14 @@ class Cell:
     pick: tuple[float, ...]  # [rad]
     heaviest: float  # [kg] for which standing is certified there while nothing is known of it
     slipping: float  # [kg] the same of what may be off its place
-    slip: float  # [m] by so much
+    slip: float  # [m] by so much; 0: not certified for what may slip
     link: str = ''  # that the gripper is screwed to; empty: what the payload file says
 
 
 CELLS = (
     Cell('kinova_gen3', (0.0, 0.26, 3.14, -2.1, 0.0, 0.96, 1.57), 2.5, 1.5, 0.1),
     Cell('lbr_med7', (0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0), 2.8, 1.5, 0.1, 'link_ee'),
-    Cell('fr3', (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), 1.0, 0.3, 0.05, 'link8'),
+    Cell('fr3', (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), 1.0, 0.0, 0.0, 'link8'),
     Cell('ur10e', (0.0, -1.2, 1.6, -1.9, -1.57, 0.0), 4.0, 2.0, 0.1, 'tool0'),
     Cell('xarm7', (0.0, -0.95, 0.0, 1.75, 0.0, 1.6, 0.0), 1.0, 0.4, 0.1, 'link7'),
 )

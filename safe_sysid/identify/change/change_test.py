@@ -66,8 +66,13 @@ class ChangeSettings(Settings):
     correlation_time: Positive = 0.05  # [s] that it lasts
     torque_gain: Annotated[float, Range(at_least=0.0, less_than=1.0)] = 0.025  # error that lasts
     velocity_noise: NotNegative | None = None  # [rad/s] deviation of measured velocities; none: as
-    # their promised error, of which a test that wants to see much has to know better
+    # they are found to scatter once a joint moves, until then as their promised error
     drift: NotNegative = 0.01  # share of its uncertainty that theta_r may move in a second
+
+    def threshold(self, window: float) -> float:
+        """Statistic above which windows of some seconds raise the alarm."""
+        tests = 3600.0 / window * len(LAGS)  # in an hour
+        return float(chi2.isf(self.false_alarms / tests, LOAD))
 
 
 @dataclass(frozen=True)
@@ -135,8 +140,7 @@ class ChangeTest:
         """Statistic above which windows of some seconds raise the alarm."""
         if self._is_certain:
             return float(chi2.isf(SUSPECTED, LOAD))
-        tests = 3600.0 / window * len(LAGS)  # in an hour
-        return float(chi2.isf(self._settings.false_alarms / tests, LOAD))
+        return self._settings.threshold(window)
 
     def add(
         self,

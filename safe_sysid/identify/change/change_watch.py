@@ -2,8 +2,8 @@
 
 The test wants errors as they are, where an identifier wants bounds on them: bounds on velocities
 that nobody stated are hundreds of times their scatter, and rows with such bounds show nothing. So
-the watch makes rows of its own, with velocities within three deviations (`velocity_noise`, where
-it is stated). What these rows leave out is taken for three deviations of theirs, anew in every
+the watch makes rows of its own, with velocities within three deviations: `velocity_noise` where
+it is stated, else as they are found to scatter (`velocity_scatter`). What these rows leave out is taken for three deviations of theirs, anew in every
 window; and it says how much dry friction may have had either sign, as joints hardly moved.
 """
 
@@ -22,6 +22,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
+from safe_sysid.identify.change.velocity_scatter import VelocityScatter
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -32,6 +33,8 @@ from safe_sysid.worker import Worker
 
 SLOW = 0.01  # [rad/s] of a joint whose friction may have either sign, beside what readings hide
 DEVIATIONS = 3.0  # that a bound is taken for
+OTHERWISE = 1.5  # times as much as rows are made for, or as little, from which on others are made
+LEAST_SCATTER = 1e-6  # [rad/s] that is told from none
 LONGEST_MESSAGE = 1 << 20  # bytes
 NICENESS = 5  # it may come later than torques and samples, not later than bounds
 
@@ -78,17 +81,26 @@ class LookedAt:
         settings: ChangeSettings,
     ) -> None:
         self._model, self._prior = model, prior
-        self._observation = observation = _scattering(observation, settings)
+        self._bounds = observation.readings(model).velocity
+        self._scatter = None if settings.velocity_noise is not None else VelocityScatter(model.n)
+        self._observation = observation
         self._test = ChangeTest(model, prior, observation.window, settings)
-        self._slow = observation.readings(model).velocity + SLOW
+        self._origin: int | None = None  # [ns] of the first sample of all
         friction = prior.bounds[model.layout.joint_entries('Fc')].magnitude
         self._friction = friction + observation.torques(model).friction
         self._since = -1  # [ns] windows that began before are of the body before
-        self._begin_rows()
+        noise = settings.velocity_noise
+        stated = self._bounds / DEVIATIONS if noise is None else np.full(model.n, noise)
+        self._begin_rows(stated)
 
-    def _begin_rows(self) -> None:
-        self._observer = MomentumObserver(self._model, self._prior.bounds, self._observation)
-        self._origin: int | None = None  # [ns]
+    def _begin_rows(self, deviation: Array) -> None:
+        """Begin to make rows, of velocities that scatter so."""
+        self._deviation = deviation
+        error = DEVIATIONS * deviation
+        observation = replace(self._observation, velocity_error=tuple(error.tolist()))
+        self._observer = MomentumObserver(self._model, self._prior.bounds, observation)
+        self._slow = error + SLOW
+        self._begin: int | None = None  # [ns] that times of rows are counted from
         self._samples: list[JointMeasurement] = []  # of the window
 
     def add(self, batch: Batch) -> None:
@@ -98,15 +110,31 @@ class LookedAt:
             try:
                 rows = self._observer.add(measurement)
             except MeasurementError:
-                self._begin_rows()
+                self._begin_rows(self._deviation)
                 continue
             self._origin = stamp if self._origin is None else self._origin
+            self._begin = stamp if self._begin is None else self._begin
             self._samples.append(measurement)
             if rows is None:
+                continue
+            later = (self._begin - self._origin) * 1e-9
+            rows = replace(rows, start=rows.start + later, end=rows.end + later)
+            if self._scatters_otherwise():
+                self._begin_rows(self._scattering)
                 continue
             if self._origin + round(float(rows.start[0]) * 1e9) >= self._since:
                 self._look(rows)
             self._samples = [measurement]
+
+    def _scatters_otherwise(self) -> bool:
+        """Whether velocities of a window scatter otherwise than rows are made for."""
+        if self._scatter is None:
+            return False
+        self._scatter.take(np.array([each.velocity for each in self._samples]))
+        self._scattering = self._scatter.deviation(self._bounds / DEVIATIONS)
+        now, before = (np.maximum(x, LEAST_SCATTER) for x in (self._scattering, self._deviation))
+        share = now / before
+        return bool(np.any((share > OTHERWISE) | (share < 1.0 / OTHERWISE)))
 
     def _look(self, rows: Observation) -> None:
         """Give the test a window, with what is known of its errors."""
@@ -146,14 +174,6 @@ class LookedAt:
         """Another body is in hand, in windows that begin at a stamp [ns] or later."""
         self._since = since
         self._test.new_payload(body)
-
-
-def _scattering(observation: ObservationSettings, settings: ChangeSettings) -> ObservationSettings:
-    """Return how rows are made for velocities that are known to scatter."""
-    noise = settings.velocity_noise
-    if noise is None:
-        return observation
-    return replace(observation, velocity_error=(DEVIATIONS * noise,))
 
 
 class Looks(Protocol):

@@ -199,3 +199,21 @@ def test_a_library_contains_all_its_payloads_and_the_empty_hand():
     assert prior(model).end_effector_bounds.contains(held.nominal)
     with pytest.raises(ConfigError, match='do not contain the hand of the model'):
         from_library(model, payloads, GraspError(), own + Interval.of(np.full(10, 9.0)))
+
+
+def test_after_a_new_payload_a_change_leaves_out_no_more_than_what_was_before(motion):
+    """Both at one stamp, as a person says who has looked; rows count from the first one on."""
+    identifier = OnlineIdentifier(motion.truth, motion.prior, SETTINGS, SolvesAtOnce)
+    log, place = motion.log(0), motion.prior.layout.end_effector
+    for k in range(AT + 1):
+        identifier.step(log[k])
+    stamp, prior_box = int(log.stamp[AT]), motion.prior.end_effector_bounds
+    identifier.new_payload(stamp)
+    identifier.change(stamp, stamp, HeldNext(prior_box, motion.prior.end_effector))
+    for k in range(AT + 1, AT + 900):  # as many as a stamp in place of a time leaves out
+        identifier.step(log[k])
+    bounds = identifier.finish().end_effector_bounds
+    identifier.close()
+    assert bounds.radius[0] < 0.5 * prior_box.radius[0]
+    truth = motion.truth.theta[place]
+    assert np.all((bounds.lower <= truth) & (truth <= bounds.upper))
