@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def _curve(changed: Rows) -> list[dict[str, object]]:
     """Return the same by size."""
     curve: list[dict[str, object]] = []
     for event, ends in CLASSES.items():
-        for low, high in zip(ends[:-1], ends[1:], strict=True):
+        for low, high in pairwise(ends):
             rows = [r for r in changed if r['event'] == event and low <= r['size'] < high]
             if rows:
                 size = f'{low:g} to {high:g} {"m" if event == SLIPPED else "kg"}'

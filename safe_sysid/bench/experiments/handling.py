@@ -74,6 +74,8 @@ class HandlingArm:
     gauge: ContactGauge
     broken: list[str] = field(default_factory=list)  # promises, and when
     is_untold: bool = False  # whether what is held has changed, and the loop cannot know yet
+    _before: int = 0  # [ns] stamp of the period before
+    _looked_at: ParameterEstimate | None = None
 
     def run(self, seconds: float) -> None:
         """Go on, and look whether the arm keeps its limits and touches nothing."""
@@ -161,8 +163,6 @@ class HandlingArm:
 
     def __post_init__(self) -> None:
         self._empty = self.robot.model
-        self._before = 0  # [ns]
-        self._looked_at: ParameterEstimate | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Cycles of pick and place by number: what is drawn for one, how it goes, and what is kept of it."""
+"""Cycles of pick and place by number: what is drawn for one, and how it goes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def cycle_case(seed: int, number: int) -> CycleCase:
     heaviest = cell.slipping if event == SLIPPED else cell.heaviest
     mass = float(rng.uniform(LIGHTEST, heaviest))
     way = rng.normal(size=3)
-    slip = float(rng.uniform(LEAST_SLIP, cell.slip))
+    slip = float(rng.uniform(LEAST_SLIP, max(LEAST_SLIP, cell.slip)))
     draw = Draw(simulator, mass, event == SLIPPED, (seed, number))
     unit = tuple((way / np.linalg.norm(way)).tolist())
     size = slip if event == SLIPPED else mass
@@ -85,7 +85,9 @@ class Cycle:
     held_because: str = ''
     mass_known_to: float = np.nan  # [kg] half-width at the end
     ended: str = ''  # why before its end
-    cycle: float = np.nan  # [s] from where it begins to where it has let go; nan: it did not get there
+    cycle: float = (
+        np.nan
+    )  # [s] from where it begins to where it has let go; nan: it did not get there
     known: float = np.nan  # [s] of the same with a known payload
 
 

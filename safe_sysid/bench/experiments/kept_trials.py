@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -63,4 +62,4 @@ def _write(path: Path | None, found: dict[str, Any] | None) -> None:
         return
     begun = path.with_suffix('.part')
     begun.write_text(json.dumps(found), encoding='utf-8')
-    os.replace(begun, path)
+    begun.replace(path)

@@ -206,7 +206,9 @@ def _can_exist(phi: Array) -> bool:
     return bool(is_consistent(phi))
 
 
-def _pose(rng: np.random.Generator, standing: Problem, pick: Array, way: tuple[float, float]) -> Array:
+def _pose(
+    rng: np.random.Generator, standing: Problem, pick: Array, way: tuple[float, float]
+) -> Array:
     """Return a pose near another one at which standing is certified, whatever is held."""
     limits = standing.model.limits
     for _ in range(DRAWS):

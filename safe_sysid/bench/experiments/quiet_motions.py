@@ -97,7 +97,7 @@ def _samples(rng: np.random.Generator, truth: RobotModel, about: Array) -> Array
 
 
 def _motion(rng: np.random.Generator, about: Array) -> tuple[Array, Array, Array, Array]:
-    """Moves from pose to pose with rests between; the last is friction at rest, in its bound."""
+    """Return moves from pose to pose with rests between, and friction there in its bound."""
     parts: list[tuple[Array, Array, Array, Array]] = []
     at, count = about, 0
     while count * PERIOD < SECONDS:

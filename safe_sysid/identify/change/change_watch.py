@@ -3,8 +3,9 @@
 The test wants errors as they are, where an identifier wants bounds on them: bounds on velocities
 that nobody stated are hundreds of times their scatter, and rows with such bounds show nothing. So
 the watch makes rows of its own, with velocities within three deviations: `velocity_noise` where
-it is stated, else as they are found to scatter (`velocity_scatter`). What these rows leave out is taken for three deviations of theirs, anew in every
-window; and it says how much dry friction may have had either sign, as joints hardly moved.
+it is stated, else as they are found to scatter (`velocity_scatter`). What these rows leave out is
+taken for three deviations of theirs, anew in every window; and it says how much dry friction may
+have had either sign, as joints hardly moved.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
@@ -38,7 +39,7 @@ LEAST_SCATTER = 1e-6  # [rad/s] that is told from none
 LONGEST_MESSAGE = 1 << 20  # bytes
 NICENESS = 5  # it may come later than torques and samples, not later than bounds
 
-Batch = tuple[Array, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
+Batch = tuple[Array | IntArray, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
 
 
 @dataclass(frozen=True)

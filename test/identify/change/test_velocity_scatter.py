@@ -15,6 +15,7 @@ from safe_sysid.sets.interval import Interval
 
 SEEN_BY_BOUNDS = ObservationSettings(window=WINDOW, torque_ratio=(0.025,), position_error=(0.0,))
 NOISE = 0.003  # [rad/s]
+PICKED = Event('picked', 1.0)
 HALF = np.array([1.5, *(0.2,) * 3, *(0.05,) * 6])  # of bounds on the body
 
 
@@ -27,7 +28,7 @@ def known(motion):
     return ParameterEstimate(motion.prior.layout, theta, Interval(lower, upper))
 
 
-def noticed(noise, settings, event=Event('picked', 1.0), gap=None):
+def noticed(noise, settings, event=PICKED, gap=None):
     """What is noticed of something picked after 3 s of motion, and when that was [ns]."""
     rng = np.random.default_rng(4)
     motion = random_motion(rng, 'lbr_med7', 4.0, 0.05)
