@@ -26,7 +26,7 @@ ANNOUNCED, PICKED, SLIPPED, DROPPED = EVENTS = ('announced', 'picked', 'slipped'
 LIGHTEST = 0.2  # [kg]
 LEAST_SLIP = 0.01  # [m]
 LOOK, GRASP = 0.1, 0.2  # [s] between two looks; that a gripper takes
-LONGEST = 60.0  # [s] of a way
+LONGEST = 25.0  # [s] of a way
 PATIENCE = 3.0  # [s] until a change has to be noticed
 INTO_MOTION = (0.2, 1.2)  # [s] of motion before something happens
 

@@ -49,13 +49,12 @@ from safe_sysid.simulate.rigid_body import RigidBody
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.simulated_arm import ArmSettings, Dynamics, SimulatedArm
 
-DRAKE_CREEP = 2e-4  # [rad/s]; Drake has Fc tanh(qd / creep) in place of Coulomb friction
-# Dynamics, and speed [rad/s] below which a joint that slides need not have its whole friction
-SIMULATORS: dict[str, tuple[Callable[[RobotModel], Dynamics], float]] = {
-    'builtin': (RigidBody, 0.0),
-    'drake': (partial(DrakeBody, creep=DRAKE_CREEP), 6.0 * DRAKE_CREEP),  # tanh is 1 to 1e-5
-    'mujoco': (MujocoBody, 1e-5),
-}
+SIMULATORS = ('builtin', 'drake', 'mujoco')
+# Drake has Fc tanh(qd / creep) in place of Coulomb friction, which is stiff for light joints; rows
+# of heavy ones show little if velocities are as uncertain as that.
+CREEPS = {'light': 1e-3, 'heavy': 2e-4}  # [rad/s]
+WHOLE = 6.0  # creeps from which on friction is Fc to 1e-5
+MUJOCO_CREEP = 1e-5  # [rad/s] below which a joint need not have its whole friction there
 UNMODELLED = 0.3  # [N m] deviation
 GRIPPER = 0.15  # [m]
 LEAST_FRICTION = 0.5  # [N m] that a gear has; where the file of an arm says less, it is unknown
@@ -85,7 +84,7 @@ class Cell:
 CELLS = (
     Cell('kinova_gen3', (0.0, 0.26, 3.14, -2.1, 0.0, 0.96, 1.57), 2.5, 1.5, 0.1),
     Cell('lbr_med7', (0.0, 0.5, 0.0, -1.2, 0.0, 0.6, 0.0), 2.8, 1.5, 0.1, 'link_ee'),
-    Cell('fr3', (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), 1.0, 0.0, 0.0, 'link8'),
+    Cell('fr3', (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), 0.7, 0.0, 0.0, 'link8'),
     Cell('ur10e', (0.0, -1.2, 1.6, -1.9, -1.57, 0.0), 4.0, 2.0, 0.1, 'tool0'),
     Cell('xarm7', (0.0, -0.95, 0.0, 1.75, 0.0, 1.6, 0.0), 1.0, 0.4, 0.1, 'link7'),
 )
@@ -125,8 +124,8 @@ class Found:
 def arm_in_cell(cell: Cell, draw: Draw) -> Found:
     """Return an arm at rest beside the place where it picks, its links at random."""
     rng = np.random.default_rng(draw.seed)
-    bodies, creep = SIMULATORS[draw.simulator]
     arm = _calibrated(cell.arm)
+    bodies, creep = _bodies(draw.simulator, _is_light(arm))
     heaviest = held_thing(cell, cell.slipping if draw.slips else cell.heaviest)
     error = GraspError(displaced=cell.slip + 0.01) if draw.slips else GraspError()
     model = holding_any(arm.model, [heaviest], error)
@@ -174,8 +173,19 @@ def _calibrated(name: str) -> CalibratedArm:
     theta, dry = model.theta.copy(), model.layout.joint_entries('Fc')
     theta[dry] = np.maximum(theta[dry], LEAST_FRICTION)
     arm = CalibratedArm.known(model.with_parameters(theta))
-    light = arm.estimate.theta[model.layout.joint_entries('Ia')].min() < LIGHT
-    return replace(arm, gains=replace(arm.gains, alpha=LATE)) if light else arm
+    return replace(arm, gains=replace(arm.gains, alpha=LATE)) if _is_light(arm) else arm
+
+
+def _is_light(arm: CalibratedArm) -> bool:
+    return float(arm.estimate.theta[arm.model.layout.joint_entries('Ia')].min()) < LIGHT
+
+
+def _bodies(simulator: str, light: bool) -> tuple[Callable[[RobotModel], Dynamics], float]:
+    """Return dynamics, and the speed [rad/s] below which friction need not be whole."""
+    if simulator == 'drake':
+        creep = CREEPS['light' if light else 'heavy']
+        return partial(DrakeBody, creep=creep), WHOLE * creep
+    return (MujocoBody, MUJOCO_CREEP) if simulator == 'mujoco' else (RigidBody, 0.0)
 
 
 def _with_body(estimate: ParameterEstimate, held: HeldNext) -> ParameterEstimate:
