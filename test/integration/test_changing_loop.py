@@ -170,6 +170,19 @@ def test_a_picked_object_is_carried_and_put_down_as_announced(seed):
     assert [each.change.source for each in arm.loop.outcomes] == [Source.TOLD] * 2
 
 
+@pytest.mark.parametrize(('speed', 'granted'), [(0.025, True), (0.4, False)])
+def test_an_arm_that_is_shaken_may_change_what_it_holds_while_its_energy_is_certified(
+    speed, granted
+):
+    """Torque that nobody modelled shakes it; what counts is V of every body that may be held."""
+    arm = resting()
+    shaken = replace(arm.robot.measure(), velocity=np.array([speed, 0.0]))
+    arm.robot.measure = lambda: shaken
+    answer = arm.loop.announce()
+    assert answer.is_granted == granted, answer.sentence
+    assert granted or 'V_M' in answer.sentence
+
+
 @pytest.mark.slow
 def test_while_the_arm_moves_nothing_may_change():
     arm = moving()

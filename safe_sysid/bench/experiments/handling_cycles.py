@@ -47,7 +47,7 @@ def cycle_case(seed: int, number: int) -> CycleCase:
     """Return one whose arm, simulator and event follow from its number, all others at random."""
     rng = np.random.default_rng([seed, number, 0])
     n, m = len(CELLS), len(SIMULATORS)
-    cell, simulator = CELLS[number % n], list(SIMULATORS)[number // n % m]
+    cell, simulator = CELLS[number % n], SIMULATORS[number // n % m]
     event = EVENTS[(number + number // n + number // (n * m)) % len(EVENTS)]
     event = DROPPED if event == SLIPPED and not cell.slip else event
     heaviest = cell.slipping if event == SLIPPED else cell.heaviest
