@@ -3,9 +3,11 @@
 The test wants errors as they are, where an identifier wants bounds on them: bounds on velocities
 that nobody stated are hundreds of times their scatter, and rows with such bounds show nothing. So
 the watch makes rows of its own, with velocities within three deviations: `velocity_noise` where
-it is stated, else as they are found to scatter (`velocity_scatter`). What these rows leave out is
-taken for three deviations of theirs, anew in every window; and it says how much dry friction may
-have had either sign, as joints hardly moved.
+it is stated, else as they are found to scatter (`velocity_scatter`). Errors promised of torques
+count as new with every sample: what lasts of them is a gain, an offset, or torque that no model
+has, which the test allows for. What else these rows leave out is taken for three deviations of
+theirs, anew in every window; and it says how much dry friction may have had either sign, as joints
+hardly moved.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
+from safe_sysid.identify.change.impulse_noise import ROOM
 from safe_sysid.identify.change.velocity_scatter import VelocityScatter
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
@@ -88,7 +91,8 @@ class LookedAt:
         self._test = ChangeTest(model, prior, observation.window, settings)
         self._origin: int | None = None  # [ns] of the first sample of all
         friction = prior.bounds[model.layout.joint_entries('Fc')].magnitude
-        self._friction = friction + observation.torques(model).friction
+        self._torques = observation.torques(model)
+        self._friction = friction + self._torques.friction
         self._since = -1  # [ns] windows that began before are of the body before
         noise = settings.velocity_noise
         stated = self._bounds / DEVIATIONS if noise is None else np.full(model.n, noise)
@@ -143,8 +147,15 @@ class LookedAt:
         middle = samples[len(samples) // 2].position
         slowly = np.mean([np.abs(each.velocity) <= self._slow for each in samples], axis=0)
         dry = slowly * self._friction * length
-        variance = (rows.delta / DEVIATIONS) ** 2
+        fresh = self._torque_bound(samples, length)[rows.joint]
+        lasting = np.maximum(rows.delta - fresh, 0.0)
+        variance = (lasting / DEVIATIONS) ** 2 + ROOM * fresh**2 / (3.0 * len(samples))
         self._test.add(rows, middle, dry[rows.joint], variance)
+
+    def _torque_bound(self, samples: list[JointMeasurement], length: float) -> Array:
+        """Bound on the impulse of what is promised of measured torques, (n,) [N m s]."""
+        size = np.mean([np.abs(each.torque) for each in samples], axis=0)
+        return np.asarray((self._torques.ratio * size + self._torques.absolute) * length)
 
     def found(self) -> NoticedChange | None:
         """Return the change, as it was judged then."""
