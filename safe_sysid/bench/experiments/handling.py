@@ -73,7 +73,7 @@ class HandlingArm:
     held: HeldNext
     gauge: ContactGauge
     broken: list[str] = field(default_factory=list)  # promises, and when
-    is_untold: bool = False  # whether what is held has changed, and the loop cannot know yet
+    _answered: int | None = None  # changes, when the last one came that nobody announced
     _before: int = 0  # [ns] stamp of the period before
     _looked_at: ParameterEstimate | None = None
 
@@ -138,12 +138,25 @@ class HandlingArm:
         last = self.loop.last
         return last is not None and last.estimate.bounds.contains(self.robot.model.theta)
 
+    @property
+    def is_untold(self) -> bool:
+        """Whether something has changed that nobody announced, and the arm has not gone on."""
+        outcomes = self.loop.outcomes
+        if self._answered is None:
+            return False
+        return len(outcomes) <= self._answered or not outcomes[-1].goes_on
+
+    def _note(self) -> None:
+        self._answered = None if self.loop.may_change else len(self.loop.outcomes)
+
     def pick(self, payload: Payload) -> None:
         """Take something into the empty hand."""
+        self._note()
         self.robot.attach(payload)
 
     def slip(self, way: Array) -> None:
         """Let what is held move in the hand [m], along the axes of the last joint."""
+        self._note()
         model, place = self.robot.model, self.robot.model.layout.end_effector
         empty = self._empty.theta[place]
         mass, com, inertia = mass_com_inertia(model.theta[place] - empty)
@@ -153,10 +166,12 @@ class HandlingArm:
 
     def drop(self) -> None:
         """Let go of what is held."""
+        self._note()
         self.robot.detach()
 
     def push(self, torque: Array) -> None:
         """Press against the joints with a constant torque (n,) [N m], until `release`."""
+        self._note()
         theta = self.robot.model.theta.copy()
         theta[self.robot.model.layout.joint_entries('beta')] += torque
         self.robot.become(self.robot.model.with_parameters(theta))

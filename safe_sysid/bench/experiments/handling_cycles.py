@@ -203,7 +203,7 @@ def _happens(found: Found, case: CycleCase, cycle: Cycle) -> bool:
         cycle.false_alarms += 1
         cycle.ended = f'nothing had changed yet: {arm.loop.outcomes[-1]}'
         return False
-    at, cycle.happened, arm.is_untold = arm.stamp, True, True
+    at, cycle.happened = arm.stamp, True
     if case.event == PICKED:
         arm.pick(held_thing(case.cell, case.draw.mass))
     elif case.event == DROPPED:
@@ -226,7 +226,6 @@ def _happens(found: Found, case: CycleCase, cycle: Cycle) -> bool:
         assert outcome.failed is not None
         cycle.held_because = f'{outcome.failed.name}: {outcome.reason}'
         outcome = arm.loop.reset()
-    arm.is_untold = False
     if not outcome.goes_on:
         cycle.ended = f'held, and again after a person has looked: {outcome}'
     return outcome.goes_on
