@@ -40,6 +40,7 @@ from safe_sysid.identify.change.response import (
     ChangeOutcome,
     Condition,
     ResponseSettings,
+    Source,
     unmet,
 )
 from safe_sysid.identify.online_identifier import IdentificationFault, OnlineIdentifier
@@ -201,10 +202,19 @@ class ChangingLoop:
         return self._judged(change, measurement, held, (is_certified, braking))
 
     def reset(self, held: HeldNext | None = None) -> ChangeOutcome:
-        """Go on as a person says who has looked: something within these bounds is held now."""
+        """Go on as a person says who has looked: something within these bounds is held now.
+
+        Rows since the change for which the arm is held are of neither body.
+        """
         measurement, held = self._robot.measure(), held or self._held
-        self._identifier.new_payload(measurement.stamp)
-        self._identifier.change(measurement.stamp, measurement.stamp, held)
+        now = measurement.stamp
+        if not self.is_held or self._identifier.has_fault:
+            self._identifier.new_payload(now)
+            after = now
+        else:
+            last = self.outcomes[-1].change
+            after = 0 if last.source is Source.PROVEN else min(last.after, now)
+        self._identifier.change(after, now, held)
         self._count = 0
         change = Change.told(measurement.stamp, measurement.stamp)
         return self._judged(change, measurement, held, (False, 'the arm was held'))

@@ -234,6 +234,11 @@ class OnlineIdentifier:
             self._estimate, self._before = self._before, None
 
     @property
+    def has_fault(self) -> bool:
+        """Whether no bounds can be given until `new_payload`."""
+        return self._fault is not None
+
+    @property
     def has_noticed(self) -> bool:
         """Whether what is held has changed, as far as torques tell; statistics."""
         return self._watch is not None and self._watch.has_noticed
