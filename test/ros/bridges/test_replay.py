@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 import dataclasses
+from functools import partial
 import signal
 import subprocess
 import sys
@@ -11,8 +12,9 @@ from cli.recorded_arm import as_bag, scaled, trial
 import numpy as np
 import pytest
 import rclpy
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
-from ros.running_node import running_node, wait_until
+from ros.running_node import wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
@@ -27,6 +29,8 @@ from safe_sysid.identify.payload_prior import prior_of
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
+from safe_sysid.ros.bridges import replay_bridge
+from safe_sysid.ros.bridges.replay_bridge import ReplayBridge
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.process.distributions import single_threaded_executor
@@ -166,42 +170,60 @@ def test_a_recording_that_contradicts_the_model_ends_it_with_status_1_and_the_re
     assert 'joint_1' in said and 'Bounds fall back to the prior' in said
 
 
-@pytest.mark.slow
-def test_in_real_time_every_sample_is_told_when_it_is_due(tmp_path):
-    """0.4 s at a fifth of their pace; those before the listener is known to all may be missing."""
-    short = trial(seconds=0.4)
+class Clock:
+    """In place of the module time of the player."""
+
+    now = 0.0  # [s]
+
+    def monotonic(self):
+        return self.now
+
+
+def test_in_real_time_every_sample_is_told_when_it_is_due_and_none_before(tmp_path, monkeypatch):
+    """By a clock that the test sets; the first sample may be told before the listener is known."""
+    short, clock = trial(seconds=0.4), Clock()
+    bag = as_bag(short, tmp_path / 'short')
+    monkeypatch.setattr(replay_bridge, 'time', clock)
     settings = tmp_path / 'replay.yaml'
     known = {name: [0.0] * 10 for name in ('lower', 'nominal', 'upper')}
-    chosen = {'robot': 'two_link', 'prior': known, 'speed': 0.2}
-    chosen['bag'] = str(as_bag(short, tmp_path / 'short'))
+    chosen = {'robot': 'two_link', 'prior': known, 'speed': 0.2, 'bag': str(bag)}
     settings.write_text(yaml.safe_dump({'/**': {'ros__parameters': chosen}}))
-    rclpy.init()
+    rclpy.init(args=['--ros-args', '--params-file', str(settings)])
     try:
-        node, heard = Node('listener'), []
-        node.create_subscription(
-            JointState,
-            'joint_states',
-            lambda msg: heard.append((time.monotonic(), msg)),
-            EVERY_SAMPLE,
-        )
+        player, listener, heard, meetings = ReplayBridge(), Node('listener'), [], []
         executor = single_threaded_executor()
-        executor.add_node(node)
-        with running_node('replay_bridge', '--params-file', str(settings)) as process:
-            wait_until(
-                lambda: process.poll() is not None,
-                'the end of the recording',
-                lambda: executor.spin_once(timeout_sec=0.05),
-            )
-            assert process.returncode == 0, process.stderr.read()
+        executor.add_node(player)
+        executor.add_node(listener)
+        matched = SubscriptionEventCallbacks(matched=meetings.append)
+        listener.create_subscription(
+            JointState, 'joint_states', heard.append, EVERY_SAMPLE, event_callbacks=matched
+        )
+
+        def spin():
+            executor.spin_once(timeout_sec=0.01)
+
+        def told_so_far(count):
+            return len(heard) >= count
+
+        wait_until(lambda: meetings and player._began is not None, 'the player', spin)
+        reader = JointStateReader(short.model.layout.joint_names)
+        log, missed = short.log, None
+        for clock.now in (0.5, 0.51, 1.25, 1.999, 2.0):  # a fifth of their pace
+            wait_until(lambda: heard, 'a sample', spin)
+            if missed is None:
+                first = reader.measurement(heard[0])
+                missed = int(np.any(first.position != log.position[0]))
+            due = int(np.sum(log.stamp - log.stamp[0] <= round(clock.now * 0.2e9)))
+            wait_until(partial(told_so_far, due - missed), f'samples of {clock.now} s', spin)
+            for _ in range(10):
+                spin()
+            assert len(heard) == due - missed
+            for i, sample in enumerate(map(reader.measurement, heard), start=missed):
+                assert sample.stamp - first.stamp == log.stamp[i] - log.stamp[missed]
+                np.testing.assert_array_equal(sample.position, log.position[i])
+                np.testing.assert_array_equal(sample.torque, log.torque[i])
+        assert player.exit_status is None
+        clock.now = 10.0  # nobody else is there to have a word
+        wait_until(lambda: player.exit_status == 0, 'the end of the recording', spin)
     finally:
         rclpy.try_shutdown()
-    log = short.log
-    assert len(heard) > 0.8 * len(log)
-    told = [msg for _, msg in heard]
-    reader = JointStateReader(short.model.layout.joint_names)
-    for i, msg in enumerate(told, start=len(log) - len(told)):
-        sample = reader.measurement(msg)
-        assert sample.stamp - reader.measurement(told[-1]).stamp == log.stamp[i] - log.stamp[-1]
-        np.testing.assert_array_equal(sample.position, log.position[i])
-        np.testing.assert_array_equal(sample.torque, log.torque[i])
-    assert heard[-1][0] - heard[0][0] > 1.0  # of 2 s
