@@ -23,10 +23,11 @@ from safe_sysid.model.arm import arm_of
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get('SAFE_SYSID_DATA', ROOT.parent / 'shared' / 'data'))
-pytestmark = pytest.mark.skipif(
-    not DATA.exists(),
-    reason=f'real recordings are not in {DATA}; name their folder in SAFE_SYSID_DATA',
-)
+if not DATA.exists():
+    pytest.skip(
+        f'real recordings are not in {DATA}; name their folder in SAFE_SYSID_DATA',
+        allow_module_level=True,
+    )
 SETTINGS = CalibrationSettings()
 
 
