@@ -38,7 +38,7 @@ def test_an_lbr_has_certified_plans_bare_and_loaded():
     assert figures['arms_assumed']
     late = arm['late']  # a light wrist with much viscous friction
     assert late['starts'] == 1
-    assert late['largest']['period and delay, together [s]'] < 0.002
-    assert 0.0 < late['largest']['viscous friction [N m s/rad]'] < 20.0
+    assert 0.0 < late['largest']['period and delay, together [s]'] < 0.002
+    assert 'viscous friction changes the velocity of A7' in late['refused'][0]
     assert 'tracking error' not in arm['these_break']
     assert figures['late_assumed']

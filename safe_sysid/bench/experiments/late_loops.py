@@ -303,10 +303,10 @@ def _shares(
     e, ed = arm.errors(t, q, qd)
     error, law = certificate.error, certificate.law
     assert law is not None
-    middle = 0.5 * (limits.position_upper + limits.position_lower)
-    room = 0.5 * (limits.position_upper - limits.position_lower)
-    away = np.where(np.isfinite(room), np.abs(q - np.where(np.isfinite(room), middle, q)), 0.0)
-    limited = [np.abs(qd) / limits.velocity, away / room]
+    at = np.isfinite(limits.position_upper - limits.position_lower)
+    lower, upper = limits.position_lower[at], limits.position_upper[at]
+    away = np.abs(2.0 * q[at] - upper - lower) / (upper - lower)
+    limited = np.concatenate([np.abs(qd) / limits.velocity, away])
     return [
         arm.energy(q, ed + arm.K_r * e) / law.bounds.V_M,
         float(np.max(np.abs(e) / error.position)),

@@ -4,6 +4,7 @@ from dataclasses import replace
 import itertools
 import json
 
+from model.collision.test_capsules import HULLS_APART
 from model.collision.test_pair_separation import in_coal, moving_pairs
 import numpy as np
 import pinocchio as pin
@@ -30,7 +31,7 @@ HELD = [
     if robot in read_payload(payload).placements
 ]
 LEFT_OUT = {
-    'kinova_gen3': {('forearm', 'wrist_2'), ('wrist_1', 'gripper')},
+    'kinova_gen3': {('forearm', 'wrist_2'), ('wrist_1', 'gripper'), *HULLS_APART['kinova_gen3']},
     'lbr_med7': {('link_5', 'link_7'), ('link_6', 'rod_tool.fixture')},
     'two_link': set(),
 }

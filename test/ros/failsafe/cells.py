@@ -98,10 +98,17 @@ def spoilt(how, loop):
 
 @contextmanager
 def _from_somebody(loop, publisher, message):
-    timer = loop.create_timer(PERIOD, lambda: publisher.publish(message()))
+    is_here = True
+
+    def publish():
+        if is_here:  # a timer that was due is served after it was destroyed
+            publisher.publish(message())
+
+    timer = loop.create_timer(PERIOD, publish)
     try:
         yield
     finally:
+        is_here = False
         loop.destroy_timer(timer)
         loop.destroy_publisher(publisher)
 

@@ -11,6 +11,7 @@ from safe_sysid.ros.process.lifecycle import TRANSITIONS, State, transition_of
 
 NODES = ('identifier', 'planner', 'controller', 'builtin_sim_bridge')
 NEAR = 0.02  # [rad]
+SETTLED = ('unconfigured', 'inactive', 'active', 'finalized')
 LEADS_TO = {
     'configure': 'inactive',
     'activate': 'active',
@@ -37,10 +38,13 @@ class Manager:
         self._loop = loop
 
     def set(self, node, label):
-        """Whether a transition was made; where its answer got lost, whether its state is there."""
+        """Whether a transition was made; where it was asked for twice, whether the first was."""
         request = ChangeState.Request(transition=Transition(label=label))
         answer, is_asked_again = self._loop.ask(ChangeState, f'{node}/change_state', request)
-        return answer.success or (is_asked_again and self.state(node) == LEADS_TO[label])
+        if answer.success or not is_asked_again:
+            return answer.success
+        self._loop.wait(lambda: self.state(node) in SETTLED, f'{node} has made its transition')
+        return self.state(node) == LEADS_TO[label]
 
     def state(self, node):
         answer, _ = self._loop.ask(GetState, f'{node}/get_state', GetState.Request())
