@@ -51,7 +51,8 @@ def test_each_kind_of_constraint_is_looked_at():
 
 
 def test_what_a_certificate_costs_is_asked_of_others():
-    problem = kinova_problem()
+    box = Box(np.array([0.4, 0.3, 0.5]), np.full(3, 0.15), np.eye(3))
+    problem = kinova_problem(obstacles=Obstacles.of({'box': box}))
     check = NominalCheck(problem, 12)
     beside = check.beside(ReachableSet.certify_center(problem))
     assert 0.0 < beside.kept_clearance < 0.05
