@@ -55,6 +55,20 @@ def joint_inertia(model: RobotModel, theta: Interval) -> Array:
     return felt
 
 
+@lru_cache(maxsize=8)  # as above
+def energy_gaps(model: RobotModel, theta: Interval) -> Array:
+    """Share of its energy in the middle of its bounds by which that of a body may differ, (n,).
+
+    In floats; infinite where the middle is no body. Above 1 the bounds contain negative energies.
+    """
+    inertia = spatial_inertia(theta[: 10 * model.n].reshape(model.n, 10))
+    X, known = _inverse_factor(inertia.center)
+    away = np.abs(X) @ inertia.radius @ np.swapaxes(np.abs(X), -1, -2)
+    gaps: Array = np.where(known, np.linalg.eigvalsh(away)[:, -1], np.inf)
+    gaps.setflags(write=False)
+    return gaps
+
+
 def spatial_inertia(phi: Interval) -> Interval:
     """Inertia of bodies for motions (linear, angular), (..., 10) -> (..., 6, 6)."""
     mass = phi[..., 0, None, None]

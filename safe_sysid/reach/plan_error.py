@@ -28,7 +28,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.congruent_inertia import BodyParameters, Ellipsoids
 from safe_sysid.reach.error_balls import ErrorSet, error_set
 from safe_sysid.reach.error_tube import ErrorTube, position_shapes, rest_shape
-from safe_sysid.reach.joint_inertia import joint_inertia
+from safe_sysid.reach.joint_inertia import energy_gaps, joint_inertia
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.nominal_inertia import missing_inertia
@@ -56,6 +56,7 @@ ROUNDS = 8
 LARGEST_GAP = 0.9  # above which nothing is hoped for
 DEGREES = (2, 3)
 LOOSE = 0.3  # share of its mass; bodies that are known less well count for nothing
+LARGEST_ENERGY_GAP = 2.0  # share of its energy, the same; up to here others make up for it
 UP = 1.0 + 1e-12  # of sums of positive terms, a few deep
 
 
@@ -64,7 +65,7 @@ def plan_error(problem: Problem) -> TrackingError:
     model, estimate, gains = problem.model, problem.bounds, problem.promised
     check_joints(model, estimate, gains)
     inertia = joint_inertia(model, estimate.bounds)
-    bodies = floor_of(body_parameters(model, estimate.bounds))
+    bodies = floor_of(model, estimate.bounds)
     X = _factors(model, bodies, problem.horizon.curve.q0[None])
     if X is None or model.n > LARGEST_COUNT or np.all(inertia >= WORTH * _felt(X[0])):
         return bounded_by_inertia(model, gains, inertia)
@@ -80,13 +81,16 @@ def plan_error(problem: Problem) -> TrackingError:
         ) from error
 
 
-def floor_of(bodies: BodyParameters) -> BodyParameters:
-    """Leave out bodies of which little is known, such as a payload that was never felt.
+def floor_of(model: RobotModel, theta: Interval) -> BodyParameters:
+    """Return bodies without those of which little is known, such as a payload just felt.
 
     A body that can exist has no negative energy, so that H is not below what the others make it.
-    Its box around a middle would, as it is, contain bodies that cannot.
+    Its box around a middle would, as it is, contain bodies that cannot: once its mass is known
+    and its moments are not yet, more of them than the others make up for.
     """
-    known = (bodies.radius[:, 0] <= LOOSE * bodies.middle[:, 0])[:, None]
+    bodies = body_parameters(model, theta)
+    is_felt = bodies.radius[:, 0] <= LOOSE * bodies.middle[:, 0]
+    known = (is_felt & (energy_gaps(model, theta) <= LARGEST_ENERGY_GAP))[:, None]
     return bodies._replace(
         middle=np.where(known, bodies.middle, 0.0), radius=np.where(known, bodies.radius, 0.0)
     )
@@ -118,8 +122,7 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
     estimate, n = problem.bounds, problem.model.n
     if error.tube is None:
         return None
-    bodies = body_parameters(problem.model, estimate.bounds)
-    left_out = np.flatnonzero(~floor_of(bodies).middle.any(axis=1))
+    left_out = np.flatnonzero(~floor_of(problem.model, estimate.bounds).middle.any(axis=1))
     if any(missing_inertia(estimate.theta[10 * i : 10 * i + 10]) > 0.0 for i in left_out):
         return None
     L = error.tube.r

@@ -301,6 +301,44 @@ def test_a_payload_that_is_not_known_leaves_a_bound_where_there_is_armature(rng)
         assert np.all(pushed.excess(error, np.zeros(7), 2.0) <= 1.0 + 1e-3)
 
 
+def felt(model):
+    """Bounds of an end effector whose mass is known to 10 %, and whose moments are not."""
+    box, tip = held(model, 3.0), model.layout.end_effector
+    lower, upper = box.lower.copy(), box.upper.copy()
+    mass = np.arange(len(lower))[tip][:1]
+    lower[mass], upper[mass] = 0.9 * model.theta[mass], 1.1 * model.theta[mass]
+    return Interval(lower, upper)
+
+
+@pytest.mark.parametrize('move', [0.0, 0.5])
+def test_who_knows_more_of_a_payload_is_promised_no_more_error(move, rng):
+    """Its mass alone: the box then has bodies of negative energy, which none can be."""
+    model = panda()
+    theta = model.theta.copy()
+    theta[model.layout.joint_entries('Ia')] = 0.05
+    problem = problem_of(model.with_parameters(theta), PANDA_HOME, 1e-3, move=move)
+    boxes = (held(problem.model, 3.0), felt(problem.model))
+    wide, narrow = (
+        plan_error(replace(problem, bounds=replace(problem.bounds, bounds=box))) for box in boxes
+    )
+    assert narrow.tube is not None
+    assert np.all(narrow.position <= 1.01 * wide.position)
+    pushed = Pushed(rng, problem_with_tip(problem, boxes[1]), np.eye(7)[6])
+    found = pushed.excess(narrow, np.zeros(7), 2.0)
+    assert np.all(found <= 1.0 + 1e-3) and found[1] > 0.3
+
+
+def problem_with_tip(problem, box):
+    """The lightest body that the bounds of the end effector leave, everything else anywhere."""
+    tip = problem.model.layout.end_effector
+    lower, upper = box.lower.copy(), box.upper.copy()
+    lower[tip] = upper[tip] = 0.9 * problem.model.theta[tip]
+    theta = np.clip(problem.model.theta, lower, upper)
+    return replace(
+        problem, bounds=replace(problem.bounds, theta=theta, bounds=Interval(lower, upper))
+    )
+
+
 def test_the_bound_for_all_poses_counts_where_it_is_the_better_one():
     model = panda()
     theta = model.theta.copy()
