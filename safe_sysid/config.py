@@ -271,6 +271,22 @@ def from_mapping(cls: type[T], values: Mapping[str, Any], source: str) -> T:
         raise ConfigError(f'{source}: {error}') from error
 
 
+def nested(given: dict[str, Any]) -> dict[str, Any]:
+    """Names with dots as mappings in mappings."""
+    mapping: dict[str, Any] = {}
+    for name, value in given.items():
+        *folders, last = name.split('.')
+        place: Any = mapping
+        for folder in folders:
+            place = place.setdefault(folder, {})
+            if not isinstance(place, dict):
+                raise ConfigError(f"parameter '{name}': '{folder}' is a value already")
+        if isinstance(place.get(last), dict):
+            raise ConfigError(f"parameter '{name}': {value!r} is not a mapping of keys")
+        place[last] = value
+    return mapping
+
+
 def _convert(hint: Any, value: Any, source: str) -> Any:
     """Value of a YAML node as the annotated type: dataclass, tuple, dict, optional or scalar."""
     origin, arguments = get_origin(hint), get_args(hint)

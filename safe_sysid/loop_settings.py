@@ -20,6 +20,7 @@ from safe_sysid.config import (
 )
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
+from safe_sysid.model.assumed_arm import AssumedArm, AssumedModel
 from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
@@ -130,6 +131,8 @@ class LoopSettings(Settings):
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
     promise: Promised = 'guaranteed'  # intervals of calibrate for friction without a width
+    simulated: bool = False  # whether the arm is a simulator's; only then anything is `assumed`
+    assumed: AssumedArm = field(default_factory=AssumedArm)  # where the arm's file says nothing
 
     @property
     def is_lockstep(self) -> bool:
@@ -142,9 +145,10 @@ class LoopSettings(Settings):
         Who knows the payload is the simulator: the prior replaces all that is said about theta_e.
         """
         promised = self._promised()
-        model = holding_any(self._described(promised), self.payloads(), self.grasp)
+        described = self._described(promised)
+        model = holding_any(described.model, self.payloads(), self.grasp)
         known = model, self.prior.estimate(model), self.gains.gains(model)
-        more = () if promised is None else (promised.sentence,)
+        more = (*described.sentences, *(() if promised is None else (promised.sentence,)))
         if self.sampling == 'ideal':
             return LoopArm(*known, None, (*model.actuation.sentences, IDEAL, *more))
         seen = described_sampling(model, self.period)
@@ -162,14 +166,21 @@ class LoopSettings(Settings):
 
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""
-        return self._described(self._promised())
+        return self._described(self._promised()).model
 
-    def _described(self, promised: PromisedFriction | None) -> RobotModel:
+    def _described(self, promised: PromisedFriction | None) -> AssumedModel:
         path = Path(self.robot)
         is_file = path.suffix in ('.yaml', '.yml')
         model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
         model = model if promised is None else promised.of(model)
-        return model.with_payload(read_payload(self.payload)) if self.payload else model
+        known = self.assumed_of(model)
+        if not self.payload:
+            return known
+        return replace(known, model=known.model.with_payload(read_payload(self.payload)))
+
+    def assumed_of(self, model: RobotModel) -> AssumedModel:
+        """Return an arm with what is assumed of it: nothing unless it is simulated."""
+        return self.assumed.of(model) if self.simulated else AssumedModel(model, ())
 
     def _promised(self) -> PromisedFriction | None:
         return friction_of_loop(self.robot, self.promise)

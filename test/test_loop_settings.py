@@ -1,17 +1,32 @@
 """What a loop promises of an arm: what nobody states is wide, and simulators use all of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ros.reference_loop import settings_of
+from tiers import slow_after
 
+from safe_sysid.audit.bag_settings import arm_with
+from safe_sysid.bench.experiments.planning import at_rest
+from safe_sysid.bringup.processes import BACKENDS, SIMULATORS, Choices, processes_of
+from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
+from safe_sysid.ros.bridges.franka_bridge import FrankaSettings
+from safe_sysid.ros.bridges.lbr_fri_bridge import LbrFriSettings
+from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
+from safe_sysid.ros.process.parameters import leaves
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.rigid_body import RigidBody
 
-ROBOTS = ('kinova_gen3', 'lbr_med7', 'two_link')
+ASSUMED = ('xarm7', 'lbr_med7', 'iiwa14', 'ur5e', 'ur10e')  # whose files have no armature
+ROBOTS = ('kinova_gen3', 'two_link', 'fr3')
 BODY = {'lower': (-9.0,) * 10, 'nominal': (0.0,) * 10, 'upper': (9.0,) * 10}
 
 
@@ -19,9 +34,14 @@ def shipped(robot, node, cls):
     return settings_of(share_directory() / 'config' / 'loop' / f'{robot}.yaml', node, cls)
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
-def test_no_shipped_loop_promises_that_a_parameter_is_exactly_its_figure(robot):
-    arm = shipped(robot, 'everybody', LoopSettings).arm()
+def simulated(robot, node, cls):
+    return replace(shipped(robot, node, cls), simulated=True)
+
+
+@pytest.mark.parametrize('robot', [*ROBOTS, *ASSUMED])
+@pytest.mark.parametrize('settings', [shipped, simulated])
+def test_no_shipped_loop_promises_that_a_parameter_is_exactly_its_figure(robot, settings):
+    arm = settings(robot, 'everybody', LoopSettings).arm()
     rest = arm.prior.layout.rest
     assert (arm.prior.bounds.radius[rest] > 1e-6).all()
     assert arm.prior.bounds.contains(arm.prior.theta)
@@ -44,9 +64,9 @@ def test_widths_of_the_loop_count_more_than_those_of_the_arm():
     assert bounds.upper[offset] == pytest.approx(stated.offset.absolute[0])
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
+@pytest.mark.parametrize('robot', [*ROBOTS, *ASSUMED])
 def test_a_simulated_arm_is_anywhere_in_what_the_loop_promises(robot):
-    settings = shipped(robot, 'builtin_sim_bridge', BuiltinSimSettings)
+    settings = simulated(robot, 'builtin_sim_bridge', BuiltinSimSettings)
     bounds = settings.arm().prior.bounds
     truth = settings.simulated_arm(RigidBody).model
     rest = truth.layout.rest
@@ -55,3 +75,57 @@ def test_a_simulated_arm_is_anywhere_in_what_the_loop_promises(robot):
     share = np.abs(truth.theta - bounds.center)[friction] / bounds.radius[friction]
     assert share.mean() > 0.3 and share.max() > 0.7
     assert all(is_consistent(truth.theta[truth.layout.inertial(j)]) for j in range(truth.n))
+
+
+def standing(arm, q):
+    problem = at_rest(arm.model, arm.prior, np.array(q), NO_OBSTACLES)
+    found = stand_still(replace(problem, gains=arm.gains), Budget(np.inf), SearchSettings())
+    return found.certificate is not None and found.certificate.holds, str(found)
+
+
+@pytest.mark.parametrize('robot', slow_after(2, ASSUMED))
+def test_what_nobody_states_is_assumed_of_simulated_arms_alone(robot):
+    """In front of a driver the same settings have the figures of the file, and no plan."""
+    start = shipped(robot, 'builtin_sim_bridge', BuiltinSimSettings).start
+    described, real = RobotModel.named(robot), shipped(robot, 'everybody', LoopSettings).arm()
+    armature = described.layout.joint_entries('Ia')
+    assert np.all(real.prior.bounds.lower[armature] <= 0.0)
+    assert np.all(
+        real.prior.theta[real.prior.layout.rest] == described.theta[described.layout.rest]
+    )
+    assert np.array_equal(real.gains.torque_error, described.actuation.absolute)
+    assert not [text for text in real.sentences if 'simulated' in text]
+    holds, why = standing(real, start)
+    assert not holds and 'the armature of' in why, why
+
+    arm = simulated(robot, 'everybody', LoopSettings).arm()
+    assert np.all(arm.prior.bounds.lower[armature] >= 0.05 * (1.0 - 1e-9))
+    (said,) = [text for text in arm.sentences if 'simulated' in text]
+    assert 'the armature of every joint is 0.05 to 0.15 kg m^2' in said
+    holds, why = standing(arm, start)
+    assert holds, why
+
+
+@pytest.mark.parametrize('robot', ASSUMED)
+def test_a_recorded_run_is_proven_with_what_was_assumed(robot):
+    settings = simulated(robot, 'everybody', LoopSettings)
+    said = {leaf.name: leaf.value for leaf in leaves(settings)}
+    model, again = settings.described(), arm_with(said)
+    assert np.array_equal(model.theta, again.theta)
+    assert np.array_equal(model.actuation.absolute, again.actuation.absolute)
+    assert model.uncertainty == again.uncertainty
+
+
+@pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])
+def test_a_bridge_to_a_driver_lets_nothing_be_assumed(cls):
+    everybody = read_yaml(share_directory() / 'config/loop/lbr_med7.yaml')['/**']
+    values = everybody['ros__parameters'] | ({'address': 'robot'} if cls is FrankaSettings else {})
+    assert not from_mapping(cls, values, 'test').simulated
+    with pytest.raises(ConfigError, match='nothing may be assumed of its arm'):
+        from_mapping(cls, values | {'simulated': True}, 'test')
+
+
+def test_only_ways_with_a_simulator_have_a_simulated_arm():
+    for name, way in BACKENDS.items():
+        told = {'simulated' in p.parameters for p in processes_of(name, Choices(record='bag'))}
+        assert told == {bool(set(way.nodes) & set(SIMULATORS))}, name

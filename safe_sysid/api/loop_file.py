@@ -16,6 +16,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.assumed_arm import AssumedModel
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.promised_friction import promised_friction
@@ -53,6 +54,7 @@ class LoopFile:
     mission: MissionSettings
     identifier: IdentifierSettings
     simulator: SimulatorSettings
+    assumed: AssumedModel  # the bare arm; of one that is not simulated nothing is assumed
 
     def position(self, given: Array | None) -> Array:
         """Return joint positions (n,) [rad]: those given, or where the simulators start."""
@@ -75,11 +77,13 @@ def read_loop(
     arm: Arm,
     loop: str | PathLike[str] | None = None,
     payload: Payload | str | Load | None = None,
+    simulated: bool = False,
 ) -> LoopFile:
     """Read a loop file; without one, that of the package for this arm.
 
     A `payload` that is given is known: the prior is then the arm with it, or the bare one with
-    `Load.NOTHING`, within the share that the file states for links.
+    `Load.NOTHING`, within the share that the file states for links. Of a `simulated` arm what the
+    file assumes counts where that of the arm says nothing.
     """
     name = arm.model.name
     path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
@@ -96,6 +100,8 @@ def read_loop(
     shape = read_payload(held) if isinstance(held, str) and held else held or None
     promised = promised_friction(arm, common.promise)
     bare = arm.model if promised is None else promised.of(arm.model)
+    assumed = replace(common, simulated=simulated).assumed_of(bare)
+    bare = assumed.model
     model = bare if shape is None else bare.with_payload(shape)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
@@ -107,6 +113,7 @@ def read_loop(
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
         _simulator(sections.get(SIMULATOR, {}), str(path)),
+        assumed,
     )
 
 

@@ -98,7 +98,7 @@ class SimulatedRun(ShownAsText):
         rows = zip(LABELS, UNITS, self.lower, self.nominal, self.truth, self.upper, strict=True)
         for name, unit, *values in rows:
             lines.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
-        return '\n'.join(lines)
+        return '\n'.join([*lines, *self.loop.assumed.sentences])
 
 
 def simulate(
@@ -131,8 +131,9 @@ def simulate(
 
     """
     loaded = load_arm(arm)
-    settings = read_loop(loaded, loop)
-    truth = loaded.model if payload is None else loaded.model.with_payload(read_payload(payload))
+    settings = read_loop(loaded, loop, simulated=True)
+    bare = settings.assumed.model
+    truth = bare if payload is None else bare.with_payload(read_payload(payload))
     obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)
     watch = _Watch(recorder, seconds, progress)
     _drive(settings, truth, _planner(settings, obstacles, goal), watch)

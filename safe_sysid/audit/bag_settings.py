@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.config import parsed_yaml
+from safe_sysid.config import from_mapping, nested, parsed_yaml
 from safe_sysid.errors import MeasurementError
 from safe_sysid.loop_settings import GainSettings, LoopSettings
+from safe_sysid.model.assumed_arm import AssumedArm
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.world import EMPTY, read_world
 from safe_sysid.model.payload import read_payload
@@ -54,7 +55,7 @@ def recorded_settings(texts: list[str]) -> RecordedSettings:
             'to certify its plans again'
         )
     said = nodes['planner']
-    model = arm_with(str(said['robot']), str(said['payload']))
+    model = arm_with(said)
     K_r = said['gains.K_r']
     names = ('V_M', 'alpha', 'coulomb_speed', 'sign_speed')
     V_M, alpha, coulomb_speed, sign_speed = (float(said[f'gains.{name}']) for name in names)
@@ -103,9 +104,13 @@ _DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def arm_with(robot: str, payload: str) -> RobotModel:
-    """Return an arm of this name or file, with the shape of what it may hold."""
+def arm_with(said: Mapping[str, Any]) -> RobotModel:
+    """Return the arm that parameters of a node name, with the shape of what it may hold."""
+    robot, payload = str(said['robot']), str(said.get('payload', ''))
     path = Path(robot)
     is_file = path.suffix in ('.yaml', '.yml')
     model = RobotModel.from_config(path) if is_file else RobotModel.named(robot)
+    if said.get('simulated'):
+        assumed = {k: x for k, x in nested(dict(said)).get('assumed', {}).items() if x is not None}
+        model = from_mapping(AssumedArm, assumed, f'{PARAMETERS}: assumed').of(model).model
     return model.with_payload(read_payload(payload)) if payload else model

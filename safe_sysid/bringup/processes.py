@@ -262,6 +262,8 @@ def _parameters(
     own = dict(way.parameters.get(node, {}))
     if 'supervisor' in way.nodes and node in (*MANAGED, *BRIDGES):
         own['waits_to_be_activated'] = True
+    if set(way.nodes) & set(SIMULATORS):
+        own['simulated'] = True  # only then anything is assumed of the arm
     if node == 'identifier':
         for name in _not_of_described(way, choices, settings):
             own.pop(name, None)

@@ -106,7 +106,7 @@ def _settings_of(texts: dict[str, str]) -> RecordedSettings | RobotModel | None:
         return recorded_settings(list(texts.values()))
     said = parameters_by_node(list(texts.values()))
     known = next((said[node] for node in OTHERS if node in said), None)
-    return None if known is None else arm_with(str(known['robot']), str(known.get('payload', '')))
+    return None if known is None else arm_with(known)
 
 
 class _Run:

@@ -56,6 +56,8 @@ START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in 
 class SimulationSettings(BridgeSettings):
     """Parameters of every simulator."""
 
+    OF_SIMULATOR = True
+
     start: tuple[Finite, ...] = ()  # [rad] where the arm is at first; empty: all joints at 0
     seed: Natural = 1  # of the true parameters and of the errors of sensors
     recorded: bool = False  # whether in lockstep the arm waits until a recorder listens

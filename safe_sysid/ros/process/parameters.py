@@ -22,7 +22,7 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from safe_sysid.config import Allowed, Range, allowed_values, from_mapping, meanings
+from safe_sysid.config import Allowed, Range, allowed_values, from_mapping, meanings, nested
 from safe_sysid.errors import ConfigError
 from safe_sysid.ros.process.told_parameters import told_parameters
 
@@ -61,7 +61,7 @@ def read_config(node: Node, cls: type[T]) -> T:
     }
     given.update(told_parameters(sys.argv, node.get_fully_qualified_name()))
     ours = {name: x for name, x in given.items() if name.partition('.')[0] not in OF_ROS}
-    config = from_mapping(cls, _nested(ours), f"parameters of node '{node.get_name()}'")
+    config = from_mapping(cls, nested(ours), f"parameters of node '{node.get_name()}'")
     for leaf in leaves(config):
         _declare(node, leaf)
     return config
@@ -99,7 +99,7 @@ def serve_changes(node: Node, config: T, use: Callable[[T], None]) -> None:
         given = named | {each.name: each.value for each in ours}
         try:
             changed = from_mapping(
-                type(now), _nested(given), f"parameters of node '{node.get_name()}'"
+                type(now), nested(given), f"parameters of node '{node.get_name()}'"
             )
         except ConfigError as error:
             return SetParametersResult(successful=False, reason=f'{error}; nothing was changed')
@@ -145,19 +145,3 @@ def _show_ends(descriptor: ParameterDescriptor, value: Any, allowed: Range) -> N
         largest = sys.float_info.max
         lower, upper = max(-largest, allowed.lower), min(largest, allowed.upper)
         descriptor.floating_point_range = [FloatingPointRange(from_value=lower, to_value=upper)]
-
-
-def _nested(given: dict[str, Any]) -> dict[str, Any]:
-    """Names with dots as mappings in mappings."""
-    nested: dict[str, Any] = {}
-    for name, value in given.items():
-        *folders, last = name.split('.')
-        place = nested
-        for folder in folders:
-            place = place.setdefault(folder, {})
-            if not isinstance(place, dict):
-                raise ConfigError(f"parameter '{name}': '{folder}' is a value already")
-        if isinstance(place.get(last), dict):
-            raise ConfigError(f"parameter '{name}': {value!r} is not a mapping of keys")
-        place[last] = value
-    return nested

@@ -1,0 +1,133 @@
+"""AssumedArm: what a simulated arm is taken to be where its file says nothing.
+
+A simulator needs some armature, some error of drives and sensors, and some width of every figure,
+and whoever plans for the simulated arm needs bounds that contain them. What a calibration would
+find is assumed here, in the settings of a loop, and said at its start. Of an arm that is not
+simulated none of it is: what its file leaves out is unknown there, and wide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import NotNegative, Positive, Settings, Share
+from safe_sysid.model.parameter_kinds import KINDS, LINK_KINDS
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty, Width
+
+
+@dataclass(frozen=True)
+class AssumedArmature(Settings):
+    """Armature of every joint without one, and how well it is known."""
+
+    figure: Positive  # [kg m^2]
+    ratio: Share  # share of it by which it may be more or less
+
+
+@dataclass(frozen=True)
+class AssumedError(Settings):
+    """Error of a torque: so much of it, and so much of the torque limit of its joint."""
+
+    ratio: Share  # share of the torque
+    of_limit: NotNegative  # share of the torque limit on top
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedModel:
+    """An arm with all that is assumed of it, in words too."""
+
+    model: RobotModel
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AssumedArm(Settings):
+    """What is assumed of a simulated arm, kind by kind; what its file states counts more."""
+
+    armature: AssumedArmature | None = None  # of joints without one
+    drives: AssumedError | None = None  # of what acts on a joint against its command
+    torque: AssumedError | None = None  # of measured torques
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)  # widths of the other figures
+
+    def of(self, model: RobotModel) -> AssumedModel:
+        """Return an arm as its file has it, and what is assumed where that says nothing."""
+        said: list[str] = []
+        for assume in (self._with_armature, self._with_drives, self._with_torque):
+            model = assume(model, said)
+        model = self._with_widths(model, said)
+        if not said:
+            return AssumedModel(model, ())
+        sentence = (
+            f'assumed of the simulated {model.name}, as a calibration would leave it, where its '
+            f'file says nothing (assumed): {"; ".join(said)}; nothing of this is assumed of a '
+            'real arm'
+        )
+        return AssumedModel(model, (sentence,))
+
+    def _with_armature(self, model: RobotModel, said: list[str]) -> RobotModel:
+        place = model.layout.joint_entries('Ia')
+        missing = model.theta[place] == 0.0
+        if self.armature is None or not missing.any() or model.uncertainty.armature is not None:
+            return model
+        figure, share = self.armature.figure, self.armature.ratio
+        theta = model.theta.copy()
+        theta[place] = np.where(missing, figure, theta[place])
+        least, most = (1.0 - share) * figure, (1.0 + share) * figure
+        said.append(f'the armature of {_joints(model, missing)} is {least:g} to {most:g} kg m^2')
+        widths = replace(model.uncertainty, armature=Width((share,)))
+        return replace(model.with_parameters(theta), uncertainty=widths)
+
+    def _with_drives(self, model: RobotModel, said: list[str]) -> RobotModel:
+        if self.drives is None or model.actuation.is_stated:
+            return model
+        ratio, absolute = _error(self.drives, model)
+        said.append(f'what acts on a joint is {_within(self.drives, "its command")}')
+        drives = replace(model.actuation, ratio=ratio, absolute=absolute)
+        return replace(model, actuation=drives)
+
+    def _with_torque(self, model: RobotModel, said: list[str]) -> RobotModel:
+        sensing = model.sensors.sensing
+        if self.torque is None or sensing.torque.ratio is not None:
+            return model
+        if sensing.torque.sensor == 'command':  # as wrong as the drives
+            return model
+        ratio, absolute = (tuple(x.tolist()) for x in _error(self.torque, model))
+        said.append(f'a measured torque is {_within(self.torque, "what acts")}')
+        read = replace(sensing.torque, ratio=ratio, absolute=absolute)
+        sensors = replace(model.sensors, sensing=replace(sensing, torque=read))
+        return replace(model, sensors=sensors)
+
+    def _with_widths(self, model: RobotModel, said: list[str]) -> RobotModel:
+        stated = model.uncertainty.stated()
+        kinds = {k: w for k, w in self.uncertainty.stated().items() if k not in stated}
+        for kind, width in kinds.items():
+            said.append(f'{kind.replace("_", " ")} is within {_width(kind, width)} of its figure')
+        return replace(model, uncertainty=replace(model.uncertainty, **kinds))
+
+
+def _error(error: AssumedError, model: RobotModel) -> tuple[Array, Array]:
+    return np.full(model.n, error.ratio), error.of_limit * model.limits.torque
+
+
+def _within(error: AssumedError, of: str) -> str:
+    return f'within {100 * error.ratio:g} % of {of} and {100 * error.of_limit:g} % of its limit'
+
+
+def _width(kind: str, width: Width) -> str:
+    parts = []
+    if any(width.ratio):
+        whose = ' of the size of its body' if kind in LINK_KINDS else ' of it'
+        parts.append(f'{100 * max(width.ratio):g} %{whose}')
+    if any(width.absolute):
+        least, most = min(width.absolute), max(width.absolute)
+        figure = f'{most:g}' if least == most else f'{least:g} to {most:g}'
+        parts.append(f'{figure} {KINDS[kind]}')
+    return ' and '.join(parts) or '0'
+
+
+def _joints(model: RobotModel, some: Array) -> str:
+    names = [name for name, x in zip(model.layout.joint_names, some, strict=True) if x]
+    return 'every joint' if some.all() else ', '.join(names)

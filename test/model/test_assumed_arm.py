@@ -1,0 +1,81 @@
+"""What is assumed of a simulated arm: only where its file says nothing, and said in words."""
+
+import numpy as np
+import pytest
+
+from safe_sysid.config import from_mapping
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.assumed_arm import AssumedArm
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty, Width
+
+EVERYTHING = {
+    'armature': {'figure': 0.2, 'ratio': 0.25},
+    'drives': {'ratio': 0.03, 'of_limit': 0.01},
+    'torque': {'ratio': 0.04, 'of_limit': 0.02},
+    'uncertainty': {'coulomb': {'absolute': [0.3]}, 'mass': {'ratio': [0.05]}},
+}
+
+
+def assumed(**kinds):
+    return from_mapping(AssumedArm, kinds, 'test')
+
+
+def test_everything_is_assumed_of_an_arm_of_which_nothing_is_known():
+    model = RobotModel.named('ur5e')
+    arm = assumed(**EVERYTHING).of(model)
+    limit, armature = model.limits.torque, model.layout.joint_entries('Ia')
+    assert np.all(arm.model.theta[armature] == 0.2)
+    others = np.setdiff1d(np.arange(model.layout.size), np.arange(model.layout.size)[armature])
+    assert np.array_equal(arm.model.theta[others], model.theta[others])
+    np.testing.assert_allclose(arm.model.actuation.ratio, 0.03)
+    np.testing.assert_allclose(arm.model.actuation.absolute, 0.01 * limit)
+    read = arm.model.sensors.sensing.torque
+    np.testing.assert_allclose(read.ratio, 0.04)
+    np.testing.assert_allclose(read.absolute, 0.02 * limit)
+    widths = arm.model.uncertainty
+    assert widths.armature == Width((0.25,)) and widths.coulomb == Width(absolute=(0.3,))
+    (said,) = arm.sentences
+    for words in (
+        'the simulated ur5e',
+        'armature of every joint is 0.15 to 0.25 kg m^2',
+        '3 % of its command and 1 % of its limit',
+        '4 % of what acts and 2 % of its limit',
+        'coulomb is within 0.3 N m of its figure',
+        'mass is within 5 % of the size of its body of its figure',
+        'nothing of this is assumed of a real arm',
+    ):
+        assert words in said
+
+
+@pytest.mark.parametrize('robot', ['two_link', 'fr3'])
+def test_what_the_file_of_an_arm_states_counts(robot):
+    model = RobotModel.named(robot)
+    arm = assumed(**EVERYTHING).of(model).model
+    stated = model.uncertainty.stated()
+    assert np.array_equal(arm.theta, model.theta)
+    assert np.array_equal(arm.actuation.ratio, model.actuation.ratio)
+    assert arm.sensors.sensing == model.sensors.sensing
+    assert stated and arm.uncertainty.stated().items() >= stated.items()
+
+
+def test_an_armature_that_is_certainly_none_stays_none():
+    model = RobotModel.named('ur5e')
+    none = Uncertainty(armature=Width())
+    stated = type(model)(**{**vars(model), 'uncertainty': none})
+    arm = assumed(armature=EVERYTHING['armature']).of(stated)
+    assert np.array_equal(arm.model.theta, model.theta) and arm.sentences == ()
+
+
+def test_nothing_is_assumed_where_nobody_asks_for_it():
+    model = RobotModel.named('ur5e')
+    arm = AssumedArm().of(model)
+    assert np.array_equal(arm.model.theta, model.theta) and arm.sentences == ()
+    assert arm.model.actuation is model.actuation and arm.model.sensors is model.sensors
+
+
+def test_half_of_what_is_assumed_is_refused():
+    with pytest.raises(ConfigError, match="'ratio' is missing"):
+        assumed(armature={'figure': 0.1})
+    with pytest.raises(ConfigError, match='figure'):
+        assumed(armature={'figure': 0.0, 'ratio': 0.5})
