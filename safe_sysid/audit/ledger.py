@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +35,7 @@ class Ledger:
     """All of them, and figures that others want as numbers."""
 
     entries: tuple[Entry, ...]
-    obstacle: ContactClearance  # smallest measured
+    obstacle: ContactClearance  # smallest measured; infinite where nothing is in the way
     own: ContactClearance  # smallest measured of the arm from itself
 
     @property
@@ -52,7 +52,7 @@ def ledger_of(loop: RecordedLoop, truth: Array, budget: float) -> Ledger:
         _shrinking(loop.record.estimates),
         _certificates(loop),
         _pairs(loop),
-        _distance('nothing in the way is touched', obstacle, _certified(loop, OBSTACLE)),
+        *_obstacles(loop, obstacle),
         _distance('the arm does not touch itself', own, _certified(loop, CAPSULES)),
         *_torques(loop.record),
         _tracking(loop.record),
@@ -75,9 +75,18 @@ def smallest_distances(loop: RecordedLoop) -> tuple[ContactClearance, ContactCle
     for kind in (slice(None, count), slice(count, None)):
         if changes[kind].any():  # what turns about its own axis only is always as near
             least[kind][~changes[kind]] = np.inf
-    nearest = count + int(np.argmin(least[count:])), int(np.argmin(least[:count]))
-    obstacle, own = (ContactClearance(float(least[i]), *pairs[i]) for i in nearest)
+    obstacle, own = (
+        _least(least[kind], pairs[kind]) for kind in (slice(count, None), slice(count))
+    )
     return obstacle, own
+
+
+def _least(distances: Array, pairs: Sequence[tuple[str, str]]) -> ContactClearance:
+    """Return the pair that comes nearest; infinitely far where there is none."""
+    if not len(distances):
+        return ContactClearance(np.inf, '', '')
+    i = int(np.argmin(distances))
+    return ContactClearance(float(distances[i]), *pairs[i])
 
 
 def _looks(record: LoopRecord) -> list[int]:
@@ -136,6 +145,11 @@ def _certified(loop: RecordedLoop, kind: str) -> float:
     """Smallest clearance [m] that the certificates promise."""
     margins = [each.margins[kind].value for each in _every(loop) if kind in each.margins]
     return min(margins, default=float('inf'))
+
+
+def _obstacles(loop: RecordedLoop, measured: ContactClearance) -> Iterator[Entry]:
+    if loop.settings.boxes:
+        yield _distance('nothing in the way is touched', measured, _certified(loop, OBSTACLE))
 
 
 def _distance(promise: str, measured: ContactClearance, certified: float) -> Entry:

@@ -19,30 +19,21 @@ from safe_sysid.simulate.excited_motion import fourier_motion, measured_torque, 
 
 LOOPS = sorted(path.stem for path in (share_directory() / 'config' / 'loop').glob('*.yaml'))
 SECONDS = 20.0
-# What `safe-sysid run builtin_sim` says on top: a simulated sample carries the torque held before,
-# and readings are exact.
+# What `safe-sysid run builtin_sim` says on top: what nobody states of the arm is assumed, a
+# simulated sample carries the torque held before, and readings are exact.
 SIMULATED = {
+    'all__simulated': True,
     'identifier__identifier__observation__torque_signal': 'held_until',
     'identifier__identifier__observation__position_error': [0.0],
     'identifier__identifier__observation__velocity_error': [0.0],
     'identifier__identifier__observation__torque_error': [0.0],
 }
 PATIENT = {'planner__planner__pace': 3.0}  # a search may take longer on a busy machine
-ARMATURE = 0.5  # [kg m^2] in place of the 0.0 of the LBR, with which nothing bounds its error
 
 
-def shipped(folder, robot, **changes):
-    """Settings of a loop; the LBR gets the armature that its file asks users to find."""
-    if robot == 'lbr_med7':
-        share = share_directory()
-        text = (share / 'config/robots/lbr_med7.yaml').read_text()
-        assert 'armature: 0.0' in text
-        text = text.replace('armature: 0.0', f'armature: {ARMATURE}')
-        arm = folder / 'arm' / 'lbr_med7.yaml'
-        arm.parent.mkdir()
-        arm.write_text(text.replace('urdf: ', f'urdf: {share}/urdf/'))
-        changes['all__robot'] = str(arm)
-    return changed_settings(folder, robot, **SIMULATED, **PATIENT, **changes)
+def shipped(folder, robot):
+    """Settings of a loop, as a simulated arm has them."""
+    return changed_settings(folder, robot, **SIMULATED, **PATIENT)
 
 
 @pytest.mark.nightly
@@ -78,13 +69,13 @@ def test_the_identifier_of_a_shipped_loop_takes_its_samples(robot, rng):
 @pytest.mark.nightly
 def test_the_identifier_takes_slow_samples_of_an_arm_without_armature(rng):
     """The arm's own file, which no planner takes, for as long as the loops above run."""
-    identifies('lbr_med7', rng, samples=4000)
+    identifies('lbr_med7', rng, samples=4000, is_simulated=False)
 
 
-def identifies(robot, rng, samples):
+def identifies(robot, rng, samples, is_simulated=True):
     """The mass of what the arm is described to hold, along a motion that nobody planned."""
     settings = settings_of(loop_file(robot), 'identifier', IdentifierNodeSettings)
-    arm = settings.arm()
+    arm = replace(settings, simulated=is_simulated).arm()
     motion = fourier_motion(rng, arm.model.n, SECONDS, settings.period, base=0.02)
     log = recorded(motion, measured_torque(arm.model, motion))
     exact = replace(
@@ -138,9 +129,9 @@ def loop_file(robot):
 @pytest.mark.slow
 @pytest.mark.parametrize('option', [(), ('--lockstep',)], ids=''.join)
 def test_an_arm_that_nothing_can_be_planned_for_is_refused_at_start(option):
-    """The LBR without an armature, as it comes."""
+    """The LBR without an armature, as it comes, where nothing is assumed of it."""
     line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'builtin_sim']
-    line += ['--robot', 'lbr_med7', '--once', *option]
+    line += ['--robot', 'lbr_med7', '--once', '-p', 'simulated:=false', *option]
     done = subprocess.run(
         line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
