@@ -77,14 +77,32 @@ def read_loop(
     arm: Arm,
     loop: str | PathLike[str] | None = None,
     payload: Payload | str | Load | None = None,
-    simulated: bool = False,
 ) -> LoopFile:
     """Read a loop file; without one, that of the package for this arm.
 
     A `payload` that is given is known: the prior is then the arm with it, or the bare one with
-    `Load.NOTHING`, within the share that the file states for links. Of a `simulated` arm what the
-    file assumes counts where that of the arm says nothing.
+    `Load.NOTHING`, within the share that the file states for links.
     """
+    return _loop_of(_sections_of(arm, loop), arm, payload)
+
+
+def read_simulated_loop(arm: Arm, loop: str | PathLike[str] | None = None) -> LoopFile:
+    """Read the same for a simulated arm, of which its loop file may assume something."""
+    found = _sections_of(arm, loop)
+    simulated = replace(found, common=replace(found.common, simulated=True))
+    return _loop_of(simulated, arm, None)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sections:
+    """What a loop file says to its nodes, and to all of them."""
+
+    path: Path
+    by_node: dict[str, dict[str, Any]]
+    common: LoopSettings
+
+
+def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
     name = arm.model.name
     path = share_directory() / 'config' / 'loop' / f'{name}.yaml' if loop is None else Path(loop)
     if not path.is_file():
@@ -94,15 +112,18 @@ def read_loop(
         )
     sections = {key: _parameters(path, key, value) for key, value in read_yaml(path).items()}
     every = {'robot': name, **sections.get(ALL_NODES, {})}
-    common = from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}')
+    return _Sections(path, sections, from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}'))
+
+
+def _loop_of(found: _Sections, arm: Arm, payload: Payload | str | Load | None) -> LoopFile:
+    path, sections, common = found.path, found.by_node, found.common
     expected = common.payload if payload is None else payload
     held = None if isinstance(expected, Load) else expected
     shape = read_payload(held) if isinstance(held, str) and held else held or None
     promised = promised_friction(arm, common.promise)
     bare = arm.model if promised is None else promised.of(arm.model)
-    assumed = replace(common, simulated=simulated).assumed_of(bare)
-    bare = assumed.model
-    model = bare if shape is None else bare.with_payload(shape)
+    assumed = common.assumed_of(bare)
+    model = assumed.model if shape is None else assumed.model.with_payload(shape)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
         model,
@@ -112,7 +133,7 @@ def read_loop(
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
-        _simulator(sections.get(SIMULATOR, {}), str(path)),
+        _simulator({'period': common.period, **sections.get(SIMULATOR, {})}, str(path)),
         assumed,
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.api.arms import ArmLike, load_arm
-from safe_sysid.api.loop_file import LoopFile, read_loop
+from safe_sysid.api.loop_file import LoopFile, read_simulated_loop
 from safe_sysid.api.motion import World, obstacles_of, resting_problem
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.api.simulated_recording import write_recording
@@ -131,7 +131,7 @@ def simulate(
 
     """
     loaded = load_arm(arm)
-    settings = read_loop(loaded, loop, simulated=True)
+    settings = read_simulated_loop(loaded, loop)
     bare = settings.assumed.model
     truth = bare if payload is None else bare.with_payload(read_payload(payload))
     obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)

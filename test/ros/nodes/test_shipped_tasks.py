@@ -38,4 +38,5 @@ def test_a_shipped_arm_learns_and_does_its_task(way, robot, tmp_path):
     assert not broken
     last = loop.record.estimates
     assert last.upper[-1][0] - last.lower[-1][0] < 0.5 * (last.upper[0][0] - last.lower[0][0])
-    assert ('assumed of the simulated' in done.stdout) == bool(settings.assumed.armature)
+    is_assumed = bool(settings.assumed.uncertainty.stated())
+    assert ('assumed of the simulated' in done.stdout) == is_assumed
