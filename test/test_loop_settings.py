@@ -7,6 +7,8 @@ import pytest
 from ros.reference_loop import settings_of
 from tiers import slow_after
 
+from safe_sysid.api.arms import load_arm
+from safe_sysid.api.loop_file import read_loop, read_simulated_loop
 from safe_sysid.audit.bag_settings import arm_with
 from safe_sysid.bench.experiments.planning import at_rest
 from safe_sysid.bringup.processes import BACKENDS, SIMULATORS, Choices, processes_of
@@ -114,6 +116,16 @@ def test_a_recorded_run_is_proven_with_what_was_assumed(robot):
     assert np.array_equal(model.theta, again.theta)
     assert np.array_equal(model.actuation.absolute, again.actuation.absolute)
     assert model.uncertainty == again.uncertainty
+
+
+def test_the_api_assumes_only_of_what_it_simulates():
+    arm = load_arm('ur5e')
+    simulated_file, real = read_simulated_loop(arm), read_loop(arm)
+    armature = arm.model.layout.joint_entries('Ia')
+    assert np.all(simulated_file.prior.bounds.lower[armature] > 0.04)
+    assert 'the simulated ur5e' in simulated_file.assumed.sentences[0]
+    assert not real.prior.bounds.lower[armature].any() and real.assumed.sentences == ()
+    assert simulated_file.simulator.period == 0.002
 
 
 @pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])

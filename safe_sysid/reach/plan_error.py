@@ -56,7 +56,7 @@ ROUNDS = 8
 LARGEST_GAP = 0.9  # above which nothing is hoped for
 DEGREES = (2, 3)
 LOOSE = 0.3  # share of its mass; bodies that are known less well count for nothing
-LARGEST_ENERGY_GAP = 2.0  # share of its energy, the same; up to here others make up for it
+LARGEST_ENERGY_GAP = 4.0  # share of its energy, the same; up to here others make up for it
 UP = 1.0 + 1e-12  # of sums of positive terms, a few deep
 
 
