@@ -96,7 +96,7 @@ def test_an_lbr_as_it_comes_gets_no_torque(tmp_path, fri_messages):
         drive(observer, robot, lambda: loop.poll() is None and time.monotonic() < end)
         said = loop.communicate(timeout=30.0)[0]
     assert loop.returncode == 2, (said, observer.conditions)
-    assert 'the armature of A7 is 0 kg m^2 at least' in said
+    assert 'the armature of A2 is 0 kg m^2 at least' in said
     assert 'assumed of the simulated' not in said
     assert not observer.torques
     np.testing.assert_allclose(robot.arm.truth.position, START, atol=1e-3)

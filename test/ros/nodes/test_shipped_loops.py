@@ -136,6 +136,6 @@ def test_an_arm_that_nothing_can_be_planned_for_is_refused_at_start(option):
         line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     assert done.returncode == 2, done.stdout
-    assert done.stdout.count('the armature of A7 is 0 kg m^2 at least') == 1
+    assert done.stdout.count('the armature of A2 is 0 kg m^2 at least') == 1
     assert 'There is no plan from where the arm is, and it stays there' in done.stdout
     assert 'File "' not in done.stdout and 'started again' not in done.stdout
