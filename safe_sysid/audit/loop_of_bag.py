@@ -57,15 +57,18 @@ class RecordedLoop:
         return any(mode == TASK for _, mode in self.modes)
 
 
-def loop_of_bag(folder: Path) -> RecordedLoop:
-    """Return what a bag of the recorder says about a run."""
+def loop_of_bag(folder: Path, *, until_rest: bool = False) -> RecordedLoop:
+    """Return what a bag of the recorder says about a run, or about that up to its last plan's end.
+
+    How long an arm stands after that before the processes have ended depends on the machine.
+    """
     texts = [m.data.data for m in bag_messages(folder, (PARAMETERS,))]
     settings = recorded_settings(texts)
     namespace = _namespace(folder)
     heard = _Heard(settings)
     for message in bag_messages(folder, (*(namespace + topic for topic in TOPICS), HEALTH)):
         heard.take(message._replace(topic=message.topic.removeprefix(namespace)))
-    return heard.loop(folder)
+    return heard.loop(folder, until_rest=until_rest)
 
 
 def _namespace(folder: Path) -> str:
@@ -145,7 +148,7 @@ class _Heard:
             if status.name.endswith('supervisor') and said.get('cause') and not self.reason:
                 self.reason = status.message
 
-    def loop(self, folder: Path) -> RecordedLoop:
+    def loop(self, folder: Path, *, until_rest: bool) -> RecordedLoop:
         """Return the run as it was recorded."""
         stamps = sorted(self.samples.keys() & self.torques.keys())
         if not stamps or not self.plans.notices:
@@ -154,7 +157,8 @@ class _Heard:
             )
         clock = Clock(stamps[0])
         plans = self.plans.certified(clock)
-        stamps = [s for s in stamps if clock.seconds(s) >= plans[0].start_time]
+        end = plans[-1].end_time if until_rest else np.inf
+        stamps = [s for s in stamps if plans[0].start_time <= clock.seconds(s) <= end]
         recorder = LoopRecorder(self.settings.model, clock)
         for moment in self._moments(stamps, plans, clock):
             recorder.take(moment)

@@ -127,6 +127,10 @@ class RestartingPlanner:
         followed = self._followed
         return followed is not None and followed.start == self.clock.stamp(plan.start_time)
 
+    def has_ended(self, stamp: int) -> bool:
+        """Whether a plan is followed that is over at a stamp [ns]."""
+        return self._followed is not None and stamp >= self._followed.end
+
     def _is_followed(self, stamp: int) -> bool:
         """Whether the arm follows what this takes for the plan in force."""
         plan = None if self.result is None else self.result.plan

@@ -65,6 +65,17 @@ class PlanningSession:
         """Whether so many searches failed that somebody has to know."""
         return self._failures >= self._patience
 
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do in this mode, and the arm follows its last plan."""
+        result = self._planner.result
+        is_over = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
+        return is_over and self._planner.follows_result  # else it did not happen
+
+    def has_ended(self, stamp: int) -> bool:
+        """Whether the mission is done, and its last plan over at a stamp [ns]."""
+        return self.is_done and self._planner.has_ended(stamp)
+
     def complaint(self) -> str:
         """Return what the last search came to, if too many failed; else empty."""
         result = self._planner.result
@@ -72,13 +83,10 @@ class PlanningSession:
 
     def figures(self) -> dict[str, object]:
         """How planning goes, for the operator."""
-        result = self._planner.result
-        is_over = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
-        is_done = is_over and self._planner.follows_result  # else it did not happen
         return {
             'is warm': self._planner.is_warm,
             **self._search_figures(),
-            'nothing left to do in': self.mode if is_done else '',
+            'nothing left to do in': self.mode if self.is_done else '',
             'failed searches in a row': self._failures,
             'plans in a row that stand still': self._standing,
         }

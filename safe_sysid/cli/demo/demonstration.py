@@ -13,7 +13,6 @@ from safe_sysid.cli.demo.belief import claim_of, empty_gripper
 from safe_sysid.cli.demo.narrator import Narrator
 from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.cli.demo.runs import (
-    PACE,
     ROBOT,
     DemoChoices,
     DemoError,
@@ -61,11 +60,10 @@ def demonstrate(choices: DemoChoices, narrator: Narrator) -> DemoOutcome:
     narrator.say(OPENING)
     _follow(mission(choices), choices, narrator)
     narrator.work('certifying every plan again, from the bag')
-    loop = loop_of_bag(choices.bag)
+    loop = loop_of_bag(choices.bag, until_rest=True)
     model = RobotModel.named(ROBOT).with_payload(read_payload(choices.payload))
     truth = model.theta[model.layout.end_effector]
-    budget = PACE * float(loop.settings.nodes['planner']['planner.budget'])
-    ledger = ledger_of(loop, truth, budget)
+    ledger = ledger_of(loop, truth)
     claim = claim_of(loop, empty_gripper()) if loop.has_task else None
     wrong = _with_wrong_belief(choices, narrator)
     return DemoOutcome(loop, truth, ledger, claim, wrong)

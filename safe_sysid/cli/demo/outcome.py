@@ -12,6 +12,7 @@ from safe_sysid.audit.ledger import Ledger
 from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.cli.demo.belief import Claim
 from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT, DemoChoices
+from safe_sysid.cli.demo.taught import Lesson, lessons
 from safe_sysid.identify.payload_in_frame import Body, object_of
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -36,6 +37,11 @@ class DemoOutcome:
         bounds = Interval(last.lower[-1], last.upper[-1])
         known = ArmKnowledge(links=LINK_RATIO)
         return object_of(arm, last.nominal[-1], bounds, arm.facts.tip, known)
+
+    @property
+    def lessons(self) -> list[Lesson]:
+        """What each motion taught."""
+        return lessons(self.loop)
 
     @property
     def fault(self) -> str:
@@ -76,6 +82,7 @@ def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[
         'every promise held': outcome.ledger.is_kept,
         'parameters': parameters,
         'object': _answer(outcome.thing),
+        'what each motion taught': [_lesson(each) for each in outcome.lessons],
         'promises': [
             {'promise': e.promise, 'finding': e.finding, 'kept': e.is_kept} for e in entries
         ],
@@ -87,6 +94,17 @@ def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[
         'report': str(choices.folder / 'report.html'),
         'bag': str(choices.bag),
         'seconds': round(seconds, 1),
+    }
+
+
+def _lesson(lesson: Lesson) -> dict[str, Any]:
+    return {
+        'from [s]': round(lesson.begin, 3),
+        'to [s]': round(lesson.end, 3),
+        'for': lesson.kind,
+        'mass before [kg wide]': float(lesson.before[0]),
+        'after': float(lesson.after[0]),
+        'narrowed by': dict(zip(LABELS, lesson.narrowed.tolist(), strict=True)),
     }
 
 

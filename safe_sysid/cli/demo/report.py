@@ -8,6 +8,7 @@ from pathlib import Path
 from safe_sysid.cli.demo.belief import belief_section
 from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT, WORLD, DemoChoices, mission
+from safe_sysid.cli.demo.taught import taught_section
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.certificate import ASSUMPTIONS, EXACT
@@ -23,6 +24,8 @@ def write_report(outcome: DemoOutcome, choices: DemoChoices, path: Path) -> None
     least = min(outcome.ledger.obstacle.distance, outcome.ledger.own.distance)
     claim = outcome.claim
     bare = RobotModel.named(ROBOT)
+    taught = taught_section(outcome.lessons)
+    wrong = () if claim is None else (belief_section(claim, _what_happened(outcome)),)
     own = ratio_bounds(bare.theta[bare.layout.end_effector], LINK_RATIO)
     story = LoopStory(
         'What does this arm hold?',
@@ -36,7 +39,7 @@ def write_report(outcome: DemoOutcome, choices: DemoChoices, path: Path) -> None
         own=own,
         ledger=outcome.ledger,
         rests_on=_rests_on(outcome),
-        beyond=() if claim is None else (belief_section(claim, _what_happened(outcome)),),
+        beyond=(taught, *wrong),
     )
     page = loop_page(story)
     write_page(path, page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from safe_sysid.audit.ledger import Ledger
 from safe_sysid.cli.demo.belief import Claim
 from safe_sysid.cli.demo.outcome import DemoOutcome
+from safe_sysid.cli.demo.taught import taught_text
 from safe_sysid.model.inertia import LABELS, UNITS
 
 
@@ -12,7 +13,8 @@ def tables(outcome: DemoOutcome) -> str:
     """All that is to be said in the end."""
     claim = [] if outcome.claim is None else [_claim_text(outcome.claim)]
     answer = f'\n{outcome.thing.sentence("The dumbbell")} (gripper subtracted).'
-    return '\n'.join([*claim, _parameter_text(outcome), answer, _ledger_text(outcome.ledger)])
+    known = taught_text(outcome.lessons), _parameter_text(outcome), answer
+    return '\n'.join([*claim, *known, _ledger_text(outcome.ledger)])
 
 
 def _claim_text(claim: Claim) -> str:

@@ -155,12 +155,19 @@ class ControllerNode(Node):
         if self._sample is None or not self._gate.is_open(self._sample[0].stamp):
             return
         (measurement, arrived), self._sample = self._sample, None
-        torque = self._torque(measurement)
+        torque = None if self._awaits_fault else self._torque(measurement)
+        if self._awaits_fault:  # how late it is would depend on the machine
+            return
         if torque is None and not (self._settings.is_lockstep and self._mode in COMMANDING):
             return
         self._answer = Command(NO_TORQUE if torque is None else torque, measurement.stamp)
         self._tell(self._answer)
         self._cycles.step(measurement.stamp, arrived, time.monotonic())
+
+    @property
+    def _awaits_fault(self) -> bool:
+        """Whether time stands still until the supervisor has heard of a fault."""
+        return self._lost_track and self._settings.is_lockstep
 
     def _tell(self, answer: Command) -> None:
         """Give an answer, empty where in lockstep no torque follows from a sample."""

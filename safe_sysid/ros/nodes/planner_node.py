@@ -15,6 +15,7 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.measure.clock import Clock as PlanClock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
+from safe_sysid.plan.awaited_mode import AwaitedMode
 from safe_sysid.plan.message import followed_of
 from safe_sysid.plan.result import PlanResult
 from safe_sysid.reach.problem import Problem
@@ -39,6 +40,7 @@ from safe_sysid.trajectory.plan import Plan
 
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
 SWITCH = 0.001  # [s] after which the search lets the thread that listens go on
+FOLLOWED = (Mode.EXCITING.value, Mode.TASK.value)  # modes that lead to another one when done
 
 
 class PlannerNode(Node):
@@ -74,6 +76,7 @@ class PlannerNode(Node):
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
         self._estimate = arm.prior
         self._sample: JointMeasurement | None = None
+        self._awaited = AwaitedMode()
         self._newest = 0  # stamp of the newest sample [ns]
         self._trouble = ''
         self.exit_status: int | None = None  # once it leaves by itself
@@ -94,8 +97,8 @@ class PlannerNode(Node):
         subscribe(JointTrajectory, 'plan_in_force', self._on_plan_in_force, STATE)
         names = model.layout.joint_names
         self._measured = NewestMeasurement(self, names, is_lockstep, self._on_measurement)
-        steady, search = Clock(clock_type=ClockType.STEADY_TIME), self._planning.search
-        self._polls = self.create_timer(LOOK, search.poll, clock=steady)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._polls = self.create_timer(LOOK, self._look, clock=steady)
         serve_changes(self, self._settings, lambda now: self._goals.read_poses_by(now.pose))
         self._goals.listen(self, self._planning, self._complain, self._health.announce)
         self._avoided.publish()
@@ -148,9 +151,7 @@ class PlannerNode(Node):
             self._health.announce()
             problem = self._settings.problem(self._arm, {})
             self._planning.warm_up(sample, self._estimate, problem, self._refuse)
-        self._planning.step(
-            sample, self._estimate, self._avoided, partial(self._done, sample.stamp)
-        )
+        self._planning.step(sample, self._estimate, self._avoided, partial(self._done, sample))
 
     def _refuse(self, reason: str) -> None:
         """Leave, as from where the arm is no plan is possible; nothing has moved yet."""
@@ -158,14 +159,31 @@ class PlannerNode(Node):
         say(f'planner: {reason}. There is no plan from where the arm is, and it stays there')
         self.exit_status = MISUSE
 
-    def _done(self, stamp: int, result: PlanResult | None) -> None:
+    def _done(self, sample: JointMeasurement, result: PlanResult | None) -> None:
         if result is not None:
             self._health.announce()  # every result, so that a recording has all of them
-        self._answers.answer(stamp, self._session.mode)
+        mode, waits = self._session.mode, self._settings.is_lockstep
+        is_done = waits and mode in FOLLOWED and self._session.has_ended(sample.stamp)
+        if not self._awaited.keeps(sample, is_done=is_done):
+            self._answers.answer(sample.stamp, mode)
+
+    def _look(self) -> None:
+        """Go on with a search that is over, and with a sample that nobody has named a mode for."""
+        self._planning.search.poll()
+        self._look_again(self._awaited.look())
+
+    def _look_again(self, sample: JointMeasurement | None) -> None:
+        """Look at a sample that was kept."""
+        if sample is not None:
+            self._sample = sample
+            self._go_on()
 
     def _on_mode(self, msg: String) -> None:
         is_known = msg.data in Mode._value2member_map_ and self._life.is_active
+        before = self._session.mode
         self._planning.turn_to(msg.data if is_known else '')
+        if self._session.mode != before:
+            self._look_again(self._awaited.turn())
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         told = estimate_of(msg, self._arm.model.layout)

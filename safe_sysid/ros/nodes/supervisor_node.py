@@ -265,10 +265,11 @@ class SupervisorNode(Node):
             signal = {Mode.EXCITING: Signal.BOUNDS_SETTLED, Mode.TASK: Signal.TASK_DONE}.get(
                 self._now.mode
             )
-        self._step(Situation(signal, self._faults(), self.is_at_rest()))
+        self._turn(Situation(signal, self._faults(), self.is_at_rest()))
         follows = self._settings.task_follows and not self._actions.is_busy
-        if signal is Signal.BOUNDS_SETTLED and follows:
-            self._step(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
+        if signal is Signal.BOUNDS_SETTLED and follows:  # nobody does anything in between
+            self._turn(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
+        self._modes.publish(String(data=self._now.mode.value))
         self._actions.look()
 
     def _follow_changes(self) -> None:
@@ -346,6 +347,11 @@ class SupervisorNode(Node):
         self._modes.publish(String(data=self._now.mode.value))
 
     def _step(self, situation: Situation) -> None:
+        """Turn to the mode that follows from a situation, and tell it."""
+        self._turn(situation)
+        self._modes.publish(String(data=self._now.mode.value))
+
+    def _turn(self, situation: Situation) -> None:
         assert self._supervisor is not None
         before, self._now = self._now, self._supervisor.step(situation)
         causes_before = set(self._said)
@@ -356,7 +362,6 @@ class SupervisorNode(Node):
         if self._now.mode is not before.mode or set(self._said) != causes_before:
             self.get_logger().info(self.sentence())
             self._health.announce()
-        self._modes.publish(String(data=self._now.mode.value))
 
     def _note_causes(self, present: frozenset[Cause]) -> None:
         """Keep what was said of every cause of a fault, the first one and those that followed."""

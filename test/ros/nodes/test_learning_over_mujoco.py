@@ -36,7 +36,7 @@ pytest.importorskip('mujoco', reason='MuJoCo is an extra')
 SEEDS = range(20)
 PATIENCE = 1500.0  # [s]; simulated time waits for a busy machine
 BRIDGE = 'ros2_control_bridge'
-MODES = ['idle', 'exciting', 'identified', 'task', 'identified', 'releasing', 'ended']
+MODES = ['idle', 'exciting', 'task', 'identified', 'releasing', 'ended']
 SETTINGS = {
     'all__period': PERIOD,
     # time stands still until a sample is answered: what is not, is not for want of a processor
