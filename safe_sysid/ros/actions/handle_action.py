@@ -49,6 +49,16 @@ class Asking:
     tell_wanted: Callable[[Sequence[float]], None]
 
 
+def knows_change(asking: Asking) -> Callable[[], bool]:
+    """Return what tells whether bounds for the change that is announced were heard of."""
+
+    def knows() -> bool:
+        known = asking.known()
+        return known is not None and name_of(known) == asking.loop.bounds_for_change
+
+    return knows
+
+
 class HandleAction:
     """One goal of `handle`."""
 
@@ -96,6 +106,7 @@ class HandleAction:
         goal, asking, loop = self._goal, self._asking, self._asking.loop
         gripper, time_limit = self._hand.gripper, goal.time_limit
         steps: list[Step] = []
+        knows = knows_change(asking)
 
         def go(name: str, joints: Any, pose: Any = None) -> None:
             if joints.name or (pose is not None and pose.header.frame_id):
@@ -111,7 +122,7 @@ class HandleAction:
 
         _check(learn, weigh)
         go(APPROACH, goal.pick_joints, goal.pick)
-        steps.append((GRASP, lambda: Grasping(loop, gripper, self._knows, closes=True)))
+        steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
         if goal.half_widths or not goal.heaviest:
             steps.append((WEIGH, learn))
@@ -127,16 +138,12 @@ class HandleAction:
         lower, upper = self._thing()
         return (lower[0], upper[0]) if lower else (float('-inf'), float('inf'))
 
-    def _knows(self) -> bool:
-        """Whether bounds for the change that is announced were heard of."""
-        known = self._asking.known()
-        return known is not None and name_of(known) == self._asking.loop.bounds_for_change
-
     def _release(self) -> Asked:
         """Open the gripper; what is known of the thing is kept for the result."""
         known = self._asking.known()
         self._learnt = None if known is None else self._hand.thing(known)
-        return Grasping(self._asking.loop, self._hand.gripper, self._knows, closes=False)
+        knows = knows_change(self._asking)
+        return Grasping(self._asking.loop, self._hand.gripper, knows, closes=False)
 
 
 def _check(*steps: Callable[[], Asked]) -> None:

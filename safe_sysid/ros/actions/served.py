@@ -6,39 +6,26 @@ sense is accepted and aborted at once, since a rejection has no room for a reaso
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 import importlib
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rclpy.task import Future
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.errors import MessageError, SafeSysidError
-from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
 from safe_sysid.ros.actions.following import Code, Following
 from safe_sysid.ros.actions.going import Going
-from safe_sysid.ros.actions.handle_action import Asking, Hand, HandleAction
-from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.handle_action import Hand, HandleAction
+from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
-from safe_sysid.ros.messages.codec import estimate_of, time_of
-from safe_sysid.ros.messages.qos import REQUESTS, STATE
-from safe_sysid.ros.messages.request_topics import (
-    GOAL,
-    GOAL_POSE,
-    PATH,
-    PATH_PIECES,
-    PIECES,
-    WANTED,
-)
+from safe_sysid.ros.actions.loop_requests import LoopRequests
+from safe_sysid.ros.messages.request_topics import PATH_PIECES, PIECES
 
 PACKAGE = 'safe_sysid_interfaces'
 MISSING = (
@@ -67,7 +54,6 @@ class ServedActions:
         self._node, self._loop, self._layout, self._hand = node, loop, layout, hand
         self._running: Running | None = None
         self._looks = 0
-        self._estimate: ParameterEstimate | None = None
         self._servers: list[ActionServer] = []
         ours = _types(PACKAGE, 'Identify', 'GoTo', 'Follow', 'Handle')
         standard = _types('control_msgs', 'FollowJointTrajectory')
@@ -75,12 +61,7 @@ class ServedActions:
             node.get_logger().info(MISSING)
         if ours is None and standard is None:
             return
-        publisher = node.create_publisher
-        self._goals = publisher(JointState, GOAL, REQUESTS)
-        self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
-        self._paths = publisher(JointTrajectory, PATH, REQUESTS)
-        self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
-        node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
+        self._requests = LoopRequests(node, loop, layout)
         if ours is not None:
             self._types = ours
             self._serve('identify', ours.Identify, self._identifying)
@@ -146,12 +127,12 @@ class ServedActions:
             self._loop,
             goal.request.half_widths,
             goal.request.time_limit,
-            self._bounds,
-            self._tell_wanted,
+            self._requests.bounds,
+            self._requests.tell_wanted,
         )
 
         def feedback() -> Any:
-            lower, upper = self._bounds()
+            lower, upper = self._requests.bounds()
             return self._types.Identify.Feedback(
                 phase=self._loop.mode.value,
                 lower=lower,
@@ -160,8 +141,8 @@ class ServedActions:
             )
 
         def result(outcome: Outcome) -> Any:
-            lower, upper = self._bounds()
-            known = self._estimate
+            lower, upper = self._requests.bounds()
+            known = self._requests.estimate
             return self._types.Identify.Result(
                 success=outcome.success,
                 message=outcome.message,
@@ -173,7 +154,7 @@ class ServedActions:
         return self._begun('identify', asked, goal, feedback, result)
 
     def _going(self, goal: Any) -> Running:
-        asked = self._to(goal.request.joints, goal.request.pose)
+        asked = self._requests.going(goal.request.joints, goal.request.pose)
 
         def feedback() -> Any:
             return self._types.GoTo.Feedback(
@@ -185,22 +166,15 @@ class ServedActions:
         result = partial(_result_of_going, self._types.GoTo, asked)
         return self._begun('go_to', asked, goal, feedback, result)
 
-    def _to(self, joints: Any, pose: Any) -> Going:
-        """Return what leads to a configuration, or to a pose where that has no names."""
-        where, message = (self._goals, joints) if joints.name else (self._poses, pose)
-        return self._asked(where, message)
-
     def _handling(self, goal: Any) -> Running:
-        asking = Asking(
-            self._loop, self._to, lambda: self._estimate, self._bounds, self._tell_wanted
-        )
+        asking = self._requests.asking()
         action = HandleAction(self._types.Handle, goal.request, asking, self._hand)
         return self._begun('handle', action.asked, goal, action.feedback, action.result)
 
     def _following(self, goal: Any) -> Running:
         if not goal.request.path.points:
             raise MessageError('the path has no points')
-        asked = self._asked(self._paths, goal.request.path)
+        asked = self._requests.along(goal.request.path)
 
         def feedback() -> Any:
             pieces = int(self._loop.planner_says(PATH_PIECES) or 0)
@@ -218,7 +192,7 @@ class ServedActions:
         names, kind = self._layout.joint_names, self._standard
         path = trajectory_of(goal.request, names, self._node.get_clock().now().nanoseconds)
         tolerances = tolerances_of(goal.request, names)
-        asked = Following(self._asked(self._paths, path), self._loop, *tolerances)
+        asked = Following(self._requests.along(path), self._loop, *tolerances)
 
         def result(outcome: Outcome) -> Any:
             return kind.Result(error_code=int(asked.code), error_string=outcome.message)
@@ -227,20 +201,6 @@ class ServedActions:
             return feedback_of(kind, names, self._loop.motion())
 
         return self._begun('follow_joint_trajectory', asked, goal, feedback, result)
-
-    def _asked(self, where: Publisher, message: Any) -> Going:
-        """Return what publishes a request until the planner answers, and takes it back."""
-
-        def tell(stamp: int) -> None:
-            message.header.stamp = time_of(stamp)
-            where.publish(message)
-
-        def withdraw(stamp: int) -> None:
-            nothing = JointState()
-            nothing.header.stamp = time_of(stamp)
-            self._goals.publish(nothing)
-
-        return Going(self._loop, int(self._node.get_clock().now().nanoseconds), tell, withdraw)
 
     def _begun(
         self,
@@ -252,21 +212,6 @@ class ServedActions:
     ) -> Running:
         over: Future[Outcome] = Future(executor=self._node.executor)
         return Running(name, asked, goal, over, feedback, result)
-
-    def _tell_wanted(self, half_widths: Sequence[float]) -> None:
-        self._wanted.publish(Float64MultiArray(data=[float(x) for x in half_widths]))
-
-    def _hear(self, msg: Float64MultiArray) -> None:
-        try:
-            self._estimate = estimate_of(msg, self._layout).estimate
-        except MessageError:
-            return  # the planner says so
-
-    def _bounds(self) -> Bounds:
-        if self._estimate is None:
-            return [], []
-        bounds = self._estimate.end_effector_bounds
-        return bounds.lower.tolist(), bounds.upper.tolist()
 
 
 def _types(package: str, *names: str) -> Any:

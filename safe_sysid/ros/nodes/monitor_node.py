@@ -18,6 +18,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.messages.request_topics import DONE, ERRAND, FAILED
 from safe_sysid.ros.process.leaving import EndRequest, LeaveAsMonitor
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
@@ -47,7 +48,7 @@ class MonitorNode(Node):
         self._end = EndRequest(self)
         self._mode = ''
         self._said: dict[str, str] = {}
-        self._mass = self._found = ''
+        self._mass = self._found = self._errand = ''
         self._stamp = 0  # of the newest sample that is in an estimate [ns]
         self.create_subscription(String, 'mode', self._on_mode, STATE)
         self.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
@@ -59,7 +60,7 @@ class MonitorNode(Node):
             return
         self._say(f'mode: {self._mode}', mode=self._mode)
         is_done = before == Mode.TASK.value and self._mode == Mode.IDENTIFIED.value
-        if self._settings.once and is_done:
+        if self._settings.once and is_done and not self._errand:
             self._say('the task is done')
             self._end.send(0, 'the task is done')
 
@@ -89,6 +90,7 @@ class MonitorNode(Node):
             self._said[heard.name] = trouble
             self._tell_search(heard.figures)
             self._end_at_fault(heard.figures.get('cause', ''))
+            self._tell_errand(heard.figures.get(ERRAND, ''))
 
     def _tell_search(self, figures: Mapping[str, str]) -> None:
         """Report what the planner found, once."""
@@ -96,6 +98,15 @@ class MonitorNode(Node):
         if told is not None and told.sentence != self._found:
             self._found = told.sentence
             self._say(f'planner: {told.sentence}', plan=told.sentence, stamp=told.stamp)
+
+    def _tell_errand(self, said: str) -> None:
+        """Report the step of an errand, and end with it."""
+        if said in ('', self._errand):
+            return
+        self._errand = said
+        self._say(f'errand: {said}', errand=said)
+        if self._settings.once and said.startswith((DONE, FAILED)):
+            self._end.send(0 if said.startswith(DONE) else FAULT, f'errand {said}')
 
     def _end_at_fault(self, cause: str) -> None:
         if cause and self._settings.once:

@@ -23,13 +23,16 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
 from safe_sysid.ros.actions.asked import Motion
+from safe_sysid.ros.actions.errand import Errand, ErrandSettings
 from safe_sysid.ros.actions.grasping import CERTIFYING
 from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
 from safe_sysid.ros.actions.handle_action import Hand
+from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.actions.served import ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.messages.request_topics import ERRAND
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.watch.activation import Activation
@@ -84,6 +87,7 @@ class SupervisorNodeSettings(LoopSettings):
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
     goes_on: Natural = 2  # times that the arm goes on by itself after a change nobody announced
     gripper: GripperSettings = field(default_factory=GripperSettings)  # that `handle` closes
+    errand: ErrandSettings = field(default_factory=ErrandSettings)  # in place of the task
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
 
     def hand(self, node: Node) -> Hand:
@@ -130,7 +134,13 @@ class SupervisorNode(Node):
         self._payload = PayloadChange(self, self._nodes, settings.settling)
         self._changes = HeldChanges(self, self._nodes, settings.settling, settings.goes_on)
         self._task = AskedTask(self._nodes)
-        self._actions = ServedActions(self, self, layout, settings.hand(self))
+        hand = settings.hand(self)
+        self._actions = ServedActions(self, self, layout, hand)
+        self._errand: Errand | None = None
+        settings.errand.check(len(names))
+        if settings.errand.place:
+            asking = LoopRequests(self, self, layout).asking()
+            self._errand = Errand(settings.errand, names, asking, hand.gripper)
         serve_changes(self, settings, self._change)
 
     def _change(self, settings: SupervisorNodeSettings) -> None:
@@ -266,11 +276,17 @@ class SupervisorNode(Node):
                 self._now.mode
             )
         self._turn(Situation(signal, self._faults(), self.is_at_rest()))
-        follows = self._settings.task_follows and not self._actions.is_busy
+        is_busy = self._actions.is_busy or self._errand is not None
+        follows = self._settings.task_follows and not is_busy
         if signal is Signal.BOUNDS_SETTLED and follows:  # nobody does anything in between
             self._turn(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
         self._modes.publish(String(data=self._now.mode.value))
         self._actions.look()
+        if self._errand is not None and not self._errand.is_over:
+            self._errand.look()
+            if self._errand.is_over:
+                self.get_logger().info(f'errand {self._errand.says}')
+                self._health.announce()
 
     def _follow_changes(self) -> None:
         """Do what follows by itself when what is held has changed, or may."""
@@ -460,6 +476,7 @@ class SupervisorNode(Node):
             'at rest': self.is_at_rest(),
             'may change': self._changes.may_change(self._seen()),
             'went on by itself': self._changes.count,
+            ERRAND: '' if self._errand is None else self._errand.says,
             'silent': ', '.join(silent),
         }
         return Condition(trouble, faults, figures)

@@ -9,7 +9,7 @@ from ros.generated_messages import ROOT, importable
 from ros.nodes.test_goals_and_actions import ABORTED, SUCCEEDED, Client
 from ros.running_loop import changed_settings, observed, running
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Header
+from std_msgs.msg import Bool, Header
 import yaml
 
 from safe_sysid.ros.messages.qos import REQUESTS
@@ -35,6 +35,14 @@ def thing_of(tmp_path, mass):
 @contextmanager
 def loop_with_an_empty_hand(tmp_path, **changes):
     """Two links in lockstep, and something lighter than the dumbbells beside them."""
+    options = options_of(tmp_path, **changes)
+    with observed() as loop, running('builtin_sim', *options):
+        loop.wait(lambda: 'identifier' in loop.conditions, 'the identifier', COMPILING)
+        yield loop
+
+
+def options_of(tmp_path, **changes):
+    """For `safe-sysid run`."""
     path = thing_of(tmp_path, MASS)
     chosen = {
         **ROOMY,
@@ -52,10 +60,7 @@ def loop_with_an_empty_hand(tmp_path, **changes):
         **changes,
     }
     settings = changed_settings(tmp_path, 'two_link', **chosen)
-    options = '--config', settings, '--lockstep', *UNHURRIED
-    with observed() as loop, running('builtin_sim', *options):
-        loop.wait(lambda: 'identifier' in loop.conditions, 'the identifier', COMPILING)
-        yield loop
+    return '--config', settings, '--lockstep', *UNHURRIED
 
 
 def mass(loop):
@@ -175,3 +180,25 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         assert 'kg at most can be placed' in result.message
         assert 'what was picked is in the hand' in result.message
         assert 'fault' not in loop.modes
+
+
+@pytest.mark.slow
+def test_an_errand_of_the_settings_places_a_thing_and_ends_the_run(tmp_path):
+    pick, place = [1.0, 0.5], [0.7, 0.7]
+    errand = {'supervisor__errand__pick': pick, 'supervisor__errand__place': place}
+    options = options_of(tmp_path, **errand, planner__mission__exciting=3)
+    told, where = [], []
+    with observed() as loop, running('builtin_sim', *options, '--once') as run:
+
+        def note(msg):
+            told.append(msg.data)
+            where.append(np.array(loop.samples[-1].position))
+
+        loop.create_subscription(Bool, 'gripper_command', note, REQUESTS)
+        loop.wait(lambda: run.poll() is not None, 'the errand is done', COMPILING)
+        said = run.communicate()[0]
+    assert run.returncode == 0, said
+    assert told == [True, False]
+    np.testing.assert_allclose(where, [pick, place], atol=0.05)
+    assert 'errand: done' in said
+    assert 'fault' not in loop.modes

@@ -1,0 +1,92 @@
+"""Errand: picks something and places it elsewhere, once, as the settings say; needs no action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sensor_msgs.msg import JointState
+
+from safe_sysid.config import Finite, Settings
+from safe_sysid.errors import ConfigError
+from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.grasping import Grasping, Gripper
+from safe_sysid.ros.actions.handle_action import Asking, knows_change
+from safe_sysid.ros.actions.handling import APPROACH, CARRY, GRASP, LIFT, RELEASE, Handling, Step
+from safe_sysid.ros.messages.request_topics import DONE, FAILED
+from safe_sysid.track.supervisor import Mode
+
+BEGINS = (Mode.IDENTIFIED,)  # what there was to learn before is learnt
+
+
+@dataclass(frozen=True)
+class ErrandSettings(Settings):
+    """Configurations of all joints [rad]; without `place` there is no errand."""
+
+    pick: tuple[Finite, ...] = ()  # where the gripper closes; empty: where the arm is
+    lift: tuple[Finite, ...] = ()  # where it goes with what it holds before it is carried
+    place: tuple[Finite, ...] = ()  # where the gripper opens; empty: nothing is picked
+
+    def check(self, joints: int) -> None:
+        """Refuse configurations of another arm."""
+        for name in ('pick', 'lift', 'place'):
+            count = len(getattr(self, name))
+            if count not in (0, joints):
+                raise ConfigError(f'errand.{name} has {count} entries, not {joints}')
+        if (self.pick or self.lift) and not self.place:
+            raise ConfigError('errand.place is empty; what is picked has to be placed somewhere')
+
+
+class Errand:
+    """Begins once the loop has learnt what there is to learn with an empty hand."""
+
+    def __init__(
+        self,
+        settings: ErrandSettings,
+        joint_names: Sequence[str],
+        asking: Asking,
+        gripper: Gripper,
+    ) -> None:
+        self._loop: Loop = asking.loop
+        self._asked = Handling(_steps(settings, joint_names, asking, gripper))
+        self._has_begun = False
+        self._outcome: Outcome | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come out."""
+        return self._outcome is not None
+
+    @property
+    def says(self) -> str:
+        """Return the step that goes on, or how it came out."""
+        if self._outcome is None:
+            return self._asked.name or 'waits'
+        verdict = DONE if self._outcome.success else FAILED
+        return f'{verdict}: {self._outcome.message}'
+
+    def look(self) -> None:
+        """Go on."""
+        self._has_begun |= self._loop.mode in BEGINS
+        if self._has_begun and self._outcome is None:
+            self._outcome = self._asked.step()
+
+
+def _steps(
+    settings: ErrandSettings, joint_names: Sequence[str], asking: Asking, gripper: Gripper
+) -> list[Step]:
+    def go(name: str, position: Sequence[float]) -> list[Step]:
+        joints = JointState(name=list(joint_names), position=list(position))
+        return [(name, lambda: asking.go(joints, None))] if position else []
+
+    def grasp(closes: bool) -> Callable[[], Asked]:
+        knows = knows_change(asking)
+        return lambda: Grasping(asking.loop, gripper, knows, closes=closes)
+
+    return [
+        *go(APPROACH, settings.pick),
+        (GRASP, grasp(closes=True)),
+        *go(LIFT, settings.lift),
+        *go(CARRY, settings.place),
+        (RELEASE, grasp(closes=False)),
+    ]

@@ -1,0 +1,81 @@
+"""LoopRequests: motions asked of the loop on its topics, and what is known of what is held."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from safe_sysid.errors import MessageError
+from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
+from safe_sysid.ros.actions.asked import Loop
+from safe_sysid.ros.actions.going import Going
+from safe_sysid.ros.actions.handle_action import Asking
+from safe_sysid.ros.actions.identifying import Bounds
+from safe_sysid.ros.messages.codec import estimate_of, time_of
+from safe_sysid.ros.messages.qos import REQUESTS, STATE
+from safe_sysid.ros.messages.request_topics import GOAL, GOAL_POSE, PATH, WANTED
+
+
+class LoopRequests:
+    """What anybody may ask for by topics, asked for by steps of the supervisor."""
+
+    def __init__(self, node: Node, loop: Loop, layout: ParameterLayout) -> None:
+        self._node, self._loop, self._layout = node, loop, layout
+        self.estimate: ParameterEstimate | None = None
+        publisher = node.create_publisher
+        self._goals = publisher(JointState, GOAL, REQUESTS)
+        self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
+        self._paths = publisher(JointTrajectory, PATH, REQUESTS)
+        self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
+        node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
+
+    def asking(self) -> Asking:
+        """Return the same for steps that handle something."""
+        return Asking(self._loop, self.going, lambda: self.estimate, self.bounds, self.tell_wanted)
+
+    def going(self, joints: Any, pose: Any = None) -> Going:
+        """Return what leads to a configuration, or to a pose where that has no names."""
+        where, message = (self._goals, joints) if joints.name else (self._poses, pose)
+        return self._asked(where, message)
+
+    def along(self, path: JointTrajectory) -> Going:
+        """Return what leads along a path."""
+        return self._asked(self._paths, path)
+
+    def bounds(self) -> Bounds:
+        """Bounds on theta_e; empty before any were heard."""
+        if self.estimate is None:
+            return [], []
+        bounds = self.estimate.end_effector_bounds
+        return bounds.lower.tolist(), bounds.upper.tolist()
+
+    def tell_wanted(self, half_widths: Sequence[float]) -> None:
+        """Ask for bounds as narrow as that."""
+        self._wanted.publish(Float64MultiArray(data=[float(x) for x in half_widths]))
+
+    def _asked(self, where: Publisher, message: Any) -> Going:
+        """Return what publishes a request until the planner answers, and takes it back."""
+
+        def tell(stamp: int) -> None:
+            message.header.stamp = time_of(stamp)
+            where.publish(message)
+
+        def withdraw(stamp: int) -> None:
+            nothing = JointState()
+            nothing.header.stamp = time_of(stamp)
+            self._goals.publish(nothing)
+
+        return Going(self._loop, int(self._node.get_clock().now().nanoseconds), tell, withdraw)
+
+    def _hear(self, msg: Float64MultiArray) -> None:
+        try:
+            self.estimate = estimate_of(msg, self._layout).estimate
+        except MessageError:
+            return  # the planner says so

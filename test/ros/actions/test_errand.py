@@ -1,0 +1,73 @@
+"""An errand is handling without an action: begun once, after learning, and it says how it ends."""
+
+from types import SimpleNamespace
+
+import pytest
+from ros.actions.test_handling import Gripper, Loop
+
+from safe_sysid.errors import ConfigError
+from safe_sysid.ros.actions.asked import Outcome
+from safe_sysid.ros.actions.errand import Errand, ErrandSettings
+from safe_sysid.track.supervisor import Mode
+
+JOINTS = ('one', 'two')
+THERE = Outcome(True, 'there')
+
+
+class Cell:
+    """A loop that knows what it is told, a gripper that is quick, and where the arm was led."""
+
+    def __init__(self, settings, answer=THERE):
+        self.loop, self.gripper, self.led, self.answer = Loop(Mode.EXCITING), Gripper(), [], answer
+        self.loop.certified, self.loop.bounds_for_change = 'yes', ''
+        asking = SimpleNamespace(loop=self.loop, go=self.go, known=lambda: None)
+        self.errand = Errand(settings, JOINTS, asking, self.gripper)
+
+    def go(self, joints, pose):
+        assert pose is None
+        self.led.append(dict(zip(joints.name, joints.position, strict=True)))
+        return SimpleNamespace(step=lambda: self.answer, take_back=lambda: None)
+
+
+def test_nothing_begins_before_the_loop_has_learnt():
+    cell = Cell(ErrandSettings(pick=(1.0, 2.0), place=(3.0, 4.0)))
+    cell.errand.look()
+    assert (cell.led, cell.errand.says) == ([], 'waits')
+    cell.loop.mode = Mode.IDENTIFIED
+    cell.errand.look()
+    assert cell.led == [{'one': 1.0, 'two': 2.0}]
+    assert cell.errand.says == 'approach'
+    assert not cell.errand.is_over
+
+
+def test_a_way_that_fails_is_the_end_and_is_said_once():
+    cell = Cell(ErrandSettings(pick=(1.0, 2.0), place=(3.0, 4.0)), Outcome(False, 'no way'))
+    cell.loop.mode = Mode.IDENTIFIED
+    cell.errand.look()
+    assert cell.errand.is_over
+    assert cell.errand.says == 'failed: approach: no way; nothing was picked'
+    cell.errand.look()
+    assert len(cell.led) == 1
+
+
+def test_the_gripper_is_not_told_before_bounds_for_the_change_were_heard():
+    cell = Cell(ErrandSettings(place=(3.0, 4.0)))
+    cell.loop.mode = Mode.IDENTIFIED
+    for _ in range(3):
+        cell.errand.look()
+    assert cell.errand.says == 'grasp'
+    assert (cell.gripper.told, cell.led) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ('settings', 'said'),
+    [
+        (ErrandSettings(place=(1.0,)), 'errand.place has 1 entries, not 2'),
+        (ErrandSettings(pick=(1.0, 2.0)), 'errand.place is empty'),
+    ],
+)
+def test_configurations_that_make_no_sense_are_refused(settings, said):
+    with pytest.raises(ConfigError, match=said):
+        settings.check(2)
+    ErrandSettings(pick=(1.0, 2.0), place=(1.0, 2.0)).check(2)
+    ErrandSettings().check(2)
