@@ -98,7 +98,7 @@ def _arguments(choices: DemoChoices, bag: Path) -> list[str]:
     }
     return [
         *(choices.way, '--robot', ROBOT, '--payload', choices.payload, '--world', WORLD),
-        *('--record', str(bag), '--lockstep', '--once'),
+        *('--record', str(bag), '--lockstep', '--one-process', '--once'),
         *_set(changes),
     ]
 
