@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 import importlib.util
 from pathlib import Path
 
-from safe_sysid.audit.ledger import ledger_of
+from safe_sysid.arrays import Array
+from safe_sysid.audit.ledger import Ledger, ledger_of
 from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
 from safe_sysid.bringup.run import SETTINGS_REFUSED
-from safe_sysid.cli.demo.belief import claim_of, empty_gripper
+from safe_sysid.cli.demo.belief import Claim, claim_of, empty_gripper
 from safe_sysid.cli.demo.narrator import Narrator
 from safe_sysid.cli.demo.outcome import DemoOutcome
 from safe_sysid.cli.demo.runs import (
@@ -56,23 +58,25 @@ def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoC
 
 
 def demonstrate(choices: DemoChoices, narrator: Narrator) -> DemoOutcome:
-    """Both runs, and what their bags say."""
+    """Both runs, and what their bags say; the first is judged while the second goes on."""
     narrator.say(OPENING)
     _follow(mission(choices), choices, narrator)
-    narrator.work('certifying every plan again, from the bag')
+    with ThreadPoolExecutor(1) as beside:
+        judged = beside.submit(_judged, choices)
+        narrator.say(BELIEF)
+        _follow(believing_empty(choices), choices, Narrator(narrator.out, {}))
+        narrator.work('certifying every plan again, from the bag')
+        loop, truth, ledger, claim = judged.result()
+    return DemoOutcome(loop, truth, ledger, claim, loop_of_bag(choices.bag_of_belief))
+
+
+def _judged(choices: DemoChoices) -> tuple[RecordedLoop, Array, Ledger, Claim | None]:
+    """Return the mission as it was recorded, the truth, and what was promised and claimed."""
     loop = loop_of_bag(choices.bag, until_rest=True)
     model = RobotModel.named(ROBOT).with_payload(read_payload(choices.payload))
     truth = model.theta[model.layout.end_effector]
-    ledger = ledger_of(loop, truth)
     claim = claim_of(loop, empty_gripper()) if loop.has_task else None
-    wrong = _with_wrong_belief(choices, narrator)
-    return DemoOutcome(loop, truth, ledger, claim, wrong)
-
-
-def _with_wrong_belief(choices: DemoChoices, narrator: Narrator) -> RecordedLoop:
-    narrator.say(BELIEF)
-    _follow(believing_empty(choices), choices, Narrator(narrator.out, {}))
-    return loop_of_bag(choices.bag_of_belief)
+    return loop, truth, ledger_of(loop, truth), claim
 
 
 def _follow(arguments: list[str], choices: DemoChoices, narrator: Narrator) -> None:

@@ -35,14 +35,14 @@ class Lesson:
 
     @property
     def most(self) -> list[tuple[str, float]]:
-        """Parameters of which most was learnt, and by which share their bounds narrowed."""
-        narrowed = self.narrowed
+        """Parameters beside the mass of which most was learnt, and by which share."""
+        narrowed = self.narrowed[1:]
         order = np.argsort(-narrowed, kind='stable')[:NAMED]
-        return [(LABELS[i], float(narrowed[i])) for i in order if narrowed[i] >= LEAST]
+        return [(LABELS[i + 1], float(narrowed[i])) for i in order if narrowed[i] >= LEAST]
 
     @property
     def words(self) -> str:
-        """What it taught besides the mass."""
+        """The same as a text."""
         named = ', '.join(f'{label} {100.0 * share:.0f} %' for label, share in self.most)
         return named or 'nothing by 1 %'
 

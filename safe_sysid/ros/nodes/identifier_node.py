@@ -87,6 +87,7 @@ class IdentifierNode(Node):
         for assumed in settings.prior.known(arm.model).sentences(arm.model):
             self.get_logger().info(f'assumed: {assumed}')
         self._prior = self._estimate = arm.prior
+        self._told: ParameterEstimate | None = None  # the newest whose payload was told
         self._since = -1  # [ns] stamp up to which samples are of the payload before
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(
@@ -181,7 +182,9 @@ class IdentifierNode(Node):
 
     def _publish(self, estimate: ParameterEstimate) -> None:
         self._estimates.publish(estimate_message(estimate, self._stamp))
-        self._payloads.publish(payload_message(self._model, estimate, self._stamp))
+        if estimate is not self._told:  # in lockstep the same estimate answers many samples
+            self._told = estimate
+            self._payloads.publish(payload_message(self._model, estimate, self._stamp))
         if self._drawings.get_subscription_count():
             self._drawings.publish(payload_markers(self._model, estimate, self._stamp))
 
