@@ -51,6 +51,7 @@ class Signals:
         """Let none end the process in another way than the one it has begun."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)  # Python takes our handler away before it ends
         self.may_leave = False
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

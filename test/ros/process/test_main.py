@@ -54,3 +54,26 @@ def test_who_is_busy_leaves_unless_an_arm_may_need_it(where):
     assert node.returncode == 0
     assert finished == ('done\n' if where == 'callback of a bridge' else '')
     assert ('left in the middle of its work, told to by SIGINT' in said) == (not finished)
+
+
+SLOW_TO_END = """
+import os, signal, sys, time
+from safe_sysid.ros.process import main
+
+main.BUSY = 0.1
+
+class Slow:
+    def __del__(self, sleep=time.sleep):  # after Python has taken its signal handlers away
+        sleep(5 * 0.1)
+
+sys.slow = Slow()
+signals = main.Signals()
+os.kill(os.getpid(), signal.SIGINT)
+signals.ignore()
+sys.exit(main.FAULT)
+"""
+
+
+def test_a_process_that_takes_long_to_end_keeps_its_status():
+    ended = subprocess.run([sys.executable, '-c', SLOW_TO_END], timeout=120.0, check=False)
+    assert ended.returncode == 3
