@@ -186,7 +186,7 @@ def _tracking(record: LoopRecord) -> Entry:
 
 def _searches(record: LoopRecord) -> Entry:
     count = sum(entry.seconds > 0.0 for entry in record.planning)
-    finding = f'{count} searches, none ended by a clock, as simulated time waits for them'
+    finding = f'{count} searches, for which simulated time waits'
     if not count:
         return Entry('plans are found in time', 'no search was recorded', is_kept=False)
     return Entry('plans are found in time', finding, not record.fault)
