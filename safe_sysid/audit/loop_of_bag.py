@@ -6,7 +6,7 @@ errors are not: they follow from the plans and from the bounds of theta that eac
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -57,18 +57,26 @@ class RecordedLoop:
         return any(mode == TASK for _, mode in self.modes)
 
 
-def loop_of_bag(folder: Path, *, until_rest: bool = False) -> RecordedLoop:
-    """Return what a bag of the recorder says about a run, or about that up to its last plan's end.
+def loop_of_bag(folder: Path) -> RecordedLoop:
+    """Return what a bag of the recorder says about a run."""
+    return _heard_in(folder).loop(folder, lambda _: np.inf)
 
-    How long an arm stands after that before the processes have ended depends on the machine.
+
+def loop_until_rest(folder: Path) -> RecordedLoop:
+    """Return the same up to the end of the last plan.
+
+    How long an arm stands then, before the processes have ended, depends on the machine.
     """
+    return _heard_in(folder).loop(folder, lambda plans: plans[-1].end_time)
+
+
+def _heard_in(folder: Path) -> _Heard:
     texts = [m.data.data for m in bag_messages(folder, (PARAMETERS,))]
-    settings = recorded_settings(texts)
+    heard = _Heard(recorded_settings(texts))
     namespace = _namespace(folder)
-    heard = _Heard(settings)
     for message in bag_messages(folder, (*(namespace + topic for topic in TOPICS), HEALTH)):
         heard.take(message._replace(topic=message.topic.removeprefix(namespace)))
-    return heard.loop(folder, until_rest=until_rest)
+    return heard
 
 
 def _namespace(folder: Path) -> str:
@@ -148,8 +156,8 @@ class _Heard:
             if status.name.endswith('supervisor') and said.get('cause') and not self.reason:
                 self.reason = status.message
 
-    def loop(self, folder: Path, *, until_rest: bool) -> RecordedLoop:
-        """Return the run as it was recorded."""
+    def loop(self, folder: Path, end_of: Callable[[list[Plan]], float]) -> RecordedLoop:
+        """Return the run as it was recorded, up to a time [s] that follows from its plans."""
         stamps = sorted(self.samples.keys() & self.torques.keys())
         if not stamps or not self.plans.notices:
             raise MeasurementError(
@@ -157,8 +165,8 @@ class _Heard:
             )
         clock = Clock(stamps[0])
         plans = self.plans.certified(clock)
-        end = plans[-1].end_time if until_rest else np.inf
-        stamps = [s for s in stamps if plans[0].start_time <= clock.seconds(s) <= end]
+        begin, end = plans[0].start_time, end_of(plans)
+        stamps = [s for s in stamps if begin <= clock.seconds(s) <= end]
         recorder = LoopRecorder(self.settings.model, clock)
         for moment in self._moments(stamps, plans, clock):
             recorder.take(moment)

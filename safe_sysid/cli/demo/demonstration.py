@@ -9,7 +9,7 @@ from pathlib import Path
 
 from safe_sysid.arrays import Array
 from safe_sysid.audit.ledger import Ledger, ledger_of
-from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag
+from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag, loop_until_rest
 from safe_sysid.bringup.run import SETTINGS_REFUSED
 from safe_sysid.cli.demo.belief import Claim, claim_of, empty_gripper
 from safe_sysid.cli.demo.narrator import Narrator
@@ -72,7 +72,7 @@ def demonstrate(choices: DemoChoices, narrator: Narrator) -> DemoOutcome:
 
 def _judged(choices: DemoChoices) -> tuple[RecordedLoop, Array, Ledger, Claim | None]:
     """Return the mission as it was recorded, the truth, and what was promised and claimed."""
-    loop = loop_of_bag(choices.bag, until_rest=True)
+    loop = loop_until_rest(choices.bag)
     model = RobotModel.named(ROBOT).with_payload(read_payload(choices.payload))
     truth = model.theta[model.layout.end_effector]
     claim = claim_of(loop, empty_gripper()) if loop.has_task else None
