@@ -24,6 +24,7 @@ uncertainty:
   armature: {ratio: [0.02]}
   offset: {absolute: [0.2]}
 """
+GAINS = {'K_r': [10.0], 'V_M': 0.02, 'alpha': 25.0}  # as so much armature bears
 LONG = 90.0  # [s] for a refusal on a machine that is busy
 __all__ = ['fri_messages']
 
@@ -67,7 +68,7 @@ def drive(observer, robot, goes_on):
 @pytest.mark.nightly
 @pytest.mark.parametrize('option', [(), ('--one-process',)], ids=''.join)
 def test_the_loop_identifies_what_an_lbr_holds(tmp_path, facts, fri_messages, option):
-    settings = settings_in(tmp_path / 'loop', all__robot=str(facts))
+    settings = settings_in(tmp_path / 'loop', all__robot=str(facts), all__gains=GAINS)
     truth = RobotModel.from_config(facts).with_payload(read_payload('dumbbell_4lb'))
     line = ('lbr_fri', '--config', settings, '--once', *option)
     with observed() as observer, running(*line) as loop:
