@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.congruent_inertia import BodyParameters, Ellipsoids
@@ -65,13 +65,18 @@ def plan_error(problem: Problem) -> TrackingError:
     model, estimate, gains = problem.model, problem.bounds, problem.promised
     check_joints(model, estimate, gains)
     inertia = joint_inertia(model, estimate.bounds)
-    bodies = floor_of(model, estimate.bounds)
-    X = _factors(model, bodies, problem.horizon.curve.q0[None])
-    if X is None or model.n > LARGEST_COUNT or np.all(inertia >= WORTH * _felt(X[0])):
+    is_looked_at = False
+    for bodies in floors_of(model, estimate.bounds):
+        X = _factors(model, bodies, problem.horizon.curve.q0[None])
+        if X is None:
+            continue
+        if model.n > LARGEST_COUNT or np.all(inertia >= WORTH * _felt(X[0])):
+            break
+        is_looked_at, tube = True, _tube_of(problem, bodies)
+        if tube is not None:
+            return TrackingError.of_tube(gains.K_r, tube, _for_all_poses(gains.V_M, inertia))
+    if not is_looked_at:
         return bounded_by_inertia(model, gains, inertia)
-    tube = _tube_of(problem, bodies)
-    if tube is not None:
-        return TrackingError.of_tube(gains.K_r, tube, _for_all_poses(gains.V_M, inertia))
     try:
         return bounded_by_inertia(model, gains, inertia)
     except BoundError as error:
@@ -81,18 +86,26 @@ def plan_error(problem: Problem) -> TrackingError:
         ) from error
 
 
-def floor_of(model: RobotModel, theta: Interval) -> BodyParameters:
-    """Return bodies without those of which little is known, such as a payload just felt.
+def floors_of(model: RobotModel, theta: Interval) -> tuple[BodyParameters, ...]:
+    """Return bodies without those of which little is known, in one or two ways.
 
     A body that can exist has no negative energy, so that H is not below what the others make it.
-    Its box around a middle would, as it is, contain bodies that cannot: once its mass is known
-    and its moments are not yet, more of them than the others make up for.
+    Its box around a middle would, as it is, contain bodies that cannot. Once the mass of a payload
+    is known and its moments are not yet, that may be more of them than the others make up for, so
+    it is left out the second time.
     """
     bodies = body_parameters(model, theta)
     is_felt = bodies.radius[:, 0] <= LOOSE * bodies.middle[:, 0]
-    known = (is_felt & (energy_gaps(model, theta) <= LARGEST_ENERGY_GAP))[:, None]
+    is_known = is_felt & (energy_gaps(model, theta) <= LARGEST_ENERGY_GAP)
+    if np.array_equal(is_felt, is_known):
+        return (_only(bodies, is_felt),)
+    return _only(bodies, is_felt), _only(bodies, is_known)
+
+
+def _only(bodies: BodyParameters, some: AnyArray) -> BodyParameters:
     return bodies._replace(
-        middle=np.where(known, bodies.middle, 0.0), radius=np.where(known, bodies.radius, 0.0)
+        middle=np.where(some[:, None], bodies.middle, 0.0),
+        radius=np.where(some[:, None], bodies.radius, 0.0),
     )
 
 
@@ -117,12 +130,13 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
 
     r of energy V_M is in E(Q) for every theta in its bounds, so (H + diag(Ia))^-1 is at most
     Q / (2 V_M); M is one of these matrices, as theta_0 is within the bounds, if those of its
-    bodies that `floor_of` leaves out can exist. Else None, as without a tube.
+    bodies that `floors_of` leaves out can exist. Else None, as without a tube.
     """
     estimate, n = problem.bounds, problem.model.n
     if error.tube is None:
         return None
-    left_out = np.flatnonzero(~floor_of(problem.model, estimate.bounds).middle.any(axis=1))
+    least = floors_of(problem.model, estimate.bounds)[-1]
+    left_out = np.flatnonzero(~least.middle.any(axis=1))
     if any(missing_inertia(estimate.theta[10 * i : 10 * i + 10]) > 0.0 for i in left_out):
         return None
     L = error.tube.r
