@@ -7,7 +7,8 @@ import subprocess
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 import pytest
-from ros.running_loop import observed
+from ros.faulty_loop import ROOMY
+from ros.running_loop import changed_settings, observed
 
 from safe_sysid.track.supervisor import Mode
 
@@ -49,13 +50,23 @@ def said(folder):
     return (folder / 'launch.log').read_text()
 
 
-@pytest.mark.parametrize('way', ['builtin_sim', 'drake_sim', 'mujoco_sim'])
-def test_a_simulated_arm_moves_and_ctrl_c_ends_it_at_rest(way, tmp_path):
+@pytest.mark.parametrize(
+    ('way', 'bridge'),
+    [
+        ('builtin_sim', 'builtin_sim_bridge'),
+        ('drake_sim', 'drake_bridge'),
+        ('mujoco_sim', 'mujoco_bridge'),
+    ],
+)
+def test_a_simulated_arm_moves_and_ctrl_c_ends_it_at_rest(way, bridge, tmp_path):
     bag = tmp_path / 'bag'
-    with observed() as observer, launched(tmp_path, way, 'robot:=two_link', f'record:={bag}'):
+    roomy = {name.replace('builtin_sim_bridge', bridge): x for name, x in ROOMY.items()}
+    config = changed_settings(tmp_path, 'two_link', **roomy)
+    with observed() as observer, launched(tmp_path, way, f'config:={config}', f'record:={bag}'):
         observer.wait(lambda: observer.mode == Mode.EXCITING.value, 'moves', PATIENCE)
         observer.wait(lambda: len(observer.plans) > 2, 'one plan follows another', PATIENCE)
-    assert 'nothing is cut short; the arm is without torque: its brakes hold' in said(tmp_path)
+    for step in ('braking', 'holding', 'releasing', 'ended'):
+        assert f'[supervisor]: {step}' in said(tmp_path)
     assert 'Traceback' not in said(tmp_path)
     assert list(bag.glob('*.mcap'))
     if way == 'builtin_sim':
