@@ -113,11 +113,11 @@ class Observer(Node):
 
 
 @contextmanager
-def observed():
+def observed(namespace=''):
     """An observer on the domain of this test run."""
     rclpy.init()
     try:
-        observer = Observer()
+        observer = Observer(namespace)
         yield observer
     finally:
         rclpy.try_shutdown()
