@@ -30,7 +30,7 @@ from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.track.sensed_passivity import BrokenPromiseError, SensedPassivityController
 
 NEAR = START + np.array([0.3, -0.1, 0.2, 0.2, -0.2, 0.1, 0.2])
-FAR = START + np.array([1.0, -0.3, 0.5, 0.6, -0.5, 0.4, 0.6])
+FAR = START + np.array([2.5, -0.7, 1.2, 1.4, -1.2, 0.9, 1.4])  # farther than two motions lead
 SETTINGS = PlannerSettings(
     pace=1e4, intervals=32, search=SearchSettings(candidates=16, rounds=0, intervals=32)
 )
