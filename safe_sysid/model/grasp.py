@@ -24,7 +24,7 @@ class GraspError(Settings):
 def holding_any(model: RobotModel, payloads: Sequence[Payload], error: GraspError) -> RobotModel:
     """Return the arm with the shapes of all of these, as large as the grasp error makes them.
 
-    Its parameters are those of the arm as it is.
+    Its parameters are those of the arm as it is, and so is the part of them that it holds.
     """
     whole = model
     for payload in payloads:
@@ -34,7 +34,7 @@ def holding_any(model: RobotModel, payloads: Sequence[Payload], error: GraspErro
             for name, shape in payload.shapes.items()
         }
         whole = whole.with_payload(replace(payload, shapes=shapes))
-    return whole.with_parameters(model.theta)
+    return replace(whole, theta=model.theta, payload=model.payload)
 
 
 def farthest(payload: Payload, error: GraspError) -> float:
