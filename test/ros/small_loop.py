@@ -16,7 +16,7 @@ from safe_sysid.ros.messages.qos import HEALTH, SAMPLES, STATE
 from safe_sysid.ros.watch.health import heard_from
 from safe_sysid.track.guarded_torque import Command
 
-GIVE_UP = 60.0  # [s]
+GIVE_UP = 180.0  # [s]
 
 
 class SmallLoop:

@@ -7,8 +7,11 @@ process of its own and speaks to its bridge over a socket, one message each:
     from the bridge  'G' take control; 'R' recover from a reflex; 'X' and torques; 'F' and torques:
                      the last of this control
 
-A state that is not the bridge's turn (`stride`) is answered with the torque before. Where the
-bridge does not answer in time, or is gone, control is ended: the robot then holds itself.
+A state that is not the bridge's turn (`stride`) is answered with the torque before. Every torque
+is approached from the one that the robot says it was last told, as libfranka's own limiter does: a
+robot stops in a reflex where one cycle changes it by more than 1 N m, whatever time has passed
+between two answers of the bridge. Where the bridge does not answer in time, or is gone, control is
+ended: the robot then holds itself.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ JOINTS = 7
 ADDRESS, HANDLE, STRIDE = 1, 2, 3  # places of the arguments
 AGAIN = 1.0  # [s] until a connection that was lost is tried again
 SILENCE = 0.02  # [s] without an answer after which control is ended: a robot waits no longer
+LARGEST_CHANGE = 0.99  # [N m] of a torque in one cycle; beyond 1 N m the robot stops in a reflex
 STATE, TEXT, TAKE, RECOVER, TORQUE, FINISH = b'S', b'T', b'G', b'R', b'X', b'F'
 NUMBERS = struct.Struct(f'<qbb{1 + 3 * JOINTS}d')
 TORQUES = struct.Struct(f'<{JOINTS}d')
@@ -78,7 +82,7 @@ class FrankaCycle:
     def __init__(self, library: Library, robot: Any, bridge: socket.socket, stride: int) -> None:
         self._library, self._robot, self._bridge, self._stride = library, robot, bridge, stride
         self._control: Any = None
-        self._torque = (0.0,) * JOINTS
+        self._torque = np.zeros(JOINTS)  # that the bridge wants
         self._count = 0
         self.is_over = False  # the bridge is gone
 
@@ -95,14 +99,14 @@ class FrankaCycle:
         self._count += 1
         if self._count % self._stride:
             if self._control:
-                self._write(finished=False)
+                self._write(state, finished=False)
             return
         self._send(self._told(state).as_message())
         request = self._request()
         if self._control:
-            self._answer(request)
+            self._answer(state, request)
         elif request[:1] == TAKE:
-            self._torque = (0.0,) * JOINTS
+            self._torque = np.array(state.tau_J_d)  # until there is an answer
             self._control = self._robot.start_torque_control()
         elif request[:1] == RECOVER and MODES[int(state.robot_mode)] == 'reflex':
             self._robot.automatic_error_recovery()
@@ -118,27 +122,35 @@ class FrankaCycle:
             np.array(state.tau_J),
         )
 
-    def _answer(self, request: bytes) -> None:
+    def _answer(self, state: Any, request: bytes) -> None:
         """Pass a torque on; without one, or with the last one, end the control."""
         if request[:1] in (TORQUE, FINISH):
-            self._torque = TORQUES.unpack(request[1:])
-        elif request[:1] not in (TAKE, RECOVER):
+            self._torque = np.array(TORQUES.unpack(request[1:]))
+        else:
             self._say(f'no torque came for {1e3 * SILENCE:g} ms, so the robot holds itself')
-        ends = request[:1] not in (TORQUE, TAKE, RECOVER)
-        self._write(finished=ends)
+        ends = request[:1] != TORQUE
+        self._write(state, finished=ends)
         if ends:
             self._control = None
 
-    def _write(self, *, finished: bool) -> None:
-        torques = self._library.Torques(list(self._torque))
+    def _write(self, state: Any, *, finished: bool) -> None:
+        told = np.array(state.tau_J_d)  # beside gravity, as what the bridge wants
+        change = np.clip(self._torque - told, -LARGEST_CHANGE, LARGEST_CHANGE)
+        torques = self._library.Torques((told + change).tolist())
         torques.motion_finished = finished
         self._control.writeOnce(torques)
 
     def _request(self) -> bytes:
-        """Return what the bridge wants; empty: nothing in time, or it is gone."""
+        """Return what the bridge wants; empty: nothing in time, or it is gone.
+
+        Under control there is one torque for each state. Requests for control that were still on
+        their way are passed over: taken for an answer, each would make all torques a state older.
+        """
         self._bridge.settimeout(SILENCE if self._control else 0.0)
         try:
             request = self._bridge.recv(LONGEST)
+            while self._control and request[:1] in (TAKE, RECOVER):
+                request = self._bridge.recv(LONGEST)
         except (BlockingIOError, TimeoutError):
             return b''
         except OSError:

@@ -68,6 +68,7 @@ class Robot:
             q=list(self.q),
             dq=list(self.dq),
             tau_J=list(self.torque + self.gravity(self.q)),
+            tau_J_d=list(self.torque),
         )
 
     def end(self, mode):
@@ -90,7 +91,7 @@ class _Control:
         robot = self._robot
         told = np.array(torques.tau_J)
         robot.written.append((told, torques.motion_finished))
-        if np.abs(told - robot.torque).max() > JUMP and robot.written[:-1]:
+        if np.abs(told - robot.torque).max() > JUMP:
             robot.mode = REFLEX
         robot.torque = told
         if torques.motion_finished:

@@ -119,6 +119,7 @@ def test_the_arm_is_handed_back_at_rest_with_a_last_torque(cell):
     cell.loop.say('releasing')
     released = lambda: cell.loop.figures(NAME).get('released') == 'True'  # noqa: E731
     cell.until(released, 'the arm is in other hands')
+    assert cell.loop.trouble(NAME) == ''
     cell.until(lambda: not cell.robot.is_controlled, 'the last torque, a cycle later')
     assert [ends for _, ends in cell.robot.written].count(True) == 1
     assert cell.robot.written[-1][1]

@@ -105,7 +105,7 @@ def test_a_bridge_that_is_gone_ends_the_control_and_the_process():
 
 def test_a_reflex_is_told_and_control_is_not_taken_before_recovery(bridge):
     under_control(bridge)
-    bridge.step(TORQUE, 5.0 * np.ones(7))
+    bridge.robot.mode = fake_franka.REFLEX
     bridge.step()
     assert bridge.sentences == ['libfranka: motion aborted by reflex']
     bridge.step()
@@ -117,6 +117,36 @@ def test_a_reflex_is_told_and_control_is_not_taken_before_recovery(bridge):
     assert (bridge.robot.recovered, bridge.robot.is_controlled) == (1, False)
     bridge.step(TAKE)
     assert bridge.robot.is_controlled
+
+
+@pytest.mark.parametrize('stride', [1, 3])
+def test_a_torque_is_approached_cycle_by_cycle_and_is_no_reflex(stride):
+    bridge = Bridge(stride)
+    for request in ((TAKE,), (TORQUE, np.zeros(7)), *3 * [(TORQUE, 2.5 * np.ones(7))]):
+        bridge.say(*request)
+        for _ in range(stride):
+            bridge.step()
+    told = [torque[0] for torque, _ in bridge.robot.written]
+    assert told[-1] == 2.5
+    assert np.abs(np.diff(told)).max() < fake_franka.JUMP
+    assert bridge.robot.mode == fake_franka.MOVE
+
+
+def test_requests_for_control_on_their_way_make_no_torque_late(bridge):
+    bridge.say(TAKE)
+    bridge.say(RECOVER)
+    bridge.step(TAKE)
+    for torque in (0.1, 0.2, 0.3):
+        bridge.step(TORQUE, torque * np.ones(7))
+    assert [told[0] for told, _ in bridge.robot.written] == [0.1, 0.2, 0.3]
+
+
+def test_the_first_torque_is_approached_from_what_the_robot_held_itself_with():
+    bridge = Bridge()
+    bridge.step(TAKE)
+    bridge.robot.torque = -4.0 * np.ones(7)
+    bridge.step(TORQUE, np.zeros(7))
+    assert bridge.robot.written[0][0][0] == -4.0 + franka_cycle.LARGEST_CHANGE
 
 
 def test_a_refused_command_is_told(bridge):
