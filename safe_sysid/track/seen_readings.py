@@ -39,15 +39,15 @@ class SeenReadings:
         """Take a sample."""
         _take(self._turns, t, position, self._seen)
 
-    def what_may_be_false(self, names: Sequence[str]) -> str:
-        """Name the assumptions of which one is false, those first that readings contradict."""
-        s, seen = self._sampling, self.contradictions(names)
+    def what_may_be_false(self, doubts: str) -> str:
+        """Name the assumptions of which one is false, those first that are doubted."""
+        s = self._sampling
         assumed = (
             f'one of these is false: readings within {0.5e3 * self._step.max():.3g} mrad and '
             f'every {1e3 * s.period:.3g} ms, torques that act within {1e3 * s.delay:.3g} ms and '
             'as drives are stated, parameters within the bounds of the plan, no contact'
         )
-        return f'{seen}; {assumed}' if seen else assumed
+        return f'{doubts}; {assumed}' if doubts else assumed
 
     def contradictions(self, names: Sequence[str]) -> str:
         """Say which promise the readings themselves contradict; empty if none."""

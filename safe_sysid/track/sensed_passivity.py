@@ -65,6 +65,7 @@ from safe_sysid.track.seen_readings import SeenReadings
 from safe_sysid.track.seen_start import UNSEEN as UNSEEN_YET
 from safe_sysid.track.seen_start import refusal_to_begin
 from safe_sysid.track.seen_state import damped_rate, differ, estimate_into
+from safe_sysid.track.seen_torques import SeenTorques
 from safe_sysid.track.tracking import shortest_turn
 from safe_sysid.track.uncertified_law import uncertified
 from safe_sysid.trajectory.plan import Plan
@@ -98,11 +99,13 @@ class SensedPassivityController:
         self._held: tuple[float, float] | None = None  # [s] from when to when by something else
         self._turns = model.limits.is_continuous.copy()
         self._readings = SeenReadings(sampling, model.limits.is_continuous)
+        self._torques = SeenTorques(model, gains, sampling)
         self._uncertified = uncertified(model, gains, sampling)
 
     def look(self, measurement: JointMeasurement) -> None:
         """Take a sample of an arm that is held by something else, as gently as by this law."""
         t, _ = self._record(measurement)
+        self._torques.forget()
         self._rate[:] = 0.0
         record_rate(self._history, t, self._rate)
         self._held = (t if self._held is None else self._held[0]), t
@@ -119,13 +122,16 @@ class SensedPassivityController:
             self._refuse_late(plan, measurement)
             self._follow(plan, estimate, laws)
         t, e = self._record(measurement)
+        self._torques.take(t, measurement.torque)
         law = self._law_at(t + self._sampling.age)
         self._observe(law)
         self._act(t, e)
         if self._begins:
             self._refuse_start(law, e)
         self._refuse_broken_promise(law)
-        return self._acting(t)
+        torque = self._acting(t)
+        self._torques.tell(torque)
+        return torque
 
     def note(
         self, measurement: JointMeasurement, plan: Plan | None, estimate: ParameterEstimate
@@ -148,6 +154,7 @@ class SensedPassivityController:
         if plan is not self._plan:
             self._follow(plan, estimate, self._laws_to_brake(plan))
         t, e = self._record(measurement)
+        self._torques.forget()
         law = self._law_at(t + self._sampling.age)
         if observe_into(self._history, law.observer, self._r, self._half) != SEEN:
             forget(self._history)
@@ -192,6 +199,18 @@ class SensedPassivityController:
     def r(self) -> Array:
         """r as it is seen, and how far it may be off, (2, n) [rad/s]."""
         return np.stack([self._r, self._half])
+
+    @property
+    def doubts(self) -> str:
+        """What readings and torques say against promises of sampling; empty: nothing."""
+        names = self._model.layout.joint_names
+        each = self._readings.contradictions(names), self._torques.contradictions(names)
+        return '; '.join(words for words in each if words)
+
+    @property
+    def delay(self) -> float | None:
+        """Time after its sample at which a torque is seen to act [s]; None: it is not seen."""
+        return self._torques.delay
 
     @property
     def energy(self) -> Interval:
@@ -346,11 +365,11 @@ class SensedPassivityController:
         if seen != SEEN:
             raise BrokenPromiseError(
                 f'no motion within its bounds fits the positions measured of {names[seen]}: '
-                f'{self._readings.what_may_be_false(names)}'
+                f'{self._readings.what_may_be_false(self.doubts)}'
             )
         if np.any(self._half > law.half_width):
             j = int(np.argmax(self._half / law.half_width))
-            why = self._readings.contradictions(names)
+            why = self.doubts
             raise MeasurementError(
                 f'r of {names[j]} is seen to {self._half[j]:.3g} rad/s, '
                 f'{law.half_width[j]:.3g} are promised: too few samples came'
@@ -388,11 +407,10 @@ class SensedPassivityController:
     def _refuse_broken_promise(self, law: SeenLaw) -> None:
         """Refuse to go on where V is above V_M whatever is unknown."""
         least, V_M = self._work.energy[0], law.bounds.V_M
-        names = self._model.layout.joint_names
         if least > V_M * (1.0 + ROUNDING):
             raise BrokenPromiseError(
                 f'energy of the tracking error is at least {least:.3g} J, {V_M} J are promised: '
-                f'{self._readings.what_may_be_false(names)}'
+                f'{self._readings.what_may_be_false(self.doubts)}'
             )
 
 

@@ -36,6 +36,7 @@ LOAD = 0.5  # [N m] offset at the end of its bounds
 EXACT = Gains(np.full(2, 10.0), 0.02, 1000.0, sign_speed=0.5)
 GAINS = replace(EXACT, torque_error=0.02, torque_ratio=0.01)
 SAMPLING = Sampling(np.full(2, 2e-5), 1e-3, 1e-3)
+UNMEASURED = np.full(2, np.nan)
 SLOW = 5e-5  # [s] time constant of drives that follow slowly
 SLOWLY = replace(SAMPLING, slow=SLOW, older=np.full(2, 0.04))
 
@@ -48,6 +49,7 @@ class Loop(NamedTuple):
     seen: np.ndarray  # |r - r_hat| at samples, as a share of the half width
     robust: np.ndarray  # |v|
     in_range: bool  # V, in what the controller says of it
+    doubts: str  # of the controller, of sampling
 
 
 class Setting(NamedTuple):
@@ -218,7 +220,7 @@ def looped(seed, law, setting=ALL, late=0.0, after=None, slow=0.0):
         is_over = after is not None and t + sampling.age >= after.start_time
         followed = after if is_over else plan
         stamp = CLOCK.origin + round(1e9 * t)
-        queue.append(sample(rng, controller, stamp, q, followed, estimate, True))
+        queue.append(sample(rng, controller, stamp, q, followed, estimate, True, reached))
         V, true_r = arm.energy(t, q, qd)
         ranges.append((controller.energy.lower <= V) & (controller.energy.upper >= V))
         seen.append(np.abs(controller.r[0] - true_r) / controller.r[1])
@@ -235,11 +237,12 @@ def looped(seed, law, setting=ALL, late=0.0, after=None, slow=0.0):
             most = np.maximum(most, np.abs(now))
             q, qd = arm.advance(t + part * dt, q, qd, mean, dt)
     V = np.array(energies) / GAINS.V_M
-    return Loop(V, most, np.array(seen), np.array(robust), bool(np.all(ranges)))
+    told = controller.doubts
+    return Loop(V, most, np.array(seen), np.array(robust), bool(np.all(ranges)), told)
 
 
-def sample(rng, controller, stamp, q, plan, estimate, acts):
-    measured = JointMeasurement(stamp, read(rng, q), np.full(2, np.nan), np.zeros(2))
+def sample(rng, controller, stamp, q, plan, estimate, acts, torque=UNMEASURED):
+    measured = JointMeasurement(stamp, read(rng, q), np.full(2, np.nan), torque)
     if acts:
         return controller.step(measured, plan, estimate)
     controller.look(measured)
@@ -260,6 +263,7 @@ def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, sett
     loop = looped(seed, bounds.law, setting)
     assert 0.99 < loop.energy[0] < 1.0
     assert loop.energy.max() <= 1.0
+    assert loop.doubts == ''
     assert loop.seen.max() <= 1.0
     assert loop.in_range
     assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
@@ -323,9 +327,11 @@ def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
 @pytest.mark.slow
 @pytest.mark.usefixtures('from_the_bound', 'unwatched')
 def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
-    """35 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings."""
+    """35 ms in place of 1, seen a sample later: V is above V_M; 80 ms: no motion that is possible fits the readings."""
     law = bounded(LOADED).law
-    assert looped(0, law, LOADED, 0.034).energy.max() > 1.04
+    loop = looped(0, law, LOADED, 0.034)
+    assert loop.energy.max() > 1.04
+    assert 'torques are measured 36 ms after their samples' in loop.doubts
     with pytest.raises(
         BrokenPromiseError, match='no motion within its bounds .*of these is false'
     ):

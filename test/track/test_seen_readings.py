@@ -46,6 +46,7 @@ def test_samples_that_are_too_far_apart_are_named():
 
 
 def test_what_may_be_false_begins_with_what_is_contradicted():
-    fine, coarse = (taken(step=x).what_may_be_false(NAMES) for x in (STEP, 3.0 * STEP))
+    each = (taken(step=x) for x in (STEP, 3.0 * STEP))
+    fine, coarse = (x.what_may_be_false(x.contradictions(NAMES)) for x in each)
     assert fine.startswith('one of these is false: readings within 0.05 mrad and every 1 ms')
     assert coarse.startswith('b is read in steps') and coarse.endswith(fine)

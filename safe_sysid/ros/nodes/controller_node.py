@@ -36,6 +36,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, settle_memory
 from safe_sysid.ros.process.warm_up import warm_up_law
+from safe_sysid.ros.watch.clock_skew import ClockSkew
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.sample_gate import SampleGate
@@ -88,6 +89,7 @@ class ControllerNode(Node):
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._cycles = CycleMonitor(settings.cycle, settings.period)
+        self._skew = ClockSkew()
         self._estimate = arm.prior
         self._mode: Mode | None = None
         self._mode_heard = 0.0
@@ -147,6 +149,9 @@ class ControllerNode(Node):
             self._trouble = Arrival.JUMPED.value
             self._health.announce()
             self._follow_none()
+            self._skew = ClockSkew()
+        if not (self._settings.is_lockstep or self._settings.simulated):  # time of its own
+            self._skew.step(measurement.stamp, arrived)
         self._sample = measurement, arrived
         self._go_on()
 
@@ -318,16 +323,31 @@ class ControllerNode(Node):
             Cause.TRACKING: self._trouble if self._lost_track else '',
         }
         sentences = [sentence for sentence in faults.values() if sentence]
-        trouble = '; '.join(sentences) or self._trouble or self._warnings
+        trouble = '; '.join(sentences) or self._trouble or self._doubts or self._warnings
         plan = self._succession.in_force
         figures = {
             'plan': 'none' if plan is None else f'from {plan.start_time:.3f} s',
             'last plan not taken over': self._succession.refusal or 'none',
             'samples twice or out of order': self._order.old,
             **self._cycles.figures(),
+            'stamps slow [ppm]': round(1e6 * self._skew.share),
+            'torques seen after [ms]': self._seen_after,
         }
         present = frozenset(cause for cause, sentence in faults.items() if sentence)
         return Condition(trouble, present, figures)
+
+    @property
+    def _doubts(self) -> str:
+        """What samples say against what is promised of them; no fault by itself."""
+        law = self._controller
+        of_law = law.doubts if isinstance(law, SensedPassivityController) else ''
+        return '; '.join(words for words in (self._skew.trouble, of_law) if words)
+
+    @property
+    def _seen_after(self) -> str:
+        law = self._controller
+        delay = law.delay if isinstance(law, SensedPassivityController) else None
+        return 'not seen' if delay is None else f'{1e3 * delay:.3g}'
 
 
 def main() -> int:
