@@ -39,9 +39,9 @@ class CpuBudget(Budget):
     """Counts seconds of this process, so that a busy computer does not plan less well."""
 
     @property
-    def left(self) -> float:
-        """Seconds."""
-        return self.deadline - time.process_time()
+    def now(self) -> float:
+        """Time of this process [s]."""
+        return time.process_time()
 
 
 @dataclass(frozen=True, eq=False)

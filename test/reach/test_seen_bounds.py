@@ -327,7 +327,10 @@ def test_without_the_terms_for_sensors_and_delay_energy_leaves_its_limit():
 @pytest.mark.slow
 @pytest.mark.usefixtures('from_the_bound', 'unwatched')
 def test_torques_that_come_far_later_than_promised_break_it_and_are_noticed():
-    """35 ms in place of 1, seen a sample later: V is above V_M; 80 ms: no motion that is possible fits the readings."""
+    """35 ms in place of 1: V is above V_M; 80 ms: no motion that is possible fits the readings.
+
+    A torque is read a sample after it began to act.
+    """
     law = bounded(LOADED).law
     loop = looped(0, law, LOADED, 0.034)
     assert loop.energy.max() > 1.04

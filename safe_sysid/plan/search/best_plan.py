@@ -77,9 +77,14 @@ class Budget:
         return Budget(time.monotonic() + seconds, cancelled)
 
     @property
+    def now(self) -> float:
+        """Time of the clock that `deadline` is of [s]."""
+        return time.monotonic()
+
+    @property
     def left(self) -> float:
         """Seconds."""
-        return self.deadline - time.monotonic()
+        return self.deadline - self.now
 
     @property
     def is_cancelled(self) -> bool:
@@ -341,9 +346,9 @@ class _Search:
     @contextmanager
     def _paced(self, step: str) -> Iterator[None]:
         """Remember how long a step takes; the expectation counts until it was timed once."""
-        begin = time.monotonic()
+        begin = self._budget.now
         yield
-        taken = time.monotonic() - begin
+        taken = self._budget.now - begin
         known = self._slowest[step]
         self._slowest[step] = taken if known == self._settings.slow else max(known, taken)
 

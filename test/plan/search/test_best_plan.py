@@ -1,7 +1,9 @@
 """A search gives a certified plan or a sentence, never an exception or an uncertified plan."""
 
 from dataclasses import replace
+from itertools import count
 from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 from plan.kinova_problem import (
@@ -156,6 +158,25 @@ def test_without_time_there_is_no_plan():
     found = search(problem, excite(problem), Budget.of(1e-3), QUICK, 0)
     assert (found.outcome, found.certificate, found.starts) == (SearchOutcome.OUT_OF_TIME, None, 0)
     assert str(found) == 'no plan within the time budget'
+
+
+class Standing(Budget):
+    """Of a clock that stands still."""
+
+    @property
+    def now(self):
+        return 0.0
+
+
+def test_steps_are_timed_by_the_clock_of_the_budget(monkeypatch):
+    """Not by that of the machine, of which ten seconds pass at every look."""
+    ticks = count(step=10.0)
+    monkeypatch.setattr(best_plan, 'time', SimpleNamespace(monotonic=lambda: next(ticks)))
+    problem = with_unknown_payload(kinova_problem())
+    settings = replace(QUICK, rounds=0)
+    found = search(problem, excite(problem), Standing(1.0), settings, 1)
+    assert found.outcome is SearchOutcome.FOUND
+    assert np.any(found.certificate.k)
 
 
 def test_a_cancelled_search_gives_what_it_has():
