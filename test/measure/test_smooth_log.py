@@ -52,3 +52,39 @@ def test_a_filter_that_cannot_be_is_refused(rng):
         smooth(log, 300.0)
     with pytest.raises(MeasurementError, match='too short for a filter at 2 Hz'):
         smooth(log, 2.0)
+
+
+def with_gap(log, gap):
+    """A log whose second half is later [s]."""
+    stamp = log.stamp.copy()
+    stamp[len(stamp) // 2 :] += round(1e9 * gap)
+    return JointLog(stamp, log.position, log.velocity, log.torque)
+
+
+@pytest.mark.parametrize('gap', [86_400.0, 1e9])  # [s] a day, and a clock that was set
+def test_nothing_is_computed_over_a_gap(rng, gap):
+    log, _ = swing(rng)
+    found = smooth(with_gap(log, gap), 5.0)
+    late = found.seconds > 0.5 * gap
+    whole = smooth(log, 5.0)
+    assert 0.8 * len(whole.seconds) < len(found.seconds) <= len(whole.seconds)
+    assert late.any() and not late.all()
+    phase = np.pi * (found.seconds[~late] + log.stamp[0] * 1e-9)
+    np.testing.assert_allclose(found.qd[~late, 0], np.pi * np.cos(phase), atol=2e-2)
+    assert np.abs(found.qd[late, 0]).max() < 1.05 * np.pi
+
+
+def test_a_row_with_a_time_far_away_is_left_out(rng):
+    log, _ = swing(rng)
+    stamp = log.stamp.copy()
+    stamp[-1] += 10**18
+    found = smooth(JointLog(stamp, log.position, log.velocity, log.torque), 5.0)
+    assert found.seconds[-1] < 8.0
+
+
+def test_stamps_that_no_even_rate_describes_are_refused(rng):
+    log, _ = swing(rng)
+    steps = np.where(np.arange(len(log.stamp)) % 3, 1_000, 100_000_000)
+    stamp = np.cumsum(steps)
+    with pytest.raises(MeasurementError, match='no even rate'):
+        smooth(JointLog(stamp, log.position, log.velocity, log.torque), 5.0)
