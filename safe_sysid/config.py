@@ -19,6 +19,7 @@ import types
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.input_file import text_of
 
 T = TypeVar('T')
 
@@ -184,13 +185,7 @@ def _meanings(cls: Any) -> dict[str, str]:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return mapping that a YAML file holds."""
-    try:
-        text = path.read_text(encoding='utf-8')
-    except OSError as error:
-        raise ConfigError(f'{path}: cannot be read ({error.strerror})') from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f'{path}: is not text in UTF-8 ({error.reason})') from error
-    return parsed_yaml(text, str(path))
+    return parsed_yaml(text_of(path, ConfigError), str(path))
 
 
 def parsed_yaml(text: str, source: str) -> dict[str, Any]:
@@ -323,7 +318,10 @@ def _sequence(arguments: tuple[Any, ...], value: Any, source: str) -> tuple[Any,
 
 def _scalar(hint: Any, value: Any, source: str) -> Any:
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise ConfigError(f'{source}: a whole number of more than 308 digits') from error
     if hint is float and isinstance(value, str):  # YAML 1.1 reads 3e-4 as text
         try:
             return float(value)

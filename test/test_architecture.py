@@ -13,6 +13,7 @@ EVERYONE = {
     'arrays',
     'config',
     'errors',
+    'input_file',
     'interruption',
     'share',
     'versions',

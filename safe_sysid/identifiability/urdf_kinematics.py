@@ -39,7 +39,7 @@ from safe_sysid.identifiability.kinematic_tree import (
 )
 from safe_sysid.identifiability.mechanism_file import Mechanism
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.urdf_tree import parse_urdf
+from safe_sysid.model.urdf_tree import parse_urdf, pinocchio_model
 
 DOWN = np.array([0.0, 0.0, -1.0])
 SHORT = 1e-5  # of the size of the arm: a shorter offset is zero
@@ -69,10 +69,7 @@ def urdf_kinematics(path: Path, gravity: Array = DOWN) -> Kinematics:
     """Kinematics of a URDF; gravity is a direction in the frame of its base."""
     root = parse_urdf(path)
     snapped = _snap_file(path, root)
-    try:
-        model = pin.buildModelFromXML(ElementTree.tostring(root, encoding='unicode'))
-    except (ValueError, RuntimeError) as error:
-        raise ModelError(f'{path}: Pinocchio cannot build it: {error}') from error
+    model = pinocchio_model(path, root)
     if model.njoints == 1:
         raise ModelError(f'{path}: no joint moves, so there is nothing to identify')
     bodies = [f for f in model.frames if f.type == pin.FrameType.BODY]

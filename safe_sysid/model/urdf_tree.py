@@ -13,6 +13,8 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.input_file import LARGEST_TEXT, check_file
+from safe_sysid.model.urdf_figures import check_figures, check_limits, check_size
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -37,21 +39,42 @@ class Frame(NamedTuple):
 
 
 def parse_urdf(path: Path) -> ElementTree.Element:
-    """Root element of a URDF, whatever is in it."""
+    """Root element of a URDF whose figures are numbers of a machine, whatever else is in it."""
+    check_file(path, ModelError, LARGEST_TEXT)
     try:
         root = ElementTree.parse(path).getroot()
     except OSError as error:
         raise ModelError(f'{path}: cannot be read ({error.strerror})') from error
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # of an unknown encoding
         raise ModelError(f'{path}: is not XML ({error})') from error
     if root.tag != 'robot':
         raise ModelError(f'{path}: the root element is <{root.tag}>, a URDF has <robot>')
-    if any(element.tag.startswith(XACRO) for element in root.iter()):
+    if _is_xacro(root):
         raise ModelError(
             f'{path}: is a xacro that was not expanded; `xacro {path} > arm.urdf` makes a URDF '
             'of it (with the arguments of your arm, such as name:=...)'
         )
+    check_size(path, root)
+    check_figures(path, root)
     return root
+
+
+def _is_xacro(root: ElementTree.Element) -> bool:
+    """Whether elements of xacro are in it, or expressions where links and joints have figures."""
+    if any(element.tag.startswith(XACRO) for element in root.iter()):
+        return True
+    parts = (part for kind in ('link', 'joint') for part in root.findall(kind))
+    inner = (element for part in parts for element in part.iter())
+    return any('${' in value for element in inner for value in element.attrib.values())
+
+
+def pinocchio_model(path: Path, root: ElementTree.Element) -> pin.Model:
+    """Pinocchio model of what stands in a URDF."""
+    check_limits(path, root)
+    try:
+        return pin.buildModelFromXML(ElementTree.tostring(root, encoding='unicode'))
+    except (ValueError, RuntimeError) as error:
+        raise ModelError(f'{path}: Pinocchio cannot build it: {error}') from error
 
 
 def read_urdf(path: Path) -> ElementTree.Element:
@@ -185,11 +208,7 @@ def whole_model(path: Path, joints: tuple[str, ...], held: Mapping[str, float]) 
                 limit = ElementTree.SubElement(joint, 'limit', effort='0', velocity='0')
             limit.set('lower', '-1e300')
             limit.set('upper', '1e300')
-    try:
-        whole = pin.buildModelFromXML(ElementTree.tostring(root, encoding='unicode'))
-    except (ValueError, RuntimeError) as error:
-        raise ModelError(f'{path}: Pinocchio cannot build it: {error}') from error
-    return WholeModel(whole, frozenset(free))
+    return WholeModel(pinocchio_model(path, root), frozenset(free))
 
 
 def _reduced(whole: pin.Model, held: Mapping[str, float]) -> pin.Model:

@@ -1,5 +1,8 @@
 """Files from strangers: none runs code, and none makes more of itself than it is."""
 
+import os
+from pathlib import Path
+import re
 import resource
 import time
 
@@ -8,10 +11,14 @@ import pytest
 from safe_sysid import load_arm
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.identifiability.urdf_kinematics import urdf_kinematics
 from safe_sysid.model.description.xacro_file import expanded_xacro
+from safe_sysid.model.payload import read_payload
+from safe_sysid.share import share_directory
 
 SOON = 5.0  # [s] of CPU
 LITTLE = 2**19  # [kB]
+TWO_LINK = (share_directory() / 'urdf' / 'two_link.urdf').read_text(encoding='utf-8')
 XACRO = '<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="{}"/></robot>'
 
 
@@ -103,3 +110,85 @@ def test_expressions_of_xacro_run_no_code_of_their_author(tmp_path, expression):
     with pytest.raises(SafeSysidError, match=r'arm\.xacro'):
         expanded_xacro(path, {})
     assert not mark.exists()
+
+
+def damaged(pattern, replacement):
+    """URDF of two links with one figure that no machine has."""
+    text, count = re.subn(pattern, replacement, TWO_LINK, count=1)
+    assert count == 1
+    return text
+
+
+def chain(joints):
+    links = ''.join(f'<link name="l{i}"/>' for i in range(joints + 1))
+    between = ''.join(
+        f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        '<limit effort="1" velocity="1"/></joint>'
+        for i in range(joints)
+    )
+    return f'<robot name="a">{links}{between}</robot>'
+
+
+@pytest.mark.parametrize('read', [load_arm, urdf_kinematics])
+@pytest.mark.parametrize(
+    ('text', 'sentence'),
+    [
+        *(
+            (damaged('<axis [^/]*/>', f'<axis {axis}/>'), 'axis of joint .* it has to be')
+            for axis in (
+                'xyz="0 0 0"', 'xyz="0 -1e200 0"', 'xyz="0 -1e-200 0"', 'xyz="0 nan 1"',
+                'xyz="inf 0 0"', 'xyz="0 1"', 'xyz="a b c"', '',
+            )
+        ),
+        *(
+            (damaged('<mass value="[^"]*"', f'<mass value="{mass}"'), 'mass')
+            for mass in ('nan', 'inf', '1e308', 'heavy')
+        ),
+        (damaged('<mass value="[^"]*"', '<mass value="${m}"'), 'a xacro that was not expanded'),
+        (damaged('<origin xyz="[^"]*"', '<origin xyz="nan 0 0"'), 'xyz of <origin>'),
+        (damaged('<origin xyz="[^"]*"', '<origin xyz="0 0 1e300"'), 'xyz of <origin>'),
+        (damaged(' effort="[^"]*"', ''), 'effort'),
+        (damaged(' effort="[^"]*"', ' effort="1e300"'), 'effort of <limit>'),
+        (damaged('<inertia ixx="[^"]*"', '<inertia ixx="1e300"'), 'ixx of <inertia>'),
+        (damaged('</link>', '<collision><geometry><cylinder radius="1e300" length="1"/>'
+         '</geometry></collision></link>'), 'radius of <cylinder>'),
+        ('<?xml version="1.0" encoding="foo"?>' + chain(1), 'encoding'),
+        ('<robot name="a">' + 100_000 * '<a>' + 100_000 * '</a>' + '</robot>', 'in each other'),
+        (chain(400), '400 joints move'),
+        ('<robot name="a"/>', 'no <link>|no joint moves'),
+    ],
+)  # fmt: skip
+def test_a_urdf_of_no_machine_is_refused_before_anything_is_computed(
+    tmp_path, capfd, read, text, sentence
+):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(text)
+    with pytest.raises(SafeSysidError, match=rf'arm\.urdf.*{sentence}'):
+        read(path)
+    assert capfd.readouterr().err == ''
+
+
+@pytest.mark.parametrize(
+    ('make', 'sentence'),
+    [
+        (os.mkfifo, 'pipe or a device'),
+        (Path.mkdir, 'a folder'),
+        (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR), 2 * 10**9), '2000 MB'),
+    ],
+)
+@pytest.mark.parametrize(
+    'read',
+    [read_yaml, load_arm, urdf_kinematics],
+)
+def test_what_is_no_file_of_its_kind_is_not_read(tmp_path, make, sentence, read):
+    path = tmp_path / 'arm.urdf'
+    make(path)
+    with pytest.raises(SafeSysidError, match=rf'arm\.urdf.*{sentence}'):
+        read(path)
+
+
+def test_a_number_that_no_float_holds_is_refused(tmp_path):
+    path = tmp_path / 'held.yaml'
+    path.write_text('mass: 1' + 400 * '0' + '\n')
+    with pytest.raises(SafeSysidError, match=r'held\.yaml: mass: a whole number'):
+        read_payload(path)

@@ -1,0 +1,44 @@
+"""What is read whole has to be a file, and of a size that such a file has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import stat
+
+from safe_sysid.errors import SafeSysidError
+
+MB = 1_000_000
+LARGEST_TEXT = 50 * MB  # of YAML, URDF, xacro and JSON
+LARGEST_MESH = 200 * MB
+
+
+def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = None) -> None:
+    """Refuse a folder, a pipe, a device, and a file of more than `largest` bytes."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:  # a name with a zero byte
+        reason = getattr(error, 'strerror', None) or error
+        raise refusal(f'{path}: cannot be read ({reason})') from error
+    if stat.S_ISDIR(found.st_mode):
+        raise refusal(f'{path}: cannot be read (it is a folder, not a file)')
+    if not stat.S_ISREG(found.st_mode):
+        raise refusal(
+            f'{path}: cannot be read (it is a pipe or a device; write what comes out of it into '
+            'a file)'
+        )
+    if largest is not None and found.st_size > largest:
+        raise refusal(
+            f'{path}: has {found.st_size / MB:.0f} MB; a file of its kind may have '
+            f'{largest // MB} MB'
+        )
+
+
+def text_of(path: Path, refusal: type[SafeSysidError]) -> str:
+    """Text of a file in UTF-8."""
+    check_file(path, refusal, LARGEST_TEXT)
+    try:
+        return path.read_text(encoding='utf-8')
+    except OSError as error:
+        raise refusal(f'{path}: cannot be read ({error.strerror})') from error
+    except UnicodeDecodeError as error:
+        raise refusal(f'{path}: is not text in UTF-8 ({error.reason})') from error

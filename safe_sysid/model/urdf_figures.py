@@ -1,0 +1,133 @@
+"""Figures of a URDF: numbers, and of a size that a machine can have.
+
+They are looked at before anything is computed of them: an axis without a length makes a model of
+nan, and the library that reads URDFs reports the rest in words of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import math
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+from safe_sysid.errors import ModelError
+
+SHORTEST_AXIS, LONGEST_AXIS = 1e-6, 1e6  # an axis is a unit vector up to its rounding
+WITHOUT_AXIS = ('fixed', 'floating')
+LIMITED = ('revolute', 'prismatic')  # joints that have to have a <limit>
+MOST_JOINTS = 100  # that move
+DEEPEST = 100  # elements in each other
+
+
+class Figures(NamedTuple):
+    """Attributes of the elements at a place, the size of each in numbers, and the largest."""
+
+    place: str  # below a link or a joint
+    keys: tuple[str, ...]
+    size: int
+    largest: float
+
+
+LENGTH, ANGLE = 1e6, 1e6  # [m], [rad]
+MASS, INERTIA = 1e6, 1e9  # [kg], [kg m^2]
+NO_LIMIT = 1e20  # what is written where there is none
+SHAPES = (
+    Figures('geometry/box', ('size',), 3, LENGTH),
+    Figures('geometry/cylinder', ('radius', 'length'), 1, LENGTH),
+    Figures('geometry/sphere', ('radius',), 1, LENGTH),
+    Figures('geometry/mesh', ('scale',), 3, LENGTH),
+    Figures('origin', ('xyz',), 3, LENGTH),
+    Figures('origin', ('rpy',), 3, ANGLE),
+)
+OF_LINKS = (
+    Figures('inertial/mass', ('value',), 1, MASS),
+    Figures('inertial/inertia', ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1, INERTIA),
+    Figures('inertial/origin', ('xyz',), 3, LENGTH),
+    Figures('inertial/origin', ('rpy',), 3, ANGLE),
+    *(x._replace(place=f'{of}/{x.place}') for of in ('visual', 'collision') for x in SHAPES),
+)
+OF_JOINTS = (
+    Figures('origin', ('xyz',), 3, LENGTH),
+    Figures('origin', ('rpy',), 3, ANGLE),
+    Figures('limit', ('lower', 'upper', 'effort', 'velocity'), 1, NO_LIMIT),
+    Figures('dynamics', ('damping', 'friction'), 1, NO_LIMIT),
+)
+
+
+def check_figures(path: Path, root: ElementTree.Element) -> None:
+    """Refuse numbers that are none, that are not finite, or that no machine has."""
+    for kind, figures in (('link', OF_LINKS), ('joint', OF_JOINTS)):
+        for part in root.findall(kind):
+            of = f"{path}: {kind} '{part.get('name')}'"
+            for figure in figures:
+                for element in part.findall(figure.place):
+                    _check(element, figure, of)
+    for joint in root.findall('joint'):
+        if joint.get('type') not in WITHOUT_AXIS:
+            _check_axis(path, joint)
+
+
+def check_limits(path: Path, root: ElementTree.Element) -> None:
+    """Refuse a joint whose limits are not there, and a robot without links."""
+    if root.find('link') is None:
+        raise ModelError(f'{path}: has no <link>')
+    for joint in root.findall('joint'):
+        limit, of = joint.find('limit'), f"{path}: joint '{joint.get('name')}'"
+        if limit is None and joint.get('type') in LIMITED:
+            raise ModelError(f'{of} is {joint.get("type")} and has no <limit>')
+        for key in () if limit is None else ('effort', 'velocity'):
+            if limit is not None and limit.get(key) is None:
+                raise ModelError(f'{of}: its <limit> has no {key}')
+
+
+def check_size(path: Path, root: ElementTree.Element) -> None:
+    """Refuse elements in each other, and joints, of a number that no machine has."""
+    level, depth = [root], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise ModelError(f'{path}: more than {DEEPEST} elements are in each other')
+        level = [child for element in level for child in element]
+    moving = sum(joint.get('type') not in WITHOUT_AXIS for joint in root.findall('joint'))
+    if moving > MOST_JOINTS:
+        raise ModelError(f'{path}: {moving} joints move; {MOST_JOINTS} may')
+
+
+def _check(element: ElementTree.Element, figure: Figures, of: str) -> None:
+    for key in figure.keys:
+        text = element.get(key)
+        if text is None:
+            continue
+        values = list(_numbers(text))
+        wanted = 'a number' if figure.size == 1 else f'{figure.size} numbers'
+        if len(values) != figure.size or not all(map(math.isfinite, values)):
+            raise ModelError(f"{of}: {key} of <{element.tag}> is '{text}', it has to be {wanted}")
+        if max(map(abs, values)) > figure.largest:
+            raise ModelError(
+                f"{of}: {key} of <{element.tag}> is '{text}', more than {figure.largest:g}"
+            )
+
+
+def _check_axis(path: Path, joint: ElementTree.Element) -> None:
+    axis = joint.find('axis')
+    if axis is None:
+        return  # the x axis
+    text = axis.get('xyz', '0 0 0')
+    values = list(_numbers(text))
+    length = math.hypot(*values) if all(map(math.isfinite, values)) else math.nan
+    if len(values) != 3 or not SHORTEST_AXIS <= length <= LONGEST_AXIS:
+        raise ModelError(
+            f"{path}: the axis of joint '{joint.get('name')}' is '{text}', it has to be three "
+            f'numbers with a length from {SHORTEST_AXIS:g} to {LONGEST_AXIS:g}'
+        )
+
+
+def _numbers(text: str) -> Iterator[float]:
+    """Numbers in a text, nan for a word that is none."""
+    for word in text.split():
+        try:
+            yield math.nan if '_' in word else float(word)
+        except ValueError:
+            yield math.nan
