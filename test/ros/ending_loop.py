@@ -50,6 +50,12 @@ class EndingLoop:
         self._log, self.process, self._observer = folder / 'driver.jsonl', run, observer
         self._driver = driver
 
+    def begin(self):
+        """Once its first mode was heard, whoever came late; for a run that does not by itself."""
+        self.wait_for_mode('idle', PATIENCE)
+        start = lambda: self._observer.call('supervisor/start').success  # noqa: E731
+        self._observer.wait(start, 'it begins', PATIENCE)
+
     def wait_for_motion(self, moment):
         """Until a plan that goes somewhere is as old as said [s]."""
         self._observer.wait(

@@ -11,6 +11,7 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 import rclpy
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
@@ -24,6 +25,7 @@ from safe_sysid.share import share_directory
 
 LONG = 90.0  # [s] for everything to happen on a machine that is busy with other tests
 TURN = 20  # events of one observer before it is the turn of the next
+EACH = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # none for the next one
 ANSWER = 10.0  # [s] after which a request or its answer got lost: its service began anew
 
 
@@ -53,7 +55,7 @@ class Observer(Node):
         subscribe(JointState, 'joint_states', self.samples.append, EVERY_SAMPLE)
         subscribe(Float64MultiArray, 'torque_command', self.torques.append, EVERY_SAMPLE)
         subscribe(JointTrajectory, 'plan_in_force', self.plans.append, STATE)
-        subscribe(String, 'mode', self._on_mode, STATE)
+        subscribe(String, 'mode', self._on_mode, EACH)
         subscribe(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
         self._executor = single_threaded_executor()
         self._executor.add_node(self)

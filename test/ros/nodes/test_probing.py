@@ -7,12 +7,13 @@ from ros.ending_loop import BRIDGE, PATIENCE, ending_loop, of_mujoco
 
 pytest.importorskip('mujoco', reason='MuJoCo is an extra')
 FAR = 0.05  # [rad]
-PROBED = ('-p', f'{BRIDGE}:probe.driver:=probed')
+PROBED = ('-p', f'{BRIDGE}:probe.driver:=probed', '-p', 'supervisor:autostart:=false')
 
 
 @pytest.mark.slow
 def test_learning_follows_by_itself_on_a_driver_that_obeys(tmp_path):
     with ending_loop(tmp_path, *PROBED, driver=of_mujoco(tmp_path)) as loop:
+        loop.begin()
         loop.wait_for_motion(0.3)
         modes = loop.modes
         loop.signal()
@@ -24,6 +25,7 @@ def test_learning_follows_by_itself_on_a_driver_that_obeys(tmp_path):
 @pytest.mark.slow
 def test_a_driver_that_ignores_efforts_is_a_fault_before_any_motion(tmp_path):
     with ending_loop(tmp_path, *PROBED, driver=of_mujoco(tmp_path, ignores=True)) as loop:
+        loop.begin()
         loop.wait_for_mode('fault', PATIENCE)
         assert loop.modes[:3] == ['idle', 'probing', 'fault']
         loop.wait_to_read('the driver takes effort commands and does not act on them', 1)
@@ -35,6 +37,7 @@ def test_a_driver_that_ignores_efforts_is_a_fault_before_any_motion(tmp_path):
 def test_an_arm_that_moves_against_its_commands_is_handed_over_at_once(tmp_path):
     """No torque of ours holds it: the position controller gets it as it is."""
     with ending_loop(tmp_path, *PROBED, driver=of_mujoco(tmp_path, sign=-1)) as loop:
+        loop.begin()
         loop.wait_for_mode('fault', PATIENCE)
         loop.wait_to_read('sign', 1)
         states = [line for line in loop.log if 'q' in line]
