@@ -92,7 +92,7 @@ def _pictures(report: Path, data: dict) -> list[Image.Image]:
 
 def _told(data: dict, bars: dict, moment: float) -> str:
     """Say what the arm does and what is known of the mass, as a string of JavaScript."""
-    at = int(np.searchsorted(bars['time'], moment, side='right')) - 1
+    at = max(int(np.searchsorted(bars['time'], moment, side='right')) - 1, 0)
     low, high = bars['lower'][at][0], bars['upper'][at][0]
     doing = [name for begin, name in data['scene']['marks'] if begin <= moment + 1e-9]
     mass = f'{np.floor(100 * low) / 100:.2f} to {np.ceil(100 * high) / 100:.2f} kg'

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.audit.loop_of_bag import RecordedLoop
+from safe_sysid.audit.loop_of_bag import CHANGING, RecordedLoop
 from safe_sysid.audit.loop_record import LoopRecord
-from safe_sysid.identify.estimate_series import EstimateSeries
+from safe_sysid.audit.true_load import TrueLoad
+from safe_sysid.identify.estimate_series import INSTANT, EstimateSeries
 from safe_sysid.model.collision.contact import ContactClearance, ContactGauge
 from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.reach.certificate import PlanCertificate
@@ -44,12 +45,12 @@ class Ledger:
         return all(entry.is_kept for entry in self.entries)
 
 
-def ledger_of(loop: RecordedLoop, truth: Array) -> Ledger:
-    """Every promise of a run in lockstep; `truth` is theta_e (10,)."""
+def ledger_of(loop: RecordedLoop, truth: TrueLoad) -> Ledger:
+    """Every promise of a run in lockstep."""
     obstacle, own = smallest_distances(loop)
     entries = (
         _inside(loop.record.estimates, truth),
-        _shrinking(loop.record.estimates),
+        _shrinking(loop),
         _certificates(loop),
         _pairs(loop),
         *_obstacles(loop, obstacle),
@@ -95,22 +96,39 @@ def _looks(record: LoopRecord) -> list[int]:
     return sorted({int(i) for i in chosen})
 
 
-def _inside(series: EstimateSeries, truth: Array) -> Entry:
-    inside = (series.lower <= truth) & (truth <= series.upper)
+def _inside(series: EstimateSeries, truth: TrueLoad) -> Entry:
+    inside = truth.is_within(series)
     finding = (
-        f'{int(inside[-1].sum())} of {truth.size}, after each of {len(series.time)} estimates'
+        f'{int(inside[-1].sum())} of {inside.shape[1]}, after each of {len(series.time)} estimates'
         if inside.all()
         else f'outside in {int((~inside.all(axis=1)).sum())} of {len(series.time)} estimates'
     )
     return Entry('the true parameters are inside their bounds', finding, bool(inside.all()))
 
 
-def _shrinking(series: EstimateSeries) -> Entry:
+def _shrinking(loop: RecordedLoop) -> Entry:
+    """Bounds of one body; where a change of what is held begins and ends they are others."""
+    series = loop.record.estimates
     lower, upper = np.diff(series.lower, axis=0), np.diff(series.upper, axis=0)
-    wider = int(np.any((lower < 0.0) | (upper > 0.0), axis=1).sum())
-    first, last = series.half_width[[0, -1], 0]
-    finding = f'mass known {first / last:.1f} times better' if not wider else f'{wider} times not'
-    return Entry('bounds only shrink', finding, wider == 0)
+    wider = np.any((lower < 0.0) | (upper > 0.0), axis=1)
+    since = series.time[1:, None] - np.array([*_changing(loop), -np.inf])
+    others = np.any(np.abs(since) <= INSTANT, axis=1)
+    count = int((wider & ~others).sum())
+    parts = np.split(series.half_width[:, 0], np.flatnonzero(others) + 1)
+    better = max(part[0] / part[-1] for part in parts)
+    finding = f'{count} times not' if count else f'mass known {better:.1f} times better'
+    if others.any() and not count:
+        finding += ', of one body; wider where another may be held'
+    return Entry('bounds only shrink', finding, count == 0)
+
+
+def _changing(loop: RecordedLoop) -> Iterator[float]:
+    """Yield when a change of what is held was announced, and when it was over [s]."""
+    before = ''
+    for at, mode in loop.modes:
+        if CHANGING in (mode, before):
+            yield at
+        before = mode
 
 
 def _every(loop: RecordedLoop) -> Iterator[PlanCertificate]:
@@ -192,7 +210,9 @@ def _searches(record: LoopRecord) -> Entry:
 
 
 def _goal(loop: RecordedLoop) -> Entry:
-    record, goal = loop.record, np.array(loop.settings.nodes['planner']['goal'])
+    record, nodes = loop.record, loop.settings.nodes
+    place = nodes.get('supervisor', {}).get('errand.place', ())
+    goal = np.array(place if len(place) else nodes['planner']['goal'])
     continuous = loop.settings.model.limits.is_continuous
     away = float(np.abs(shortest_way(record.q[-1], goal, continuous)).max())
     finding = f'{1e3 * away:.1f} mrad from it in the joint that is farthest'

@@ -37,9 +37,10 @@ SAMPLES, TORQUES, ESTIMATES, CERTIFIED, FOLLOWED, MODES = TOPICS = (
     '/plan_in_force',
     '/mode',
 )
+EVENTS = '/payload_event'  # of a gripper
 HEALTH = '/diagnostics'  # of everybody
 OFFSET = 2  # numbers before the torques of a command
-FAULT, TASK = 'fault', 'task'
+FAULT, TASK, CHANGING = 'fault', 'task', 'changing'
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class RecordedLoop:
     record: LoopRecord
     plans: tuple[Plan, ...]  # followed, in their order, each with a certificate made anew
     modes: tuple[tuple[float, str], ...]  # [s] and the mode from then on
+    grips: tuple[float, ...] = ()  # [s] when a gripper said that it has closed or opened
 
     @property
     def has_task(self) -> bool:
@@ -74,7 +76,7 @@ def _heard_in(folder: Path) -> _Heard:
     texts = [m.data.data for m in bag_messages(folder, (PARAMETERS,))]
     heard = _Heard(recorded_settings(texts))
     namespace = _namespace(folder)
-    for message in bag_messages(folder, (*(namespace + topic for topic in TOPICS), HEALTH)):
+    for message in bag_messages(folder, (*(namespace + t for t in (*TOPICS, EVENTS)), HEALTH)):
         heard.take(message._replace(topic=message.topic.removeprefix(namespace)))
     return heard
 
@@ -100,6 +102,7 @@ class _Heard:
     estimates: list[tuple[int, ParameterEstimate]] = field(default_factory=list)  # changes
     modes: list[tuple[int, str]] = field(default_factory=list)  # stamp of the newest sample
     searches: dict[tuple[int, str], ToldSearch] = field(default_factory=dict)
+    grips: list[int] = field(default_factory=list)  # stamps [ns]
     reason: str = ''  # of the first fault
 
     def __post_init__(self) -> None:
@@ -126,9 +129,9 @@ class _Heard:
             estimate = estimate_in(data, self._layout)
             self.plans.estimates[name_of(estimate)] = estimate
         elif message.topic == FOLLOWED:
-            if data.points:
-                notice = plan_notice(data, self._layout.joint_names)
-                self.plans.notices[notice.start] = notice
+            self._take_plan(data)
+        elif message.topic == EVENTS:
+            self.grips.append(stamp_of(data.stamp))
         elif message.topic == MODES:
             if not self.modes or self.modes[-1][1] != data.data:
                 self.modes.append((self._newest, data.data))
@@ -139,6 +142,11 @@ class _Heard:
         order = [data.name.index(name) for name in self._layout.joint_names]
         values = [np.asarray(x)[order] for x in (data.position, data.velocity, data.effort)]
         return JointMeasurement(self._newest, *values)
+
+    def _take_plan(self, data: Any) -> None:
+        if data.points:
+            notice = plan_notice(data, self._layout.joint_names)
+            self.plans.notices[notice.start] = notice
 
     def _take_estimate(self, data: Any) -> None:
         """Where it is another one than before."""
@@ -176,7 +184,8 @@ class _Heard:
             reason = self.reason or 'it is not recorded why'
             record = replace(record, fault=reason, fault_time=clock.seconds(fault))
         modes = tuple((clock.seconds(stamp), mode) for stamp, mode in self.modes)
-        return RecordedLoop(self.settings, record, tuple(plans), modes)
+        grips = tuple(clock.seconds(stamp) for stamp in self.grips)
+        return RecordedLoop(self.settings, record, tuple(plans), modes, grips)
 
     def _moments(self, stamps: list[int], plans: list[Plan], clock: Clock) -> Iterable[LoopSample]:
         results = [

@@ -8,6 +8,8 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 
+INSTANT = 1e-6  # [s] within which times are the same
+
 
 @dataclass(frozen=True, eq=False)
 class EstimateSeries:
@@ -22,3 +24,12 @@ class EstimateSeries:
     def half_width(self) -> Array:
         """Of [theta_e], (M, 10)."""
         return np.asarray(0.5 * (self.upper - self.lower))
+
+    def during(self, begin: float, end: float) -> EstimateSeries:
+        """Return what was known from one time [s] on, and became known before another."""
+        first = max(int(np.searchsorted(self.time, begin + INSTANT)) - 1, 0)
+        last = max(int(np.searchsorted(self.time, end - INSTANT)), first + 1)
+        rows = slice(first, last)
+        return EstimateSeries(
+            self.time[rows], self.nominal[rows], self.lower[rows], self.upper[rows]
+        )

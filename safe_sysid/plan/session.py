@@ -72,9 +72,10 @@ class PlanningSession:
         is_over = result is not None and result.outcome is SearchOutcome.NOTHING_DUE
         return is_over and self._planner.follows_result  # else it did not happen
 
-    def has_ended(self, stamp: int) -> bool:
-        """Whether the mission is done, and its last plan over at a stamp [ns]."""
-        return self.is_done and self._planner.has_ended(stamp)
+    def rests(self, stamp: int) -> bool:
+        """Whether nothing happens in this mode from a stamp [ns] on: its last plan is over."""
+        is_done = self.is_done or self.mode not in self._missions
+        return is_done and self._planner.has_ended(stamp)
 
     def complaint(self) -> str:
         """Return what the last search came to, if too many failed; else empty."""

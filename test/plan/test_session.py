@@ -85,12 +85,14 @@ def test_a_mission_has_ended_where_its_last_plan_was_followed_to_the_end(
     session.turn_to('calm')
     plan = step(session, problem, 0.0).plan
     start, end = ORIGIN + round(plan.start_time * 1e9), ORIGIN + round(plan.end_time * 1e9)
-    assert not session.has_ended(end)  # nobody follows it
+    assert not session.rests(end)  # nobody follows it
     planner.note_followed(Followed(start, end))
     assert session.is_done
-    assert [session.has_ended(stamp) for stamp in (end - 1, end)] == [False, True]
+    assert [session.rests(stamp) for stamp in (end - 1, end)] == [False, True]
+    session.turn_to('idle')  # in which there is nothing to plan
+    assert [session.rests(stamp) for stamp in (end - 1, end)] == [False, True]
     session.turn_to('far')
-    assert not session.has_ended(end)
+    assert not session.rests(end)
 
 
 def test_a_failure_is_told_once_patience_is_over_and_until_the_mode_changes(session, problem):

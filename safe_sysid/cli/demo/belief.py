@@ -10,6 +10,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.audit.bag_plans import certified_plan
 from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.audit.loop_record import promised
+from safe_sysid.cli.demo.carrying import Carrying
 from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
@@ -20,7 +21,7 @@ SHOWN = 3  # joints, those whose torque left the claim most
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """Torques of the task, (N, n) each [N m]: applied, and claimed under the wrong belief."""
+    """Torques while it is held, (N, n) each [N m]: applied, and claimed under the wrong belief."""
 
     joint_names: tuple[str, ...]
     time: Array  # (N,) [s]
@@ -54,12 +55,10 @@ def empty_gripper() -> ParameterEstimate:
     return ParameterEstimate(model.layout, model.theta, bounds)
 
 
-def claim_of(loop: RecordedLoop, belief: ParameterEstimate) -> Claim:
-    """Return the motions of the task under a belief that was not the arm's."""
+def claim_of(loop: RecordedLoop, carrying: Carrying, belief: ParameterEstimate) -> Claim:
+    """Return the motions with something in the hand under a belief that was not the arm's."""
     record = loop.record
-    begin = next(t for t, mode in loop.modes if mode == 'task')
-    first = int(np.searchsorted(record.plan_start, begin - 1e-9))
-    numbers = range(first, len(loop.plans))
+    numbers = [i for i, plan in enumerate(loop.plans) if carrying.holds(plan.start_time)]
     parts, holds = [], True
     for number in numbers:
         plan = loop.plans[number]
@@ -67,7 +66,7 @@ def claim_of(loop: RecordedLoop, belief: ParameterEstimate) -> Claim:
         holds &= bool(getattr(wrong.certificate, 'holds', False))
         parts.append(promised(wrong, record.time[record.plan == number])[3:])
     lower, upper = (np.concatenate(column) for column in zip(*parts, strict=True))
-    rows = record.plan >= first
+    rows = np.isin(record.plan, numbers)
     learned = record.tau_lower[rows], record.tau_upper[rows]
     time, tau = record.time[rows], record.tau[rows]
     return Claim(record.joint_names, time, tau, lower, upper, learned, holds)
@@ -87,7 +86,7 @@ def belief_section(claim: Claim, what_happened: str) -> Section:
     )
     columns = ('joint', 'applied [N m]', 'claimed [N m]', 'outside', 'by at most [N m]')
     return Section(
-        'The same task, believing that the gripper is empty',
+        'The same, believing that the gripper is empty',
         what_happened,
         tuple(_plot(claim, j) for j in claim.worst),
         (Table(columns, rows),),
@@ -97,7 +96,7 @@ def belief_section(claim: Claim, what_happened: str) -> Section:
 def _plot(claim: Claim, j: int) -> Plot:
     lower, upper = claim.learned
     return Plot(
-        f'{claim.joint_names[j]} during the task',
+        f'{claim.joint_names[j]} while the dumbbell is held',
         'torque [N m]',
         (Line('applied', claim.time, claim.tau[:, j]),),
         (

@@ -1,4 +1,4 @@
-"""`safe-sysid demo`: an arm learns what it holds and does a task with it, as real ROS 2 nodes."""
+"""`safe-sysid demo`: an arm picks something, learns what it is and places it, as ROS 2 nodes."""
 
 from __future__ import annotations
 
@@ -7,26 +7,17 @@ import json
 from pathlib import Path
 import time
 
-from safe_sysid.cli.values import count
-
-HELP = 'watch the whole loop for about a minute: identify a payload, then do a task with it'
+HELP = 'watch the whole loop: pick something unknown, learn on the way what it is, place it'
 PROMISE_BROKEN = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare what the arm holds, how long it learns, and where results go."""
+    """Declare what the arm finds, and where results go."""
     parser.add_argument(
         '--payload',
         metavar='NAME|YAML',
         default='dumbbell_8lb',
-        help='what the arm holds, which nobody tells it; default: %(default)s',
-    )
-    parser.add_argument(
-        '--plans',
-        metavar='N',
-        type=count,
-        default=4,
-        help='motions that teach, before the task; default: %(default)s',
+        help='what the arm picks, which nobody tells it; default: %(default)s',
     )
     simulator = parser.add_mutually_exclusive_group()
     for name in ('Drake', 'MuJoCo'):
@@ -51,17 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(options: argparse.Namespace) -> int:
     """Carry out `safe-sysid demo`; the exit status is 1 when a promise was broken."""
     from safe_sysid.cli.demo.demonstration import choices_of, demonstrate
-    from safe_sysid.cli.demo.narrator import LEARNING, Narrator, for_person
+    from safe_sysid.cli.demo.narrator import STEPS, Narrator, for_person
     from safe_sysid.cli.demo.outcome import figures
     from safe_sysid.cli.demo.report import write_report
     from safe_sysid.cli.demo.tables import tables
     from safe_sysid.cli.warm_up import warmed_up
 
     way = options.way or 'builtin_sim'
-    choices = choices_of(options.payload, options.plans, way, options.folder)
+    choices = choices_of(options.payload, way, options.folder)
     warmed_up()
     begin = time.monotonic()
-    narrator = Narrator(for_person(options.json), LEARNING)
+    narrator = Narrator(for_person(options.json), STEPS)
     outcome = demonstrate(choices, narrator)
     report = choices.folder / 'report.html'
     narrator.work('drawing the report')
@@ -72,6 +63,8 @@ def command(options: argparse.Namespace) -> int:
     else:
         narrator.say(tables(outcome))
         narrator.say(f'\n  report  {report}\n  bag     {choices.bag}')
-        verdict = 'Every promise held.' if outcome.ledger.is_kept else 'A promise was broken.'
+        verdict = (
+            'Every promise held.' if outcome.errand.ledger.is_kept else 'A promise was broken.'
+        )
         narrator.say(f'\n{verdict} ({seconds:.0f} s)')
-    return 0 if outcome.ledger.is_kept else PROMISE_BROKEN
+    return 0 if outcome.errand.ledger.is_kept else PROMISE_BROKEN

@@ -1,4 +1,4 @@
-"""The demo: an arm learns what it holds and does a task with it, as real ROS 2 nodes."""
+"""The demo: an arm picks something, learns what it is and places it, as real ROS 2 nodes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from datetime import datetime, timezone
 import importlib.util
 from pathlib import Path
 
-from safe_sysid.arrays import Array
-from safe_sysid.audit.ledger import Ledger, ledger_of
-from safe_sysid.audit.loop_of_bag import RecordedLoop, loop_of_bag, loop_until_rest
+from safe_sysid.audit.ledger import ledger_of
+from safe_sysid.audit.loop_of_bag import loop_of_bag, loop_until_rest
+from safe_sysid.audit.true_load import TrueLoad
 from safe_sysid.bringup.run import SETTINGS_REFUSED
-from safe_sysid.cli.demo.belief import Claim, claim_of, empty_gripper
+from safe_sysid.cli.demo.belief import claim_of, empty_gripper
+from safe_sysid.cli.demo.carrying import Carrying
 from safe_sysid.cli.demo.narrator import Narrator
-from safe_sysid.cli.demo.outcome import DemoOutcome
+from safe_sysid.cli.demo.outcome import DemoOutcome, Judged
 from safe_sysid.cli.demo.runs import (
     ROBOT,
     DemoChoices,
     DemoError,
     believing_empty,
+    errand,
     follow,
-    mission,
 )
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -30,14 +31,14 @@ HOW_TO_GET_ROS = (
     'setup.bash of an installed one'
 )
 OPENING = """\
-A Kinova Gen3 holds a dumbbell that nobody told it about, beside the boards of a shelf.
-ROS 2 nodes find out what it is, and do a task with it. No motion begins that is not certified
-for everything that the dumbbell may still be."""
+A Kinova Gen3 picks a dumbbell and places it beside the boards of a shelf. Nobody told it which one
+it is: of 4 to 8 lb, or none. ROS 2 nodes find out on the way what it weighs. No motion begins
+that is not certified for everything that the dumbbell may still be."""
 LIBRARIES = {'drake_sim': 'pydrake', 'mujoco_sim': 'mujoco'}  # of other people's simulators
-BELIEF = '\n         The same task, assuming an empty gripper, identifier switched off'
+BELIEF = '\n         Up with the same dumbbell, assuming an empty gripper, identifier switched off'
 
 
-def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoChoices:
+def choices_of(payload: str, way: str, folder: Path | None) -> DemoChoices:
     """Return what was chosen, if this machine can do it; the folder is made."""
     if importlib.util.find_spec('rclpy') is None:
         raise DemoError(
@@ -54,36 +55,42 @@ def choices_of(payload: str, plans: int, way: str, folder: Path | None) -> DemoC
     if folder.exists():
         raise DemoError(f'{folder} is there already; name a new folder with --folder')
     folder.mkdir(parents=True)
-    return DemoChoices(way, payload, plans, folder)
+    return DemoChoices(way, payload, folder)
 
 
 def demonstrate(choices: DemoChoices, narrator: Narrator) -> DemoOutcome:
     """Both runs, and what their bags say; the first is judged while the second goes on."""
     narrator.say(OPENING)
-    _follow(mission(choices), choices, narrator)
+    if _follow(errand(choices), choices, narrator) != 0:
+        raise DemoError(
+            f'the errand ended with: {narrator.errand}; what the nodes said is in {choices.log}'
+        )
     with ThreadPoolExecutor(1) as beside:
         judged = beside.submit(_judged, choices)
         narrator.say(BELIEF)
         _follow(believing_empty(choices), choices, Narrator(narrator.out, {}))
         narrator.work('certifying every plan again, from the bag')
-        loop, truth, ledger, claim = judged.result()
-    return DemoOutcome(loop, truth, ledger, claim, loop_of_bag(choices.bag_of_belief))
+    return DemoOutcome(judged.result(), loop_of_bag(choices.bag_of_belief))
 
 
-def _judged(choices: DemoChoices) -> tuple[RecordedLoop, Array, Ledger, Claim | None]:
-    """Return the mission as it was recorded, the truth, and what was promised and claimed."""
+def _judged(choices: DemoChoices) -> Judged:
+    """Return the errand as it was recorded, what was true, and what was promised and claimed."""
     loop = loop_until_rest(choices.bag)
-    model = RobotModel.named(ROBOT).with_payload(read_payload(choices.payload))
-    truth = model.theta[model.layout.end_effector]
-    claim = claim_of(loop, empty_gripper()) if loop.has_task else None
-    return loop, truth, ledger_of(loop, truth), claim
+    carrying = Carrying.of(loop)
+    empty = RobotModel.named(ROBOT)
+    place = empty.layout.end_effector
+    truth = empty.with_payload(read_payload(choices.payload)).theta[place]
+    load = TrueLoad.changing(loop.grips, empty.theta[place], truth)
+    claim = claim_of(loop, carrying, empty_gripper())
+    return Judged(loop, carrying, truth, ledger_of(loop, load), claim)
 
 
-def _follow(arguments: list[str], choices: DemoChoices, narrator: Narrator) -> None:
-    """Follow a run to its end; one that said nothing has failed."""
+def _follow(arguments: list[str], choices: DemoChoices, narrator: Narrator) -> int:
+    """Follow a run to its end and return its status; one that said nothing has failed."""
     status = follow(arguments, choices.log, narrator.hear)
     narrator.end()
     if status == SETTINGS_REFUSED or not narrator.has_heard:
         raise DemoError(
             f'the nodes ended with status {status}; what they said is in {choices.log}'
         )
+    return status

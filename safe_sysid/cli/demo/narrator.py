@@ -11,9 +11,11 @@ from typing import Any, TextIO
 WIDTH = 44  # characters of the scale
 LEAST, MOST = 1.0, 5.5  # [kg] that it shows
 STEP = 0.01  # [kg] by which a bound has to move to be shown again
-LEARNING = {  # mode: what is done in it
-    'exciting': 'learn: motions that teach most, certified for everything the payload may be',
-    'task': 'task: to the goal, certified for what the payload may still be',
+STEPS = {  # of the errand: what is done in it
+    'grasp': 'pick: standing is certified for every dumbbell that it may find; the hand closes',
+    'lift': 'lift: motions that lead up, each certified for what the dumbbell may still be',
+    'carry': 'carry: beside the shelf, learning on',
+    'release': 'place: the hand opens, for which standing is certified again',
 }
 MARGIN = re.compile(r'smallest margin: (?P<what>.*?)(?: at t = .*? s)?: (?P<margin>[^:]*)')
 WAITING = '·✢✳✶✳✢'
@@ -22,16 +24,16 @@ WAITING = '·✢✳✶✳✢'
 class Narrator:
     """Hears the words of the monitor."""
 
-    def __init__(self, out: TextIO, phases: Mapping[str, str]) -> None:
+    def __init__(self, out: TextIO, steps: Mapping[str, str]) -> None:
         self.out = out
-        self._phases = phases  # modes that are told, and how
+        self._steps = steps  # of an errand, and how they are told
         self._begin = time.monotonic()
         self._first: int | None = None  # stamp [ns]
         self._time = 0.0  # [s] of the arm
         self._shown = (0.0, 0.0)
         self._phase = 'starting the nodes'
         self._turn = 0
-        self.fault = ''
+        self.fault = self.errand = ''
         self.has_heard = False
 
     def hear(self, said: dict[str, Any] | None) -> None:
@@ -42,7 +44,9 @@ class Narrator:
         self.has_heard = True
         self._advance(int(said.get('stamp', 0)))
         if 'mode' in said:
-            self._mode(str(said['mode']))
+            self._phase = str(said['mode'])
+        elif 'errand' in said:
+            self._step(str(said['errand']))
         elif 'plan' in said:
             self._plan(str(said['plan']))
         elif 'mass' in said:
@@ -69,10 +73,10 @@ class Narrator:
             self._first = stamp if self._first is None else self._first
             self._time = (stamp - self._first) / 1e9
 
-    def _mode(self, mode: str) -> None:
-        self._phase = mode
-        if mode in self._phases:
-            self.say(f'\n{self._time:6.1f} s  {self._phases[mode]}')
+    def _step(self, step: str) -> None:
+        self.errand = step
+        if step in self._steps:
+            self.say(f'\n{self._time:6.1f} s  {self._steps[step]}')
 
     def _plan(self, found: str) -> None:
         finding, _, now = found.rpartition('; ')

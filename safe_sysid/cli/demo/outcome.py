@@ -11,8 +11,10 @@ from safe_sysid.arrays import Array
 from safe_sysid.audit.ledger import Ledger
 from safe_sysid.audit.loop_of_bag import RecordedLoop
 from safe_sysid.cli.demo.belief import Claim
+from safe_sysid.cli.demo.carrying import Carrying
 from safe_sysid.cli.demo.runs import LINK_RATIO, ROBOT, DemoChoices
 from safe_sysid.cli.demo.taught import Lesson, lessons
+from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.identify.payload_in_frame import Body, object_of
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -21,19 +23,32 @@ from safe_sysid.sets.interval import Interval
 
 
 @dataclass(frozen=True, eq=False)
+class Judged:
+    """What came of the errand."""
+
+    loop: RecordedLoop
+    carrying: Carrying
+    truth: Array  # theta_e (10,) with what is held
+    ledger: Ledger
+    claim: Claim
+
+    @property
+    def known(self) -> EstimateSeries:
+        """What was known of what is held."""
+        return self.carrying.known(self.loop)
+
+
+@dataclass(frozen=True, eq=False)
 class DemoOutcome:
     """What came of both runs."""
 
-    loop: RecordedLoop
-    truth: Array  # theta_e (10,)
-    ledger: Ledger
-    claim: Claim | None  # none if there was no task
+    errand: Judged
     believed: RecordedLoop  # the run with the wrong belief
 
     @property
     def thing(self) -> Body:
         """What the arm holds, without its gripper, as it was known in the end."""
-        last, arm = self.loop.record.estimates, arm_of(ROBOT, None)
+        last, arm = self.errand.known, arm_of(ROBOT, None)
         bounds = Interval(last.lower[-1], last.upper[-1])
         known = ArmKnowledge(links=LINK_RATIO)
         return object_of(arm, last.nominal[-1], bounds, arm.facts.tip, known)
@@ -41,7 +56,7 @@ class DemoOutcome:
     @property
     def lessons(self) -> list[Lesson]:
         """What each motion taught."""
-        return lessons(self.loop)
+        return lessons(self.errand.loop, self.errand.carrying)
 
     @property
     def fault(self) -> str:
@@ -61,25 +76,22 @@ class DemoOutcome:
 
 def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[str, Any]:
     """For programs."""
-    last, claim = outcome.loop.record.estimates, outcome.claim
-    numbers = last.lower[-1], last.nominal[-1], last.upper[-1], outcome.truth
+    errand = outcome.errand
+    last, claim = errand.known, errand.claim
+    numbers = last.lower[-1], last.nominal[-1], last.upper[-1], errand.truth
     rows = zip(LABELS, UNITS, *numbers, strict=True)
     keys = ('name', 'unit', 'lower', 'nominal', 'upper', 'truth')
     parameters = [dict(zip(keys, map(_plain, row), strict=True)) for row in rows]
     for row in parameters:
         row['inside'] = bool(row['lower'] <= row['truth'] <= row['upper'])
-    entries = outcome.ledger.entries
-    believed = (
-        None
-        if claim is None
-        else {
-            'would be certified': claim.would_hold,
-            'outside': dict(zip(claim.joint_names, claim.outside.tolist(), strict=True)),
-            'beyond [N m]': dict(zip(claim.joint_names, claim.beyond.tolist(), strict=True)),
-        }
-    )
+    entries = errand.ledger.entries
+    believed = {
+        'would be certified': claim.would_hold,
+        'outside': dict(zip(claim.joint_names, claim.outside.tolist(), strict=True)),
+        'beyond [N m]': dict(zip(claim.joint_names, claim.beyond.tolist(), strict=True)),
+    }
     return {
-        'every promise held': outcome.ledger.is_kept,
+        'every promise held': errand.ledger.is_kept,
         'parameters': parameters,
         'object': _answer(outcome.thing),
         'what each motion taught': [_lesson(each) for each in outcome.lessons],
@@ -89,7 +101,7 @@ def figures(outcome: DemoOutcome, choices: DemoChoices, seconds: float) -> dict[
         'believing the gripper is empty': {
             'fault': outcome.fault,
             'fault at [s]': outcome.fault_time if np.isfinite(outcome.fault_time) else None,
-            'motions of the task': believed,
+            'motions with the dumbbell': believed,
         },
         'report': str(choices.folder / 'report.html'),
         'bag': str(choices.bag),

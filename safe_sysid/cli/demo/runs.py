@@ -22,6 +22,16 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.worker import die_with_parent
 
 ROBOT, WORLD = 'kinova_gen3', 'shelf'
+BRIDGES = {
+    'builtin_sim': 'builtin_sim_bridge',
+    'drake_sim': 'drake_bridge',
+    'mujoco_sim': 'mujoco_bridge',
+}
+# [rad] It takes something where it stands, lifts it on a way that is not certified
+# before more is known of it, and lets go of it where standing is certified for any of its library.
+LIFT = (0.4, 0.31, 0.2, 0.54, 2.8, 0.3, -1.0)
+PLACE = (1.2, 0.15, 0.2, 0.3, 2.8, 0.3, -1.0)
+LIBRARY = tuple(f'dumbbell_{pounds}lb' for pounds in (4, 5, 6, 7, 8))  # what it may find
 PERIOD = 0.002  # [s] of control; in lockstep every period costs four messages
 WINDOW = 0.1  # [s] of the rows of the identifier
 NO_CLOCK = 1000.0  # [s] for what ends by counts of its own, while simulated time waits for it:
@@ -44,12 +54,11 @@ class DemoChoices:
 
     way: str  # builtin_sim | drake_sim | mujoco_sim
     payload: str
-    exciting: int  # plans that teach
     folder: Path
 
     @property
     def bag(self) -> Path:
-        """Recording of the mission."""
+        """Recording of the errand."""
         return self.folder / 'bag'
 
     @property
@@ -63,23 +72,33 @@ class DemoChoices:
         return self.folder / 'nodes.log'
 
 
-def mission(choices: DemoChoices) -> list[str]:
-    """Arguments of `safe-sysid run` for learning, then the task."""
-    return [
-        *_arguments(choices, choices.bag),
-        *_set({'planner:mission.exciting': choices.exciting}),
-    ]
+def library(choices: DemoChoices) -> tuple[str, ...]:
+    """Return what the arm is told that it may find."""
+    return tuple(dict.fromkeys((*LIBRARY, choices.payload)))
+
+
+def errand(choices: DemoChoices) -> list[str]:
+    """Arguments of `safe-sysid run` to pick, to learn on the way, and to place."""
+    changes = {
+        f'{BRIDGES[choices.way]}:holds': False,
+        'library': library(choices),
+        'planner:mission.on_the_way': True,
+        'planner:awaits_errand': True,
+        'supervisor:errand.lift': LIFT,
+        'supervisor:errand.place': PLACE,
+    }
+    return [*_arguments(choices, choices.bag), *_set(changes)]
 
 
 def believing_empty(choices: DemoChoices) -> list[str]:
-    """Return the task at once, with an empty gripper in mind and nobody who learns better."""
+    """Return the way up with it, an empty gripper in mind and nobody who learns better."""
     model = RobotModel.named(ROBOT)
     theta = model.theta[model.layout.end_effector]
     bounds = ratio_bounds(theta, LINK_RATIO)
     prior = {'lower': bounds.lower, 'nominal': theta, 'upper': bounds.upper}
     changes: dict[str, object] = {f'prior.{name}': row.tolist() for name, row in prior.items()}
     changes |= {f'prior.uncertainty.{kind}.absolute': [0.0] for kind in ('coulomb', 'offset')}
-    changes |= {'gains.V_M': NARROW, 'planner:mission.exciting': 0}
+    changes |= {'gains.V_M': NARROW, 'planner:mission.exciting': 0, 'planner:goal': LIFT}
     changes |= {'identifier:identifier.solve_period': NEVER}
     return [*_arguments(choices, choices.bag_of_belief), *_set(changes)]
 

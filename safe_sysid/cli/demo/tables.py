@@ -11,16 +11,16 @@ from safe_sysid.model.inertia import LABELS, UNITS
 
 def tables(outcome: DemoOutcome) -> str:
     """All that is to be said in the end."""
-    claim = [] if outcome.claim is None else [_claim_text(outcome.claim)]
+    errand = outcome.errand
     answer = f'\n{outcome.thing.sentence("The dumbbell")} (gripper subtracted).'
     known = taught_text(outcome.lessons), _parameter_text(outcome), answer
-    return '\n'.join([*claim, *known, _ledger_text(outcome.ledger)])
+    return '\n'.join([_claim_text(errand.claim), *known, _ledger_text(errand.ledger)])
 
 
 def _claim_text(claim: Claim) -> str:
     verdict = 'all would have been' if claim.would_hold else 'not all would have been'
     lines = [
-        f'\nThe motions of the task, certified for an empty gripper ({verdict}):',
+        f'\nThe motions with the dumbbell, certified for an empty gripper ({verdict}):',
         '',
         f'  {"joint":9} {"applied [N m]":>18} {"claimed [N m]":>18}   outside   by up to',
     ]
@@ -35,15 +35,15 @@ def _claim_text(claim: Claim) -> str:
 
 
 def _parameter_text(outcome: DemoOutcome) -> str:
-    last = outcome.loop.record.estimates
+    last, truth = outcome.errand.known, outcome.errand.truth
     lower, nominal, upper = last.lower[-1], last.nominal[-1], last.upper[-1]
     lines = [
         '\nWhat the gripper with its dumbbell is, about the frame of the last joint\n',
         f'  {"":4} {"lower":>10} {"nominal":>10} {"upper":>10} {"truth":>10}',
     ]
     for i, (label, unit) in enumerate(zip(LABELS, UNITS, strict=True)):
-        row = ' '.join(f'{x[i]:10.4g}' for x in (lower, nominal, upper, outcome.truth))
-        is_inside = lower[i] <= outcome.truth[i] <= upper[i]
+        row = ' '.join(f'{x[i]:10.4g}' for x in (lower, nominal, upper, truth))
+        is_inside = lower[i] <= truth[i] <= upper[i]
         lines.append(f'  {label:4} {row}  {unit:6} {"inside" if is_inside else "OUTSIDE"}')
     return '\n'.join(lines)
 

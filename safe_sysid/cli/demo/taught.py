@@ -7,15 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.audit.loop_of_bag import TASK, RecordedLoop
+from safe_sysid.audit.loop_of_bag import RecordedLoop
+from safe_sysid.cli.demo.carrying import Carrying
+from safe_sysid.identify.estimate_series import INSTANT
 from safe_sysid.model.inertia import LABELS
 from safe_sysid.report.html_page import Section, Table
 
 TITLE = 'What each motion taught'
 NAMED = 4  # parameters, those that were narrowed most
 LEAST = 0.01  # share by which bounds have to narrow to be named
+MOVED = ('lift', 'carry')  # tasks with what is held, in their order
 MOVES = 0.01  # [rad] of some joint; less is standing still
-INSTANT = 1e-9  # [s]: an estimate of when a motion begins was learnt before
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +26,7 @@ class Lesson:
 
     begin: float  # [s]
     end: float
-    kind: str  # stand | learn | task
+    kind: str  # stand | lift | carry
     before: Array  # (10,) widths of [theta_e]
     after: Array
 
@@ -47,20 +49,22 @@ class Lesson:
         return named or 'nothing by 1 %'
 
 
-def lessons(loop: RecordedLoop) -> list[Lesson]:
-    """One for each plan that was followed, in their order."""
-    record = loop.record
-    series = record.estimates
+def lessons(loop: RecordedLoop, carrying: Carrying) -> list[Lesson]:
+    """One for each plan that was followed while something was held, in their order."""
+    record, series = loop.record, carrying.known(loop)
     widths = 2.0 * series.half_width
     ends = [*record.plan_start[1:], record.time[-1]]
-    task = next((at for at, mode in loop.modes if mode == TASK), np.inf)
     found = []
-    for number, (begin, end) in enumerate(zip(record.plan_start, ends, strict=True)):
+    for number, (begin, after) in enumerate(zip(record.plan_start, ends, strict=True)):
+        if not carrying.holds(begin):
+            continue
+        end = min(after, carrying.end)
         known = np.searchsorted(series.time, np.array([begin, end]) + INSTANT, side='right') - 1
         way = np.ptp(record.q_d[record.plan == number], axis=0)
-        kind = 'stand' if way.max() < MOVES else 'learn' if begin < task else TASK
-        before, after = widths[np.maximum(known, 0)]
-        found.append(Lesson(float(begin), float(end), kind, before, after))
+        step = sum(t <= begin + INSTANT for t in carrying.moves)
+        kind = 'stand' if way.max() < MOVES else MOVED[min(max(step, 1), len(MOVED)) - 1]
+        wide, narrow = widths[np.maximum(known, 0)]
+        found.append(Lesson(float(begin), float(end), kind, wide, narrow))
     return found
 
 
@@ -83,7 +87,7 @@ def taught_section(found: list[Lesson]) -> Section:
     )
     columns = ('motion', 'for', 'mass before [kg wide]', 'after', 'narrowed most')
     lead = (
-        'Each motion is chosen for what it teaches as long as there is something to learn; '
-        'standing still and the task itself teach, too.'
+        'Each motion leads on, and is chosen for what it teaches as well, as long as the rest of '
+        'the way asks for that; standing still teaches, too.'
     )
     return Section(TITLE, lead, tables=(Table(columns, rows),))

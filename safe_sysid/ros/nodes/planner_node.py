@@ -41,6 +41,8 @@ from safe_sysid.trajectory.plan import Plan
 NICENESS = 5  # a search takes all cores it gets; those who are in the control path come first
 SWITCH = 0.001  # [s] after which the search lets the thread that listens go on
 FOLLOWED = (Mode.EXCITING.value, Mode.TASK.value)  # modes that lead to another one when done
+# and those that a step of an errand leads to another one
+STEPPED = (*FOLLOWED, *(mode.value for mode in (Mode.IDENTIFIED, Mode.CHANGING, Mode.HOLDING)))
 
 
 class PlannerNode(Node):
@@ -162,8 +164,10 @@ class PlannerNode(Node):
     def _done(self, sample: JointMeasurement, result: PlanResult | None) -> None:
         if result is not None:
             self._health.announce()  # every result, so that a recording has all of them
-        mode, waits = self._session.mode, self._settings.is_lockstep
-        is_done = waits and mode in FOLLOWED and self._session.has_ended(sample.stamp)
+        settings, mode = self._settings, self._session.mode
+        awaited = STEPPED if settings.awaits_errand else FOLLOWED
+        waits = settings.is_lockstep and mode in awaited
+        is_done = waits and self._session.rests(sample.stamp)
         if not self._awaited.keeps(sample, is_done=is_done):
             self._answers.answer(sample.stamp, mode)
 

@@ -247,9 +247,15 @@ class SupervisorNode(Node):
         return 0.0 if self._settings.is_lockstep else time.monotonic() - self._arrived
 
     def _seen(self) -> Seen:
-        """Return what decides about changes of what is held."""
-        plan = '' if self._plan is None else self._plan.certified_for
-        return Seen(self._now.mode, self._faults(), self.is_at_rest(), plan)
+        """Return what decides about changes of what is held.
+
+        In lockstep a plan counts once it is over: while it goes on, how far it is when this node
+        looks depends on the machine.
+        """
+        rests = self.is_at_rest()
+        counts = self._plan is not None and (rests or not self._settings.is_lockstep)
+        plan = self._plan.certified_for if self._plan is not None and counts else ''
+        return Seen(self._now.mode, self._faults(), rests, plan)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""

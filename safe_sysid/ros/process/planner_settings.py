@@ -81,6 +81,7 @@ class PlannerNodeSettings(ManagedSettings):
     stop: StopSettings = field(default_factory=StopSettings)
     pose: PoseSettings = field(default_factory=PoseSettings)
     failures: Count = 5  # searches in a row without a plan before that is a fault
+    awaits_errand: bool = False  # in lockstep: time waits for every step of an errand, too
 
     def missions(self, model: RobotModel) -> dict[str, Mission]:
         """Return what plans are for, in each mode that has any to make."""

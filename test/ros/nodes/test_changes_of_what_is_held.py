@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Header
 import yaml
 
+from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.share import share_directory
 
@@ -61,6 +62,11 @@ def options_of(tmp_path, **changes):
     }
     settings = changed_settings(tmp_path, 'two_link', **chosen)
     return '--config', settings, '--lockstep', *UNHURRIED
+
+
+def end_of(plan):
+    """When it is over [ns]."""
+    return stamp_of(plan.header.stamp) + stamp_of(plan.points[-1].time_from_start)
 
 
 def mass(loop):
@@ -186,19 +192,23 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
 def test_an_errand_of_the_settings_places_a_thing_and_ends_the_run(tmp_path):
     pick, place = [1.0, 0.5], [0.7, 0.7]
     errand = {'supervisor__errand__pick': pick, 'supervisor__errand__place': place}
-    options = options_of(tmp_path, **errand, planner__mission__exciting=3)
-    told, where = [], []
+    waits = {'planner__mission__exciting': 2, 'planner__awaits_errand': True}
+    options = options_of(tmp_path, **errand, **waits)
+    told, where, stamps, ends = [], [], [], []
     with observed() as loop, running('builtin_sim', *options, '--once') as run:
 
         def note(msg):
             told.append(msg.data)
             where.append(np.array(loop.samples[-1].position))
+            stamps.append(stamp_of(loop.samples[-1].header.stamp))
+            ends.append(end_of(loop.plans[-1]))
 
         loop.create_subscription(Bool, 'gripper_command', note, REQUESTS)
-        loop.wait(lambda: run.poll() is not None, 'the errand is done', COMPILING)
+        loop.wait(lambda: run.poll() is not None, 'the errand is done', 3.0 * COMPILING)
         said = run.communicate()[0]
     assert run.returncode == 0, said
     assert told == [True, False]
     np.testing.assert_allclose(where, [pick, place], atol=0.05)
+    assert stamps == ends  # time has waited since the plan was over
     assert 'errand: done' in said
     assert 'fault' not in loop.modes

@@ -3,13 +3,13 @@
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from ros.nodes.test_shipped_loops import LOOPS, loop_file
 from ros.reference_loop import settings_of
 
 from safe_sysid.audit.ledger import ledger_of
 from safe_sysid.audit.loop_of_bag import loop_of_bag
+from safe_sysid.audit.true_load import TrueLoad
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
 
 PATIENT = ['-p', 'planner:planner.pace:=3.0']  # a search may take longer on a busy machine
@@ -34,7 +34,7 @@ def test_a_shipped_arm_learns_and_does_its_task(way, robot, tmp_path):
     settings = settings_of(loop_file(robot), 'builtin_sim_bridge', BuiltinSimSettings)
     truth = settings.described().theta[settings.described().layout.end_effector]
     loop = loop_of_bag(tmp_path / 'bag')
-    ledger = ledger_of(loop, truth, np.inf)
+    ledger = ledger_of(loop, TrueLoad.always(truth))
     broken = {entry.promise: entry.finding for entry in ledger.entries if not entry.is_kept}
     assert not broken
     last = loop.record.estimates
