@@ -71,6 +71,8 @@ class SearchFinding:
         None  # [s] after its start the next plan takes over; None: as planned for
     )
     reaches: int = 0  # knot of a path at which the next plan begins
+    improved: tuple[tuple[float, float], ...] = ()  # processor time of this process since the
+    # search began [s] and cost, of every plan that was the best one so far
 
     @property
     def stands_still(self) -> bool:

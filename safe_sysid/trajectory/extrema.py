@@ -95,8 +95,9 @@ def _extrema(curve: Bezier, order: int, k: Interval) -> Extrema:
     if not curve.ends_at_rest:
         return _extrema_by_steps(curve, order, k)
     joints = np.arange(len(k))
-    s_low, low, low_slack = _candidates(curve, order, k.lower)
-    s_high, high, high_slack = _candidates(curve, order, k.upper)
+    s_low, low, low_slack = s_high, high, high_slack = _candidates(curve, order, k.lower)
+    if not np.array_equal(k.lower, k.upper):
+        s_high, high, high_slack = _candidates(curve, order, k.upper)
     first, last = low.argmin(axis=0), high.argmax(axis=0)
     lower = np.nextafter(low[first, joints] - low_slack, -np.inf)
     upper = np.nextafter(high[last, joints] + high_slack, np.inf)

@@ -147,13 +147,14 @@ class _Search:
     ) -> None:
         self._problem, self._aim, self._budget = problem, aim, budget
         self._settings, self._seed = settings, seed
-        self._begin = time.monotonic()
+        self._begin, self._begin_cpu = time.monotonic(), time.process_time()
         self._best: PlanCertificate | None = None
         self._cost = self._first = np.inf
         self._refused: PlanCertificate | None = None
         self._seconds: dict[str, float] = {}
         self._slowest = {'certify': settings.slow, 'sets': settings.slow}
         self._starts = 0
+        self._improved: list[tuple[float, float]] = []
         self._unbounded = ''  # why the tracking error of a plan has no bound
 
     def finding(self) -> SearchFinding:
@@ -176,6 +177,7 @@ class _Search:
             self._seconds | {'total': time.monotonic() - self._begin},
             self._starts,
             self._first,
+            improved=tuple(self._improved),
         )
 
     def _outcome(self) -> SearchOutcome:
@@ -231,12 +233,16 @@ class _Search:
         elif value < self._cost or self._best is None:
             self._best, self._cost = certificate, value
             self._first = min(self._first, time.monotonic() - self._begin)
+            self._improved.append((time.process_time() - self._begin_cpu, value))
         return certificate
 
     def _ranked(
-        self, plans: Iterable[Array], cost: Callable[[Array], float]
+        self, plans: Iterable[Array], cost: Callable[[Array], float], below: float = np.inf
     ) -> list[PlanCandidate]:
-        """Plans that pass the cheap checks, the best ones first."""
+        """Plans of a cost below a figure that pass the cheap checks, the best ones first.
+
+        Few plans about a good one are better: where a figure is given the cost comes first.
+        """
         check = NominalCheck(self._problem, self._settings.checks)
         nearby = self._refused if self._best is None else self._best
         if nearby is not None:
@@ -245,6 +251,8 @@ class _Search:
         for number, k in enumerate(plans):
             if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
                 break
+            if below < np.inf and not cost(k) < below:
+                continue
             margin = check.margin(k)
             value = cost(k) if margin > 0.0 else np.inf
             if value < np.inf:  # a cost that is not a number costs a candidate, no more
@@ -268,9 +276,8 @@ class _Search:
             if self._best is None or not self._has_time_for('certify'):
                 return
             before = self._cost
-            ranking = self._ranked(around(self._problem, self._best.k, near, points), cost)
-            better = [each for each in ranking if each.cost < before - SAME]
-            self._certify_some(better, cost)
+            nearby = around(self._problem, self._best.k, near, points)
+            self._certify_some(self._ranked(nearby, cost, before - SAME), cost)
             near *= 1.0 if self._cost < before else NEARER
 
     def _certify_some(self, ranking: list[PlanCandidate], cost: Callable[[Array], float]) -> None:

@@ -106,18 +106,20 @@ class NominalCheck:
 
     def torque_margin(self, k: Array) -> float:
         """Smallest share of a torque limit that is left."""
-        problem = self.problem
         q, qd, qdd = self._motion.states(k)
-        W = slotine_li_regressor(problem.model, q, qd, qd, qdd)
-        by_error, doubt_by_error = np.maximum(self._by_error_at_start, self._by_error(q[-1]))
-        return float(self._shares_left(W, by_error, _doubt(problem, W) + doubt_by_error).min())
+        at_end = self._in_error(q[-1])
+        together = map(np.concatenate, zip((q, qd, qd, qdd), at_end, strict=True))
+        W = slotine_li_regressor(self.problem.model, *together)
+        W, W_at_end = W[: len(q)], W[len(q) :]
+        by_error = np.maximum(self._by_error_at_start, self._by_error(W_at_end))
+        return float(self._shares_left(W, by_error[0], self._doubt(W) + by_error[1]).min())
 
     def standing_margins(self, q: Array) -> Array:
         """Shares of the torque limits that are left when the arm stands still at q, (N, n)."""
         still = np.zeros_like(q)
         W = slotine_li_regressor(self.problem.model, q, still, still, still)
         by_error, doubt_by_error = self._by_error_at_start
-        return self._shares_left(W, by_error, _doubt(self.problem, W) + doubt_by_error)
+        return self._shares_left(W, by_error, self._doubt(W) + doubt_by_error)
 
     @cached_property
     def _inertia(self) -> tuple[Array, Array]:
@@ -129,7 +131,8 @@ class NominalCheck:
 
     @cached_property
     def _by_error_at_start(self) -> tuple[Array, Array]:
-        return self._by_error(self.problem.horizon.curve.q0)
+        states = self._in_error(self.problem.horizon.curve.q0)
+        return self._by_error(slotine_li_regressor(self.problem.model, *states))
 
     def _shares_left(self, W: Array, by_error: Array, doubt: Array) -> Array:
         """Of the torque limits, (N, n)."""
@@ -139,26 +142,36 @@ class NominalCheck:
         reached = np.abs(W @ self.problem.bounds.theta) + robust + by_error
         return np.asarray(1.0 - reached / self.problem.model.limits.torque)
 
-    def _by_error(self, q: Array) -> tuple[Array, Array]:
-        """Nominal torque that tracking errors add at q, and the doubt about it, (n,) each."""
-        problem, error = self.problem, self._error
-        n = problem.model.n
-        q = np.tile(q, (n + 1, 1))
-        rate = np.vstack([np.diag(error.velocity), np.zeros(n)])
-        W = slotine_li_regressor(problem.model, q, -rate, 0.0 * q, problem.gains.K_r * rate)
-        W = W[:n] - W[n]
-        by_one = W @ problem.bounds.theta, _doubt(problem, W)
+    def _in_error(self, q: Array) -> tuple[Array, Array, Array, Array]:
+        """States of the regressor at q with the tracking error of one joint each, then of none."""
+        rate = self._rates
+        still = np.zeros_like(rate)
+        return still + q, -rate, still, self.problem.gains.K_r * rate
+
+    @cached_property
+    def _rates(self) -> Array:
+        return np.vstack([np.diag(self._error.velocity), np.zeros(self.problem.model.n)])
+
+    def _by_error(self, W: Array) -> tuple[Array, Array]:
+        """Nominal torque that tracking errors add, and the doubt about it, (n,) each."""
+        W = W[:-1] - W[-1]
+        by_one = W @ self.problem.bounds.theta, self._doubt(W)
         added, doubt = (np.linalg.norm(each, axis=0) for each in by_one)
         return added, doubt
+
+    @cached_property
+    def _offsets(self) -> tuple[Array, Array]:
+        """Centre and radius of theta - theta_0."""
+        theta = self.problem.bounds.bounds
+        return theta.center - self.problem.bounds.theta, theta.radius
+
+    def _doubt(self, W: Array) -> Array:
+        """Largest |W (theta - theta_0)| over the bounds, (N, n)."""
+        center, radius = self._offsets
+        doubt: Array = np.abs(W @ center) + np.abs(W) @ radius
+        return doubt
 
     def clearance(self, k: Array) -> float:
         """Smallest distance to obstacles and of capsules along the desired motion [m]."""
         q, _, _ = self._motion.states(k)
         return float(clearance_along(self._scene, q, -np.inf))
-
-
-def _doubt(problem: Problem, W: Array) -> Array:
-    """Largest |W (theta - theta_0)| over the bounds, (N, n)."""
-    theta = problem.bounds.bounds
-    doubt: Array = np.abs(W @ (theta.center - problem.bounds.theta)) + np.abs(W) @ theta.radius
-    return doubt

@@ -29,6 +29,7 @@ from safe_sysid.plan.search.best_plan import (
     search,
     stand_still,
 )
+from safe_sysid.plan.search.nominal_check import NominalCheck
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.box import Box
 
@@ -88,6 +89,20 @@ def test_looking_nearby_lowers_the_cost_where_sets_of_a_range_prove_nothing(monk
         problem, excite(problem), Budget.of(PLENTY), replace(QUICK, nearby=2, rounds=2), 1
     )
     assert np.array_equal(again.certificate.k, near.certificate.k)
+
+
+def test_plans_nearby_that_cost_more_are_not_checked(monkeypatch):
+    problem = with_unknown_payload(kinova_problem())
+    aim, checked, margin = excite(problem), [], NominalCheck.margin
+    monkeypatch.setattr(
+        NominalCheck, 'margin', lambda check, k: checked.append(k) or margin(check, k)
+    )
+    settings = replace(QUICK, candidates=0, nearby=1, fewer=8, trials=0)
+    search(problem, aim, Budget.of(PLENTY), settings, 1)
+    horizon = problem.horizon
+    cost = aim.cost(replace(horizon, k_center=np.zeros(7), k_range=np.ones(7))).value
+    assert 0 < len(checked) < 8
+    assert all(cost(k) < cost(np.zeros(7)) for k in checked)
 
 
 def test_a_plan_from_motion_goes_on_from_there():
