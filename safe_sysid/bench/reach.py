@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from itertools import product
+import os
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +24,18 @@ from safe_sysid.bench.experiments.reach import (
 )
 from safe_sysid.bench.experiments.reach_escapes import controller_torque, excess, torques
 from safe_sysid.bench.settings import BenchSettings, Progress
-from safe_sysid.bench.timing import median_seconds
+from safe_sysid.bench.timing import median_spent
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
+from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.search.best_plan import SearchSettings
 from safe_sysid.reach.error_balls import error_set
 from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.report.figures import Axes, line_plot
+from safe_sysid.sets.box import Box
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier
 
@@ -38,26 +43,33 @@ CHUNK = 2000  # samples drawn from one set
 START = np.array([0.0, 0.3, 0.0, 1.9, 0.0, 0.9, 0.0])  # [rad] of the plan that is timed
 MOVE = 0.3  # [rad] k of its centre
 OBSTACLES = 10
-JOINTS = (2, 4, 6, 8, 10, 12)
-INTERVALS = (32, 64, 128, 256, 512)
-OBSTACLE_COUNTS = (0, 1, 3, 10, 30, 100)
+JOINTS = (2, 3, 4, 6, 7, 8, 10, 12)
+FEW_JOINTS = (3, 7, 12)  # with which a quick run does, and those that are compared
+INTERVALS = (16, 32, 64, 128, 256, 512)
+OBSTACLE_COUNTS = (0, 1, 3, 10, 50, 200, 1000)
+FEW_OBSTACLES = (0, 10, 50, 200)
+VOXELS, VOXEL = 2000, 0.02  # cubes of half this size [m]
 WIDTH_CHUNKS = 50  # of samples, for the width of the torque sets
 WIDER = (1.0, 4.0)  # times the published ranges of k
 
 
 @dataclass(frozen=True)
 class Times:
-    """Median milliseconds of building, evaluating and certifying."""
+    """Median milliseconds of building, evaluating and certifying: wall, and of the processor."""
 
     sets_ms: float
     evaluate_ms: float
     certify_ms: float
+    sets_cpu_ms: float
+    evaluate_cpu_ms: float
+    certify_cpu_ms: float
 
 
 def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     """Escapes of random samples, times, width of the torque sets, scaling."""
     quick = settings.quick
     samples = settings.trials or (20_000 if quick else 1_000_000)
+    load = os.getloadavg()[0]
     figures = _escapes(settings.seed, samples, progress)
     repeats = 5 if quick else 15
     rng = np.random.default_rng([settings.seed, 1])
@@ -70,21 +82,39 @@ def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
     figures['evaluate_ms'] = times[2].evaluate_ms
     figures['evaluate_ms_by_degree'] = {degree: t.evaluate_ms for degree, t in times.items()}
     figures['certify_ms'] = times[2].certify_ms
+    figures['cpu_ms'] = {
+        'sets': {degree: t.sets_cpu_ms for degree, t in times.items()},
+        'evaluate': times[2].evaluate_cpu_ms,
+        'certify': times[2].certify_cpu_ms,
+    }
+    progress('times of a Kinova plan at the time steps of a search')
+    coarse = _times(_kinova(2, SearchSettings().intervals, obstacles), repeats)
+    figures['search_sets_ms'] = coarse.sets_ms
+    figures['search_sets_cpu_ms'] = coarse.sets_cpu_ms
     figures['constraints'] = len(_kinova(2, 128, obstacles).build().evaluate(np.zeros(7)).values)
     progress('width of the torque sets')
     figures['width_ratio'] = _width_ratio(rng, _kinova(2, 128, NO_OBSTACLES))
     if not quick:
         figures['width_ratios'] = _width_ratios(rng, progress)
+    figures['median_slack_torque'] = _torque_slack()
     figures['occupancy_radius_mm'] = _occupancy_radius()
-    scaling = _scaling(settings, 3 if quick else 7, progress)
+    scaling = {
+        'degree': [{'degree': degree, **asdict(t)} for degree, t in times.items()],
+        **_scaling(settings, 3 if quick else 7, progress),
+    }
+    progress(f'a certificate among {VOXELS} voxels')
+    problem = _kinova(2, 128, _voxels(rng)).problem
+    voxels = median_spent(lambda: ReachableSet.certify_center(problem), repeats)
+    figures['certify_ms_voxels'], figures['certify_cpu_ms_voxels'] = (1e3 * t for t in voxels)
+    figures.update(_compared(scaling))
     if settings.plots is not None:
         _plots(settings.plots, scaling)
-    return {**figures, 'scaling': scaling}
+    return {**figures, 'scaling': scaling, 'load': load}
 
 
 @dataclass(frozen=True, eq=False)
 class _Case:
-    """What `ReachableSet.build` takes."""
+    """A problem to compute sets of."""
 
     model: RobotModel
     bounds: ParameterEstimate
@@ -92,11 +122,14 @@ class _Case:
     gains: Gains
     obstacles: Obstacles
 
+    @property
+    def problem(self) -> Problem:
+        """All that sets depend on."""
+        return Problem(self.model, self.bounds, self.horizon, self.gains, self.obstacles)
+
     def build(self) -> ReachableSet:
         """Return the sets."""
-        return ReachableSet.build(
-            self.model, self.bounds, self.horizon, self.gains, self.obstacles
-        )
+        return ReachableSet.of(self.problem)
 
 
 def _kinova(degree: int, intervals: int, obstacles: Obstacles, wider: float = 1.0) -> _Case:
@@ -113,6 +146,14 @@ def _random(rng: np.random.Generator, n: int, degree: int, intervals: int) -> _C
     bounds = ParameterEstimate(model.layout, model.theta, ratio_bounds(model.theta, 0.05))
     horizon = random_horizon(rng, n, 0.2, degree, intervals)
     return _Case(model, bounds, horizon, _gains(n), NO_OBSTACLES)
+
+
+def _chain(rng: np.random.Generator, n: int) -> _Case:
+    """Any arm without branches."""
+    while True:
+        case = _random(rng, n, 2, 128)
+        if np.array_equal(case.model.tree.parent, np.arange(n) - 1):
+            return case
 
 
 def _gains(n: int) -> Gains:
@@ -153,8 +194,15 @@ def _motion(rng: np.random.Generator, sets: ReachableSet, count: int) -> MotionS
 def _times(case: _Case, repeats: int) -> Times:
     sets = case.build()
     x = np.full(sets.problem.horizon.n, 0.3)
-    work = (case.build, lambda: sets.evaluate(x), lambda: sets.certify(x))
-    return Times(*(1e3 * median_seconds(each, repeats) for each in work))
+    k = sets.k(x)
+    single = replace(sets.problem, horizon=replace(sets.problem.horizon, k_center=k))
+    work = (
+        case.build,
+        lambda: sets.evaluate(x),
+        lambda: ReachableSet.certify_center(single),
+    )
+    spent = [median_spent(each, repeats) for each in work]
+    return Times(*(1e3 * each.wall for each in spent), *(1e3 * each.cpu for each in spent))
 
 
 def _width_ratios(rng: np.random.Generator, progress: Progress) -> list[dict[str, float]]:
@@ -184,6 +232,22 @@ def _width_ratio(rng: np.random.Generator, case: _Case) -> dict[str, float]:
     return dict(zip(case.model.layout.joint_names, ratio.tolist(), strict=True))
 
 
+def _torque_slack() -> dict[str, float]:
+    """Median over times of |torque| beyond that of the desired motion at theta_0 [N m].
+
+    It holds what the tracking error, the bounds of theta and the enclosures add.
+    """
+    sets = _kinova(2, 128, NO_OBSTACLES).build()
+    plan = sets.of_plan(sets.problem.horizon.k_center)
+    joints = plan.problem.model.layout.joint_names
+    bound, curve, k = plan.torque.bound(), plan.problem.horizon.curve, plan.k(np.zeros(7))
+    time = plan.problem.horizon.time
+    states = [curve.derivative(order, time.center, k) for order in range(3)]
+    nominal = standard_regressor(plan.problem.model, *states) @ plan.problem.bounds.theta
+    slack = np.median(bound.magnitude - np.abs(nominal), axis=0)
+    return dict(zip(joints, slack.tolist(), strict=True))
+
+
 def _occupancy_radius() -> dict[str, float]:
     """Largest ball about the far end of the payload, for the range of plans and for one plan."""
     sets = _kinova(2, 128, NO_OBSTACLES).build()
@@ -202,9 +266,12 @@ def _scaling(
     quick = settings.quick
     rng = np.random.default_rng([settings.seed, 2])
     cases = {
-        'joints': {n: _random(rng, n, 2, 128) for n in (JOINTS[:4] if quick else JOINTS)},
+        'joints': {n: _chain(rng, n) for n in (FEW_JOINTS if quick else JOINTS)},
         'intervals': {T: _kinova(2, T, random_obstacles(rng, OBSTACLES)) for T in INTERVALS},
-        'obstacles': {o: _kinova(2, 128, random_obstacles(rng, o)) for o in OBSTACLE_COUNTS},
+        'obstacles': {
+            o: _kinova(2, 128, random_obstacles(rng, o))
+            for o in (FEW_OBSTACLES if quick else OBSTACLE_COUNTS)
+        },
     }
     rows: dict[str, list[dict[str, float]]] = {}
     for name, by_size in cases.items():
@@ -215,12 +282,39 @@ def _scaling(
     return rows
 
 
+def _compared(scaling: dict[str, list[dict[str, float]]]) -> dict[str, object]:
+    """Return times by joints and obstacles, and how many times as long more of them take."""
+    joints = {int(row['joints']): row for row in scaling['joints']}
+    boxes = {int(row['obstacles']): row for row in scaling['obstacles']}
+    what = ('sets', 'evaluate', 'certify')
+    found: dict[str, object] = {
+        'certify_ms_by_joints': {n: row['certify_ms'] for n, row in joints.items()},
+        'certify_ms_by_boxes': {o: row['certify_ms'] for o, row in boxes.items()},
+        'evaluate_ms_by_boxes': {o: row['evaluate_ms'] for o, row in boxes.items()},
+    }
+    for name, rows, (few, many) in (('joints', joints, (7, 12)), ('boxes', boxes, (10, 200))):
+        if few in rows and many in rows:
+            found[f'cpu_of_{many}_to_{few}_{name}'] = {
+                each: rows[many][f'{each}_cpu_ms'] / rows[few][f'{each}_cpu_ms'] for each in what
+            }
+    return found
+
+
+def _voxels(rng: np.random.Generator) -> Obstacles:
+    """Cubes all around the base."""
+    direction = rng.normal(size=(VOXELS, 3))
+    distance = rng.uniform(0.4, 1.2, size=(VOXELS, 1))
+    centers = direction / np.linalg.norm(direction, axis=1, keepdims=True) * distance
+    size = np.full(3, VOXEL)
+    return Obstacles.of({f'voxel_{i}': Box(c, size, np.eye(3)) for i, c in enumerate(centers)})
+
+
 def _plots(folder: Path, scaling: dict[str, list[dict[str, float]]]) -> None:
     for name, rows in scaling.items():
         series = {
-            what: np.array([row[f'{what}_ms'] for row in rows])
+            what: np.array([row[f'{what}_cpu_ms'] for row in rows])
             for what in ('sets', 'evaluate', 'certify')
         }
         sizes = np.array([row[name] for row in rows])
-        axes = Axes(name, 'milliseconds', 'linear', 'log')
+        axes = Axes(name, 'milliseconds of processor time', 'linear', 'log')
         line_plot(folder / f'reach_{name}.svg', sizes, series, axes)

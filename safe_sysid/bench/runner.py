@@ -21,6 +21,7 @@ from safe_sysid.bench import (
     recordings,
     rigidity,
     ros,
+    search,
     track,
 )
 from safe_sysid.bench.settings import FORMER, MEMBERS, BenchSettings, Progress
@@ -30,7 +31,7 @@ from safe_sysid.versions import cpu_count, versions
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
     *(identifiability, falsify, constrained, recordings, arms, changes, learning),
-    *(rigidity, handling),
+    *(rigidity, handling, search),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

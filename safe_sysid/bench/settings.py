@@ -26,6 +26,7 @@ MEMBERS = (
     'learning',
     'rigidity',
     'handling',
+    'search',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 

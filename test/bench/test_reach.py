@@ -6,14 +6,19 @@ from safe_sysid.bench import reach as bench_reach
 from safe_sysid.bench import runner as bench
 from safe_sysid.bench.settings import BenchSettings
 
-KEYS = {'samples', 'escapes', 'sets_ms', 'evaluate_ms', 'certify_ms', 'width_ratio', 'scaling'}
+KEYS = {
+    *('samples', 'escapes', 'sets_ms', 'evaluate_ms', 'certify_ms', 'width_ratio', 'scaling'),
+    *('cpu_ms', 'search_sets_ms', 'certify_ms_by_joints', 'certify_ms_by_boxes'),
+    *('evaluate_ms_by_boxes', 'certify_ms_voxels', 'median_slack_torque', 'load'),
+}
 
 
 @pytest.fixture
 def few_sizes(monkeypatch):
-    monkeypatch.setattr(bench_reach, 'JOINTS', (2, 3))
+    monkeypatch.setattr(bench_reach, 'FEW_JOINTS', (2, 3))
     monkeypatch.setattr(bench_reach, 'INTERVALS', (8, 16))
-    monkeypatch.setattr(bench_reach, 'OBSTACLE_COUNTS', (0, 2))
+    monkeypatch.setattr(bench_reach, 'FEW_OBSTACLES', (0, 10, 200))
+    monkeypatch.setattr(bench_reach, 'VOXELS', 20)
     monkeypatch.setattr(bench_reach, 'WIDTH_CHUNKS', 10)
 
 
@@ -28,7 +33,10 @@ def test_the_promised_figures_are_there(tmp_path):
     assert set(figures['width_ratio']) == {f'joint_{i}' for i in range(1, 8)}
     assert all(ratio >= 1.0 for ratio in figures['width_ratio'].values())
     assert figures['occupancy_radius_mm']['plan'] < figures['occupancy_radius_mm']['range']
-    assert figures['scaling'].keys() == {'joints', 'intervals', 'obstacles'}
+    assert all(slack > 0.0 for slack in figures['median_slack_torque'].values())
+    assert figures['scaling'].keys() == {'degree', 'joints', 'intervals', 'obstacles'}
+    assert figures['certify_ms_by_joints'].keys() == {2, 3}
+    assert all(ratio > 0.0 for ratio in figures['cpu_of_200_to_10_boxes'].values())
     assert [row['joints'] for row in figures['scaling']['joints']] == [2, 3]
     assert {path.name for path in tmp_path.iterdir()} == {
         f'reach_{name}.svg' for name in figures['scaling']

@@ -1,0 +1,125 @@
+"""`safe-sysid bench search`: the cost that a search reaches against the processor time it takes.
+
+Beside the search as it is, from the same random starts: plans at random alone, as many as it looks
+at and several times as many, and Ipopt alone from the gentlest plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+import os
+from pathlib import Path
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.bench.experiments.planning import at_rest, boxes_beside, random_start
+from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
+from safe_sysid.bench.search_cases import BOXES, STRONG, SWITCH
+from safe_sysid.bench.search_cases import settings as arms
+from safe_sysid.bench.settings import BenchSettings, Progress
+from safe_sysid.plan.aims import Excite
+from safe_sysid.plan.result import SearchFinding
+from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search
+from safe_sysid.reach.problem import Problem
+from safe_sysid.report.figures import Axes, line_plot
+
+NO_CLOCK = 1000.0  # [s]: searches end by their counts, however busy a machine is
+WHOLE = SearchSettings(ipopt_seconds=NO_CLOCK)
+ALL = WHOLE.candidates + WHOLE.nearby * WHOLE.fewer  # plans that a search looks at
+RANDOM = replace(WHOLE, nearby=0, rounds=0)
+WAYS = {
+    'search': WHOLE,
+    'random': replace(RANDOM, candidates=ALL),
+    'random_times_5': replace(RANDOM, candidates=5 * ALL),
+    'ipopt': replace(WHOLE, candidates=0, nearby=0, rounds=6),
+}
+SETTINGS = ('bare', STRONG)  # of `search_cases`
+AT = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1.2, 2.0, 4.0)  # [s]
+
+
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """A problem, what is sought, and the cost of standing still."""
+
+    problem: Problem
+    aim: Excite
+    still: float
+
+
+def run(settings: BenchSettings, progress: Progress) -> dict[str, object]:
+    """Costs of all ways from every start that can be stood at, below that of standing still."""
+    load, count = os.getloadavg()[0], settings.trials or (2 if settings.quick else 60)
+    found: dict[str, list[SearchFinding]] = {way: [] for way in WAYS}
+    still: list[float] = []
+    for number in range(count):
+        progress(f'start {number + 1} of {count}')
+        start = _start(settings.seed, number)
+        every = {way: _found(start, chosen, number) for way, chosen in WAYS.items()}
+        if any(finding.certificate is None for finding in every.values()):
+            continue  # standing still is not certified there
+        still.append(start.still)
+        for way, finding in every.items():
+            found[way].append(finding)
+    if not still:
+        return {'starts': count, 'searched': 0, 'load': load}
+    reached = {way: _reached(findings, np.array(still)) for way, findings in found.items()}
+    if settings.plots is not None:
+        _plot(settings.plots, reached)
+    return {
+        'starts': count,
+        'searched': len(still),
+        'cpu_s': AT,
+        'cost_below_standing_still': reached,
+        'last_cost_median': {
+            way: float(np.median([each.cost for each in findings]))
+            for way, findings in found.items()
+        },
+        'cpu_s_of_last_improvement_median': {
+            way: float(np.median([each.improved[-1][0] for each in findings]))
+            for way, findings in found.items()
+        },
+        'no_worse_than_others': {
+            way: float(np.mean([_is_best(found, way, i) for i in range(len(still))]))
+            for way in WAYS
+        },
+        'load': load,
+    }
+
+
+def _start(seed: int, number: int) -> _Start:
+    """Arms in turn, among boxes in turn."""
+    rng, holding = np.random.default_rng([seed, number]), kinova_with_dumbbell()
+    arm = arms()[SETTINGS[number % len(SETTINGS)]]
+    q = random_start(rng, holding)
+    boxes = boxes_beside(rng, holding, q, BOXES[number % len(BOXES)])
+    problem = replace(at_rest(arm.model, arm.estimate, q, boxes), gains=arm.gains)
+    aim = Excite(arm.model, arm.estimate, SWITCH)
+    rest = np.zeros(arm.model.n)
+    unit = replace(problem.horizon, k_center=rest, k_range=rest + 1.0)
+    return _Start(problem, aim, aim.cost(unit).value(rest))
+
+
+def _found(start: _Start, chosen: SearchSettings, seed: int) -> SearchFinding:
+    return search(start.problem, start.aim, Budget.of(NO_CLOCK), chosen, seed)
+
+
+def _reached(findings: list[SearchFinding], still: Array) -> Array:
+    """Median over starts of the cost below that of standing still, at every time of AT."""
+    costs = [
+        [min((c for t, c in each.improved if t <= limit), default=rest) for limit in AT]
+        for each, rest in zip(findings, still, strict=True)
+    ]
+    below: Array = np.median(np.array(costs) - still[:, None], axis=0)
+    return below
+
+
+def _is_best(found: Mapping[str, list[SearchFinding]], way: str, i: int) -> bool:
+    """Whether no other way came more than a hundredth lower from a start."""
+    return found[way][i].cost <= min(each[i].cost for each in found.values()) + 0.01
+
+
+def _plot(folder: Path, reached: Mapping[str, Array]) -> None:
+    axes = Axes('processor time [s]', 'cost below standing still', 'log', 'linear')
+    line_plot(folder / 'search_cost.svg', np.array(AT), reached, axes)
