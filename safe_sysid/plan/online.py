@@ -50,6 +50,7 @@ class Planning:
     ) -> None:
         self.session, self.announced, self._planner = session, Announced(), planner
         self.response, self.search, self._tell = response, search, tell
+        self._newest = 0  # stamp of a sample [ns]
 
     @property
     def is_warm(self) -> bool:
@@ -98,7 +99,9 @@ class Planning:
 
         def use(result: PlanResult | None) -> None:
             if result is not None and not (scene.is_known and self.response.admits(result)):
-                self.session.withdraw()
+                self.session.withdraw(SearchOutcome.OBSTRUCTED)
+            elif result is not None and self._comes_late(result):
+                self.session.withdraw(SearchOutcome.MISSED)
             elif result is not None:
                 self._tell_all(result)
                 if result.outcome is SearchOutcome.FOUND:
@@ -106,6 +109,10 @@ class Planning:
             then(result)
 
         self.search.begin(work, use)
+
+    def note_sample(self, stamp: int) -> None:
+        """Note that a sample has come, also while a search goes on."""
+        self._newest = stamp
 
     def look(self, scene: Scene, stamp: int) -> bool:
         """Compare plans with obstacles that changed, at a stamp [ns]; whether any is hit."""
@@ -150,6 +157,11 @@ class Planning:
         """End the search that goes on."""
         self._planner.cancel()
         self.search.close()
+
+    def _comes_late(self, result: PlanResult) -> bool:
+        """Whether the arm has gone on along its plan before the next one could be told."""
+        plan = result.successor
+        return plan is not None and self._newest > self._planner.clock.stamp(plan.start_time)
 
     def _tell_all(self, result: PlanResult) -> None:
         clock = self._planner.clock

@@ -3,7 +3,8 @@
 When a horizon begins, its successor is computed at once: from the desired state at the switching
 time, with the estimate of this moment. At the switching time it takes over, if it is certified
 and the bounds known by then are inside those it was certified for. If there is none, the plan in
-force runs on and ends at rest, and from there the search begins again.
+force runs on and ends at rest; while it brakes, a plan is looked for that begins where and when it
+ends, and if there is none again, the search begins anew from there.
 
 The first plan stands still where the arm is, so that there is time for the first that moves. So
 does the one that follows when an arm at rest may hold more than its plan was certified for. Both
@@ -34,7 +35,7 @@ from safe_sysid.plan.aims import Aim, Approach, Steered
 from safe_sysid.plan.path.joint_path import Traverse
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead, Purpose
-from safe_sysid.plan.result import PlanResult, SearchFinding, SearchOutcome
+from safe_sysid.plan.result import FAILED, PlanResult, SearchFinding, SearchOutcome
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search, stand_still
 from safe_sysid.plan.search.task import TaskSettings, find_motion
 from safe_sysid.plan.search.traverse import find_traverse
@@ -162,13 +163,11 @@ class RecedingHorizonPlanner:
         """Search among these obstacles from now on; plans there are stay as they are."""
         self._problem = replace(self._problem, obstacles=obstacles)
 
-    def withdraw(self) -> PlanResult:
+    def withdraw(self, reason: SearchOutcome) -> PlanResult:
         """Forget the successor, which nobody was told of; the next step looks for another one."""
         self._successor, self._is_withdrawn, self._next_horizon = None, True, -np.inf
         time_said = self._result.time
-        self._result = PlanResult(
-            self._plan, None, SearchFinding(SearchOutcome.OBSTRUCTED), time_said
-        )
+        self._result = PlanResult(self._plan, None, SearchFinding(reason), time_said)
         return self._result
 
     def would_stand(
@@ -233,6 +232,9 @@ class RecedingHorizonPlanner:
         if withdrawn and now < plan.switch_time:
             return self._find_successor(plan, estimate, now, plan.switch_time)
         if now < plan.end_time:
+            may_find = withdrawn or self._result.outcome in FAILED
+            if may_find and plan.end_time - now > self._settings.reserve:
+                return self._find_successor(plan, estimate, now, plan.end_time)
             self._next_horizon = plan.end_time
             return self._result.finding
         return self._find_successor(plan, estimate, now, now + self._settings.switch)

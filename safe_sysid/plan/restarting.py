@@ -19,7 +19,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
 from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
-from safe_sysid.plan.result import PlanResult
+from safe_sysid.plan.result import PlanResult, SearchOutcome
 from safe_sysid.reach.problem import Problem
 
 LATE = 0.5  # [s] after the start of a plan up to which this may notice that it was taken over
@@ -79,10 +79,10 @@ class RestartingPlanner:
         if self._planner is not None:
             self._planner.avoid(obstacles)
 
-    def withdraw(self) -> PlanResult | None:
+    def withdraw(self, reason: SearchOutcome) -> PlanResult | None:
         """Forget a successor that nobody was told of."""
         if self._planner is not None:
-            self.result = self._planner.withdraw()
+            self.result = self._planner.withdraw(reason)
         return self.result
 
     def cancel(self) -> None:

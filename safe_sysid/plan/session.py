@@ -54,9 +54,9 @@ class PlanningSession:
         if result is not None and result.outcome is SearchOutcome.NOTHING_DUE:
             self._planner.forget()
 
-    def withdraw(self) -> None:
+    def withdraw(self, reason: SearchOutcome) -> None:
         """Withdraw what the last search found, before anybody was told of it."""
-        result = self._planner.withdraw()
+        result = self._planner.withdraw(reason)
         if result is not None:
             self._failures = failed_in_a_row(self._failures_before, result.outcome)
 

@@ -5,7 +5,7 @@ from threading import Event
 
 import numpy as np
 from plan.kinova_problem import START, kinova_problem
-from plan.test_receding_horizon import SETTINGS, at
+from plan.test_receding_horizon import SETTINGS, at, on
 from plan.test_scene_guard import hand
 import pytest
 
@@ -123,6 +123,32 @@ def test_nothing_is_planned_before_the_scene_is_known(loop):
     loop.cell.is_known = True
     loop.step(0.1)
     assert loop.told[0].start_time == pytest.approx(0.1)
+
+
+def test_what_is_found_too_late_is_told_to_nobody_and_another_plan_follows_at_rest(
+    loop, monkeypatch
+):
+    search = loop.planning.session.step
+    loop.step(0.0)
+    still, _ = loop.told
+    loop.follow(still)
+
+    def step(measurement, *others):
+        """While this goes on, the arm goes on beyond the time of what is found."""
+        result = search(measurement, *others)
+        loop.planning.note_sample(at(3.001).stamp)
+        return result
+
+    swings = loop.told[1]
+    loop.follow(swings)
+    monkeypatch.setattr(loop.planning.session, 'step', step)
+    loop.step(1.5)
+    assert loop.told == [still, swings]
+    assert loop.planner.result.outcome is SearchOutcome.MISSED
+    monkeypatch.undo()
+    loop.planning.step(on(swings, 3.1), loop.problem.bounds, loop.cell, lambda _: None)
+    assert loop.told[2].start_time == swings.end_time
+    np.testing.assert_array_equal(loop.told[2].curve.q0, swings.end_position)
 
 
 @pytest.mark.slow

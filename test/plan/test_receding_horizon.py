@@ -106,6 +106,34 @@ def test_without_a_successor_the_arm_comes_to_rest_and_tries_again(problem):
     assert planner.step(on(rest.plan, 6.0), problem.bounds).plan is rest.successor
 
 
+def test_while_the_arm_brakes_a_plan_is_found_that_begins_where_and_when_it_ends(problem):
+    planner = planner_of(problem)
+    planner.step(at(0.0), problem.bounds)
+    moving = planner.step(at(1.5), problem.bounds)
+    planner.withdraw(SearchOutcome.MISSED)
+    late = 3.1  # its successor was to begin at 3.0
+    braking = planner.step(on(moving.plan, late), problem.bounds)
+    assert braking.plan is moving.plan
+    assert braking.outcome is SearchOutcome.FOUND
+    assert braking.successor.start_time == moving.plan.end_time == 4.5
+    np.testing.assert_array_equal(braking.successor.curve.q0, moving.plan.end_position)
+    assert not braking.successor.curve.qd0.any()
+    assert planner.step(on(moving.plan, 4.499), problem.bounds) is braking
+    assert planner.step(on(moving.plan, 4.5), problem.bounds).plan is braking.successor
+
+
+def test_just_before_an_arm_rests_no_search_begins_that_has_no_time(problem):
+    planner = planner_of(problem)
+    planner.step(at(0.0), problem.bounds)
+    moving = planner.step(at(1.5), problem.bounds)
+    planner.withdraw(SearchOutcome.OBSTRUCTED)
+    waits = planner.step(on(moving.plan, 4.45), problem.bounds)
+    assert waits.outcome is SearchOutcome.OBSTRUCTED
+    assert waits.successor is None
+    again = planner.step(on(moving.plan, 4.5), problem.bounds)
+    assert again.successor.start_time == 6.0
+
+
 def test_no_plan_begins_on_an_arm_in_motion(problem):
     """0.1 rad/s in joint 2 are 3 times V_M, of which no certificate speaks."""
     planner = planner_of(problem, exciting=0)
