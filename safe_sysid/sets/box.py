@@ -7,7 +7,9 @@ lower bound of it, lower by rounding only (about 1e-15 of the coordinates), so t
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 import math
 
 import numpy as np
@@ -49,13 +51,29 @@ class Box:
         ):
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def packed(self) -> Array:
         """Row for `box_distance`: center, half sizes, rotation by rows, radius, skewness."""
         skewness = np.abs(self.rotation.T @ self.rotation - UNIT).sum() + 32 * EPS
         return np.concatenate(
             [self.center, self.half_sizes, self.rotation.ravel(), [self.radius, skewness]]
         )
+
+    def moved(self, shift: npt.ArrayLike) -> Box:
+        """Box that contains this one at another place; what does not change is not checked again.
+
+        Each coordinate is one addition, so it is off by less than EPS of its size.
+        """
+        center = finite_array(self.center + np.asarray(shift), (3,), 'center of a box')
+        slack = EPS * sum(abs(x) for x in center.tolist())
+        radius = math.nextafter(self.radius + slack, math.inf)
+        if not radius < math.inf:
+            raise BoundError(f'rounding radius of a box is {radius}; it has to be finite')
+        there = copy(self)
+        object.__setattr__(there, 'center', center)
+        object.__setattr__(there, 'radius', radius)
+        there.__dict__.pop('packed', None)
+        return there
 
     def plus_ball(self, radius: float) -> Box:
         """Minkowski sum with a ball about the origin; encloses."""

@@ -107,3 +107,24 @@ def test_refuses_bad_placement():
         Box(np.zeros(3), np.ones(3), np.eye(3)).distance([[0.0, np.inf, 0.0]])
     with pytest.raises(BoundError, match='radius of a ball'):
         Box(np.zeros(3), np.ones(3), np.eye(3)).plus_ball(-0.1)
+
+
+def test_a_moved_box_contains_the_exact_one_at_its_new_place(rng):
+    for size in (1.0, 1e3, 1e9):
+        box, shift = random_box(rng).plus_ball(0.1), size * rng.normal(size=3)
+        before = box.packed
+        moved = box.moved(shift)
+        error = [
+            Fraction(there) - Fraction(here) - Fraction(by)
+            for there, here, by in zip(moved.center, box.center, shift, strict=True)
+        ]
+        assert sum(x * x for x in error) <= (Fraction(moved.radius) - Fraction(box.radius)) ** 2
+        np.testing.assert_array_equal(moved.packed[:3], moved.center)
+        np.testing.assert_array_equal(moved.packed[3:15], before[3:15])
+        assert box.packed is before
+
+
+@pytest.mark.parametrize('shift', [[np.nan, 0.0, 0.0], [np.inf, 0.0, 0.0], [1e308] * 3])
+def test_a_box_is_not_moved_to_where_nothing_is(shift):
+    with pytest.raises(BoundError, match='finite'):
+        Box(np.full(3, 1e308), np.ones(3), np.eye(3)).moved(shift)

@@ -28,7 +28,7 @@ from safe_sysid.model.placement import Placement
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.sets.box import Box
 
-SIZES = 64  # of cuboids that are remembered
+TURNED = 1024  # cuboids that are remembered
 MOST = 200  # boxes of one marker; neighbours among more elements share a box
 ARROW_STRIP = 12  # a type that newer definitions of the message have
 
@@ -53,21 +53,26 @@ def _change(marker: Marker) -> Change:
 
 
 def _shown(marker: Marker) -> Shown:
-    boxes_of = BOXES.get(marker.type)
-    if boxes_of is None:
-        raise MessageError(f'its type is {marker.type}; {sorted(BOXES)} are known')
+    if marker.type not in TYPES:
+        raise MessageError(f'its type is {marker.type}; {sorted(TYPES)} are known')
     lifetime = stamp_of(marker.lifetime)
     if lifetime < 0:
         raise MessageError(f'its lifetime is {lifetime / 1e9} s; it has to be at least 0')
-    boxes = boxes_of(marker)
-    place = placement_of(marker.pose)
     return Shown(
-        tuple(place.of_box(box) for box in boxes),
+        _boxes(marker),
         marker.header.frame_id,
         stamp_of(marker.header.stamp),
         marker.frame_locked,
         lifetime,
     )
+
+
+def _boxes(marker: Marker) -> tuple[Box, ...]:
+    """Return what contains a marker, in the frame of its header."""
+    if marker.type == Marker.CUBE:
+        return (_cube(marker),)
+    place = placement_of(marker.pose)
+    return tuple(place.of_box(box) for box in BOXES[marker.type](marker))
 
 
 def placement_of(pose: Pose) -> Placement:
@@ -100,14 +105,16 @@ def _segments(marker: Marker, first: Array, second: Array) -> list[Box]:
     return at_most([segment(a, b, width) for a, b in pairs], MOST)
 
 
-def _cube(marker: Marker) -> list[Box]:
-    return [_cuboid(marker.scale.x, marker.scale.y, marker.scale.z)]
+def _cube(marker: Marker) -> Box:
+    p, o, scale = marker.pose.position, marker.pose.orientation, marker.scale
+    turned = _turned_cuboid((scale.x, scale.y, scale.z), (o.w, o.x, o.y, o.z))
+    return turned.moved(_numbers(p))
 
 
-@lru_cache(SIZES)
-def _cuboid(*sizes: float) -> Box:
-    """Return one for all markers of these sizes: a camera shows hundreds of them every time."""
-    return cuboid(sizes)
+@lru_cache(TURNED)
+def _turned_cuboid(sizes: tuple[float, ...], quaternion: tuple[float, ...]) -> Box:
+    """Return one for all markers that differ in their place alone: a camera shows hundreds."""
+    return Placement.of((0.0, 0.0, 0.0), quaternion).of_box(cuboid(sizes))
 
 
 def _line_strip(marker: Marker) -> list[Box]:
@@ -172,7 +179,6 @@ def _text(marker: Marker) -> list[Box]:
 BOXES: Mapping[int, Callable[[Marker], list[Box]]] = MappingProxyType(
     {
         Marker.ARROW: _arrow,
-        Marker.CUBE: _cube,
         Marker.SPHERE: lambda marker: [ellipsoid(_scale(marker))],
         Marker.CYLINDER: lambda marker: [elliptic_cylinder(_scale(marker))],
         Marker.LINE_STRIP: _line_strip,
@@ -186,3 +192,4 @@ BOXES: Mapping[int, Callable[[Marker], list[Box]]] = MappingProxyType(
         ARROW_STRIP: _arrow,
     }
 )
+TYPES = frozenset({Marker.CUBE, *BOXES})
