@@ -77,13 +77,14 @@ def _perception(seconds: float, seed: int, progress: Progress) -> dict[str, obje
         raise SafeSysidError(f'the probe {COST} ended with status {done.returncode}')
 
     def among(count: int, choices: Choices) -> dict[str, object]:
-        progress(f'{count} boxes at 10 Hz for {seconds:g} s')
+        where = 'in one process' if choices.one_process else 'in two'
+        progress(f'{count} boxes at 10 Hz for {seconds:g} s, controller and bridge {where}')
         return _among_boxes(count, seconds, seed, choices)
 
     return {
-        **among(MANY, APART),
-        'with_one_box': among(ONE, APART),
-        'in_one_process': among(MANY, TOGETHER),
+        **among(MANY, TOGETHER),
+        'with_one_box': among(ONE, TOGETHER),
+        'in_two_processes': among(MANY, APART),
         'cost': json.loads(done.stdout),
     }
 

@@ -16,6 +16,7 @@ def test_bench_ros_prints_what_it_measured():
     perception = figures['perception']
     assert perception['boxes'] == 200
     assert perception['seconds_per_plan'] > 0.0
+    assert sum(perception['searches'].values()) >= perception['plans']
     cost = perception['cost']
     assert cost['search_cpu_s'] < 2.0 * cost['search_cpu_s_one_box']
     assert 0.0 < cost['message_cpu_s'] < cost['search_cpu_s']
