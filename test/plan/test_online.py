@@ -46,7 +46,7 @@ class Loop:
     def __init__(self, search):
         self.problem, self.cell, self.told = kinova_problem(intervals=64), Cell(), []
         mission = Mission(
-            self.problem.model, GOAL, MissionSettings(exciting=0, route_seconds=60.0)
+            self.problem.model, GOAL, MissionSettings(exciting=0, route_seconds=600.0)
         )
         self.planner = RestartingPlanner(self.problem_now, SETTINGS)
         self.planner.clock = Clock(at(0.0).stamp)
