@@ -9,6 +9,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.kinematic_fit import TipPoses
 from safe_sysid.errors import MeasurementError
+from safe_sysid.input_file import LARGEST_TEXT, check_file
 
 POINT = ('x', 'y', 'z')
 ROTATION = ('qx', 'qy', 'qz', 'qw')
@@ -16,6 +17,7 @@ ROTATION = ('qx', 'qy', 'qz', 'qw')
 
 def read_poses(path: Path, joints: tuple[str, ...]) -> TipPoses:
     """Joint positions and poses or points of a marker, as the columns are named."""
+    check_file(path, MeasurementError, LARGEST_TEXT)
     try:
         with path.open(encoding='utf-8-sig') as file:
             names = [name.strip().strip('"') for name in file.readline().split(',')]

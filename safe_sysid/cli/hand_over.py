@@ -79,10 +79,11 @@ def command(options: argparse.Namespace) -> int:
 
 def _read(path: Path) -> dict[str, object]:
     from safe_sysid.errors import ConfigError
+    from safe_sysid.input_file import text_of
 
     try:
-        found = json.loads(path.read_text(encoding='utf-8'))
-    except json.JSONDecodeError as error:
+        found = json.loads(text_of(path, ConfigError))
+    except (ValueError, RecursionError) as error:  # ValueError: a number of too many digits
         raise ConfigError(f'{path} is not what `identify --json` prints: {error}') from error
     if not isinstance(found, dict):
         raise ConfigError(f'{path} is not what `identify --json` prints: no mapping')

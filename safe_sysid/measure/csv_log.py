@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import islice
 from pathlib import Path
+import re
 
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
+from safe_sysid.input_file import check_file
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
 # {joint}: its name; {i}: its number from 0; {n}: its number from 1. The first that fits is used.
@@ -39,6 +41,7 @@ TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'tim
 NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
 SHORT = 2.0**20  # [s] below which a float is nearer to a time than a quarter of a nanosecond
 LATEST = 9 * 10**18  # [ns] that a stamp can hold
+LONGEST_HEADER = 1_000_000  # letters
 BLOCK = 20_000  # lines that are in memory as text
 
 
@@ -68,9 +71,12 @@ def read_wrench_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Re
 
 
 def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) -> Recording:
+    check_file(path, MeasurementError)
     try:
         with path.open(encoding='utf-8-sig') as file:
-            header = file.readline()
+            header = file.readline(LONGEST_HEADER)
+            if len(header) == LONGEST_HEADER or '\0' in header:
+                raise MeasurementError(f'{path}: is no table: its first line is not text')
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
             place = _Places.of(str(path), names, joints, columns, signal)
@@ -189,12 +195,7 @@ def _found(
     """Columns of one quantity, joint by joint; none if there are none."""
     patterns = [pattern] if pattern else [p % w for p in _NAMED + _NUMBERED for w in WORDS[what]]
     for candidate in patterns:
-        try:
-            wanted = [candidate.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints)]
-        except (KeyError, IndexError, ValueError) as error:
-            raise MeasurementError(
-                f"the pattern '{candidate}' may hold {{joint}}, {{i}} and {{n}}, not {error}"
-            ) from error
+        wanted = [filled_pattern(candidate, joint, i) for i, joint in enumerate(joints)]
         places = [_place(names, name) for name in wanted]
         if all(place is not None for place in places):
             return [place for place in places if place is not None]
@@ -203,6 +204,17 @@ def _found(
             f"{source}: no columns '{pattern}' for all of {list(joints)}; its columns are {names}"
         )
     return None
+
+
+def filled_pattern(pattern: str, joint: str, i: int) -> str:
+    """Return a name with that of a joint and its number, from 0 and from 1, put in."""
+    if other := re.search(r'[{}]', re.sub(r'\{(joint|i|n)\}', '', pattern)):
+        raise MeasurementError(
+            f"the pattern '{pattern}' may hold {{joint}}, {{i}} and {{n}}, and no other "
+            f"'{other.group()}'"
+        )
+    parts = {'{joint}': joint, '{i}': str(i), '{n}': str(i + 1)}
+    return re.sub(r'\{(?:joint|i|n)\}', lambda found: parts[found.group()], pattern)
 
 
 def _wrench(names: list[str]) -> list[int] | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.reader import read_rosbag
-from safe_sysid.measure.csv_log import Columns, read_csv
+from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv
 from safe_sysid.measure.recording import Recording
 
 TABLES = ('.csv', '.txt', '.tsv')
@@ -33,9 +32,4 @@ def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Rec
 
 def joint_names(choice: RecordingChoice, joints: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the joints in the recording."""
-    try:
-        return tuple(choice.names.format(joint=j, i=i, n=i + 1) for i, j in enumerate(joints))
-    except (KeyError, IndexError, ValueError) as error:
-        raise MeasurementError(
-            f"the joint names '{choice.names}' may hold {{joint}}, {{i}} and {{n}}, not {error}"
-        ) from error
+    return tuple(filled_pattern(choice.names, j, i) for i, j in enumerate(joints))

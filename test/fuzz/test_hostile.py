@@ -9,9 +9,12 @@ import time
 import pytest
 
 from safe_sysid import load_arm
+from safe_sysid.calibrate.pose_table import read_poses
+from safe_sysid.cli import hand_over
 from safe_sysid.config import read_yaml
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.identifiability.urdf_kinematics import urdf_kinematics
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.description.xacro_file import expanded_xacro
 from safe_sysid.model.payload import read_payload
 from safe_sysid.share import share_directory
@@ -185,6 +188,31 @@ def test_what_is_no_file_of_its_kind_is_not_read(tmp_path, make, sentence, read)
     make(path)
     with pytest.raises(SafeSysidError, match=rf'arm\.urdf.*{sentence}'):
         read(path)
+
+
+@pytest.mark.parametrize('name', ['log.csv', 'bag.mcap', 'bag.db3', 'poses.csv'])
+def test_a_pipe_is_no_recording(tmp_path, name):
+    path = tmp_path / name
+    os.mkfifo(path)
+    read = recording_of_choice if name != 'poses.csv' else None
+    with pytest.raises(SafeSysidError, match='a pipe or a device'):
+        read(RecordingChoice(path), ('a',)) if read else read_poses(path, ('a',))
+
+
+def test_zeros_are_no_table(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.touch()
+    os.truncate(path, 2 * 10**9)
+    with pytest.raises(SafeSysidError, match='its first line is not text'):
+        recording_of_choice(RecordingChoice(path), ('a',))
+
+
+@pytest.mark.parametrize('data', [b'\xff\xfe{', 100_000 * b'[', b'{"a": ' + 6000 * b'1' + b'}'])
+def test_what_is_handed_over_is_read_or_refused(tmp_path, data):
+    path = tmp_path / 'found.json'
+    path.write_bytes(data)
+    with pytest.raises(SafeSysidError, match=r'found\.json.* is not'):
+        hand_over._read(path)
 
 
 def test_a_number_that_no_float_holds_is_refused(tmp_path):

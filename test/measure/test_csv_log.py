@@ -90,6 +90,8 @@ def test_lines_that_are_no_numbers_are_left_out_and_counted(rng, tmp_path):
         (['t', 'q_a', 'tau_a'], USUAL, r"position of \['a', 'b'\]; its columns are \['t'"),
         (['t', 'x'], Columns(position='pos{joint}'), r"no columns 'pos\{joint\}'"),
         (['t', 'x'], Columns(position='pos{arm}'), 'may hold {joint}, {i} and {n}'),
+        (['t', 'x'], Columns(position='{n:>999999999}'), 'may hold {joint}, {i} and {n}'),
+        (['t', 'x'], Columns(position='{n.__class__}'), 'may hold {joint}, {i} and {n}'),
         (['t', 'q_a', 'q_b', 'tau_a', 'tau_b'], Columns(time='when'), "no column 'when'"),
     ],
 )
