@@ -18,6 +18,7 @@ from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import CalibrationSettings, calibration_settings
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
+from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.model.arm import Arm
 from safe_sysid.report.calibrate_page import as_mapping, as_page, html_page
 
@@ -31,6 +32,7 @@ class CalibrationResult(ShownAsText):
     judged: EvenLog  # recording, or its end, that judged the fit
     remarks: tuple[str, ...]  # about the recordings
     recordings: tuple[EmptyRecording, ...]  # of the empty arm, for what is identified with it
+    gains: KnownGains | None = None  # of its drives, that a known mass has told
 
     @property
     def refused(self) -> str | None:
@@ -70,7 +72,8 @@ class CalibrationResult(ShownAsText):
             evidence = arm_evidence(self.arm.model, [each.logs for each in self.recordings])
         except MeasurementError as error:
             return f'{path} is not written: {error}'
-        write_promise(path, replace(self.arm, urdf=urdf), self.recordings, evidence)
+        arm = replace(self.arm, urdf=urdf)
+        write_promise(path, arm, self.recordings, evidence, self.gains)
         return str(evidence.empty.friction)
 
     def report(self, folder: str | PathLike[str], friction: str | None = None) -> str:
@@ -109,6 +112,7 @@ def calibrate_arm(
     validate: Sequence[Recording] = (),
     settings: CalibrationSettings | None = None,
     progress: Callable[[float, str], None] | None = None,
+    gains: str | PathLike[str] | None = None,
 ) -> CalibrationResult:
     """Identify inertias, friction, rotor inertias and torque offsets of a whole arm.
 
@@ -118,6 +122,8 @@ def calibrate_arm(
         validate: recordings that judge the fit; without any, the end of each is held out.
         settings: choices of the fit; default: `config/calibration.yaml`.
         progress: called with the share done (0 to 1) and a sentence.
+        gains: file of calibrate-gains, in place of sign and scale of the arm's settings. Payloads
+            that are found with the calibrated arm count its deviations.
 
     Returns:
         Parameters with their uncertainty, physically consistent; print it for a report.
@@ -128,6 +134,8 @@ def calibrate_arm(
 
     """
     loaded, tell = load_arm(arm), progress or _silent
+    known = None if gains is None else read_gains(Path(gains), loaded.model.layout.joint_names)
+    loaded = loaded if known is None else known.of(loaded)
     tell(0.1, 'reading')
     choices = [recording_choice(each) for each in (*recordings, *validate)]
     fitted = recorded(choices[: len(recordings)], loaded)
@@ -143,4 +151,5 @@ def calibrate_arm(
         EmptyRecording(choice.path.name, sha256_of(choice.path), logs)
         for choice, logs in zip(choices, fitted.recordings + judged.recordings, strict=True)
     )
-    return CalibrationResult(loaded, found, (judged.logs or fitted.logs)[-1], remarks, empty)
+    judge = (judged.logs or fitted.logs)[-1]
+    return CalibrationResult(loaded, found, judge, remarks, empty, known)

@@ -40,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--settings', metavar='YAML', type=existing,
         help='choices of the fit instead of config/calibration.yaml',
     )  # fmt: skip
+    parser.add_argument(
+        '--gains', metavar='YAML', type=existing,
+        help='file of calibrate-gains: torque per unit of effort, in place of sign and scale of '
+        'the settings; kept with its deviations for payloads',
+    )  # fmt: skip
     add_setting(
         parser, CalibrationSettings, 'cutoff', '--cutoff',
         help='low-pass on both sides of the fit [Hz], over the settings',
@@ -108,7 +113,7 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
         for paths in (options.recordings, options.validate)
     )
     try:
-        found = calibrate_arm(fitted, arm, judged, settings, bar.show)
+        found = calibrate_arm(fitted, arm, judged, settings, bar.show, options.gains)
     except EffortError as error:
         page = refusal_page(arm.model, error)
         _write_report(options.out, page)
@@ -130,6 +135,8 @@ def _closed_chain(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict
     from safe_sysid.calibrate.settings import CalibrationSettings, ClosedChainSettings
     from safe_sysid.cli.setting_options import chosen
 
+    if options.gains is not None:
+        raise ConfigError(f'--gains is for arms without loops, which {arm.model.name} has')
     given = chosen(options, CalibrationSettings) | chosen(options, ClosedChainSettings)
     settings = ClosedChainSettings(**given)
     bar = ProgressBar('calibrating')

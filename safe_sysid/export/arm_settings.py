@@ -19,14 +19,14 @@ HEADER = """\
 def write_settings(
     model: RobotModel, facts: RobotFacts, urdf: str, target: Path, remarks: tuple[str, ...]
 ) -> None:
-    """Facts of the arm with the friction of the model, beside the URDF they belong to."""
+    """Facts of the arm with friction and unit of the model, beside the URDF they belong to."""
     header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
     target.write_text(header + settings_text(model, facts, urdf), encoding='utf-8')
 
 
 def settings_text(model: RobotModel, facts: RobotFacts, urdf: str) -> str:
-    """Return facts of an arm with the friction of the model, as YAML."""
-    friction = model.layout.friction(model.theta)
+    """Return facts of an arm with friction of the model and unit of its effort, as YAML."""
+    friction, sensors = model.layout.friction(model.theta), model.sensors
     joints = {
         name: dataclasses.replace(
             facts.joints[name],
@@ -34,6 +34,8 @@ def settings_text(model: RobotModel, facts: RobotFacts, urdf: str) -> str:
             viscous=float(friction[1, i]),
             armature=float(friction[2, i]),
             offset=float(friction[3, i]),
+            effort_sign=int(sensors.effort_sign[i]),
+            effort_scale=float(sensors.effort_scale[i]),
         )
         for i, name in enumerate(model.layout.joint_names)
     }

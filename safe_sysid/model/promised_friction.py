@@ -75,7 +75,7 @@ def _beside(urdf: Path) -> Path:
 def _guaranteed(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
     """Return what holds for the largest errors seen, or only the reason why it is left out."""
     given = content['friction'].get('guaranteed')
-    reason = _missing_terms(content)
+    reason = _left_out(content)
     if given is None:
         reason = 'it was written before it had guaranteed intervals'
     if reason is not None or given is None:
@@ -94,7 +94,7 @@ def _guaranteed(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFricti
 
 def _statistical(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
     friction = content['friction']
-    reason = _missing_terms(content)
+    reason = _left_out(content)
     if reason is not None:
         raise ConfigError(f'{path}: {reason}; give `promise: none` and state widths that cover it')
     widths = _widths(friction['intervals'], arm)
@@ -127,11 +127,14 @@ def _names(content: dict[str, Any]) -> str:
     return ', '.join(about['name'] for about in content['recordings'])
 
 
-def _missing_terms(content: dict[str, Any]) -> str | None:
-    """Return which friction of the recordings a loop does not know."""
+def _left_out(content: dict[str, Any]) -> str | None:
+    """Return what of the recordings a loop cannot take: friction or a unit that it has not."""
     terms = ', '.join(content['friction']['terms'])
-    sentence = f'the recordings ask for {terms} friction, which the loop does not have'
-    return sentence if terms else None
+    if terms:
+        return f'the recordings ask for {terms} friction, which the loop does not have'
+    if content.get('gain_log_covariance') is not None:
+        return 'the unit of the effort is known with a deviation, which its intervals leave out'
+    return None
 
 
 def _check(content: dict[str, Any], path: Path, arm: Arm) -> None:

@@ -1,6 +1,7 @@
 """`calibrate` leaves the empty recordings beside the arm, and `identify` compares with them."""
 
 import json
+import re
 
 from identify.difference.two_recordings import PAYLOAD, TwoLinks
 import numpy as np
@@ -12,7 +13,9 @@ from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.difference.arm_promise import promise_path, read_promise
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
+from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.promised_friction import promised_friction
 
 
 @pytest.fixture(scope='module')
@@ -50,6 +53,53 @@ def test_identify_reads_what_calibrate_leaves(folder, capsys):
     assert promised['statistical']['kappa'][0] >= 1.5  # two recordings
     report = (folder / 'out' / 'report.md').read_text('utf-8')
     assert 'with one term more: load-dependent' in report
+
+
+@pytest.mark.slow
+def test_gains_that_a_known_mass_has_told_go_on_into_payloads_with_their_deviations(
+    tmp_path, capsys
+):
+    """As if they had been stated with the empty recording; not for a unit that was changed."""
+    arm, unit = TwoLinks(np.random.default_rng(1)), np.array([4.0, -7.0])  # [N m/A]
+    known = inertia.from_mass_com_inertia(
+        np.array(1.0), np.array([0.1, 0.02, 0.0]), 0.002 * np.eye(3)
+    )
+    header = 'time,q_0,q_1,tau_0,tau_1'
+    for name, payload in (('loaded', PAYLOAD), ('empty', 0.0 * PAYLOAD), ('known', known)):
+        log = arm.log(payload, 40.0)
+        table = np.column_stack([np.arange(len(log.q)) / log.rate, log.q, log.tau / unit])
+        np.savetxt(tmp_path / f'{name}.csv', table, '%.9g', ',', header=header, comments='')
+    loaded, empty, held = (str(tmp_path / f'{x}.csv') for x in ('loaded', 'empty', 'known'))
+    gains, robot = str(tmp_path / 'gains.yaml'), tmp_path / 'out' / 'two_link.yaml'
+    told = ['calibrate-gains', empty, held, '--mass', '1.0', '--robot', 'two_link']
+    assert main([*told, '--out', gains]) == 0
+    written = ['--robot', 'two_link', '--gains', gains, '--out', str(tmp_path / 'out')]
+    assert main(['calibrate', empty, *written, '--cutoff', '5']) == 0
+    capsys.readouterr()
+
+    promised = answer(capsys, loaded, '--robot', str(robot))
+    given = answer(capsys, loaded, '--robot', 'two_link', '--empty', empty, '--gains', gains)
+    for kind in ('statistical', 'guaranteed'):
+        assert np.array(promised['payload'][kind])[:, 0] == pytest.approx(
+            np.array(given['payload'][kind])[:, 0], abs=1e-3
+        )
+    lower, upper = promised['payload']['statistical']
+    assert lower[0] <= PAYLOAD[0] <= upper[0]
+    by_gains = promised['statistical']['half_width_by_gains'][0]
+    assert by_gains == pytest.approx(given['statistical']['half_width_by_gains'][0], rel=1e-2)
+    assert by_gains > 0.0
+    assert 'that of the calibration' in promised['assumptions'][0]
+
+    friction = promised_friction(arm_of(str(robot), None), 'guaranteed')
+    assert friction is not None
+    assert 'known with a deviation' in friction.sentence
+
+    text = robot.read_text('utf-8')
+    scaled = re.sub(r'(effort_scale: )([\d.]+)', lambda x: f'{x[1]}{1.02 * float(x[2])}', text)
+    assert scaled != text
+    robot.write_text(scaled, 'utf-8')
+    changed = answer(capsys, loaded, '--robot', str(robot))
+    assert 'as the settings of the arm state' in changed['assumptions'][0]
 
 
 def test_stated_links_are_bounds_on_one_recording_as_before(folder, capsys):

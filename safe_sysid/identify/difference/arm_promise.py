@@ -22,6 +22,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.identify.difference.arm_evidence import ArmEvidence
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
+from safe_sysid.identify.difference.gains_file import KnownGains
 from safe_sysid.model.arm import Arm
 
 VERSION = 1
@@ -44,6 +45,7 @@ class ArmPromise:
     path: Path
     recordings: list[EmptyRecording]
     friction: FrictionChoice
+    gains: KnownGains | None  # that a known mass has told, of the unit the arm has now
 
 
 def promise_path(urdf: Path) -> Path:
@@ -66,7 +68,11 @@ def sha256_of(path: Path) -> str:
 
 
 def write_promise(
-    path: Path, arm: Arm, recordings: Sequence[EmptyRecording], evidence: ArmEvidence
+    path: Path,
+    arm: Arm,
+    recordings: Sequence[EmptyRecording],
+    evidence: ArmEvidence,
+    gains: KnownGains | None = None,
 ) -> None:
     """Write both files beside the arm's URDF, whose digest is in them."""
     arrays: dict[str, Array] = dict(evidence.arrays())
@@ -84,6 +90,7 @@ def write_promise(
             'effort_sign': sensors.effort_sign.tolist(),
             'effort_scale': sensors.effort_scale.tolist(),
         },
+        'gain_log_covariance': None if gains is None else gains.log_covariance.tolist(),
         'recordings': [
             {
                 'name': recording.name,
@@ -124,11 +131,15 @@ def _read(path: Path, arm: Arm) -> ArmPromise:
             )
             for i, about in enumerate(content['recordings'])
         ]  # fmt: skip
+    covariance = content.get('gain_log_covariance')
+    gains = None  # of an effort in another unit nobody has told how far it is off
+    if covariance is not None and np.allclose(unit, 1.0, rtol=1e-6):
+        gains = KnownGains(arm.model.layout.joint_names, now, np.array(covariance, float))
     friction = content['friction']
     tried = tuple((name, float(error)) for name, error in friction['tried'].items())
     terms = FrictionTerms(**friction['columns'])
     return ArmPromise(
-        path, recordings, FrictionChoice(terms, float(friction['held_out_error']), tried)
+        path, recordings, FrictionChoice(terms, float(friction['held_out_error']), tried), gains
     )
 
 

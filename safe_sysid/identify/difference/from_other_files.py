@@ -15,11 +15,12 @@ from safe_sysid.identify.difference.answer import PayloadDifference
 from safe_sysid.identify.difference.from_recordings import (
     UNVERIFIED,
     IdentifiedDifference,
+    gains_of,
     interval_assumptions,
     part_of,
     payload_frame,
     remarks_on,
-    with_unit,
+    unit_of,
 )
 from safe_sysid.identify.difference.intervals import Assumed
 from safe_sysid.identify.difference.other_sources import (
@@ -102,7 +103,10 @@ def identify_from_poses(
     begin = time.monotonic()
     progress(0.0, 'reading')
     names = arm.model.layout.joint_names
-    arm, gain_error, unit, covariance = with_unit(arm, settings)
+    gains = gains_of(arm, settings)
+    arm = arm if gains is None else gains.of(arm)
+    gain_error, unit = unit_of(arm, settings, gains)
+    covariance = None if gains is None else gains.log_covariance
     scale = arm.model.sensors.effort_sign * arm.model.sensors.effort_scale
     read = [read_poses(choice, names) for choice in (*empty, loaded)]
     for choice, (q, _) in zip((*empty, loaded), read, strict=True):

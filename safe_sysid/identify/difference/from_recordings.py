@@ -76,8 +76,11 @@ def identify_difference(
     names = arm.model.layout.joint_names
     progress(0.0, 'reading')
     held = part_of(recording_of_choice(loaded, names), settings)
-    arm, gain_error, unit, covariance = with_unit(arm, settings)
+    gains = gains_of(arm, settings)
+    arm = arm if gains is None else gains.of(arm)
     without = _empty_arm_of(empty, arm)
+    gains = gains or without.gains
+    gain_error, unit = unit_of(arm, settings, gains)
     remarks = [f'{loaded.path.name}: {x}' for x in remarks_on(held, arm)] + without.remarks
     problem = DifferenceProblem(
         model=arm.model,
@@ -89,8 +92,8 @@ def identify_difference(
         gain_error=gain_error,
         inertia_prior=settings.inertia_prior,
         confidence=settings.confidence,
-        unit_is_stated=settings.gain_error is not None or covariance is not None,
-        gain_covariance=covariance,
+        unit_is_stated=settings.gain_error is not None or gains is not None,
+        gain_covariance=None if gains is None else gains.log_covariance,
         cutoff=settings.filter_hz,
         friction=without.friction,
     )
@@ -118,6 +121,7 @@ class _Empty:
     logs: list[list[EvenLog]]
     friction: FrictionChoice | None  # None: not chosen yet
     remarks: list[str]
+    gains: KnownGains | None = None  # that the calibration knew
 
 
 def _empty_arm_of(empty: Sequence[RecordingChoice], arm: Arm) -> _Empty:
@@ -132,7 +136,8 @@ def _empty_arm_of(empty: Sequence[RecordingChoice], arm: Arm) -> _Empty:
         promise = read_promise(promises[0], arm)
         names = ', '.join(each.name for each in promise.recordings)
         logs = [each.logs for each in promise.recordings]
-        return _Empty(logs, promise.friction, [f'{promises[0].name}: {names}'])
+        remarks = [f'{promises[0].name}: {names}']
+        return _Empty(logs, promise.friction, remarks, promise.gains)
     read = [recording_of_choice(choice, arm.model.layout.joint_names) for choice in empty]
     remarks = [
         f'{choice.path.name}: {sentence}'
@@ -148,17 +153,11 @@ def remarks_on(recording: Recording, arm: Arm) -> tuple[str, ...]:
     return (*recording.timing.sentences(), *recording.remarks, *units)
 
 
-def with_unit(arm: Arm, settings: RecordingSettings) -> tuple[Arm, Array, str, Array | None]:
-    """Arm with the gains of a file, how far off gains may be, what says so, their covariance."""
-    gains = None
-    if settings.gains is not None:
-        gains = read_gains(settings.gains, arm.model.layout.joint_names)
-        sensors = replace(
-            arm.model.sensors, effort_sign=np.sign(gains.gain), effort_scale=np.abs(gains.gain)
-        )
-        arm = replace(arm, model=replace(arm.model, sensors=sensors))
-    gain_error, unit = _gain_error(arm, settings, gains)
-    return arm, gain_error, unit, None if gains is None else gains.log_covariance
+def gains_of(arm: Arm, settings: RecordingSettings) -> KnownGains | None:
+    """Gains of the file that is stated, if one is."""
+    if settings.gains is None:
+        return None
+    return read_gains(settings.gains, arm.model.layout.joint_names)
 
 
 def part_of(recording: Recording, settings: RecordingSettings) -> Recording:
@@ -185,17 +184,16 @@ def payload_frame(arm: Arm, flange: str) -> tuple[str, Array, float]:
     return flange, into_frame(frame), float(np.linalg.norm(frame.p))
 
 
-def _gain_error(
-    arm: Arm, settings: RecordingSettings, gains: KnownGains | None
-) -> tuple[Array, str]:
+def unit_of(arm: Arm, settings: RecordingSettings, gains: KnownGains | None) -> tuple[Array, str]:
     """Share by which torque per unit of effort may be off, joint by joint, and what says so."""
     n, stated = arm.model.n, arm.model.sensors.sensing.torque.ratio
     if settings.gain_error is not None:
         share, source = settings.gain_error, 'as stated'
     elif gains is not None:
         widest = float(np.sqrt(np.diag(gains.log_covariance).max()))
+        source = settings.gains or 'the calibration'
         sentence = (
-            f'torque per unit of effort is that of {settings.gains}, the same in all recordings, '
+            f'torque per unit of effort is that of {source}, the same in all recordings, '
             f'with its covariance (statistical) and within {GAIN_RANGE:g} deviations (guaranteed; '
             f'{100 * GAIN_RANGE * widest:.2g} % at most)'
         )

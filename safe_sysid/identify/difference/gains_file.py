@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import read_yaml, yaml_text
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.arm import Arm
 
 VERSION = 1
 
@@ -22,6 +23,13 @@ class KnownGains:
     joints: tuple[str, ...]
     gain: Array  # (n,)
     log_covariance: Array  # (n, n)
+
+    def of(self, arm: Arm) -> Arm:
+        """Return the arm with these in place of sign and scale of its settings."""
+        sensors = replace(
+            arm.model.sensors, effort_sign=np.sign(self.gain), effort_scale=np.abs(self.gain)
+        )
+        return replace(arm, model=replace(arm.model, sensors=sensors))
 
     def write(self, path: Path, origin: dict[str, Any]) -> None:
         """Write the file, with where the gains are from."""
