@@ -78,6 +78,8 @@ def figures(tables: ExperimentTables) -> dict[str, object]:
         'folder': str(result.folder),
         'violations': tables.violations,
         'failures': tables.failures,
+        'lost_trials': result.lost,
+        **result.experiment.counts(result.rows),
         'tables': [
             {'heading': table.heading, 'columns': table.columns, 'rows': table.rows}
             for table in result.tables

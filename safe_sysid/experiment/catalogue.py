@@ -27,6 +27,7 @@ MODULES = {
     'mechanisms': ('mechanisms', 'mechanisms', 'mechanisms'),
     'falsify': ('falsify.trials', 'falsify.trials', 'falsify.trials'),
 }
+COUNTED = {'table3': 'stacking.table3_counts'}  # where rows become figures for programs
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Experiment:
     tables: Callable[[Sequence[Row]], list[ResultTable]]
     answer: Callable[[Sequence[Row]], tuple[str, str]]  # what a reader came for, and how sure
     sections: Callable[[Sequence[Row]], list[Section]]  # of its page, before the tables
+    counts: Callable[[Sequence[Row]], dict[str, object]]  # for programs, beside rows and tables
 
 
 def _in_tables(rows: Sequence[Row]) -> tuple[str, str]:
@@ -52,6 +54,11 @@ def _no_sections(rows: Sequence[Row]) -> list[Section]:
     return []
 
 
+def _no_counts(rows: Sequence[Row]) -> dict[str, object]:
+    del rows
+    return {}
+
+
 def experiment_named(name: str) -> Experiment:
     """Return an experiment, with what it needs loaded."""
     if name not in NAMES:
@@ -59,4 +66,7 @@ def experiment_named(name: str) -> Experiment:
     made, shown, page = (import_module(f'{PACKAGE}.{each}') for each in MODULES[name])
     answer = getattr(page, 'answer', _in_tables)
     sections = getattr(page, 'sections', _no_sections)
-    return Experiment(name, NAMES[name], made.trials, made.trial, shown.tables, answer, sections)
+    counted = import_module(f'{PACKAGE}.{COUNTED[name]}').counts if name in COUNTED else _no_counts
+    return Experiment(
+        name, NAMES[name], made.trials, made.trial, shown.tables, answer, sections, counted
+    )

@@ -38,6 +38,13 @@ class ExperimentResult:
         return sum(row['status'] != OK for row in self.rows)
 
     @property
+    def lost(self) -> int:
+        """Planned trials without a row, or with a second one."""
+        planned = {trial.key for trial in self.experiment.trials(self.settings)}
+        kept = [row['key'] for row in self.rows]
+        return len(planned ^ set(kept)) + len(kept) - len(set(kept))
+
+    @property
     def circumstances(self) -> str:
         """Sentence with all that is needed to repeat the figures."""
         known = {name: found for name, found in versions().items() if found}

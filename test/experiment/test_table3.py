@@ -35,6 +35,7 @@ from safe_sysid.experiment.stacking.methods import (
 )
 from safe_sysid.experiment.stacking.promise import Proof
 from safe_sysid.experiment.stacking.scene import GAPS
+from safe_sysid.experiment.stacking.table3_counts import counts
 from safe_sysid.experiment.stacking.table3_figures import figures
 from safe_sysid.experiment.stacking.table3_text import tables
 from safe_sysid.experiment.stacking.taught import FIGURES, Taught
@@ -60,6 +61,7 @@ def made_up(spec, **columns):
         **{'status': 'ok', 'reason': '', 'touched': False, 'limit_broken': False},
         **{f'success_{tolerance:.0f}mm': True for tolerance in table3.TOLERANCES},
         **{'final_error_mm': 1.0, 'largest_error_mm': 2.0, 'torque_share': 0.5},
+        'largest_error_rad': 0.004,
         **{'torque_change': 0.1, 'certified': True, 'bound_margin': 0.5},
         **{'failed_in': '', 'clipped_share': 0.0, 'velocity_share': 0.5, 'outside_position': 0.0},
         **{'assumption_false': '', 'violation': False, 'motion_broken': False},
@@ -152,6 +154,35 @@ def test_a_broken_promise_counts_unless_an_assumption_was_false():
     assert by_method['ours'][3:5] == ('25', '11')
     noisy = [made_up(row_of_trial, assumption_false='noise') for row_of_trial in tasks(QUICK)]
     assert found('What was promised', noisy)[0]['ours'][3:6] == ('0', '0', '–')
+
+
+def test_programs_get_every_cell_with_what_was_broken():
+    def row_of_trial(trial):
+        cell = [trial.settings[x] for x in ('plant', 'task', 'method')]
+        broken = cell == ['ideal', 'b', 'ours'] and trial.settings['load'] == 'dumbbell_8lb'
+        return made_up(
+            trial, violation=broken, touched=cell[2] == 'wrong', success_15mm=cell[2] != 'wrong'
+        )
+
+    rows = [row_of_trial(trial) for trial in tasks(QUICK)]
+    found = counts(rows)
+    by_cell = {(x['plant'], x['task'], x['method']): x for x in found['cells']}
+    assert set(METHODS) <= set(found['methods'])
+    assert found['tasks'] == ['a', 'b', 'c']
+    assert found['trials'] == len(rows)
+    assert found['violations_of_certified'] == by_cell['ideal', 'b', 'ours']['violations'] == 1
+    ours, wrong = by_cell['ideal', 'a', 'ours'], by_cell['ideal', 'a', 'wrong']
+    assert ours['successes'] == ours['trials'] and ours['violations'] == 0
+    assert ours['largest_error_mrad'] == pytest.approx(4.0)
+    assert wrong['successes'] == 0
+    assert wrong['violations'] == wrong['contacts'] == wrong['trials']
+
+
+def test_a_campaign_counts_trials_that_are_missing_or_there_twice(tmp_path):
+    experiment = experiment_named('table3')
+    rows = [{**made_up(trial), 'key': trial.key} for trial in experiment.trials(QUICK)]
+    for some, lost in ((rows, 0), (rows[1:], 1), ([*rows, rows[0]], 1)):
+        assert ExperimentResult(experiment, QUICK, tmp_path, some, []).lost == lost
 
 
 def test_bounds_without_the_truth_are_a_broken_promise_whatever_the_motion_did():
