@@ -191,7 +191,7 @@ def unit_of(arm: Arm, settings: RecordingSettings, gains: KnownGains | None) -> 
         share, source = settings.gain_error, 'as stated'
     elif gains is not None:
         widest = float(np.sqrt(np.diag(gains.log_covariance).max()))
-        source = settings.gains or 'the calibration'
+        source = str(settings.gains or 'the calibration')
         sentence = (
             f'torque per unit of effort is that of {source}, the same in all recordings, '
             f'with its covariance (statistical) and within {GAIN_RANGE:g} deviations (guaranteed; '
