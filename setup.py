@@ -121,7 +121,7 @@ setup(
     },
     entry_points={
         'console_scripts': [
-            'safe-sysid = safe_sysid.cli.main:main',
+            'safe-sysid = safe_sysid.cli.__main__:start',
             *(f'{name} = {module}:main' for name, module in executables().items()),
         ]
     },

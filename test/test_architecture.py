@@ -13,6 +13,7 @@ EVERYONE = {
     'arrays',
     'config',
     'errors',
+    'files',
     'input_file',
     'interruption',
     'share',

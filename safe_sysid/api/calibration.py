@@ -17,6 +17,7 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import CalibrationSettings, calibration_settings
 from safe_sysid.errors import MeasurementError
+from safe_sysid.files import write_text
 from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.model.arm import Arm
@@ -92,7 +93,7 @@ class CalibrationResult(ShownAsText):
         text = str(self)
         if friction is not None:
             text += f'\n## Terms of friction beside these, for payloads\n\n{friction}\n'
-        (place / 'report.md').write_text(text, encoding='utf-8')
+        write_text(place / 'report.md', text)
         plots = torque_plots(self.arm.model, self.found, self.judged)
         write_page(place / 'report.html', html_page(text, self.found, plots))
         draw_torques(place, plots)

@@ -15,6 +15,7 @@ from safe_sysid.calibrate.closed_chain_calibration import ClosedChainCalibration
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.errors import ConfigError
+from safe_sysid.files import write_text
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.report.closed_chain_page import as_mapping, as_page, html_page
@@ -50,7 +51,7 @@ class ClosedChainResult(ShownAsText):
 
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        (place / 'report.md').write_text(str(self), encoding='utf-8')
+        write_text(place / 'report.md', str(self))
         write_page(place / 'report.html', html_page(str(self), self.found))
 
     def __str__(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
+from safe_sysid.files import write_text
 from safe_sysid.identifiability.examination import Question, examine
 from safe_sysid.identifiability.links import Identifiability
 from safe_sysid.report.identifiability_text import as_plain, as_text
@@ -33,7 +34,7 @@ class IdentifiabilityResult(ShownAsText):
         """Write a page (HTML) with the table and a drawing of the arm."""
         from safe_sysid.report.identifiability_page import page
 
-        Path(path).write_text(page(self.answer), encoding='utf-8')
+        write_text(Path(path), page(self.answer))
 
     def __str__(self) -> str:
         return as_text(self.answer)

@@ -9,6 +9,7 @@ import sys
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
+from safe_sysid.files import write_text
 
 WAIT = 5.0  # [s] for a description
 START = 60.0  # [s] for ROS to start, on a busy machine
@@ -39,7 +40,7 @@ def described_on(topic: str, folder: Path, wait: float = WAIT) -> Path:
     except ElementTree.ParseError as error:
         raise ModelError(f'{topic}: what is published is no URDF: {error}') from error
     path = folder / f'{Path(name).name or "robot"}.urdf'
-    path.write_text(text, encoding='utf-8')
+    write_text(path, text)
     return path
 
 

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-import sys
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import existing, new_folder, robot
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.errors import ConfigError
+from safe_sysid.files import filled_folder, write_text
 
 if TYPE_CHECKING:
+    from safe_sysid.api.calibration import CalibrationResult
+    from safe_sysid.api.closed_chain import ClosedChainResult
     from safe_sysid.calibrate.recorded_motion import Recorded
     from safe_sysid.model.arm import Arm
 
 HELP = 'identify a whole arm from recordings: inertias, friction, rotor inertia, torque offsets'
 REFUSED = 1
+# exit status, report, the same for programs; what writes files, and returns the rest to say
+Answer = tuple[int, str, dict[str, object], Callable[[Path], str]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_setting(parser, ClosedChainSettings, 'identified', '--loops', nargs='?', const='motors')
     parser.add_argument(
-        '--out', metavar='DIR', type=Path,
+        '--out', metavar='DIR', type=new_folder,
         help='write settings (YAML), URDF, MJCF, report and plot into DIR',
     )  # fmt: skip
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a report')
@@ -76,15 +81,20 @@ def command(options: argparse.Namespace) -> int:
     with print_to_error():
         arm = arm_of_options(options)
         if arm.facts.closed_chain is not None:
-            status, page, figures = _closed_chain(options, arm)
+            status, page, figures, write = _closed_chain(options, arm)
         elif chosen(options, ClosedChainSettings):
             raise ConfigError(
                 f'--loops is for robots with closed loops: {arm.model.name} has no loops; its '
                 'settings would say so under closed_chain'
             )
         else:
-            status, page, figures = _calibrated(options, arm)
-    print(as_json(figures) if options.json else page)
+            status, page, figures, write = _calibrated(options, arm)
+    print(as_json(figures) if options.json else page, flush=True)
+    if options.out is not None:
+        with print_to_error(), filled_folder(options.out):
+            evidence = write(options.out)
+        if not options.json:
+            print(evidence, end='')
     return status
 
 
@@ -95,8 +105,8 @@ def recorded_of(options: argparse.Namespace, paths: Sequence[Path], arm: Arm) ->
     return recorded([recording_choice(options, path) for path in paths], arm)
 
 
-def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[str, object]]:
-    """Exit status, report, and the same for programs; files of the arm are written."""
+def _calibrated(options: argparse.Namespace, arm: Arm) -> Answer:
+    """Exit status, report, the same for programs, and what writes the files of the arm."""
     from dataclasses import replace
 
     from safe_sysid.api.calibration import calibrate_arm
@@ -116,20 +126,14 @@ def _calibrated(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[s
         found = calibrate_arm(fitted, arm, judged, settings, bar.show, options.gains)
     except EffortError as error:
         page = refusal_page(arm.model, error)
-        _write_report(options.out, page)
-        return REFUSED, page, refusal_mapping(arm.model, error)
+        return REFUSED, page, refusal_mapping(arm.model, error), partial(_write_report, page)
     finally:
         bar.end()
-    page = str(found)
-    if options.out is not None:
-        said = found.export(options.out)
-        page = found.report(options.out, said)
-        if said is not None:
-            print(said, file=sys.stderr)
-    return 0 if found.refused is None else REFUSED, page, found.as_dict()
+    status = 0 if found.refused is None else REFUSED
+    return status, str(found), found.as_dict(), partial(_write_calibrated, found)
 
 
-def _closed_chain(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict[str, object]]:
+def _closed_chain(options: argparse.Namespace, arm: Arm) -> Answer:
     """Return the same for a robot with loops."""
     from safe_sysid.api.closed_chain import calibrate_closed_chain
     from safe_sysid.calibrate.settings import CalibrationSettings, ClosedChainSettings
@@ -148,13 +152,20 @@ def _closed_chain(options: argparse.Namespace, arm: Arm) -> tuple[int, str, dict
         found = calibrate_closed_chain(fitted, arm, judged, settings, bar.show)
     finally:
         bar.end()
-    if options.out is not None:
-        found.report(options.out)
-        found.export(options.out)
-    return 0, str(found), found.as_dict()
+    return 0, str(found), found.as_dict(), partial(_write_closed_chain, found)
 
 
-def _write_report(folder: Path | None, page: str) -> None:
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / 'report.md').write_text(page, encoding='utf-8')
+def _write_report(page: str, folder: Path) -> str:
+    write_text(folder / 'report.md', page)
+    return ''
+
+
+def _write_calibrated(found: CalibrationResult, folder: Path) -> str:
+    """Return what `calibrate` has to say only once it has left a promise beside the arm."""
+    return found.report(folder, found.export(folder)).removeprefix(str(found))
+
+
+def _write_closed_chain(found: ClosedChainResult, folder: Path) -> str:
+    found.report(folder)
+    found.export(folder)
+    return ''

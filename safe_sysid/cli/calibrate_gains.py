@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from safe_sysid.cli.calibrate import add_arm
-from safe_sysid.cli.inputs import existing
+from safe_sysid.cli.inputs import existing, new_file, payload
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
@@ -31,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'inertia are found',
     )  # fmt: skip
     body.add_argument(
-        '--payload', metavar='NAME|YAML',
+        '--payload', metavar='NAME|YAML', type=payload,
         help='the same with a described body, refused if the recordings speak against it: one '
         'that comes with the package, or a file like those',
     )  # fmt: skip
@@ -44,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--cutoff', metavar='HZ', type=positive,
         help='low-pass; default: what suits the motion',
     )  # fmt: skip
-    parser.add_argument('--out', metavar='YAML', type=Path, help='file for `identify --gains`')
+    parser.add_argument('--out', metavar='YAML', type=new_file, help='file for `identify --gains`')
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
     add_recording(parser.add_argument_group('the recordings'))
 

@@ -1,10 +1,11 @@
 """`safe-sysid calibrate-kinematics`: poses of the tip in, geometry of the arm as URDF out."""
 
 import argparse
-from pathlib import Path
 
 from safe_sysid.cli.calibrate import add_arm
+from safe_sysid.cli.inputs import existing, new_folder
 from safe_sysid.cli.values import share
+from safe_sysid.files import filled_folder
 
 HELP = 'identify the geometry of an arm from measured poses or points of its tip'
 
@@ -15,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from safe_sysid.cli.setting_options import add_setting
 
     parser.add_argument(
-        'poses', metavar='POSES', type=Path,
+        'poses', metavar='POSES', type=existing,
         help='CSV with a column per joint (its name, or q_0 ...), x, y, z [m] of a marker on the '
         'tip in any fixed frame, and qx, qy, qz, qw of its orientation; without these four only '
         'points are used',
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--hold-out', metavar='SHARE', type=share, default=0.2,
         help='of the poses, which judge the fit; default: 20%%',
     )  # fmt: skip
-    parser.add_argument('--out', metavar='DIR', type=Path, help='write the URDF into DIR')
+    parser.add_argument('--out', metavar='DIR', type=new_folder, help='write the URDF into DIR')
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
 
 
@@ -50,8 +51,8 @@ def command(options: argparse.Namespace) -> int:
         arm = arm_of(options.robot, options.config)
         poses = read_poses(options.poses, arm.model.layout.joint_names)
         found = fitted_geometry(arm, poses, noise, options.marker, options.hold_out)
-        if options.out is not None:
-            options.out.mkdir(parents=True, exist_ok=True)
+    print(as_json(found.figures) if options.json else as_table(found.figures), flush=True)
+    if options.out is not None:
+        with filled_folder(options.out):
             write_geometry(found.model, arm.urdf, options.out / f'{arm.model.name}.urdf')
-    print(as_json(found.figures) if options.json else as_table(found.figures))
     return 0 if found.warning is None else 1

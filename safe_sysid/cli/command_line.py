@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import NoReturn
+import sys
+from typing import Any, NoReturn
 
 WRONG_USE = 2
 
@@ -13,10 +14,18 @@ WRONG_USE = 2
 class CommandLine(argparse.ArgumentParser):
     """Says what is wrong in one sentence, where argparse prints every option before it."""
 
+    words: Sequence[str] = ()  # of the command line
+
     def error(self, message: str) -> NoReturn:
         """End with the status of misuse."""
+        if message.startswith('the following arguments are required'):
+            self.refuse_unknown([word for word in self.words if self._is_unknown(word)])
         said = f'{self.prog}: {message}\n'
         self.exit(WRONG_USE, f'{said}`{self.prog} --help` lists what there is\n')
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write, and say where that fails; argparse is silent."""
+        (file or sys.stderr).write(message)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         try:
@@ -33,6 +42,10 @@ class CommandLine(argparse.ArgumentParser):
             return
         guesses = _guess(words[0].partition('=')[0], self._options())
         self.error(f"'{words[0]}' is not understood{guesses}")
+
+    def _is_unknown(self, word: str) -> bool:
+        name = word.partition('=')[0]
+        return name.startswith('--') and not any(x.startswith(name) for x in self._options())
 
     def _options(self) -> Iterator[str]:
         for action in self._actions:

@@ -10,9 +10,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.calibrate import add_arm
-from safe_sysid.cli.inputs import existing
+from safe_sysid.cli.inputs import existing, new_file, new_folder
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
+from safe_sysid.files import write_text
 
 if TYPE_CHECKING:
     from safe_sysid.measure.bag.driver_words import DriverWords
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='of the loop that is to run (%(default)s)',
     )  # fmt: skip
     parser.add_argument(
-        '--proposal', metavar='YAML', type=Path,
+        '--proposal', metavar='YAML', type=new_file,
         help='write what was measured otherwise than stated here, for the file of the arm',
     )  # fmt: skip
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a list')
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--seconds', metavar='S', type=positive, default=10.0, help='to listen (%(default)s)'
     )
     heard.add_argument(
-        '--record', metavar='FOLDER', type=Path,
+        '--record', metavar='FOLDER', type=new_folder,
         help='for the bag of what was heard (commission_ and the time)',
     )  # fmt: skip
     add_recording(parser.add_argument_group('the recording'))
@@ -85,7 +86,7 @@ def command(options: argparse.Namespace) -> int:
         if found.command:
             text += '# For `command` of the bridge, in the settings of the loop:\n#   '
             text += yaml_text(found.command).strip().replace('\n', '\n#   ') + '\n'
-        options.proposal.write_text(text, encoding='utf-8')
+        write_text(options.proposal, text)
     if options.json:
         findings = [
             {'what': f.what, 'agreement': f.agreement.name, 'said': f.said} for f in found.findings

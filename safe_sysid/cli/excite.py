@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 import contextlib
-from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import add_package_path, existing, robot
+from safe_sysid.cli.inputs import add_package_path, existing, new_file, new_folder, payload, robot
 from safe_sysid.cli.progress import ProgressBar
 
 if TYPE_CHECKING:  # numeric libraries are loaded by the command, not by --help
@@ -31,12 +30,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
     parser.add_argument(
-        '--payload', metavar='NAME|YAML', help='what it holds, such as rod_tool; default: nothing'
+        '--payload',
+        metavar='NAME|YAML',
+        type=payload,
+        help='what it holds, such as rod_tool; default: nothing',
     )
     add_setting(parser, ExcitationAim, 'criterion', '--criterion')
     add_setting(parser, ExcitationAim, 'payload_only', '--payload-only')
     parser.add_argument(
-        '--settings', metavar='YAML', type=Path,
+        '--settings', metavar='YAML', type=existing,
         help='duration, harmonics, floor, clearance and so on; default: ROBOT_excitation.yaml '
         'beside the URDF (new-arm writes it), else config/excitation.yaml',
     )  # fmt: skip
@@ -45,11 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, Effort, 'processes', '--processes', metavar='N')
     add_setting(parser, Effort, 'seed', '--seed', metavar='S')
     parser.add_argument(
-        '--out', metavar='DIR', type=Path,
+        '--out', metavar='DIR', type=new_folder,
         help='write excitation.csv, excitation.yaml (JointTrajectory) and excitation.svg there',
     )  # fmt: skip
     parser.add_argument(
-        '--html', metavar='FILE', type=Path, help='write a page with the moving arm and its limits'
+        '--html',
+        metavar='FILE',
+        type=new_file,
+        help='write a page with the moving arm and its limits',
     )
     parser.add_argument(
         '--unproven-contact', action='store_true',

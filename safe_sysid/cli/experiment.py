@@ -4,6 +4,9 @@ import argparse
 from pathlib import Path
 import sys
 
+from safe_sysid.cli.inputs import new_file, new_folder
+from safe_sysid.files import write_text
+
 HELP = "repeat a table of a paper as a campaign of trials, ours beside the paper's figures"
 
 
@@ -20,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, ExperimentSettings, 'workers', '--workers', metavar='N')
     add_setting(parser, ExperimentSettings, 'cluster', '--cluster', metavar='ADDRESS')
     add_setting(parser, ExperimentSettings, 'resume', '--resume', metavar='DIR', type=Path)
-    add_setting(parser, ExperimentSettings, 'out', '--out', metavar='DIR', type=Path)
-    parser.add_argument('--report', type=Path, metavar='FILE', help='write a page (HTML)')
-    parser.add_argument('--markdown', type=Path, metavar='FILE', help='write the tables there')
+    add_setting(parser, ExperimentSettings, 'out', '--out', metavar='DIR', type=new_folder)
+    parser.add_argument('--report', type=new_file, metavar='FILE', help='write a page (HTML)')
+    parser.add_argument('--markdown', type=new_file, metavar='FILE', help='write the tables there')
     parser.add_argument('--json', action='store_true', help='rows and tables as one JSON object')
 
 
@@ -37,11 +40,11 @@ def command(options: argparse.Namespace) -> int:
     with print_to_error():
         settings = ExperimentSettings(**chosen(options, ExperimentSettings))
         result = run_experiment(options.name, settings, _to_standard_error)
+    print(as_json(figures(result)) if options.json else result, flush=True)
     if options.report is not None:
         result.report(options.report)
     if options.markdown is not None:
-        options.markdown.write_text(result.as_markdown(), encoding='utf-8')
-    print(as_json(figures(result)) if options.json else result)
+        write_text(options.markdown, result.as_markdown())
     return 1 if result.violations or result.failures else 0
 
 

@@ -1,9 +1,8 @@
 """`safe-sysid export-gazebo`: an arm as URDF, controllers and settings for Gazebo."""
 
 import argparse
-from pathlib import Path
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import existing, new_folder, robot
 from safe_sysid.cli.values import positive
 
 HELP = 'write an arm for Gazebo: URDF with friction and ros2_control, controllers, settings'
@@ -24,7 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--period', metavar='SECONDS', type=positive, default=0.001, help='of the loop'
     )
     parser.add_argument(
-        '--out', metavar='DIR', type=Path, required=True, help='folder for URDF and controllers'
+        '--out',
+        metavar='DIR',
+        type=new_folder,
+        required=True,
+        help='folder for URDF and controllers',
     )
 
 

@@ -1,9 +1,8 @@
 """`safe-sysid export-model`: an arm as files for CasADi, C or acados."""
 
 import argparse
-from pathlib import Path
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import existing, new_folder, payload, robot
 
 HELP = 'write an arm as CasADi functions, C code or an acados model, theta free'
 
@@ -18,7 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument('--config', metavar='YAML', type=existing, help='settings beside a URDF')
     parser.add_argument(
-        '--payload', metavar='NAME|YAML', help='what it holds, such as rod_tool; default: nothing'
+        '--payload',
+        metavar='NAME|YAML',
+        type=payload,
+        help='what it holds, such as rod_tool; default: nothing',
     )
     parser.add_argument(
         '--format',
@@ -35,11 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--loop',
         metavar='YAML',
-        type=Path,
+        type=existing,
         help='loop file with the prior, for --with-bounds; default: that of the arm',
     )
     parser.add_argument(
-        '--out', metavar='DIR', type=Path, required=True, help='folder to write to'
+        '--out', metavar='DIR', type=new_folder, required=True, help='folder to write to'
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import sys
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import existing, robot
+from safe_sysid.cli.inputs import existing, new_file, new_folder, payload, robot
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
@@ -83,7 +83,7 @@ def _add_empty(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     add_setting(group, RecordingSettings, 'confidence', '--confidence', metavar='SHARE')
     add_setting(group, RecordingSettings, 'gain_error', '--gain-error', metavar='SHARE')
-    add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=Path)
+    add_setting(group, RecordingSettings, 'gains', '--gains', metavar='YAML', type=existing)
     add_setting(group, RecordingSettings, 'inertia_prior', '--inertia-prior')
     add_setting(group, RecordingSettings, 'sensor', '--sensor', metavar='LINK')
     add_setting(group, RecordingSettings, 'sensor_topic', '--sensor-topic', metavar='TOPIC')
@@ -112,7 +112,7 @@ def _add_known(group: argparse._ArgumentGroup) -> None:
     add_setting(group, RecordingSettings, 'slosh_force', '--slosh-force')
     group.add_argument(
         '--library', dest='RecordingSettings.library', default=argparse.SUPPRESS, nargs='+',
-        metavar='PAYLOAD',
+        metavar='PAYLOAD', type=payload,
         help='payloads that may be held, by name or as YAML: the report says how probable each '
         'is, "none of these" among them. No bound rests on it',
     )  # fmt: skip
@@ -136,9 +136,11 @@ def _add_answer(group: argparse._ArgumentGroup) -> None:
         '--export-undetermined', action='store_true',
         help='export although the motion has not determined every row; those are marked',
     )  # fmt: skip
-    group.add_argument('--html', metavar='FILE', type=Path, help='a page to look at and hand on')
     group.add_argument(
-        '--plots', metavar='DIR', type=Path, help='the plots of that page as PNG and SVG'
+        '--html', metavar='FILE', type=new_file, help='a page to look at and hand on'
+    )
+    group.add_argument(
+        '--plots', metavar='DIR', type=new_folder, help='the plots of that page as PNG and SVG'
     )
     form = group.add_mutually_exclusive_group()
     form.add_argument('--json', action='store_true', help='one JSON object instead of a table')
@@ -158,17 +160,13 @@ def command(options: argparse.Namespace) -> int:
         bar = ProgressBar('identifying')
         result = identify_payload(choice, arm, settings_of(options), bar.show)
         bar.end()
-        complete = _write_exports(options.export, result, undetermined=options.export_undetermined)
-        if options.html is not None:
-            result.report(options.html)
-        if options.plots is not None:
-            result.figures(options.plots)
     if options.json:
         print(json.dumps(result.as_dict(), allow_nan=False))
     elif options.yaml:
         print(yaml_text(result.as_dict()), end='')
     else:
         print(result)
+    complete = _write_files(options, result)
     return 0 if result.refused is None and complete else REFUSED
 
 
@@ -200,12 +198,7 @@ def _against_empty(options: argparse.Namespace) -> int:
             empty=[recording_choice(options, path) for path in options.empty],
         )  # fmt: skip
         bar.end()
-        if options.html is not None:
-            result.report(options.html)
-        if options.plots is not None:
-            result.figures(options.plots)
         tests = result.self_test() if options.self_test else []
-        complete = _write_exports(options.export, result, undetermined=options.export_undetermined)
     content = {**result.as_dict(), 'self_test': [test.as_mapping() for test in tests]}
     if options.json:
         print(json.dumps(content, allow_nan=False))
@@ -213,6 +206,7 @@ def _against_empty(options: argparse.Namespace) -> int:
         print(yaml_text(content))
     else:
         print('\n\n'.join([str(result), *map(str, tests)]))
+    complete = _write_files(options, result)
     doubted = any(test.warning for test in tests)
     return 0 if result.refused is None and complete and not doubted else REFUSED
 
@@ -226,6 +220,18 @@ def settings_of(options: argparse.Namespace) -> RecordingSettings:
     said = chosen(options, RecordingSettings)
     known = Uncertainty(**{kind: Width(*widths) for kind, *widths in options.known})
     return RecordingSettings(known=known, stated=tuple(said), **said)
+
+
+def _write_files(options: argparse.Namespace, result: PayloadResult | DifferenceResult) -> bool:
+    """Write what was asked for, once the answer was printed; whether all of it was."""
+    sys.stdout.flush()
+    with print_to_error():
+        if options.html is not None:
+            result.report(options.html)
+        if options.plots is not None:
+            result.figures(options.plots)
+        undetermined = options.export_undetermined
+        return _write_exports(options.export, result, undetermined=undetermined)
 
 
 def _write_exports(

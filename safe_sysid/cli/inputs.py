@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
-from safe_sysid.share import mechanism_names, no_such_robot, robot_names
+from safe_sysid.share import (
+    mechanism_names,
+    no_such,
+    no_such_robot,
+    payload_names,
+    robot_names,
+    world_names,
+)
 
 
 def existing(text: str) -> Path:
@@ -14,6 +22,46 @@ def existing(text: str) -> Path:
     if not path.exists():
         raise argparse.ArgumentTypeError(f"there is no '{text}' in {_nearest(path)}")
     return path
+
+
+def new_file(text: str) -> Path:
+    """Return where a file can be written, or over one that is there."""
+    path = Path(text)
+    if not text or path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is a folder, and has to be a file")
+    new_folder(str(path.parent))
+    return path
+
+
+def new_folder(text: str) -> Path:
+    """Return a folder that is there, or can be made."""
+    path = Path(text)
+    nearest = next((each for each in (path, *path.parents) if os.path.lexists(each)), Path())
+    if not nearest.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' can't be written: '{nearest}' is no folder")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' can't be written: no permission in '{nearest}'"
+        )
+    return path
+
+
+def payload(text: str) -> str:
+    """Return the name of a payload of the package, or of a file that is there."""
+    return _shipped_or_file('payload', text, payload_names())
+
+
+def world(text: str) -> str:
+    """Return the name of a world of the package, or of a file that is there."""
+    return _shipped_or_file('world', text, world_names())
+
+
+def _shipped_or_file(kind: str, text: str, names: list[str]) -> str:
+    if Path(text).suffix in ('.yaml', '.yml'):
+        return str(existing(text))
+    if text not in names:
+        raise argparse.ArgumentTypeError(no_such(kind, text, names))
+    return text
 
 
 def robot(text: str) -> str:
@@ -25,7 +73,10 @@ def robot(text: str) -> str:
 
 def robot_or_mechanism(text: str) -> str:
     """Return the name of an arm or a mechanism of the package, or of a file that is there."""
-    return text if text in mechanism_names() else robot(text)
+    names = mechanism_names()
+    if not Path(text).exists() and text not in [*robot_names(), *names]:
+        raise argparse.ArgumentTypeError(no_such_robot(text, names))
+    return text
 
 
 def add_package_path(parser: argparse.ArgumentParser) -> None:

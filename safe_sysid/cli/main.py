@@ -80,18 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if completion.ASKED in os.environ:
         completion.answer(parser(os.environ.get('COMP_LINE', '').split()))
     words = sys.argv[1:] if arguments is None else arguments
+    if sys.stdout is None:
+        print('safe-sysid: standard output is closed', file=sys.stderr)
+        return WRONG_USE
     _print_whatever_the_terminal_can()
-    if not words:
-        parser(words).print_help()
-        return 0
-    if words[0] in ONE_THREAD:
-        os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # read when numpy is imported
-    options = _options(words)
     try:
-        name = FORMER.get(options.subcommand, options.subcommand)
-        status = int(COMMANDS[name].command(options))
-        sys.stdout.flush()
-        return status
+        return _carried_out(words)
     except SafeSysidError as error:
         print(f'safe-sysid: {error}', file=sys.stderr)
         return WRONG_USE
@@ -104,6 +98,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'safe-sysid: {_of_system(error)}', file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left of it
         return WRONG_USE
+
+
+def _carried_out(words: Sequence[str]) -> int:
+    """Status of a command line whose output has reached whoever reads it."""
+    try:
+        if not words:
+            parser(words).print_help()
+            return 0
+        if words[0] in ONE_THREAD:
+            os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # read when numpy is imported
+        options = _options(words)
+        name = FORMER.get(options.subcommand, options.subcommand)
+        return int(COMMANDS[name].command(options))
+    finally:
+        sys.stdout.flush()
 
 
 def _print_whatever_the_terminal_can() -> None:
@@ -146,6 +155,7 @@ def parser(words: Sequence[str]) -> CommandLine:
         of_command = choices.add_parser(name, aliases=former, description=declared.HELP)
         if named in (name, *former):
             declared.add_arguments(of_command)
+            of_command.words = words
             of_command.set_defaults(parser=of_command)
     return whole
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import json
 from pathlib import Path
 
-from safe_sysid.cli.inputs import add_package_path, existing
+from safe_sysid.cli.inputs import add_package_path, existing, new_folder
 from safe_sysid.cli.values import count, number, positive
 
 HELP = 'make an arm of a URDF or xacro: capsules, pairs, held joints, unknown figures'
@@ -68,7 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='argument of a xacro; repeatable',
     )
     parser.add_argument(
-        '--out', metavar='DIR', type=Path, default=Path(), help='folder to write to; default: here'
+        '--out',
+        metavar='DIR',
+        type=new_folder,
+        default=Path(),
+        help='folder to write to; default: here',
     )
     parser.add_argument('--force', action='store_true', help='replace files that are there')
     parser.add_argument('--json', action='store_true', help='print what was found as JSON')

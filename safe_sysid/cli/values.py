@@ -4,6 +4,7 @@ import argparse
 import math
 from pathlib import Path
 
+from safe_sysid.cli.inputs import new_file
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.model.parameter_kinds import KINDS
 
@@ -120,4 +121,4 @@ def export(text: str) -> tuple[str, Path]:
         raise argparse.ArgumentTypeError(
             f"'{text}' is not FORMAT=FILE with one of {', '.join(FORMATS)}"
         )
-    return form, Path(path)
+    return form, new_file(path)

@@ -9,6 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.files import write_text
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 
@@ -28,7 +29,7 @@ def write_mjcf(model: RobotModel, target: Path) -> None:
         values['ctrlrange'] = f'{-limit:.12g} {limit:.12g}'
         ElementTree.SubElement(motors, 'motor', values)
     ElementTree.indent(root)
-    target.write_text(ElementTree.tostring(root, encoding='unicode') + '\n', encoding='utf-8')
+    write_text(target, ElementTree.tostring(root, encoding='unicode') + '\n')
 
 
 def _body(parent: ElementTree.Element, model: RobotModel, i: int) -> ElementTree.Element:

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 from safe_sysid.config import yaml_text
+from safe_sysid.files import write_text
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
 
@@ -21,7 +22,7 @@ def write_settings(
 ) -> None:
     """Facts of the arm with friction and unit of the model, beside the URDF they belong to."""
     header = HEADER.format(arm=model.name, urdf=urdf) + ''.join(f'# {line}\n' for line in remarks)
-    target.write_text(header + settings_text(model, facts, urdf), encoding='utf-8')
+    write_text(target, header + settings_text(model, facts, urdf))
 
 
 def settings_text(model: RobotModel, facts: RobotFacts, urdf: str) -> str:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ModelError
+from safe_sysid.files import write_text
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
@@ -102,7 +103,5 @@ def _row(values: Array) -> str:
 def write_urdf(root: ElementTree.Element, target: Path) -> None:
     """Write a URDF for people."""
     ElementTree.indent(root)
-    target.write_text(
-        '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding='unicode') + '\n',
-        encoding='utf-8',
-    )
+    text = ElementTree.tostring(root, encoding='unicode')
+    write_text(target, f'<?xml version="1.0"?>\n{text}\n')

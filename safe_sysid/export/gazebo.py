@@ -16,6 +16,7 @@ import numpy as np
 from safe_sysid.config import yaml_text
 from safe_sysid.export.arm_settings import settings_text
 from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
+from safe_sysid.files import filled_folder, write_text
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Width
@@ -54,13 +55,13 @@ HEADER = """\
 
 def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> list[Path]:
     """Write the three files; `period` [s] is that of the loop."""
-    folder.mkdir(parents=True, exist_ok=True)
     name, release = arm.model.name, RELEASES[distribution]
     urdf, controllers = folder / f'{name}.gazebo.urdf', folder / f'{name}.controllers.yaml'
     settings = folder / f'{name}.gazebo.yaml'
-    _write_urdf(arm, release, controllers, urdf)
-    controllers.write_text(yaml_text(_controllers(arm.model, period)), encoding='utf-8')
-    _write_settings(arm, urdf, settings)
+    with filled_folder(folder):
+        _write_urdf(arm, release, controllers, urdf)
+        write_text(controllers, yaml_text(_controllers(arm.model, period)))
+        _write_settings(arm, urdf, settings)
     return [urdf, controllers, settings]
 
 
@@ -126,4 +127,4 @@ def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
     facts = replace(arm.facts, uncertainty=known)
     model = arm.model.with_parameters(np.asarray(theta))
     text = settings_text(model, facts, urdf.name)
-    target.write_text(HEADER.format(arm=model.name, urdf=urdf.name) + text, encoding='utf-8')
+    write_text(target, HEADER.format(arm=model.name, urdf=urdf.name) + text)

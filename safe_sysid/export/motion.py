@@ -10,6 +10,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.files import filled_folder, write_text
 from safe_sysid.report.figures import stacked_plot
 
 HEAD = 'WARNING, NOT proven free of contact, written because of --unproven-contact'
@@ -39,10 +40,7 @@ def write_motion(
     if not unproven_contact:
         refuse_unproven(motion.contact_doubts)
     warning = [f'{HEAD}: {doubt}' for doubt in motion.contact_doubts]
-    folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f'{motion.name}{suffix}' for suffix in SUFFIXES]
-    paths[0].write_text(_comments(warning) + _csv(motion), encoding='utf-8')
-    paths[1].write_text(_comments([*warning, *about]) + _trajectory(motion), encoding='utf-8')
     panels = {
         label: dict(zip(motion.joint_names, rows.T, strict=True))
         for label, rows in zip(
@@ -51,7 +49,10 @@ def write_motion(
             strict=True,
         )
     }
-    stacked_plot(paths[2], motion.t, panels, 'time [s]')
+    with filled_folder(folder):
+        write_text(paths[0], _comments(warning) + _csv(motion))
+        write_text(paths[1], _comments([*warning, *about]) + _trajectory(motion))
+        stacked_plot(paths[2], motion.t, panels, 'time [s]')
     return paths
 
 

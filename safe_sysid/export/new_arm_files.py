@@ -29,6 +29,7 @@ from safe_sysid.export.new_arm_loop import (
     world_of,
     world_text,
 )
+from safe_sysid.files import filled_folder, write_text
 from safe_sysid.model.arm import STOPS_WITHIN
 from safe_sysid.model.description.described_arm import COMMAND, TORQUE, DescribedArm
 from safe_sysid.model.description.first_pose import first_pose
@@ -60,7 +61,6 @@ def write_new_arm(
     there = [str(path) for path in files.values() if path.exists()]
     if there and not is_forced:
         raise ConfigError(f'{", ".join(there)}: exist already; --force replaces them')
-    folder.mkdir(parents=True, exist_ok=True)
     if tool is None:
         center = beyond_tip(arm)
         held = heaviest_box(arm, center)
@@ -79,8 +79,9 @@ def write_new_arm(
         'report': json.dumps(as_mapping(arm), indent=2, ensure_ascii=False) + '\n',
         'page': html_of(new_arm_page(arm)),
     }
-    for key, text in texts.items():
-        files[key].write_text(text, encoding='utf-8')
+    with filled_folder(folder):
+        for key, text in texts.items():
+            write_text(files[key], text)
     return files
 
 

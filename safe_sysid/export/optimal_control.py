@@ -8,7 +8,8 @@ from typing import Any
 
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.symbolic.c_code import write_c
+from safe_sysid.files import filled_folder, write_text
+from safe_sysid.model.symbolic.c_code import casadi_text, write_c
 from safe_sysid.model.symbolic.casadi_model import CasadiModel, identifier_of
 from safe_sysid.sets.interval import Interval
 
@@ -60,10 +61,10 @@ def write_model(
     """Write an arm in one format, with theta and, where they are given, its bounds as data."""
     if form not in WRITERS:
         raise ConfigError(f"no format '{form}' of a model, there are {list(WRITERS)}")
-    folder.mkdir(parents=True, exist_ok=True)
     data = folder / 'theta.yaml'
-    data.write_text(_theta_yaml(model, bounds), encoding='utf-8')
-    return [*WRITERS[form](folder, model, links, bounds), data]
+    with filled_folder(folder):
+        write_text(data, _theta_yaml(model, bounds))
+        return [*WRITERS[form](folder, model, links, bounds), data]
 
 
 def _functions(model: CasadiModel, links: Sequence[str]) -> list[Function]:
@@ -85,7 +86,7 @@ def _saved(folder: Path, functions: Iterable[Function]) -> list[Path]:
     paths = []
     for function in functions:
         paths.append(folder / f'{function.name()}.casadi')
-        function.save(str(paths[-1]))
+        write_text(paths[-1], casadi_text(function))
     return paths
 
 
@@ -94,8 +95,8 @@ def _write_c(
 ) -> list[Path]:
     name = identifier_of(model.arm.name)
     paths = [folder / 'CMakeLists.txt', folder / f'{name}_theta.h']
-    paths[0].write_text(CMAKE.format(name=name), encoding='utf-8')
-    paths[1].write_text(_theta_header(name, model, bounds), encoding='utf-8')
+    write_text(paths[0], CMAKE.format(name=name))
+    write_text(paths[1], _theta_header(name, model, bounds))
     return [*write_c(_functions(model, links), folder, name), *paths]
 
 
@@ -107,7 +108,7 @@ def _write_acados(
         f'{title} = np.array({values.tolist()})\n' for title, values in _arrays(model, bounds)
     )
     path = folder / f'{name}_acados.py'
-    path.write_text(ACADOS.format(name=name, joints=model.n, arrays=arrays), encoding='utf-8')
+    write_text(path, ACADOS.format(name=name, joints=model.n, arrays=arrays))
     needed = [model.smooth_forward_dynamics, model.smooth_inverse_dynamics]
     return [path, *_saved(folder, needed)]
 

@@ -18,6 +18,7 @@ from safe_sysid.export.payload_controllers import (
     without_inertia,
 )
 from safe_sysid.export.payload_simulators import mjcf, urdf
+from safe_sysid.files import write_text
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
@@ -98,11 +99,11 @@ def write_determined(form: str, path: Path, found: Identification | Body, arm: A
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     body = found if isinstance(found, Body) else _body(form, found)
-    path.write_text(without_inertia(body), encoding='utf-8')
+    write_text(path, without_inertia(body))
 
 
 def write_export(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:
     """Write the file, and make its folder if there is none."""
     path.parent.mkdir(parents=True, exist_ok=True)
     body = found if isinstance(found, Body) else _body(form, found)
-    path.write_text(_text(form, body, arm), encoding='utf-8')
+    write_text(path, _text(form, body, arm))

@@ -11,7 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.rotation import rotation_from_rpy
-from safe_sysid.share import share_directory
+from safe_sysid.share import no_such, payload_names, share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
 
@@ -133,21 +133,13 @@ def read_tool(path_or_name: str) -> Payload:
     return read_payload(tools[path_or_name])
 
 
-def payload_names() -> list[str]:
-    """Payloads that come with the package, by name."""
-    return sorted(path.stem for path in _folder().glob('*.yaml'))
-
-
 def _folder() -> Path:
     return share_directory() / 'config' / 'payloads'
 
 
 def _shipped(name: str) -> Path:
     if name not in payload_names():
-        raise ConfigError(
-            f"no payload '{name}', the package has {payload_names()}; "
-            'the path of a file has to end in .yaml'
-        )
+        raise ConfigError(no_such('payload', name, payload_names()))
     return _folder() / f'{name}.yaml'
 
 

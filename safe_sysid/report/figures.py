@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from safe_sysid.arrays import Array
+from safe_sysid.files import new_file
 from safe_sysid.report.html_page import Plot
 from safe_sysid.report.palette import LIGHT
 
-FINE = 120  # [1/inch] of pages with many plots
+COARSE, FINE = 150, 120  # [1/inch] of one plot, and of pages with many
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def line_plot(path: Path, x: Array, series: Mapping[str, Array], axes: Axes) -> 
     plot.grid(visible=True, which='both', alpha=0.3)
     if len(series) > 1:
         plot.legend()
-    figure.savefig(path, dpi=150)
+    _save(figure, path)
 
 
 def stacked_plot(
@@ -51,7 +52,7 @@ def stacked_plot(
         plot.grid(visible=True, alpha=0.3)
     plots[-1].set_xlabel(x_label)
     plots[0].legend(ncols=4, fontsize='small')
-    figure.savefig(path, dpi=150)
+    _save(figure, path)
 
 
 def panels(paths: Sequence[Path], plots: Sequence[Plot]) -> None:
@@ -81,7 +82,12 @@ def panels(paths: Sequence[Path], plots: Sequence[Plot]) -> None:
     layout.execute(figure)  # once, and not for every format
     figure.set_layout_engine('none')
     for path in paths:
-        figure.savefig(path, dpi=FINE)
+        _save(figure, path, FINE)
+
+
+def _save(figure: Figure, path: Path, dpi: int = COARSE) -> None:
+    with new_file(path) as part:
+        figure.savefig(part, dpi=dpi)
 
 
 def _legend_below(axes: Any) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
+from safe_sysid.files import write_text
 from safe_sysid.report import palette
 from safe_sysid.report.page_scene import PageScene, scene_data
 
@@ -120,7 +121,7 @@ class Page:
 def write_page(path: Path, page: Page) -> None:
     """Write the page as a file that needs no other."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(html_of(page), encoding='utf-8')
+    write_text(path, html_of(page))
 
 
 def html_of(page: Page) -> str:

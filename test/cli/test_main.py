@@ -117,6 +117,17 @@ def ended(words):
         (['excite', 'my/arm.urdf'], "there is no file 'my/arm.urdf' (looked for from /"),
         (['calibrate', 'README.md', '--robot', 'arm.urdf'], "there is no file 'arm.urdf'"),
         (['replay', 'no_bag'], "there is no 'no_bag' in /"),
+        (['identify', 'README.md', '--robt', 'two_link'], "did you mean '--robot'?"),
+        (['run', 'builtin_sim', '--robot', 'kinvoa'], "did you mean 'kinova_gen3'? The"),
+        (['run', 'builtin_sim', '--payload', 'dumbell'], "did you mean 'dumbbell_"),
+        (['run', 'builtin_sim', '--world', 'shelv'], "did you mean 'shelf'? The package has"),
+        (['run', 'replay', '--bag', 'no_bag'], "there is no 'no_bag' in /"),
+        (['demo', '--payload', 'no.yaml'], "there is no 'no.yaml' in /"),
+        (['excite', 'two_link', '--settings', 'no.yaml'], "there is no 'no.yaml' in /"),
+        (['identifiability', 'puma56'], "did you mean 'puma560'? The package has"),
+        (['export-model', 'two_link', '--out', 'README.md'], "'README.md' is no folder"),
+        (['excite', 'two_link', '--html', 'README.md/x'], "'README.md' is no folder"),
+        (['excite', 'two_link', '--html', 'docs'], "'docs' is a folder, and has to be a file"),
     ],
 )
 def test_what_is_not_there_is_said_in_two_lines(words, said, capsys, monkeypatch):
@@ -148,6 +159,43 @@ def test_output_that_cannot_be_written_is_a_sentence():
         )
     assert ended.returncode == 2
     assert ended.stderr == 'safe-sysid: standard output: No space left on device\n'
+
+
+@pytest.mark.parametrize('words', [['--version'], ['--help'], []])
+def test_what_every_command_line_has_cannot_be_written_either(words):
+    with Path('/dev/full').open('w', encoding='utf-8') as full:
+        ended = subprocess.run(
+            [sys.executable, '-m', 'safe_sysid.cli', *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == 'safe-sysid: standard output: No space left on device\n'
+
+
+def test_a_closed_output_is_a_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'stdout', None)
+    assert main(['completion', 'bash']) == 2
+    assert capsys.readouterr().err == 'safe-sysid: standard output is closed\n'
+
+
+def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_word():
+    loading = (
+        'import os, signal, sys\n'
+        'from safe_sysid.cli.__main__ import start\n'
+        'class Interrupting:\n'
+        '    def find_spec(self, name, path, target=None):\n'
+        '        if name == "safe_sysid.cli.bench":\n'
+        '            os.kill(os.getpid(), signal.SIGINT)\n'
+        'sys.meta_path.insert(0, Interrupting())\n'
+        'sys.exit(start())\n'
+    )
+    ended = subprocess.run(
+        [sys.executable, '-c', loading], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, '', '')
 
 
 def test_misuse_is_one_line_on_standard_error_and_status_2(tmp_path, capsys):

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.payload import Placement, payload_names, read_payload
+from safe_sysid.model.payload import Placement, read_payload
+from safe_sysid.share import payload_names
 
 POUNDS = (4, 5, 6, 7, 8)
 HEAD_RADIUS, HEAD_LENGTH, HEAD_CENTRE = 0.0363, 0.0383, 0.0687  # [m], as in the headers

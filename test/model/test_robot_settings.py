@@ -8,7 +8,8 @@ from model import arm_figures, kinova_figures
 import pytest
 
 from safe_sysid.model.facts import facts_path, read_facts
-from safe_sysid.model.payload import payload_names, read_payload
+from safe_sysid.model.payload import read_payload
+from safe_sysid.share import payload_names
 
 URDF = Path(__file__).parents[2] / 'urdf'
 ROBOTS = (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 import time
+
+from safe_sysid.cli.inputs import new_folder, payload
 
 HELP = 'watch the whole loop: pick something unknown, learn on the way what it is, place it'
 PROMISE_BROKEN = 1
@@ -16,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--payload',
         metavar='NAME|YAML',
+        type=payload,
         default='dumbbell_8lb',
         help='what the arm picks, which nobody tells it; default: %(default)s',
     )
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--folder',  # its former name, until 0.2
         dest='folder',
         metavar='DIR',
-        type=Path,
+        type=new_folder,
         help='for report, figures and bags, a new one; default: demo_<date>_<time>',
     )
     parser.add_argument('--json', action='store_true', help='print the result as JSON')

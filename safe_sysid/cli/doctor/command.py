@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.inputs import add_package_path, existing, robot
+from safe_sysid.cli.inputs import add_package_path, existing, payload, robot
 
 if TYPE_CHECKING:
     from safe_sysid.cli.doctor.findings import DoctorFinding
@@ -31,7 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='the facts of the arm, when --robot is a URDF',
     )
     parser.add_argument(
-        '--payload', metavar='NAME|YAML', help='what the arm holds, for the torque it needs'
+        '--payload',
+        metavar='NAME|YAML',
+        type=payload,
+        help='what the arm holds, for the torque it needs',
     )
     add_package_path(parser)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a list')

@@ -19,6 +19,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.config import read_yaml, yaml_text
 from safe_sysid.errors import ConfigError
+from safe_sysid.files import new_file, write_text
 from safe_sysid.identify.difference.arm_evidence import ArmEvidence
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
@@ -103,9 +104,10 @@ def write_promise(
         ],
         **evidence.as_mapping(),
     }
-    np.savez_compressed(path, allow_pickle=False, **arrays)
+    with new_file(path) as part, part.open('wb') as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
     content['arrays_sha256'] = sha256_of(path)
-    path.with_suffix('.yaml').write_text(yaml_text(content), encoding='utf-8')
+    write_text(path.with_suffix('.yaml'), yaml_text(content))
 
 
 def read_promise(path: Path, arm: Arm) -> ArmPromise:

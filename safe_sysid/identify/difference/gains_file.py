@@ -11,6 +11,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import read_yaml, yaml_text
 from safe_sysid.errors import ConfigError
+from safe_sysid.files import write_text
 from safe_sysid.model.arm import Arm
 
 VERSION = 1
@@ -49,7 +50,7 @@ class KnownGains:
             'log_covariance': self.log_covariance.tolist(),
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(yaml_text(content), encoding='utf-8')
+        write_text(path, yaml_text(content))
 
 
 def read_gains(path: Path, joints: tuple[str, ...]) -> KnownGains:

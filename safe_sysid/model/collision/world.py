@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.sets.box import Box
-from safe_sysid.share import share_directory
+from safe_sysid.share import no_such, share_directory, world_names
 
 Vector3 = tuple[Finite, Finite, Finite]
 EMPTY = 'empty'  # world without obstacles
@@ -46,18 +46,10 @@ def read_world(path_or_name: str) -> dict[str, Box]:
     path = Path(path_or_name)
     if path.suffix not in ('.yaml', '.yml'):
         if path_or_name not in world_names():
-            raise ConfigError(
-                f"no world '{path_or_name}', the package has {world_names()}; the path of a file "
-                'has to end in .yaml'
-            )
+            raise ConfigError(no_such('world', path_or_name, world_names()))
         path = _folder() / f'{path_or_name}.yaml'
     world = from_mapping(WorldFile, read_yaml(path), str(path))
     return {name: facts.box() for name, facts in world.obstacles.items()}
-
-
-def world_names() -> list[str]:
-    """Worlds that come with the package, by name."""
-    return sorted(path.stem for path in _folder().glob('*.yaml'))
 
 
 def _folder() -> Path:

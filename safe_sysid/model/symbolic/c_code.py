@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+import errno
 import os
 from pathlib import Path
 import subprocess
 import tempfile
 from typing import Any
 
+from safe_sysid.files import write_bytes
 from safe_sysid.model.symbolic.library import casadi as cs
 
 Function = Any  # casadi.Function, which has no types
@@ -16,12 +18,31 @@ Function = Any  # casadi.Function, which has no types
 
 def write_c(functions: Iterable[Function], folder: Path, name: str) -> list[Path]:
     """Write NAME.c and NAME.h, in which every function is called NAME_FUNCTION."""
-    folder.mkdir(parents=True, exist_ok=True)
     generator = cs.CodeGenerator(f'{name}.c', {'with_header': True})
     for function in functions:
         generator.add(dense(function, f'{name}_{function.name()}'))
-    generator.generate(f'{folder}{os.sep}')
-    return [folder / f'{name}.c', folder / f'{name}.h']
+    paths = [folder / f'{name}.c', folder / f'{name}.h']
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        generator.generate(f'{place}{os.sep}')
+        for path in paths:
+            write_bytes(path, _whole(Path(place) / path.name))
+    return paths
+
+
+def casadi_text(function: Function) -> str:
+    """Return what `casadi.Function.load` reads from a file."""
+    serializer = cs.StringSerializer()
+    serializer.pack(function)
+    return str(serializer.encode())
+
+
+def _whole(path: Path) -> bytes:
+    """Return what CasADi wrote; it does not say where a disk was full."""
+    content = path.read_bytes()
+    if not content.endswith(b'#endif\n'):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    return content
 
 
 def dense(function: Function, name: str) -> Function:

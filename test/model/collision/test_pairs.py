@@ -16,11 +16,12 @@ from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.collision.pair_separation import Verdict
 from safe_sysid.model.collision.verdict_cache import cache_folder, verdicts
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
-from safe_sysid.model.payload import payload_names, read_payload
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
+from safe_sysid.share import payload_names
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.model.collision.world import read_world, world_names
+from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
@@ -20,7 +20,7 @@ from safe_sysid.ros.messages.drawings import (
     payload_message,
     quaternion_of,
 )
-from safe_sysid.share import share_directory
+from safe_sysid.share import share_directory, world_names
 from safe_sysid.simulate.random_arm import random_rotation
 
 

@@ -27,12 +27,12 @@ from safe_sysid.bench.experiments.falsification.mechanisms import (
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
-from safe_sysid.model.payload import Payload, payload_names, read_payload
+from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
-from safe_sysid.share import robot_names
+from safe_sysid.share import payload_names, robot_names
 from safe_sysid.track.gains import Gains
 from safe_sysid.trajectory.bezier import Bezier
 

@@ -1,0 +1,20 @@
+"""What `safe-sysid` starts: Ctrl-C ends it without a word while the command is being loaded."""
+
+import os
+import signal
+import sys
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
+
+
+def start() -> int:
+    """Load the command, and carry it out."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    from safe_sysid.cli.main import main
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on an exception
+    return main()
+
+
+if __name__ == '__main__':
+    sys.exit(start())
