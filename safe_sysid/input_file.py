@@ -8,7 +8,7 @@ import stat
 from safe_sysid.errors import SafeSysidError
 
 MB = 1_000_000
-LARGEST_TEXT = 50 * MB  # of YAML, URDF, xacro and JSON
+LARGEST_TEXT = 50 * MB  # of YAML, URDF and JSON
 LARGEST_MESH = 200 * MB
 
 

@@ -17,10 +17,10 @@ from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import CalibrationSettings, calibration_settings
 from safe_sysid.errors import MeasurementError
-from safe_sysid.files import write_text
 from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.model.arm import Arm
+from safe_sysid.output_file import write_text
 from safe_sysid.report.calibrate_page import as_mapping, as_page, html_page
 
 

@@ -15,9 +15,9 @@ from safe_sysid.calibrate.closed_chain_calibration import ClosedChainCalibration
 from safe_sysid.calibrate.recorded_motion import recorded
 from safe_sysid.calibrate.settings import ClosedChainSettings
 from safe_sysid.errors import ConfigError
-from safe_sysid.files import write_text
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
+from safe_sysid.output_file import write_text
 from safe_sysid.report.closed_chain_page import as_mapping, as_page, html_page
 
 

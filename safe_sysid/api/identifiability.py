@@ -9,9 +9,9 @@ from typing import Any
 
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.calibrate.closed_chain_identifiability import loop_sentences
-from safe_sysid.files import write_text
 from safe_sysid.identifiability.examination import Question, examine
 from safe_sysid.identifiability.links import Identifiability
+from safe_sysid.output_file import write_text
 from safe_sysid.report.identifiability_text import as_plain, as_text
 
 

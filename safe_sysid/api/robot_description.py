@@ -9,7 +9,7 @@ import sys
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
-from safe_sysid.files import write_text
+from safe_sysid.output_file import write_text
 
 WAIT = 5.0  # [s] for a description
 START = 60.0  # [s] for ROS to start, on a busy machine

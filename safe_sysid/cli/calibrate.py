@@ -13,7 +13,7 @@ from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.progress import ProgressBar
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.errors import ConfigError
-from safe_sysid.files import filled_folder, write_text
+from safe_sysid.output_file import filled_folder, write_text
 
 if TYPE_CHECKING:
     from safe_sysid.api.calibration import CalibrationResult
@@ -89,12 +89,12 @@ def command(options: argparse.Namespace) -> int:
             )
         else:
             status, page, figures, write = _calibrated(options, arm)
-    print(as_json(figures) if options.json else page, flush=True)
+    print(as_json(figures) if options.json else page.rstrip('\n'), flush=True)
     if options.out is not None:
         with print_to_error(), filled_folder(options.out):
             evidence = write(options.out)
-        if not options.json:
-            print(evidence, end='')
+        if evidence and not options.json:
+            print(evidence.rstrip('\n'))
     return status
 
 

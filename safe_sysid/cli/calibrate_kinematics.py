@@ -5,7 +5,7 @@ import argparse
 from safe_sysid.cli.calibrate import add_arm
 from safe_sysid.cli.inputs import existing, new_folder
 from safe_sysid.cli.values import share
-from safe_sysid.files import filled_folder
+from safe_sysid.output_file import filled_folder
 
 HELP = 'identify the geometry of an arm from measured poses or points of its tip'
 

@@ -13,7 +13,7 @@ from safe_sysid.cli.calibrate import add_arm
 from safe_sysid.cli.inputs import existing, new_file, new_folder
 from safe_sysid.cli.recording import add_recording, arm_of_options, recording_choice
 from safe_sysid.cli.values import positive
-from safe_sysid.files import write_text
+from safe_sysid.output_file import write_text
 
 if TYPE_CHECKING:
     from safe_sysid.measure.bag.driver_words import DriverWords

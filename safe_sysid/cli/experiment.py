@@ -5,7 +5,7 @@ from pathlib import Path
 import sys
 
 from safe_sysid.cli.inputs import new_file, new_folder
-from safe_sysid.files import write_text
+from safe_sysid.output_file import write_text
 
 HELP = "repeat a table of a paper as a campaign of trials, ours beside the paper's figures"
 

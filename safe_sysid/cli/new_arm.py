@@ -67,6 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_xacro_argument,
         help='argument of a xacro; repeatable',
     )
+    _add_answer(parser)
+
+
+def _add_answer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--out',
         metavar='DIR',

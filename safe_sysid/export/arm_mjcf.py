@@ -9,9 +9,9 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.files import write_text
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.output_file import write_text
 
 
 def write_mjcf(model: RobotModel, target: Path) -> None:

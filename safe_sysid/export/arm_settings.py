@@ -6,9 +6,9 @@ import dataclasses
 from pathlib import Path
 
 from safe_sysid.config import yaml_text
-from safe_sysid.files import write_text
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.output_file import write_text
 
 HEADER = """\
 # Calibrated {arm}: friction, armature and offset below and the inertias in {urdf} are one fit.

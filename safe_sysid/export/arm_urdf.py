@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ModelError
-from safe_sysid.files import write_text
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
 from safe_sysid.model.urdf_tree import read_urdf
+from safe_sysid.output_file import write_text
 
 AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten parameters
 

@@ -16,10 +16,10 @@ import numpy as np
 from safe_sysid.config import yaml_text
 from safe_sysid.export.arm_settings import settings_text
 from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
-from safe_sysid.files import filled_folder, write_text
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Width
+from safe_sysid.output_file import filled_folder, write_text
 
 EFFORT, BROADCASTER = 'forward_effort_controller', 'joint_state_broadcaster'
 

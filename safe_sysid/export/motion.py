@@ -10,7 +10,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
-from safe_sysid.files import filled_folder, write_text
+from safe_sysid.output_file import filled_folder, write_text
 from safe_sysid.report.figures import stacked_plot
 
 HEAD = 'WARNING, NOT proven free of contact, written because of --unproven-contact'

@@ -29,11 +29,11 @@ from safe_sysid.export.new_arm_loop import (
     world_of,
     world_text,
 )
-from safe_sysid.files import filled_folder, write_text
 from safe_sysid.model.arm import STOPS_WITHIN
 from safe_sysid.model.description.described_arm import COMMAND, TORQUE, DescribedArm
 from safe_sysid.model.description.first_pose import first_pose
 from safe_sysid.model.payload import Payload
+from safe_sysid.output_file import filled_folder, write_text
 from safe_sysid.report.html_page import html_of
 from safe_sysid.report.new_arm_page import new_arm_page
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError
-from safe_sysid.files import filled_folder, write_text
 from safe_sysid.model.symbolic.c_code import casadi_text, write_c
 from safe_sysid.model.symbolic.casadi_model import CasadiModel, identifier_of
+from safe_sysid.output_file import filled_folder, write_text
 from safe_sysid.sets.interval import Interval
 
 Function = Any  # casadi.Function, which has no types

@@ -18,12 +18,12 @@ from safe_sysid.export.payload_controllers import (
     without_inertia,
 )
 from safe_sysid.export.payload_simulators import mjcf, urdf
-from safe_sysid.files import write_text
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.payload_in_frame import Body, into_frame, nearest_body
 from safe_sysid.model.arm import Arm
+from safe_sysid.output_file import write_text
 from safe_sysid.sets.interval import Interval
 
 CONTROLLERS: dict[str, Callable[[Body], str]] = {

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from safe_sysid.arrays import Array
-from safe_sysid.files import new_file
+from safe_sysid.output_file import new_file
 from safe_sysid.report.html_page import Plot
 from safe_sysid.report.palette import LIGHT
 

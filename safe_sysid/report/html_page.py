@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
-from safe_sysid.files import write_text
+from safe_sysid.output_file import write_text
 from safe_sysid.report import palette
 from safe_sysid.report.page_scene import PageScene, scene_data
 

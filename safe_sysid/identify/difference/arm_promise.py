@@ -19,12 +19,12 @@ from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.config import read_yaml, yaml_text
 from safe_sysid.errors import ConfigError
-from safe_sysid.files import new_file, write_text
 from safe_sysid.identify.difference.arm_evidence import ArmEvidence
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
 from safe_sysid.identify.difference.gains_file import KnownGains
 from safe_sysid.model.arm import Arm
+from safe_sysid.output_file import new_file, write_text
 
 VERSION = 1
 SUFFIX = '.promise.npz'

@@ -11,8 +11,8 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.config import read_yaml, yaml_text
 from safe_sysid.errors import ConfigError
-from safe_sysid.files import write_text
 from safe_sysid.model.arm import Arm
+from safe_sysid.output_file import write_text
 
 VERSION = 1
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
+from safe_sysid.input_file import LARGEST_MESH, check_file
 from safe_sysid.model.urdf_tree import read_urdf
 
 DEPTH = 4  # folders below a given one in which packages are looked for
@@ -64,6 +65,7 @@ def package_folder(package: str, source: Path, package_paths: Sequence[Path]) ->
 
 def _content(path: Path, urdf: Path) -> Path:
     """Return the path of a mesh, if it is one and not the stand-in of a version control."""
+    check_file(path, ModelError, LARGEST_MESH)
     with path.open('rb') as file:
         if file.read(len(LFS)) == LFS:
             raise ModelError(

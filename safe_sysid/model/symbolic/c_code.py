@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 from typing import Any
 
-from safe_sysid.files import write_bytes
 from safe_sysid.model.symbolic.library import casadi as cs
+from safe_sysid.output_file import write_bytes
 
 Function = Any  # casadi.Function, which has no types
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from safe_sysid.files import filled_folder, new_file, write_bytes, write_text
+from safe_sysid.output_file import filled_folder, new_file, write_bytes, write_text
 
 
 class FullError(OSError):
