@@ -42,7 +42,8 @@ def main() -> int:
                 loop.send_signal(signal.SIGINT)
         recorded = sum(path.stat().st_size for path in Path(folder).rglob('*.mcap'))
     sys.stdout.write(f'recorded {recorded / 1e6:.1f} MB; status of the run {loop.returncode}\n')
-    return max(loop.returncode, int(not grown(memory, 60.0 * asked.settle)))
+    was_ended = loop.returncode == 128 + signal.SIGINT
+    return int(not grown(memory, 60.0 * asked.settle) or not was_ended)
 
 
 Memory = dict[tuple[str, int], list[tuple[float, float]]]  # of name and pid: [s], [MB]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import json
 import os
 from pathlib import Path
+import re
 from tempfile import TemporaryFile
 
 from safe_sysid.bringup.isolation import is_secured
@@ -19,6 +20,7 @@ LOOP = ('identifier', 'planner', 'controller', 'supervisor')
 SIMULATORS = ('builtin_sim_bridge', 'drake_bridge', 'mujoco_bridge')
 BRIDGES = (*SIMULATORS, 'ros2_control_bridge', 'lbr_fri_bridge', 'franka_bridge')
 MANAGED = ('identifier', 'planner', 'controller')  # with every bridge: by the supervisor
+NAMESPACE = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
@@ -167,7 +169,7 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
             node,
             settings,
             _parameters(way, node, choices, settings),
-            choices.namespace.strip('/') or way.namespace,
+            namespace_of(choices.namespace) or way.namespace,
             # each simulator has a time of its own
             'clock' if choices.namespace and set(way.nodes) & {*SIMULATORS} else '/clock',
         )
@@ -175,6 +177,17 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     ]
     processes = [_with_names(process, started) for process in processes]
     return _hosted(name, processes) if choices.one_process else processes
+
+
+def namespace_of(name: str) -> str:
+    """Return a namespace of ROS without slashes at its ends, or say what is allowed."""
+    bare = name.strip('/')
+    if bare and not NAMESPACE.fullmatch(bare):
+        raise ConfigError(
+            f"namespace '{name}': each part between slashes has to be letters, digits and "
+            'underscores, and begin with no digit'
+        )
+    return bare
 
 
 def _hosted(way: str, processes: list[Process]) -> list[Process]:

@@ -34,7 +34,7 @@ from safe_sysid.worker import die_with_parent
 CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
 LOOK = 0.05  # [s]
-BAD_FINDING = 1  # exit status of the command
+BAD_FINDING, INTERRUPTED = 1, 130  # exit status of the command; the second as of Ctrl-C in a shell
 PATIENCE = (8.0, 3.0)  # [s] until SIGTERM, and from there until SIGKILL
 REMINDER = 15.0  # [s] between two words about whom all wait for
 SETTINGS_REFUSED, FAULT = 2, 3  # exit status of a node
@@ -72,6 +72,7 @@ class Supervised:
         self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
         self._signals = self._told = 0  # that we got, and that we passed on
+        self._asked = 0  # status that the first signal asks for
         self._status: int | None = None  # once all are to end
         self._untold: set[str] = set()  # started since, so that nobody has told them
         bridges = [node for node in lines if node in BRIDGES]
@@ -87,7 +88,7 @@ class Supervised:
                 time.sleep(LOOK)
                 self._look()
                 if self._signals and self._status is None:
-                    self._end(0)
+                    self._end(self._asked)
             return self._ended()
         finally:
             for process in self._running.values():  # after an error of ours, and then only
@@ -96,7 +97,8 @@ class Supervised:
                 signal.signal(number, handler)
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
-        del number
+        if not self._signals:
+            self._asked = INTERRUPTED if number == signal.SIGINT else 0
         self._signals += 1
 
     def _end(self, status: int) -> None:
@@ -123,7 +125,7 @@ class Supervised:
                 self._tell_late()
         insist(list(self._running.values()))
         if FAULT in (process.returncode for process in self._running.values()):
-            self._status = self._status or BAD_FINDING
+            self._status = BAD_FINDING if self._status in (0, INTERRUPTED) else self._status
         self._running.clear()
         return self._status
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from safe_sysid.bringup.processes import BACKENDS, OBSERVERS
+from safe_sysid.bringup.processes import BACKENDS, OBSERVERS, namespace_of
 from safe_sysid.bringup.ros_graph import OF_ALL, OPERATOR, NodeGraph, graph_of
 from safe_sysid.errors import ConfigError
 
@@ -20,7 +20,7 @@ def security_policy(way: str, namespace: str) -> str:
     """Return the policy of a way of running as XML, with an enclave for who works with it."""
     if way not in BACKENDS:
         raise ConfigError(f"no way to run '{way}', there are {list(BACKENDS)}")
-    ns = '/' + (namespace.strip('/') or BACKENDS[way].namespace)
+    ns = '/' + (namespace_of(namespace) or BACKENDS[way].namespace)
     policy = ElementTree.Element('policy', version=VERSION)
     contexts = ElementTree.SubElement(policy, 'contexts')
     for node in (*BACKENDS[way].nodes, *OBSERVERS):

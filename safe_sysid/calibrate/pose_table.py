@@ -13,6 +13,7 @@ from safe_sysid.input_file import LARGEST_TEXT, check_file
 
 POINT = ('x', 'y', 'z')
 ROTATION = ('qx', 'qy', 'qz', 'qw')
+FARTHEST = 1e3  # [m]
 
 
 def read_poses(path: Path, joints: tuple[str, ...]) -> TipPoses:
@@ -39,6 +40,12 @@ def read_poses(path: Path, joints: tuple[str, ...]) -> TipPoses:
     if q is None:
         q = _columns(path, names, values, tuple(f'q_{i}' for i in range(len(joints))))
     p = _columns(path, names, values, POINT)
+    if np.abs(p).max() > FARTHEST:
+        row = int(np.argmax(np.abs(p).max(axis=1)))
+        raise MeasurementError(
+            f'{path}: the point of row {row + 1} is {p[row].tolist()}; an arm reaches no farther '
+            f'than {FARTHEST:g} m'
+        )
     if not set(ROTATION) & set(names):
         return TipPoses(q, p, None)
     quaternions = _columns(path, names, values, ROTATION)

@@ -1,8 +1,9 @@
 """Command line of `safe-sysid bench`."""
 
 import argparse
-from pathlib import Path
 import sys
+
+from safe_sysid.cli.inputs import existing, new_folder
 
 HELP = 'measure one part: speed, scaling, tightness; a seed makes figures reproducible'
 
@@ -18,11 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setting(parser, BenchSettings, 'trials', '--trials', metavar='N')
     add_setting(parser, BenchSettings, 'seed', '--seed', metavar='S')
     add_setting(parser, BenchSettings, 'quick', '--quick')
-    add_setting(parser, BenchSettings, 'parts', '--parts', metavar='DIR', type=Path)
+    add_setting(parser, BenchSettings, 'parts', '--parts', metavar='DIR', type=new_folder)
     add_setting(parser, BenchSettings, 'table4', '--table4')
     add_setting(parser, BenchSettings, 'arms', '--arms')
-    add_setting(parser, BenchSettings, 'data', '--data', metavar='DIR', type=Path)
-    add_setting(parser, BenchSettings, 'plots', '--plots', metavar='DIR', type=Path)
+    add_setting(parser, BenchSettings, 'data', '--data', metavar='DIR', type=existing)
+    add_setting(parser, BenchSettings, 'plots', '--plots', metavar='DIR', type=new_folder)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')
 
 

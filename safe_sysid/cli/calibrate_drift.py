@@ -10,7 +10,7 @@ from safe_sysid.cli.calibrate import add_arm, recorded_of
 from safe_sysid.cli.inputs import existing
 from safe_sysid.cli.output import print_to_error
 from safe_sysid.cli.recording import add_recording, arm_of_options
-from safe_sysid.cli.values import positive
+from safe_sysid.cli.values import frequency
 
 if TYPE_CHECKING:
     from safe_sysid.calibrate.external_torque import Drift
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='another description of the arm to compare with, such as the one before calibration',
     )  # fmt: skip
     parser.add_argument(
-        '--cutoff', metavar='HZ', type=positive, default=10.0, help='low-pass; default: 10'
+        '--cutoff', metavar='HZ', type=frequency, default=10.0, help='low-pass; default: 10'
     )
     add_setting(parser, AdmittanceSettings, 'dead_zone', '--dead-zone', metavar='N', nargs=6)
     parser.add_argument('--json', action='store_true', help='one JSON object instead of a table')

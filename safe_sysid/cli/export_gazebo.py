@@ -3,7 +3,7 @@
 import argparse
 
 from safe_sysid.cli.inputs import existing, new_folder, robot
-from safe_sysid.cli.values import positive
+from safe_sysid.cli.values import period
 
 HELP = 'write an arm for Gazebo: URDF with friction and ros2_control, controllers, settings'
 
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='of ROS; humble is taken to come with Fortress, the others with Harmonic or Ionic',
     )  # fmt: skip
     parser.add_argument(
-        '--period', metavar='SECONDS', type=positive, default=0.001, help='of the loop'
+        '--period', metavar='SECONDS', type=period, default=0.001, help='of the loop'
     )
     parser.add_argument(
         '--out',

@@ -7,10 +7,12 @@ import json
 from typing import TYPE_CHECKING
 
 from safe_sysid.cli.inputs import robot_or_mechanism
+from safe_sysid.cli.values import number
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+LARGEST_RATIO = 1_000_000  # of the speed of a rotor to that of its joint
 HELP = 'decide exactly which inertial parameters of an arm are identifiable, without data'
 
 
@@ -31,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--gravity',
         nargs=3,
-        type=float,
+        type=number,
         metavar=('X', 'Y', 'Z'),
         help='direction of gravity in the frame of the base; default: 0 0 -1, or that of the name',
     )
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--tolerance',
         metavar='T',
-        type=float,
+        type=number,
         help='decide ranks in floating point with this tolerance (1e-7 is usual), not exactly',
     )
     answer = parser.add_mutually_exclusive_group()
@@ -100,6 +102,8 @@ def ratio(text: str) -> Fraction:
         value = Fraction(text)
     except (ValueError, ZeroDivisionError):
         value = Fraction(0)
-    if not value:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a number other than 0")
+    if not 1 / LARGEST_RATIO <= abs(value) <= LARGEST_RATIO:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a number other than 0, from {-LARGEST_RATIO} to {LARGEST_RATIO}"
+        )
     return value

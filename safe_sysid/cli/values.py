@@ -8,12 +8,22 @@ from safe_sysid.cli.inputs import new_file
 from safe_sysid.export.formats import FORMATS
 from safe_sysid.model.parameter_kinds import KINDS
 
+LAST_PORT = 65535
+SLOWEST, FASTEST = 1e-3, 1e5  # [Hz] of motions and samples
+
 
 def count(text: str) -> int:
     """Return a whole number of 1 or more."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
     return int(text)
+
+
+def port(text: str) -> int:
+    """Return a port of this computer."""
+    if not 1 <= (value := count(text)) <= LAST_PORT:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port; there are 1 to {LAST_PORT}")
+    return value
 
 
 def number(text: str) -> float:
@@ -32,6 +42,22 @@ def positive(text: str) -> float:
     value = number(text)
     if value <= 0.0:
         raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
+    return value
+
+
+def frequency(text: str) -> float:
+    """Return a frequency that a motion may have [Hz]."""
+    value = positive(text)
+    if not SLOWEST <= value <= FASTEST:
+        raise argparse.ArgumentTypeError(f"'{text}' is not from {SLOWEST:g} to {FASTEST:g} Hz")
+    return value
+
+
+def period(text: str) -> float:
+    """Return the time between two samples [s]."""
+    value = positive(text)
+    if not 1.0 / FASTEST <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not from {1 / FASTEST:g} to 1 s")
     return value
 
 

@@ -9,7 +9,7 @@ import signal
 import sys
 
 from safe_sysid.cli.inputs import existing
-from safe_sysid.cli.values import count
+from safe_sysid.cli.values import port
 
 HELP = 'show a loop in a browser while it runs, or one that was recorded; on this computer only'
 POLITE = 10  # added to the niceness: whoever plans and controls comes first
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--namespace', metavar='NAME', default='', help='of the loop, where it has one'
     )
     parser.add_argument(
-        '--port', metavar='N', type=count, default=0, help='of the page; default: a free one'
+        '--port', metavar='N', type=port, default=0, help='of the page; default: a free one'
     )
 
 

@@ -75,20 +75,23 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
     kind: str | None = None
     bounds: Any
     if 'lower' in payload:
-        bounds = payload['lower'], payload['upper']
+        bounds = payload['lower'], payload.get('upper')
     else:
         name = 'guaranteed' if payload.get('guaranteed') else 'statistical'
         bounds, kind = payload.get(name), f'of the {name} interval'
         if not bounds:
             raise ConfigError('there is nothing to hand over: the payload has no interval')
-    lower, upper = (np.array(each, dtype=float) for each in bounds)
-    nominal = np.array(payload['nominal'], dtype=float)
+    unstated = found.get('unstated', [])
+    try:
+        lower, upper = (np.array(each, dtype=float) for each in bounds)
+        nominal, frame = np.array(payload['nominal'], dtype=float), str(payload['frame'])
+        if not isinstance(unstated, list):
+            raise TypeError(f'unstated is {unstated!r}, it has to be a list')
+    except (KeyError, TypeError, ValueError) as error:
+        raise ConfigError(f'the payload is not what `identify --json` prints: {error}') from error
     if not lower.shape == upper.shape == nominal.shape == (10,):
         raise ConfigError(f'the payload has {nominal.shape} parameters; ten are needed')
-    return Body(
-        str(payload['frame']), nominal, Interval(lower, upper),
-        tuple(found.get('unstated', ())), kind,
-    )  # fmt: skip
+    return Body(frame, nominal, Interval(lower, upper), tuple(map(str, unstated)), kind)
 
 
 def handed_over(to: str, body: Body, asked: Asked) -> HandOver:

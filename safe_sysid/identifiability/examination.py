@@ -54,6 +54,8 @@ NEARLY = (
     'fewer. Noise will hide the difference.'
 )
 
+SHORTEST, LONGEST = 1e-6, 1e6  # of what says the direction of gravity
+
 
 @dataclass(frozen=True)
 class Question(Settings):
@@ -70,9 +72,15 @@ class Question(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.gravity is not None and not np.any(self.gravity):
+        if self.gravity is None:
+            return
+        if not np.any(self.gravity):
             raise ConfigError(
                 'gravity 0 0 0 has no direction; use --no-gravity where nothing falls'
+            )
+        if not SHORTEST <= np.linalg.norm(self.gravity) <= LONGEST:
+            raise ConfigError(
+                f'gravity {self.gravity} has to be from {SHORTEST:g} to {LONGEST:g} long'
             )
 
 

@@ -137,6 +137,38 @@ def test_what_is_not_there_is_said_in_two_lines(words, said, capsys, monkeypatch
     assert said in first and second.endswith('--help` lists what there is')
 
 
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['watch', '--port', '99999'], "'99999' is no port"),
+        (
+            ['export-gazebo', 'two_link', '--out', 'x', '--period', '1e300'],
+            'is not from 1e-05 to 1 s',
+        ),
+        (['calibrate-drift', 'README.md', '--robot', 'two_link', '--cutoff', '1e-300'], 'Hz'),
+        (['identifiability', 'two_link', '--gravity', 'nan', '0', '1'], "'nan' is not a number"),
+        (['identifiability', 'two_link', '--rotors', '1e999'], 'from -1000000 to 1000000'),
+        (['bench', 'recordings', '--data', 'no_folder'], "there is no 'no_folder'"),
+    ],
+)
+def test_figures_that_nothing_has_are_refused_where_they_are_typed(words, said, capsys):
+    assert ended(words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (['security-policy', 'builtin_sim', '--namespace', 'a b'], "namespace 'a b'"),
+        (['run', 'builtin_sim', '--namespace', '1a'], "namespace '1a'"),
+        (['identifiability', 'two_link', '--gravity', '1e-320', '0', '0'], 'from 1e-06 to 1e+06'),
+    ],
+)
+def test_names_and_directions_that_do_not_exist_are_a_sentence(words, said, capsys):
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_file_that_is_not_there_is_noticed_before_anything_is_loaded():
     loaded = run_python(
         'import sys\n'

@@ -106,6 +106,20 @@ def test_what_was_refused_is_not_handed_on():
         body_of({'payload': {'frame': 'x', 'nominal': [1.0] * 10, 'guaranteed': None}}, 'ur')
 
 
+@pytest.mark.parametrize('damage', [{'unstated': 5}, {'unstated': None}, {'unstated': 'mass'}])
+def test_a_list_that_is_none_is_a_sentence(damage):
+    with pytest.raises(ConfigError, match='unstated is .* has to be a list'):
+        body_of(found(**damage), 'ur')
+
+
+@pytest.mark.parametrize('key', ['frame', 'nominal', 'upper'])
+def test_a_payload_that_lacks_something_is_a_sentence(key):
+    whole = found()
+    del whole['payload'][key]
+    with pytest.raises(ConfigError, match=f"prints: '{key}'|ten are needed"):
+        body_of(whole, 'ur')
+
+
 def test_the_command_prints_what_it_would_ask(tmp_path, capsys):
     path = tmp_path / 'found.json'
     path.write_text(json.dumps(found()))

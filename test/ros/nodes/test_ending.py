@@ -26,7 +26,7 @@ def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):
             loop.signal()
             loop.wait_to_read('at rest in at most', times)
         loop.expect_rest()
-        assert loop.process.returncode == 0
+        assert loop.process.returncode == 130
 
 
 @pytest.mark.nightly
@@ -38,7 +38,7 @@ def test_a_signal_at_any_moment_brings_the_arm_to_rest(tmp_path, number, moment)
         loop.wait_for_motion(moment)
         loop.signal(number)
         loop.expect_rest()
-        assert loop.process.returncode == 0
+        assert loop.process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 0}[number]
 
 
 @pytest.mark.nightly

@@ -24,7 +24,7 @@ def test_with_the_controller_in_its_process_a_bridge_ends_at_rest_as_well(tmp_pa
         loop.wait_for_motion(0.7)
         loop.signal(signal.SIGINT)
         loop.expect_rest()
-        assert loop.process.returncode == 0
+        assert loop.process.returncode == 130
 
 
 @pytest.mark.slow
@@ -37,4 +37,4 @@ def test_ctrl_c_in_motion_ends_at_rest_whatever_the_driver_is_used_to(tmp_path, 
         loop.wait_for_motion(0.7)
         loop.signal(signal.SIGINT)
         loop.expect_rest()
-        assert loop.process.returncode == 0
+        assert loop.process.returncode == 130
