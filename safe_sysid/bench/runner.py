@@ -22,6 +22,7 @@ from safe_sysid.bench import (
     rigidity,
     ros,
     search,
+    start,
     track,
 )
 from safe_sysid.bench.settings import FORMER, MEMBERS, BenchSettings, Progress
@@ -31,7 +32,7 @@ from safe_sysid.versions import cpu_count, versions
 FILES = (
     *(model, identify, reach, track, plan, ros, excite, calibrate),
     *(identifiability, falsify, constrained, recordings, arms, changes, learning),
-    *(rigidity, handling, search),
+    *(rigidity, handling, search, start),
 )
 RUNS: dict[str, Callable[[BenchSettings, Progress], dict[str, object]]] = {
     name: file.run for name, file in zip(MEMBERS, FILES, strict=True)

@@ -27,6 +27,7 @@ MEMBERS = (
     'rigidity',
     'handling',
     'search',
+    'start',
 )
 FORMER = {'observability': 'identifiability'}  # names that are accepted until 0.2
 
