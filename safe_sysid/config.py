@@ -92,6 +92,8 @@ class Entries:
 Allowed = Range | OneOf
 Finite = Annotated[float, Range()]
 Positive = Annotated[float, Range(above=0.0)]
+Mass = Annotated[float, Range(above=0.0, at_most=1e6)]  # [kg]
+Length = Annotated[float, Range(above=0.0, at_most=1e4)]  # [m]
 NotNegative = Annotated[float, Range(at_least=0.0)]
 Share = Annotated[float, Range(at_least=0.0, less_than=1.0)]
 PositiveShare = Annotated[float, Range(above=0.0, less_than=1.0)]

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safe_sysid.cli.values import column, positive, signs
+from safe_sysid.cli.values import column, frequency, signs
 from safe_sysid.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def add_recording(group: argparse._ArgumentGroup) -> None:
         help='columns of a table: time=NAME, and position=, velocity=, effort= with a PATTERN '
         'as above, where the usual names do not fit',
     )  # fmt: skip
-    group.add_argument('--rate', metavar='HZ', type=positive, help='of a table without times')
+    group.add_argument('--rate', metavar='HZ', type=frequency, help='of a table without times')
     group.add_argument(
         '--torque-sign', metavar='±1', type=signs,
         help='-1 where the driver counts torque against the joint axes; one for all joints or '

@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from safe_sysid.config import NotNegative, OneOf, Positive, PositiveShare, Settings, Share
+from safe_sysid.config import (
+    Length,
+    Mass,
+    NotNegative,
+    OneOf,
+    Positive,
+    PositiveShare,
+    Settings,
+    Share,
+)
 from safe_sysid.model.uncertainty import Uncertainty
 
 Entry = tuple[NotNegative, ...]  # one for all joints, or one each
@@ -27,8 +36,8 @@ class RecordingSettings(Settings):
     # their figure is not 0. What is 0 in a file is unknown, and so is an offset without a stated
     # width; none: as links, or unknown where a URDF stands alone
     known: Uncertainty = field(default_factory=Uncertainty)  # widths of kinds of parameters
-    payload_mass: Positive = 10.0  # [kg] most that the last joint may move
-    payload_reach: Positive = 0.5  # [m] farthest that any of it is from the origin of that joint
+    payload_mass: Mass = 10.0  # [kg] most that the last joint may move
+    payload_reach: Length = 0.5  # [m] farthest that any of it is from the origin of that joint
     torque_ratio: tuple[Share, ...] | None = None  # error of a torque as a share of it; one for
     # all joints or one each; none: what sensing: of the arm states, else wide figures, which are
     # printed

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
+from safe_sysid.config import Finite, Mass, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.share import no_such, payload_names, share_directory
@@ -64,7 +64,7 @@ class InertiaEntries:
 class PayloadFile:
     """What config/payloads/<name>.yaml says, key by key."""
 
-    mass: Positive  # [kg]
+    mass: Mass  # [kg]
     com: Vector3  # [m]
     inertia_about_com: InertiaEntries
     placement: dict[str, Placement]  # robot -> where it holds the payload
@@ -76,7 +76,7 @@ class Payload(Settings):
     """A rigid body, described in its own frame."""
 
     name: str
-    mass: Positive  # [kg]
+    mass: Mass  # [kg]
     com: Array  # (3,) [m]
     inertia: Array  # (3, 3) about the centre of mass, axes of the payload frame [kg m^2]
     placements: dict[str, Placement]

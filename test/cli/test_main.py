@@ -148,6 +148,11 @@ def test_what_is_not_there_is_said_in_two_lines(words, said, capsys, monkeypatch
         (['calibrate-drift', 'README.md', '--robot', 'two_link', '--cutoff', '1e-300'], 'Hz'),
         (['identifiability', 'two_link', '--gravity', 'nan', '0', '1'], "'nan' is not a number"),
         (['identifiability', 'two_link', '--rotors', '1e999'], 'from -1000000 to 1000000'),
+        (
+            ['identify', 'README.md', '--robot', 'two_link', '--payload-mass', '1e308'],
+            'at most 1e+06',
+        ),
+        (['identify', 'README.md', '--robot', 'two_link', '--rate', '1e-300'], 'Hz'),
         (['bench', 'recordings', '--data', 'no_folder'], "there is no 'no_folder'"),
     ],
 )
