@@ -127,8 +127,14 @@ def test_axes_that_depend_on_the_position_are_refused():
 @pytest.mark.parametrize(
     ('joint', 'message'),
     [
-        (('type="revolute"', f'<axis xyz="0 0 0"/>{LIMIT}'), "'joint_1' has the axis 0 0 0"),
-        (('type="revolute"', f'<axis xyz="0 1"/>{LIMIT}'), "xyz '0 1'; three numbers"),
+        (
+            ('type="revolute"', f'<axis xyz="0 0 0"/>{LIMIT}'),
+            "'joint_1' is '0 0 0', it has to be three",
+        ),
+        (
+            ('type="revolute"', f'<axis xyz="0 1"/>{LIMIT}'),
+            "'joint_1' is '0 1', it has to be three",
+        ),
         (('type="fixed"', ''), 'no joint moves'),
         (('type="spring"', ''), "'joint_1' is spring; known are"),
         (
