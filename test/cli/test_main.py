@@ -185,21 +185,8 @@ def test_a_file_that_is_not_there_is_noticed_before_anything_is_loaded():
     assert "'numpy'" not in loaded and "'safe_sysid.cli.inputs'" in loaded
 
 
-def test_output_that_cannot_be_written_is_a_sentence():
-    with Path('/dev/full').open('w', encoding='utf-8') as full:
-        ended = subprocess.run(
-            [sys.executable, '-m', 'safe_sysid.cli.main', 'completion', 'bash'],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    assert ended.returncode == 2
-    assert ended.stderr == 'safe-sysid: standard output: No space left on device\n'
-
-
-@pytest.mark.parametrize('words', [['--version'], ['--help'], []])
-def test_what_every_command_line_has_cannot_be_written_either(words):
+@pytest.mark.parametrize('words', [['completion', 'bash'], ['--version'], ['--help'], []])
+def test_output_that_cannot_be_written_is_a_sentence(words):
     with Path('/dev/full').open('w', encoding='utf-8') as full:
         ended = subprocess.run(
             [sys.executable, '-m', 'safe_sysid.cli', *words],
