@@ -164,8 +164,8 @@ class Supervised:
                 self._status = self._status or BAD_FINDING
             if node not in self._last or status in (0, FAULT, SETTINGS_REFUSED):
                 return
-            if is_first and status == -signal.SIGINT:  # before it began, or after it was over
-                return
+            if status == -signal.SIGALRM or (is_first and status == -signal.SIGINT):
+                return  # after its work was over; or before it began, too
         elif status == SETTINGS_REFUSED and is_first:
             self._end(status)
             return

@@ -1,6 +1,6 @@
 """A loop of real processes, started as a user would, and what is to be seen of it from outside."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import os
 from pathlib import Path
 import signal
@@ -130,7 +130,11 @@ def running(*arguments):
     """`safe-sysid run` with these arguments."""
     command = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', *map(str, arguments)]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, 'PYTHONFAULTHANDLER': '1'},
     )
     try:
         yield process
@@ -140,13 +144,18 @@ def running(*arguments):
         try:
             process.communicate(timeout=30.0)
         except subprocess.TimeoutExpired:
-            kill_with_nodes(process)
-            raise
+            kill_with_nodes(process, signal.SIGABRT)
+            said, _ = process.communicate()
+            raise AssertionError(f'{said[-8000:]}\nwaited 30 s for the end of the run') from None
 
 
-def kill_with_nodes(process):
-    """Leave nobody: a bridge whose robot is gone would hold it for ever."""
+def kill_with_nodes(process, number=signal.SIGKILL):
+    """Leave nobody: a bridge whose robot is gone would hold it for ever.
+
+    SIGABRT has them say where they are.
+    """
     nodes = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
-    for pid in (process.pid, *map(int, nodes)):
-        os.kill(pid, signal.SIGKILL)
+    for pid in (*map(int, nodes), process.pid):
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
     process.wait()

@@ -4,7 +4,8 @@ A signal does not end a process. It is told to whoever knows when the node may l
 the node, which by default asks for the end of the run (`leaving.py`). A node that does not come to
 hear of it, since it compiles, leaves after a while; so does one without which an arm comes to rest
 as well. When the process that started a node is killed, the node gets SIGTERM, so that no node
-stays behind.
+stays behind. Nor does one whose middleware does not let it go once its work is over: the kernel
+ends it by SIGALRM, which waits for no lock that such a process may hold.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from safe_sysid.ros.process.words import say
 
 FINITE = 0.2  # [s] spinning without a timeout hangs in some versions of the events executor
 BUSY = 3.0  # [s] after which a node leaves that does not come to hear of a signal
+CLOSING = 10.0  # [s] for the middleware and Python to close, when nothing is left to be done
 CRASH, MISUSE, FAULT = 1, 2, 3  # exit status
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
@@ -53,6 +55,11 @@ class Signals:
             signal.signal(number, signal.SIG_IGN)
         signal.setitimer(signal.ITIMER_REAL, 0.0)  # Python takes our handler away before it ends
         self.may_leave = False
+
+    def limit_closing(self) -> None:
+        """Have the kernel end this process if it has not ended by itself after a while."""
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, CLOSING)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
@@ -97,6 +104,7 @@ def main_of(node_class: Callable[[], Node]) -> int:
             close = getattr(node, 'close', None)
             if close is not None:
                 close()
+            signals.limit_closing()
             for each in (*getattr(node, 'hosted', ()), node):
                 each.destroy_node()
         rclpy.try_shutdown()

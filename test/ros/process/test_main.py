@@ -77,3 +77,28 @@ sys.exit(main.FAULT)
 def test_a_process_that_takes_long_to_end_keeps_its_status():
     ended = subprocess.run([sys.executable, '-c', SLOW_TO_END], timeout=120.0, check=False)
     assert ended.returncode == 3
+
+
+NEVER_CLOSES = """
+import ctypes, sys
+from rclpy.node import Node
+from safe_sysid.ros.process import main
+
+main.CLOSING = 0.5
+
+class Stuck(Node):
+    exit_status = 0
+
+    def __init__(self):
+        super().__init__('stuck')
+
+    def destroy_node(self):
+        ctypes.PyDLL(None).poll(None, 0, -1)  # keeps the lock of Python for ever
+
+sys.exit(main.main_of(Stuck))
+"""
+
+
+def test_a_process_whose_middleware_does_not_close_is_ended_by_the_kernel():
+    ended = subprocess.run([sys.executable, '-c', NEVER_CLOSES], timeout=120.0, check=False)
+    assert ended.returncode == -signal.SIGALRM
