@@ -33,6 +33,13 @@ def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = 
         )
 
 
+def check_folder(path: Path, refusal: type[SafeSysidError]) -> None:
+    """Refuse a folder with pipes or devices, for readers that open what they find there."""
+    for entry in path.iterdir():
+        if not entry.is_dir():
+            check_file(entry, refusal)
+
+
 def text_of(path: Path, refusal: type[SafeSysidError]) -> str:
     """Text of a file in UTF-8."""
     check_file(path, refusal, LARGEST_TEXT)

@@ -45,10 +45,17 @@ def validate(
     """Compare three sets of parameters on everything after `split` [s]."""
     before, after = smoothed.seconds <= split, smoothed.seconds > split
     if not before.any() or not after.any():
+        side = 'before' if not before.any() else 'after'
         raise MeasurementError(
-            f'nothing is left to predict: {split:.3f} s of {smoothed.seconds[-1]:.3f} s are fitted'
+            f'nothing is left {side} {split:.3f} s, where what is fitted ends: smoothed samples are '
+            f'from {smoothed.seconds[0]:.3f} to {smoothed.seconds[-1]:.3f} s; a gap, an end and '
+            'one filter period beside them have none'
         )
     held = thinned(smoothed.rows(after))
+    if not held.torque.any():
+        raise MeasurementError(
+            f'all efforts after {split:.3f} s are 0: there is nothing to predict'
+        )
     best = best_fit(model, thinned(smoothed.rows(before)))
     W = standard_regressor(model, held.q, held.qd, held.qdd)
     described, mine, fitted = (_prediction(W, x, held) for x in (model.theta, identified, best))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import csv
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 import re
+from typing import TextIO
 
 import numpy as np
 
@@ -41,7 +43,7 @@ TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'tim
 NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
 SHORT = 2.0**20  # [s] below which a float is nearer to a time than a quarter of a nanosecond
 LATEST = 9 * 10**18  # [ns] that a stamp can hold
-LONGEST_HEADER = 1_000_000  # letters
+LONGEST_LINE = 1_000_000  # letters
 BLOCK = 20_000  # lines that are in memory as text
 
 
@@ -74,14 +76,13 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
     check_file(path, MeasurementError)
     try:
         with path.open(encoding='utf-8-sig') as file:
-            header = file.readline(LONGEST_HEADER)
-            if len(header) == LONGEST_HEADER or '\0' in header:
-                raise MeasurementError(f'{path}: is no table: its first line is not text')
+            lines = _lines(path, file)
+            header = next(lines, '')
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
             place = _Places.of(str(path), names, joints, columns, signal)
             table = _Table(place.numbers, place.time, delimiter)
-            for block in iter(lambda: list(islice(file, BLOCK)), []):
+            for block in iter(lambda: list(islice(lines, BLOCK)), []):
                 table.add(_with_points(str(path), block, delimiter, len(names)))
     except (OSError, UnicodeDecodeError) as error:
         raise MeasurementError(f'{path}: cannot be read ({error})') from error
@@ -98,12 +99,13 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
 def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple[Array, Array]:
     """Positions and efforts of a table that has a row for every pose and no times."""
     with path.open(encoding='utf-8-sig') as file:
-        header = file.readline()
+        text = _lines(path, file)
+        header = next(text, '')
         delimiter = _delimiter(header)
         names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
         untimed = replace(columns, rate=columns.rate or 1.0)
         place = _Places.of(str(path), names, joints, untimed, EFFORTS)
-        lines = [line for line in file if line.strip() and not line.startswith('#')]
+        lines = [line for line in text if line.strip() and not line.startswith('#')]
     if lines:
         lines = _with_points(str(path), lines, delimiter, len(names))
     n = len(joints)
@@ -111,6 +113,17 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
         lines, delimiter=delimiter, usecols=place.numbers[: 2 * n], ndmin=2, comments=None
     )
     return numbers[:, :n], numbers[:, n:]
+
+
+def _lines(path: Path, file: TextIO) -> Iterator[str]:
+    """Yield lines; refuse what has none, which is no text or a disk that was full."""
+    for number in count(1):
+        line = file.readline(LONGEST_LINE)
+        if not line:
+            return
+        if len(line) == LONGEST_LINE or (number == 1 and '\0' in line):
+            raise MeasurementError(f'{path}: is no table: line {number} is not text')
+        yield line
 
 
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:

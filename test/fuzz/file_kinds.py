@@ -34,7 +34,7 @@ from safe_sysid.model.description.chain import (
 from safe_sysid.model.description.disabled_pairs import _pairs as pairs_of_srdf
 from safe_sysid.model.description.doubtful_figures import joint_figures
 from safe_sysid.model.description.surfaces import SurfaceChoice, body_surfaces
-from safe_sysid.model.description.xacro_file import expanded_xacro
+from safe_sysid.model.description.xacro_process import expansion
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.urdf_tree import read_urdf
 from safe_sysid.share import share_directory
@@ -215,7 +215,7 @@ def file_kinds() -> dict[str, FileKind]:
         'URDF': FileKind('arm.urdf', urdf, _robot),
         'URDF of a hand': FileKind('hand.urdf', HAND, _hand),
         'URDF of a loop': FileKind('legs.urdf', _shipped('urdf/four_bar.urdf'), urdf_kinematics),
-        'xacro': FileKind('arm.xacro', XACRO, lambda path: expanded_xacro(path, {})),
+        'xacro': FileKind('arm.xacro', XACRO, lambda path: expansion(path, {}, [])),
         'SRDF': FileKind('arm.srdf', SRDF, pairs_of_srdf),
         'arm': FileKind(
             'arm.yaml', _shipped('config/robots/two_link.yaml'), _robot, {'two_link.urdf': urdf}

@@ -115,6 +115,23 @@ def test_expressions_of_xacro_run_no_code_of_their_author(tmp_path, expression):
     assert not mark.exists()
 
 
+@pytest.mark.parametrize(
+    ('content', 'sentence'),
+    [
+        ('<link name="${{9**9**9}}"/>', r'more than 8 s to compute'),
+        ('<link name="${{\'x\' * 10**10}}"/>', r'more than 2 GB of memory'),
+        ('<xacro:include filename="{0}"/>', r'pipe.*a pipe or a device'),
+        ('<xacro:include filename="/dev/zero"/>', r'/dev/zero.*a pipe or a device'),
+    ],
+)
+def test_a_xacro_ends(tmp_path, content, sentence):
+    path, pipe = tmp_path / 'arm.xacro', tmp_path / 'pipe'
+    os.mkfifo(pipe)
+    path.write_text(XACRO.replace('<link name="{}"/>', content.format(pipe)))
+    with pytest.raises(SafeSysidError, match=sentence):
+        expanded_xacro(path, {})
+
+
 def damaged(pattern, replacement):
     """URDF of two links with one figure that no machine has."""
     text, count = re.subn(pattern, replacement, TWO_LINK, count=1)
@@ -203,8 +220,23 @@ def test_zeros_are_no_table(tmp_path):
     path = tmp_path / 'log.csv'
     path.touch()
     os.truncate(path, 2 * 10**9)
-    with pytest.raises(SafeSysidError, match='its first line is not text'):
+    with pytest.raises(SafeSysidError, match='line 1 is not text'):
         recording_of_choice(RecordingChoice(path), ('a',))
+
+
+def test_zeros_after_a_good_beginning_are_no_table(tmp_path):
+    path = tmp_path / 'log.csv'
+    path.write_text('time,a.position,a.effort\n0.0,0.0,0.0\n')
+    os.truncate(path, 2 * 10**9)
+    with pytest.raises(SafeSysidError, match='line 3 is not text'):
+        recording_of_choice(RecordingChoice(path), ('a',))
+
+
+@pytest.mark.parametrize('name', ['metadata.yaml', 'bag_0', 'bag_0.mcap'])
+def test_a_pipe_in_a_bag_is_refused(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(SafeSysidError, match='a pipe or a device'):
+        recording_of_choice(RecordingChoice(tmp_path), ('a',))
 
 
 @pytest.mark.parametrize('data', [b'\xff\xfe{', 100_000 * b'[', b'{"a": ' + 6000 * b'1' + b'}'])

@@ -12,7 +12,7 @@ from rosbags.rosbag2 import Reader
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
-from safe_sysid.input_file import check_file
+from safe_sysid.input_file import check_file, check_folder
 from safe_sysid.measure.bag import damaged
 from safe_sysid.measure.bag.damaged import Damage, StoredMessage
 from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of, layout_of
@@ -43,8 +43,6 @@ def _read(
 ) -> Recording:
     if not path.exists():
         raise MeasurementError(f'{path}: there is no such file or folder')
-    for file in (path,) if not path.is_dir() else _storage_files(path):
-        check_file(file, MeasurementError)
     taken: dict[str, _Taken] = {}
     remarks = []
     seen: set[str] = set()
@@ -76,6 +74,8 @@ class _Parts:
 
     def read(self) -> Iterator[StoredMessage | str]:
         """With the library where the bag is whole; file by file, from the front, where not."""
+        check = check_folder if self._path.is_dir() else check_file
+        check(self._path, MeasurementError)
         count = 0
         try:
             with Reader(self._path) as reader:

@@ -1,0 +1,105 @@
+"""A xacro is expanded in a process of its own: its expressions compute, and open, what they like.
+
+    python -m safe_sysid.model.description.xacro_process    told by JSON on standard input
+
+Nothing but files is opened there, and neither its time nor its memory is more than is allowed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+from pathlib import Path
+import re
+import resource
+import stat
+import sys
+
+from safe_sysid.errors import ModelError
+from safe_sysid.model.collision.mesh_files import package_folder
+
+SECONDS = 8  # [s] of processor time
+MEMORY = 2_000_000_000  # [byte] of addresses
+REFUSED = 3  # exit status: standard output has a sentence instead of a URDF
+MISSING = re.compile(r'Undefined substitution argument (\S+)')
+ARGUMENT = re.compile(r'<xacro:arg\s+name="([^"]+)"(?:\s+default="([^"]*)")?')
+
+
+def expansion(path: Path, arguments: dict[str, str], package_paths: list[Path]) -> str:
+    """Text of the URDF; changes how xacro finds packages, in this process for ever."""
+    import xacro
+    from xacro import substitution_args
+
+    def find(package: str) -> str:
+        return str(package_folder(package, path, package_paths))
+
+    substitution_args._eval_find = substitution_args._eval_dict['find'] = find
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            return str(xacro.process_file(str(path), mappings=arguments).toprettyxml())
+    except ModelError:
+        raise
+    except Exception as error:  # xacro raises whatever its expressions do
+        if isinstance(getattr(error, 'exc', None), MemoryError):
+            raise MemoryError from error
+        raise ModelError(f'{path}: {_told(xacro, error, path)}') from error
+
+
+def only_files(event: str, arguments: tuple[object, ...]) -> None:
+    """Refuse to open pipes and devices, which may never say anything, or never end."""
+    if event != 'open' or not isinstance(arguments[0], str | bytes):
+        return
+    name = Path(os.fsdecode(arguments[0]))
+    try:
+        mode = name.stat().st_mode
+    except OSError:
+        return  # the caller finds out
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ModelError(f'{name}: cannot be read (it is a pipe or a device)')
+
+
+def limit() -> None:
+    """Let neither time nor memory grow beyond what any description needs."""
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def _told(xacro: object, error: Exception, path: Path) -> str:
+    """Words of an error, and the files it was met in, innermost first."""
+    if missing := MISSING.match(str(error)):
+        name = missing.group(1)
+        return f"argument '{name}' is missing; give --xacro-arg {name}:=VALUE. {_declared(path)}"
+    with contextlib.redirect_stderr(io.StringIO()) as where:
+        xacro.print_location()  # type: ignore[attr-defined]
+    places = ' '.join(where.getvalue().split())
+    return f'{error or type(error).__name__} ({places})'
+
+
+def _declared(path: Path) -> str:
+    found = ARGUMENT.findall(path.read_text(encoding='utf-8', errors='replace'))
+    words = [f'{name} (default {default})' if default else name for name, default in found]
+    return f'Its arguments: {", ".join(words) or "none"}'
+
+
+def main() -> int:
+    """Write the URDF, or why there is none, to standard output."""
+    asked = json.load(sys.stdin)
+    limit()
+    sys.addaudithook(only_files)
+    try:
+        paths = [Path(each) for each in asked['package_paths']]
+        said, status = expansion(Path(asked['path']), asked['arguments'], paths), 0
+    except ModelError as error:
+        said, status = str(error), REFUSED
+    except MemoryError:
+        said = f'{asked["path"]}: its expressions need more than {MEMORY / 1e9:g} GB of memory'
+        status = REFUSED
+    sys.stdout.buffer.write(said.encode())
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main())
