@@ -47,8 +47,8 @@ def validate(
     if not before.any() or not after.any():
         side = 'before' if not before.any() else 'after'
         raise MeasurementError(
-            f'nothing is left {side} {split:.3f} s, where what is fitted ends: smoothed samples are '
-            f'from {smoothed.seconds[0]:.3f} to {smoothed.seconds[-1]:.3f} s; a gap, an end and '
+            f'nothing is left {side} {split:.3f} s, where what is fitted ends: smoothed samples '
+            f'are from {smoothed.seconds[0]:.3f} to {smoothed.seconds[-1]:.3f} s; a gap, an end and '
             'one filter period beside them have none'
         )
     held = thinned(smoothed.rows(after))
