@@ -48,8 +48,8 @@ def validate(
         side = 'before' if not before.any() else 'after'
         raise MeasurementError(
             f'nothing is left {side} {split:.3f} s, where what is fitted ends: smoothed samples '
-            f'are from {smoothed.seconds[0]:.3f} to {smoothed.seconds[-1]:.3f} s; a gap, an end and '
-            'one filter period beside them have none'
+            f'are from {smoothed.seconds[0]:.3f} to {smoothed.seconds[-1]:.3f} s; a gap, an end '
+            'and one filter period beside them have none'
         )
     held = thinned(smoothed.rows(after))
     if not held.torque.any():
