@@ -160,7 +160,12 @@ def _started(
         for node, line in lines.items():
             output = subprocess.PIPE if node == probe else sys.stderr
             running[node] = subprocess.Popen(
-                line, stdout=output, env=environment, text=True, preexec_fn=die_with_parent
+                line,
+                stdout=output,
+                env=environment,
+                text=True,
+                start_new_session=True,  # as `safe-sysid run` does, to which shares refer
+                preexec_fn=die_with_parent,
             )
         yield running
     finally:

@@ -248,8 +248,9 @@ class _Search:
         if nearby is not None:
             check = check.beside(nearby)
         found: list[PlanCandidate] = []
+        spare = 1.0 if self._best is None else 2.0  # certificates; any plan is better than none
         for number, k in enumerate(plans):
-            if self._budget.is_cancelled or self._budget.left < 2.0 * self._needed('certify'):
+            if self._budget.is_cancelled or self._budget.left < spare * self._needed('certify'):
                 break
             if below < np.inf and not cost(k) < below:
                 continue

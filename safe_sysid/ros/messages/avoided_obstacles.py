@@ -24,7 +24,8 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.ros.messages.arm_regions import OtherArms, OwnRegion, scenes_in
 from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
-from safe_sysid.ros.messages.marker_changes import changes_of
+from safe_sysid.ros.messages.heard_markers import HeardMarker
+from safe_sysid.ros.messages.marker_changes import changes_in
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
@@ -199,15 +200,15 @@ class AvoidedObstacles:
 
     def _fetch(self) -> None:
         """Take all that has come as one message."""
-        msg = self._waiting.take()
-        if msg is not None:
-            self._hear(msg)
+        markers = self._waiting.take()
+        if markers is not None:
+            self._hear(markers)
             self._waiting.note_done()
 
-    def _hear(self, msg: MarkerArray) -> None:
+    def _hear(self, markers: list[HeardMarker]) -> None:
         """Change what is shown, with the rules of RViz."""
         self._is_heard = True
-        self._shown.apply(changes_of(msg), self._now())
+        self._shown.apply(changes_in(markers), self._now())
         self._renew()
 
     def _tell(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from safe_sysid.model.collision.enclosing_boxes import (
 from safe_sysid.model.collision.mesh_points import mesh_points
 from safe_sysid.model.collision.shown_scene import Change, Shown
 from safe_sysid.model.placement import Placement
-from safe_sysid.ros.messages.codec import stamp_of
+from safe_sysid.ros.messages.heard_markers import HeardMarker
 from safe_sysid.sets.box import Box
 
 TURNED = 1024  # cuboids that are remembered
@@ -35,10 +35,15 @@ ARROW_STRIP = 12  # a type that newer definitions of the message have
 
 def changes_of(msg: MarkerArray) -> list[Change]:
     """One change for every marker, in order."""
-    return [_change(marker) for marker in msg.markers]
+    return changes_in(HeardMarker.of(marker) for marker in msg.markers)
 
 
-def _change(marker: Marker) -> Change:
+def changes_in(markers: Iterable[HeardMarker]) -> list[Change]:
+    """Return the same of markers that were read from bytes."""
+    return [_change(marker) for marker in markers]
+
+
+def _change(marker: HeardMarker) -> Change:
     key = f'{marker.ns}/{marker.id}'
     if marker.action == Marker.DELETEALL:
         return Change('')
@@ -52,27 +57,23 @@ def _change(marker: Marker) -> Change:
         return Change(key, unclear=str(error))
 
 
-def _shown(marker: Marker) -> Shown:
+def _shown(marker: HeardMarker) -> Shown:
     if marker.type not in TYPES:
         raise MessageError(f'its type is {marker.type}; {sorted(TYPES)} are known')
-    lifetime = stamp_of(marker.lifetime)
-    if lifetime < 0:
-        raise MessageError(f'its lifetime is {lifetime / 1e9} s; it has to be at least 0')
-    return Shown(
-        _boxes(marker),
-        marker.header.frame_id,
-        stamp_of(marker.header.stamp),
-        marker.frame_locked,
-        lifetime,
-    )
+    if marker.lifetime < 0:
+        raise MessageError(f'its lifetime is {marker.lifetime / 1e9} s; it has to be at least 0')
+    boxes = _boxes(marker)
+    return Shown(boxes, marker.frame, marker.stamp, marker.is_frame_locked, marker.lifetime)
 
 
-def _boxes(marker: Marker) -> tuple[Box, ...]:
+def _boxes(marker: HeardMarker) -> tuple[Box, ...]:
     """Return what contains a marker, in the frame of its header."""
     if marker.type == Marker.CUBE:
-        return (_cube(marker),)
-    place = placement_of(marker.pose)
-    return tuple(place.of_box(box) for box in BOXES[marker.type](marker))
+        x, y, z, w = marker.orientation
+        return (_turned_cuboid(marker.scale, (w, x, y, z)).moved(marker.position),)
+    whole = marker.whole()
+    place = placement_of(whole.pose)
+    return tuple(place.of_box(box) for box in BOXES[marker.type](whole))
 
 
 def placement_of(pose: Pose) -> Placement:
@@ -103,12 +104,6 @@ def _segments(marker: Marker, first: Array, second: Array) -> list[Box]:
     width = float(marker.scale.x)
     pairs = zip(first, second, strict=True)
     return at_most([segment(a, b, width) for a, b in pairs], MOST)
-
-
-def _cube(marker: Marker) -> Box:
-    p, o, scale = marker.pose.position, marker.pose.orientation, marker.scale
-    turned = _turned_cuboid((scale.x, scale.y, scale.z), (o.w, o.x, o.y, o.z))
-    return turned.moved(_numbers(p))
 
 
 @lru_cache(TURNED)

@@ -9,7 +9,7 @@ them takes at most half of the time, as whoever looks also has plans to find.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 import time
 from typing import Any
 
@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from visualization_msgs.msg import Marker, MarkerArray
 
+from safe_sysid.ros.messages.heard_markers import HeardMarker, heard_markers
 from safe_sysid.ros.messages.qos import LATCHED_OBSTACLES, OBSTACLES
 
 MOST = 100  # messages at a look; what is left waits for the next one
@@ -42,7 +43,7 @@ class WaitingMarkers:
         )
         self._began = self._pause_ends = 0.0  # [s] of time.monotonic
 
-    def take(self) -> MarkerArray | None:
+    def take(self) -> list[HeardMarker] | None:
         """Return what has come; None: nothing, or it is not time yet."""
         self._began = time.monotonic()
         if self._began < self._pause_ends:
@@ -68,11 +69,11 @@ class WaitingMarkers:
         return durability == {DurabilityPolicy.TRANSIENT_LOCAL}
 
 
-def merged(messages: Iterable[MarkerArray]) -> MarkerArray:
-    """Return one message that leads to the same scene as these, one after the other."""
-    last: dict[tuple[str, int], Marker] = {}
-    begin: list[Marker] = []
-    for marker in (each for message in messages for each in message.markers):
+def merged(messages: Iterable[Sequence[HeardMarker]]) -> list[HeardMarker]:
+    """Return markers that lead to the same scene as these messages, one after the other."""
+    last: dict[tuple[str, int], HeardMarker] = {}
+    begin: list[HeardMarker] = []
+    for marker in (each for message in messages for each in message):
         if marker.action == Marker.DELETEALL:
             begin = [marker]
             last.clear()
@@ -80,16 +81,16 @@ def merged(messages: Iterable[MarkerArray]) -> MarkerArray:
         key = marker.ns, marker.id
         last.pop(key, None)  # the order is that of the markers that count
         last[key] = marker
-    return MarkerArray(markers=[*begin, *last.values()])
+    return [*begin, *last.values()]
 
 
-def _taken(subscription: Any) -> list[MarkerArray]:
-    """Take what waits in the queue of a subscription."""
-    taken: list[MarkerArray] = []
+def _taken(subscription: Any) -> list[list[HeardMarker]]:
+    """Take what waits in the queue of a subscription, as bytes."""
+    taken: list[list[HeardMarker]] = []
     handle = subscription.handle
     with handle:
-        while len(taken) < MOST and (found := handle.take_message(MarkerArray, False)) is not None:
-            taken.append(found[0])
+        while len(taken) < MOST and (found := handle.take_message(MarkerArray, True)) is not None:
+            taken.append(heard_markers(found[0]))
     return taken
 
 

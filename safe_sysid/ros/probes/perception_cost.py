@@ -17,7 +17,7 @@ import sys
 import time
 
 import numpy as np
-from rclpy.serialization import deserialize_message, serialize_message
+from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.arrays import Array
@@ -37,7 +37,8 @@ from safe_sysid.plan.search.best_plan import Budget, SearchSettings, search
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.ros.messages.marker_changes import changes_of
+from safe_sysid.ros.messages.heard_markers import heard_markers
+from safe_sysid.ros.messages.marker_changes import changes_in
 from safe_sysid.ros.messages.waiting_markers import merged
 from safe_sysid.ros.probes.perception import box_marker, boxes_around
 from safe_sysid.track.gains import Gains
@@ -59,8 +60,7 @@ def figures(seed: int) -> dict[str, float]:
     guard, places = _guard(problem), boxes_around(rng, BOXES)
 
     def hear(data: bytes) -> None:
-        message = merged([deserialize_message(data, MarkerArray)])
-        scene.apply(changes_of(message), 0)
+        scene.apply(changes_in(merged([heard_markers(data)])), 0)
         guard.look(scene.boxes, 0.3)
 
     told = [_message(rng, places) for _ in range(MESSAGES)]
