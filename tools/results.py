@@ -28,7 +28,7 @@ MUCH = {
     'table2': ExperimentSettings(),
     'table3': ExperimentSettings(),
     'table4': ExperimentSettings(),
-    'table5': ExperimentSettings(quick=True),
+    'table5': ExperimentSettings(),
     'digit': ExperimentSettings(trials=2),
     'excitation': ExperimentSettings(trials=3),
     'kinematics': ExperimentSettings(trials=5),
