@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import csv
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from itertools import count, islice
+from itertools import chain
 from pathlib import Path
 import re
 from typing import TextIO
@@ -44,7 +44,7 @@ NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds wo
 SHORT = 2.0**20  # [s] below which a float is nearer to a time than a quarter of a nanosecond
 LATEST = 9 * 10**18  # [ns] that a stamp can hold
 LONGEST_LINE = 1_000_000  # letters
-BLOCK = 20_000  # lines that are in memory as text
+BLOCK = 4_000_000  # letters that are in memory as text
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,13 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
     check_file(path, MeasurementError)
     try:
         with path.open(encoding='utf-8-sig') as file:
-            lines = _lines(path, file)
-            header = next(lines, '')
+            blocks = _blocks(path, file)
+            header, first = _with_header(next(blocks, ['']))
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
             place = _Places.of(str(path), names, joints, columns, signal)
             table = _Table(place.numbers, place.time, delimiter)
-            for block in iter(lambda: list(islice(lines, BLOCK)), []):
+            for block in filter(None, chain([first], blocks)):
                 table.add(_with_points(str(path), block, delimiter, len(names)))
     except (OSError, UnicodeDecodeError) as error:
         raise MeasurementError(f'{path}: cannot be read ({error})') from error
@@ -99,8 +99,7 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
 def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple[Array, Array]:
     """Positions and efforts of a table that has a row for every pose and no times."""
     with path.open(encoding='utf-8-sig') as file:
-        text = _lines(path, file)
-        header = next(text, '')
+        header, text = _with_header([line for block in _blocks(path, file) for line in block])
         delimiter = _delimiter(header)
         names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
         untimed = replace(columns, rate=columns.rate or 1.0)
@@ -115,15 +114,23 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
     return numbers[:, :n], numbers[:, n:]
 
 
-def _lines(path: Path, file: TextIO) -> Iterator[str]:
-    """Yield lines; refuse what has none, which is no text or a disk that was full."""
-    for number in count(1):
-        line = file.readline(LONGEST_LINE)
-        if not line:
-            return
-        if len(line) == LONGEST_LINE or (number == 1 and '\0' in line):
-            raise MeasurementError(f'{path}: is no table: line {number} is not text')
-        yield line
+def _blocks(path: Path, file: TextIO) -> Iterator[list[str]]:
+    """Yield some lines at a time; refuse what has none: no text, or a disk that was full."""
+    rest, count = '', 0
+    while chunk := file.read(BLOCK):
+        *lines, rest = (rest + chunk).split('\n')
+        count += len(lines)
+        if len(rest) > LONGEST_LINE or (not count and '\0' in rest):
+            raise MeasurementError(f'{path}: is no table: line {count + 1} is not text')
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
+
+
+def _with_header(lines: list[str]) -> tuple[str, list[str]]:
+    """Return the first line and the others."""
+    return (lines[0], lines[1:]) if lines else ('', [])
 
 
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
@@ -266,7 +273,7 @@ class _Table:
     def __init__(self, columns: tuple[int, ...], time: int | None, delimiter: str | None) -> None:
         self._columns, self._time, self._delimiter = columns, time, delimiter
         self._numbers: list[Array] = []
-        self._times: list[str] = []
+        self._times: list[Array | list[str]] = []  # short ones as numbers
         self._line = 1
         self._bad: list[int] = []
         self._torn: list[int] = []  # rows whose time is no time
@@ -274,18 +281,27 @@ class _Table:
     def add(self, lines: list[str]) -> None:
         """Take a block of lines."""
         try:
-            self._numbers.append(self._parsed(lines))
+            numbers = self._parsed(lines)
             if self._time is not None:
-                last = self._time + 1
-                self._times += [line.split(self._delimiter, last)[self._time] for line in lines]
+                self._times.append(self._times_of(lines, numbers[:, -1]))
+            self._numbers.append(numbers[:, : len(self._columns)])
         except (ValueError, IndexError):
             for offset, line in enumerate(lines):
                 self._add_line(line, self._line + 1 + offset)
         self._line += len(lines)
 
+    def _times_of(self, lines: list[str], numbers: Array) -> Array | list[str]:
+        """Return times of a block, as text where a float is not near enough."""
+        if (np.abs(numbers) < SHORT).all():
+            return numbers
+        assert self._time is not None
+        return [line.split(self._delimiter, self._time + 1)[self._time] for line in lines]
+
     def _parsed(self, lines: list[str]) -> Array:
+        """Numbers of the columns, and of the time last, if there is one."""
+        columns = self._columns if self._time is None else (*self._columns, self._time)
         numbers: Array = np.loadtxt(
-            lines, delimiter=self._delimiter, usecols=self._columns, ndmin=2, comments=None
+            lines, delimiter=self._delimiter, usecols=columns, ndmin=2, comments=None
         )
         if len(numbers) != len(lines):
             raise ValueError('blank lines')
@@ -299,7 +315,7 @@ class _Table:
             row = [float(cells[i].strip() or 'nan') for i in self._columns]
             if self._time is not None:
                 Decimal(cells[self._time].strip())
-                self._times.append(cells[self._time])
+                self._times.append([cells[self._time]])
         except (ValueError, IndexError, InvalidOperation):
             self._bad.append(number)
             return
@@ -327,7 +343,8 @@ class _Table:
         short = _short_times(self._times)
         if short is not None:
             return short
-        times = [Decimal(text.strip()) for text in self._times]
+        told = (map(repr, x.tolist()) if isinstance(x, np.ndarray) else x for x in self._times)
+        times = [Decimal(text.strip()) for text in chain.from_iterable(told)]
         first = next((t for t in times if t.is_finite() and abs(t) < LATEST), Decimal(0))
         scale = 1 if abs(first) > NANOSECONDS else 10**9
         torn = [i for i, t in enumerate(times) if not (t.is_finite() and abs(t) * scale < LATEST)]
@@ -343,10 +360,10 @@ class _Table:
         return [f'{len(self._bad)} lines are not rows of numbers, the first is {self._bad[0]}']
 
 
-def _short_times(times: list[str]) -> IntArray | None:
+def _short_times(times: list[Array | list[str]]) -> IntArray | None:
     """Stamps of seconds that a float tells to the nanosecond; None if any are others."""
     try:
-        seconds = np.array([float(text) for text in times])
+        seconds = np.concatenate([np.zeros(0), *(np.asarray(each, dtype=float) for each in times)])
     except ValueError:
         return None
     if not (np.abs(seconds) < SHORT).all():  # long, torn, or counted in nanoseconds
