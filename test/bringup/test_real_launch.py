@@ -108,13 +108,19 @@ def test_a_loop_without_its_driver_waits_and_ctrl_c_ends_it(way, tmp_path):
     assert 'failed to terminate' not in said(tmp_path)
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec('lbr_fri_idl') is not None, reason='the LBR stack is installed'
+@pytest.mark.parametrize(
+    ('way', 'module', 'sentence'),
+    [
+        ('lbr_fri', 'lbr_fri_idl', 'install lbr_fri_idl of the LBR stack'),
+        ('franka', 'pylibfranka', 'pip install pylibfranka'),
+    ],
 )
-def test_a_driver_whose_messages_are_missing_ends_all_with_the_reason(tmp_path):
-    with launched(tmp_path, 'lbr_fri', 'namespace:=cell') as launch:
+def test_a_driver_that_is_not_installed_ends_all_with_the_reason(way, module, sentence, tmp_path):
+    if importlib.util.find_spec(module) is not None:
+        pytest.skip(f'{module} is installed')
+    with launched(tmp_path, way, 'namespace:=cell') as launch:
         launch.wait(PATIENCE)
-    assert 'install lbr_fri_idl of the LBR stack' in said(tmp_path)
+    assert sentence in said(tmp_path)
 
 
 def test_settings_that_are_refused_end_all_with_the_reason(tmp_path):
