@@ -206,6 +206,11 @@ class GuardedEdge:
         return self.is_free and (self.mode is Mode.ENDED or self._is_told_without_supervisor)
 
     @property
+    def is_over(self) -> bool:
+        """Whether this process was told to end, and nothing depends on it any more."""
+        return self._is_told and self.lets_go and self.is_free
+
+    @property
     def _is_told_without_supervisor(self) -> bool:
         """Whether this process was told to end, and nobody is there to end the run."""
         return self._is_told and self._supervised.silent > SILENCE

@@ -4,8 +4,8 @@ A signal does not end a process. It is told to whoever knows when the node may l
 the node, which by default asks for the end of the run (`leaving.py`). A node that does not come to
 hear of it, since it compiles, leaves after a while; so does one without which an arm comes to rest
 as well. When the process that started a node is killed, the node gets SIGTERM, so that no node
-stays behind. Nor does one whose middleware does not let it go once its work is over: the kernel
-ends it by SIGALRM, which waits for no lock that such a process may hold.
+stays behind. Nor does one whose middleware does not let it go once its work is over, as another
+process was killed with a lock of theirs: the kernel ends it by SIGALRM, which waits for no lock.
 """
 
 from __future__ import annotations
@@ -113,15 +113,19 @@ def main_of(node_class: Callable[[], Node]) -> int:
 def spin(node: Node, signals: Signals) -> int:
     """Serve the callbacks of a node, one after the other, in this thread.
 
-    A node that comes to its end by itself gives itself an `exit_status`.
+    A node that comes to its end by itself gives itself an `exit_status`. One whose work is over,
+    though it has yet to hear that all are to leave, says so by `is_over` of its `leave`.
     """
     leave: Leave = getattr(node, 'leave', None) or LeaveWithTheLoop(node)
     executor = single_threaded_executor()
     for each in (node, *getattr(node, 'hosted', ())):
         executor.add_node(each)
-    told = 0
+    told, is_over = 0, False
     while rclpy.ok():
         executor.spin_once(timeout_sec=FINITE)
+        if getattr(leave, 'is_over', False) and not is_over:
+            is_over = True
+            signals.limit_closing()
         if signals.count > told:
             told = signals.heard = signals.count
             leave.ask(signals.name, told)

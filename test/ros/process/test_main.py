@@ -86,19 +86,45 @@ from safe_sysid.ros.process import main
 
 main.CLOSING = 0.5
 
-class Stuck(Node):
+def stay():
+    ctypes.PyDLL(None).poll(None, 0, -1)  # keeps the lock of Python for ever
+
+class Closing(Node):
     exit_status = 0
 
     def __init__(self):
-        super().__init__('stuck')
+        super().__init__('closing')
 
     def destroy_node(self):
-        ctypes.PyDLL(None).poll(None, 0, -1)  # keeps the lock of Python for ever
+        stay()
 
-sys.exit(main.main_of(Stuck))
+class Leave:
+    is_over = True
+
+    def ask(self, why, times):
+        pass
+
+    def is_due(self):
+        return False
+
+class Over(Node):
+    leave = Leave()
+
+    def __init__(self):
+        super().__init__('over')
+        self.calls = 0
+        self.timer = self.create_timer(0.01, self.on_timer)
+
+    def on_timer(self):
+        self.calls += 1
+        if self.calls > 9:
+            stay()
+
+sys.exit(main.main_of({'closing': Closing, 'over': Over}[sys.argv[1]]))
 """
 
 
-def test_a_process_whose_middleware_does_not_close_is_ended_by_the_kernel():
-    ended = subprocess.run([sys.executable, '-c', NEVER_CLOSES], timeout=120.0, check=False)
+@pytest.mark.parametrize('where', ['closing', 'over'])
+def test_a_process_whose_middleware_keeps_it_after_its_work_is_ended_by_the_kernel(where):
+    ended = subprocess.run([sys.executable, '-c', NEVER_CLOSES, where], timeout=120.0, check=False)
     assert ended.returncode == -signal.SIGALRM
