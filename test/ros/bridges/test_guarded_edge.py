@@ -1,0 +1,14 @@
+"""When a bridge may be ended from outside: never while an arm depends on it."""
+
+from itertools import product
+from types import SimpleNamespace
+
+from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+
+
+def test_a_bridge_is_over_only_once_it_was_told_to_end_and_the_arm_is_in_other_hands():
+    names = ('_is_told', 'lets_go', 'is_free')
+    is_over = GuardedEdge.is_over.fget
+    states = [dict(zip(names, s, strict=True)) for s in product([False, True], repeat=3)]
+    over = [state for state in states if is_over(SimpleNamespace(**state))]
+    assert over == [dict.fromkeys(names, True)]
