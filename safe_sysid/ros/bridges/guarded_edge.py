@@ -206,7 +206,7 @@ class GuardedEdge:
         return self.is_free and (self.mode is Mode.ENDED or self._is_told_without_supervisor)
 
     @property
-    def is_over(self) -> bool:
+    def may_be_killed(self) -> bool:
         """Whether this process was told to end, and nothing depends on it any more."""
         return self._is_told and self.lets_go and self.is_free
 

@@ -24,6 +24,11 @@ OTHERS = 1.0  # [s] in which somebody who may ask for the end does, when all are
 class Leave(Protocol):
     """When a node leaves."""
 
+    @property
+    def may_be_killed(self) -> bool:
+        """Whether it was told to end and its work is over, so that nothing is lost with it."""
+        ...
+
     def ask(self, why: str, times: int) -> None:
         """Take a signal: its name, and how many there were."""
 
@@ -47,6 +52,8 @@ class EndRequest:
 class LeaveWithTheLoop:
     """A node without which the loop does not go on."""
 
+    may_be_killed = False
+
     def __init__(self, node: Node) -> None:
         self._request = EndRequest(node)
         self.supervised = Supervised(node)
@@ -66,6 +73,8 @@ class LeaveWithTheLoop:
 
 class LeaveAsMonitor:
     """A node that nobody needs: it never ends a run, and sees the end of one."""
+
+    may_be_killed = False
 
     def __init__(self, node: Node) -> None:
         self._supervised = Supervised(node)

@@ -114,17 +114,17 @@ def spin(node: Node, signals: Signals) -> int:
     """Serve the callbacks of a node, one after the other, in this thread.
 
     A node that comes to its end by itself gives itself an `exit_status`. One whose work is over,
-    though it has yet to hear that all are to leave, says so by `is_over` of its `leave`.
+    though it has yet to hear that all are to leave, says so by `leave.may_be_killed`.
     """
     leave: Leave = getattr(node, 'leave', None) or LeaveWithTheLoop(node)
     executor = single_threaded_executor()
     for each in (node, *getattr(node, 'hosted', ())):
         executor.add_node(each)
-    told, is_over = 0, False
+    told, is_limited = 0, False
     while rclpy.ok():
         executor.spin_once(timeout_sec=FINITE)
-        if getattr(leave, 'is_over', False) and not is_over:
-            is_over = True
+        if leave.may_be_killed and not is_limited:
+            is_limited = True
             signals.limit_closing()
         if signals.count > told:
             told = signals.heard = signals.count

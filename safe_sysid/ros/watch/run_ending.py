@@ -14,6 +14,8 @@ LEFT = 'the driver goes on with the last torque that it got'
 class RunEnding:
     """Counts looks, not seconds: a process that had to wait has not been patient meanwhile."""
 
+    may_be_killed = False
+
     def __init__(self, nodes: Heartbeats) -> None:
         self._nodes = nodes
         self._said = 0  # looks since the end

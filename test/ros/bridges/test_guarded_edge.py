@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 
 
-def test_a_bridge_is_over_only_once_it_was_told_to_end_and_the_arm_is_in_other_hands():
+def test_a_bridge_may_be_killed_only_once_it_was_told_to_end_and_the_arm_is_in_other_hands():
     names = ('_is_told', 'lets_go', 'is_free')
-    is_over = GuardedEdge.is_over.fget
+    may = GuardedEdge.may_be_killed.fget
     states = [dict(zip(names, s, strict=True)) for s in product([False, True], repeat=3)]
-    over = [state for state in states if is_over(SimpleNamespace(**state))]
-    assert over == [dict.fromkeys(names, True)]
+    killable = [state for state in states if may(SimpleNamespace(**state))]
+    assert killable == [dict.fromkeys(names, True)]

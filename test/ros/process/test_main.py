@@ -99,7 +99,7 @@ class Closing(Node):
         stay()
 
 class Leave:
-    is_over = True
+    may_be_killed = True
 
     def ask(self, why, times):
         pass
