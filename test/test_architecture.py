@@ -15,7 +15,6 @@ EVERYONE = {
     'errors',
     'input_file',
     'interruption',
-    'niceness',
     'output_file',
     'share',
     'versions',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 from typing import Protocol
@@ -12,7 +13,6 @@ from safe_sysid.identify.observation import Observation, packed, unpacked
 from safe_sysid.identify.payload_estimator import PayloadEstimator, Solution, SolveSettings
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.niceness import come_after_others
 from safe_sysid.worker import Worker
 
 _ROWS = b'R'  # first byte of rows, which a pickle never begins with
@@ -179,7 +179,7 @@ class SolvesInBackground:
 
 def serve(connection: socket.socket) -> None:
     """Compute for another process until it closes the connection."""
-    come_after_others(NICENESS)
+    os.nice(NICENESS)
     estimator: PayloadEstimator | None = None
     while True:
         try:

@@ -38,7 +38,8 @@ def load():
 
 def test_bounds_have_what_is_held_while_they_hold(load):
     assert load.is_within(series(*KEPT)).all()
-    assert TrueLoad.always(EMPTY).is_within(series((0, -1, 1), (5, -0.5, 0.5))).all()
+    within = TrueLoad.always(EMPTY).is_within(series((0, -1, 1), (5, 0.1, 0.5), (9, -0.5, 0.5)))
+    assert within.all(axis=1).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(

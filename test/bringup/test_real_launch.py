@@ -142,11 +142,12 @@ def test_gazebo_is_given_the_urdf_that_was_exported(tmp_path, monkeypatch):
 
 def wait_for_start(launch, folder, program, last):
     """Launch loses a process that it is about to start when Ctrl-C comes."""
+    deadline = time.monotonic() + PATIENCE
     while not (
         (folder / f'{program}.started').exists()
         and re.search(rf'{last}-\d+\]: process started', said(folder))
     ):
-        assert launch.poll() is None, said(folder)
+        assert launch.poll() is None and time.monotonic() < deadline, said(folder)
         time.sleep(0.05)
 
 

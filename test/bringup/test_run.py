@@ -139,10 +139,9 @@ def test_a_bridge_that_crashes_while_all_end_is_told_to_end_as_well(tmp_path, mo
 def test_a_bridge_that_the_kernel_ends_after_its_work_is_not_started_again(number, capfd):
     """It has let the arm go; another one would take hold of nothing, and ends nothing."""
     code = (
-        f'import os, signal, time\ndef end(*_): os.kill(os.getpid(), {int(number)})\n'
-        f'signal.signal(signal.SIGTERM, end)\nsignal.signal(signal.SIGALRM, signal.SIG_DFL)\n'
-        'def stop(*_):\n    signal.signal(signal.SIGINT, signal.SIG_DFL)\n    end()\n'
-        f'signal.signal(signal.SIGINT, stop)\n{LISTEN}\ntime.sleep(100)'
+        'import os, signal, time\ndef end(*_):\n    signal.signal(signal.SIGINT, signal.SIG_DFL)\n'
+        f'    os.kill(os.getpid(), {int(number)})\n'
+        f'signal.signal(signal.SIGINT, end)\n{LISTEN}\ntime.sleep(100)'
     )
     ends = python('import time; time.sleep(2.0)')
     assert Supervised({'ros2_control_bridge': python(code), 'ends': ends}).run() == 0

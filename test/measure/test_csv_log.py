@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure import csv_log
 from safe_sysid.measure.csv_log import Columns, read_csv
 
 AB = ('a', 'b')
@@ -66,6 +67,17 @@ def test_stamps_are_exact_to_the_nanosecond(tmp_path):
     whole = [(s.replace('.', ''), *rest) for s, *rest in rows]
     path = table(tmp_path / 'y.csv', ['time', 'q_a', 'q_b', 'tau_a', 'tau_b'], whole)
     assert read_csv(path, AB, USUAL).stamp.tolist()[0] == 1681917731162894712
+
+
+def test_times_that_become_too_long_for_a_float_are_exact_all_the_same(tmp_path, monkeypatch):
+    """Blocks of short times are kept as numbers, those after them as text."""
+    monkeypatch.setattr(csv_log, 'BLOCK', 64)
+    stamps = [2**20 * 10**9 + i * 123_456_789 for i in range(-20, 20)]
+    rows = [(f'{s // 10**9}.{s % 10**9:09d}', i, i, i, i) for i, s in enumerate(stamps)]
+    path = table(tmp_path / 'x.csv', ['time', 'q_a', 'q_b', 'tau_a', 'tau_b'], rows)
+    recording = read_csv(path, AB, USUAL)
+    assert recording.stamp.tolist() == stamps
+    assert recording.position[:, 0].tolist() == list(range(40))
 
 
 def test_lines_that_are_no_numbers_are_left_out_and_counted(rng, tmp_path):

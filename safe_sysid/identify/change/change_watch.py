@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+import os
 import pickle
 import socket
 from typing import Protocol
@@ -31,7 +32,6 @@ from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.niceness import come_after_others
 from safe_sysid.sets.interval import Interval
 from safe_sysid.worker import Worker
 
@@ -290,7 +290,7 @@ class LooksInBackground:
 
 def serve(connection: socket.socket) -> None:
     """Look at samples for another process until it closes the connection."""
-    come_after_others(NICENESS)
+    os.nice(NICENESS)
     looked: LookedAt | None = None
     while message := connection.recv(LONGEST_MESSAGE):
         kind, *content = pickle.loads(message)

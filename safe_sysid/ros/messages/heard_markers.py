@@ -173,7 +173,7 @@ class _Walk:
 @cache
 def _is_usual() -> bool:
     """Whether the installed definition of the message is the one that is known here."""
-    told = [_example(number) for number in (1, 2)]
+    told = [_example(1), _example(2), Marker(ns='plain', id=3), Marker()]
     data = bytes(serialize_message(MarkerArray(markers=told)))
     try:
         found = _Walk(data).markers()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+import os
 import sys
 
 from rclpy.clock import Clock, ClockType
@@ -14,7 +15,6 @@ from trajectory_msgs.msg import JointTrajectory
 from safe_sysid.measure.clock import Clock as PlanClock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
-from safe_sysid.niceness import come_after_others
 from safe_sysid.plan.awaited_mode import AwaitedMode
 from safe_sysid.plan.message import followed_of
 from safe_sysid.plan.result import PlanResult
@@ -56,7 +56,7 @@ class PlannerNode(Node):
 
     def __init__(self) -> None:
         super().__init__('planner', automatically_declare_parameters_from_overrides=True)
-        come_after_others(NICENESS)
+        os.nice(NICENESS)
         sys.setswitchinterval(SWITCH)
         self._settings = settings = read_config(self, PlannerNodeSettings)
         self._arm = arm = settings.arm()

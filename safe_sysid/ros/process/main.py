@@ -4,8 +4,8 @@ A signal does not end a process. It is told to whoever knows when the node may l
 the node, which by default asks for the end of the run (`leaving.py`). A node that does not come to
 hear of it, since it compiles, leaves after a while; so does one without which an arm comes to rest
 as well. When the process that started a node is killed, the node gets SIGTERM, so that no node
-stays behind. Nor does one whose middleware does not let it go once its work is over, as another
-process was killed with a lock of theirs: the kernel ends it by SIGALRM, which waits for no lock.
+stays behind. Nor does one that the middleware does not let go once its work is over, such as where
+another process was killed with a lock of theirs: SIGALRM ends it, which waits for no lock.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Signals:
     def __init__(self) -> None:
         self.count, self.heard, self.name = 0, 0, ''
         self.may_leave = True
+        self._is_limited = False
         signal.signal(signal.SIGALRM, self._on_alarm)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
@@ -58,13 +59,15 @@ class Signals:
 
     def limit_closing(self) -> None:
         """Have the kernel end this process if it has not ended by itself after a while."""
+        self._is_limited = True
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, CLOSING)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         del frame
         self.count, self.name = self.count + 1, signal.Signals(number).name
-        signal.setitimer(signal.ITIMER_REAL, BUSY)
+        if not self._is_limited:
+            signal.setitimer(signal.ITIMER_REAL, BUSY)
 
     def _on_alarm(self, number: int, frame: FrameType | None) -> None:
         del number, frame

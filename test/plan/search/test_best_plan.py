@@ -25,6 +25,7 @@ from safe_sysid.plan.aims import Approach, Excite
 from safe_sysid.plan.result import SearchOutcome
 from safe_sysid.plan.search import best_plan
 from safe_sysid.plan.search.best_plan import (
+    RESERVE,
     Budget,
     SearchSettings,
     search,
@@ -194,6 +195,17 @@ def test_steps_are_timed_by_the_clock_of_the_budget(monkeypatch):
     found = search(problem, excite(problem), Standing(1.0), settings, 1)
     assert found.outcome is SearchOutcome.FOUND
     assert np.any(found.certificate.k)
+
+
+def test_what_has_no_plan_yet_looks_on_while_there_is_time_for_one_certificate():
+    """What has one leaves time for two: that of the better plan, and what it takes to find it."""
+    problem = with_unknown_payload(kinova_problem())
+    needed = RESERVE * QUICK.slow
+    look = best_plan._Search(problem, excite(problem), Standing(1.5 * needed), QUICK, 1)
+    still = np.zeros(7)
+    assert len(look._ranked([still], lambda _: 0.0)) == 1
+    look._best = ReachableSet.certify_center(problem)
+    assert look._ranked([still], lambda _: 0.0) == []
 
 
 def test_a_cancelled_search_gives_what_it_has():

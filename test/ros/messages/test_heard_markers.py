@@ -1,5 +1,7 @@
 """Markers read from bytes are what rclpy reads, whatever they hold."""
 
+from contextlib import suppress
+
 from geometry_msgs.msg import Point
 import numpy as np
 import pytest
@@ -57,6 +59,16 @@ def seen(each):
     return [getattr(each, name) for name in FIELDS]
 
 
+def shown(change):
+    """All that a change shows, as plain numbers."""
+    if change.shown is None:
+        return None
+    boxes = [(b.center, b.half_sizes, b.rotation) for b in change.shown.boxes]
+    told = [[figure.tolist() for figure in box] for box in boxes]
+    rest = (change.shown.frame, change.shown.stamp, change.shown.moves_with_frame)
+    return told, rest, change.shown.lifetime
+
+
 @pytest.mark.parametrize('share', [0.0, 0.5, 1.0])
 def test_what_is_read_from_bytes_is_what_rclpy_reads(rng, share, monkeypatch):
     def never(*_):
@@ -76,8 +88,7 @@ def test_what_is_read_from_bytes_is_what_rclpy_reads(rng, share, monkeypatch):
         mine, theirs = changes_in(found), changes_of(told)
         assert [(c.key, c.unclear) for c in mine] == [(c.key, c.unclear) for c in theirs]
         for one, other in zip(mine, theirs, strict=True):
-            boxes = [() if c.shown is None else c.shown.boxes for c in (one, other)]
-            assert [b.center.tolist() for b in boxes[0]] == [b.center.tolist() for b in boxes[1]]
+            assert shown(one) == shown(other)
 
 
 def test_numbers_that_are_none_are_read_as_they_are(rng):
@@ -100,6 +111,7 @@ def test_another_definition_is_read_by_rclpy(rng, monkeypatch):
 def test_bytes_that_are_cut_or_flipped_are_never_read_otherwise(rng):
     """What rclpy reads of it is read here, too, and the same."""
     data = serialize_message(MarkerArray(markers=[marker(rng, False) for _ in range(3)]))
+    refused = 0
     for _ in range(2000):
         broken = bytearray(data[: rng.integers(0, len(data) + 1)])
         for place in rng.integers(0, max(len(broken), 1), rng.integers(0, 3)):
@@ -108,15 +120,12 @@ def test_bytes_that_are_cut_or_flipped_are_never_read_otherwise(rng):
         try:
             theirs = deserialize_message(bytes(broken), MarkerArray).markers
         except Exception:  # noqa: BLE001 - whatever rclpy raises
-            theirs = None
-        try:
-            found = heard_markers.heard_markers(bytes(broken))
-        except Exception:  # noqa: BLE001
-            found = None
-        if theirs is None:
-            assert found is None or all(isinstance(each, HeardMarker) for each in found)
+            refused += 1
+            with suppress(Exception):
+                heard_markers.heard_markers(bytes(broken))
         else:
-            assert found is not None
+            found = heard_markers.heard_markers(bytes(broken))
             np.testing.assert_equal(
                 [seen(f) for f in found], [seen(HeardMarker.of(t)) for t in theirs]
             )
+    assert 0 < refused < 2000
