@@ -122,7 +122,7 @@ setup(
     entry_points={
         'console_scripts': [
             'safe-sysid = safe_sysid.cli.__main__:start',
-            *(f'{name} = {module}:main' for name, module in executables().items()),
+            *(f'{name} = {PACKAGE}.ros.process.begin:main' for name in executables()),
         ]
     },
 )
