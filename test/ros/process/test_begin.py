@@ -24,7 +24,9 @@ sys.exit(main())
 @pytest.mark.parametrize('module', ['process.begin', 'nodes.monitor_node'])
 def test_ctrl_c_during_imports_ends_a_node_without_a_traceback(module):
     code = INTERRUPTED.replace('{module}', module)
-    ended = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60
+    )
     if module == 'process.begin':
         assert (ended.returncode, ended.stderr) == (0, '')
     else:  # what the program avoids, and how this test sees it
