@@ -11,11 +11,13 @@ another process was killed with a lock of theirs: SIGALRM ends it, which waits f
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import ctypes
 import os
 import signal
 import sys
 from types import FrameType
+from typing import NoReturn
 
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -30,7 +32,7 @@ from safe_sysid.ros.process.words import say
 
 FINITE = 0.2  # [s] spinning without a timeout hangs in some versions of the events executor
 BUSY = 3.0  # [s] after which a node leaves that does not come to hear of a signal
-CLOSING = 10.0  # [s] for the middleware and Python to close, when nothing is left to be done
+CLOSING = 10.0  # [s] for the middleware to close, when nothing is left to be done
 CRASH, MISUSE, FAULT = 1, 2, 3  # exit status
 DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 
@@ -76,7 +78,20 @@ class Signals:
             os._exit(0)  # whoever is busy may be in the middle of anything
 
 
-def main_of(node_class: Callable[[], Node]) -> int:
+def main_of(node_class: Callable[[], Node]) -> NoReturn:
+    """Run a node until it may leave, and end the process.
+
+    What Python and the middleware would take down after that, the kernel frees at once; they take
+    a good part of a second of a processor, which others need to bring an arm to rest.
+    """
+    status = _status_of(node_class)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # its reader may be gone
+            stream.flush()
+    os._exit(status)
+
+
+def _status_of(node_class: Callable[[], Node]) -> int:
     """Run a node until it may leave; the exit status.
 
     One whose `needed_at_end` is false plays no part in bringing the arm to rest. Only a node that

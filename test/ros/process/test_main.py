@@ -128,3 +128,31 @@ sys.exit(main.main_of({'closing': Closing, 'over': Over}[sys.argv[1]]))
 def test_a_process_whose_middleware_keeps_it_after_its_work_is_ended_by_the_kernel(where):
     ended = subprocess.run([sys.executable, '-c', NEVER_CLOSES, where], timeout=120.0, check=False)
     assert ended.returncode == -signal.SIGALRM
+
+
+LEAVES = """
+import sys
+from safe_sysid.ros.process import main
+
+class TakenDown:
+    def __del__(self, write=sys.stderr.write):
+        write('taken down')
+
+class Leaves:
+    exit_status = 3
+    leave = None
+
+    def destroy_node(self):
+        print('destroyed')
+
+sys.kept = TakenDown()
+main.spin = lambda node, signals: node.exit_status
+main.main_of(Leaves)
+"""
+
+
+def test_a_process_ends_at_once_when_its_node_is_destroyed():
+    ended = subprocess.run(
+        [sys.executable, '-c', LEAVES], capture_output=True, text=True, timeout=120.0, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, 'destroyed\n', '')
