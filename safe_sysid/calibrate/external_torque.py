@@ -20,7 +20,7 @@ from safe_sysid.calibrate.settings import AdmittanceSettings
 from safe_sysid.calibrate.torque_rows import ENDS, MOTION, SmoothedMotion, motion_of
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.filters import zero_phase
-from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.robot_model import RobotModel
 
 
@@ -58,22 +58,6 @@ def wrench(model: RobotModel, q: Array, tau: Array, damping: float) -> Array:
         J = tip_jacobian(model, row)
         found[k] = np.linalg.solve(J @ J.T + damping**2 * np.eye(6), J @ torque)
     return found
-
-
-def tip_jacobian(model: RobotModel, q: Array) -> Array:
-    """Velocity and angular velocity of the tip joint's frame, axes of the base, (6, n)."""
-    frames, origins = joint_frames(model, q)
-    tip = model.layout.tip
-    J = np.zeros((6, model.n))
-    i = tip
-    while i >= 0:
-        axis = frames[i] @ model.tree.axis[i]
-        if model.tree.is_prismatic[i]:
-            J[:3, i] = axis
-        else:
-            J[:3, i], J[3:, i] = np.cross(axis, origins[tip] - origins[i]), axis
-        i = int(model.tree.parent[i])
-    return J
 
 
 def past_dead_zone(F: Array, threshold: Array) -> Array:

@@ -22,13 +22,13 @@ from safe_sysid.calibrate.external_torque import (
     drift_of,
     external_torque,
     past_dead_zone,
-    tip_jacobian,
     wrench,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.settings import AdmittanceSettings
 from safe_sysid.calibrate.torque_rows import MOTION, motion_of
 from safe_sysid.experiment.trial import Row
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import SimulatedMotion, true_torque
 

@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.identify.change.held_next import body_bounds
 from safe_sysid.identify.change.impulse_noise import lasting_variance, sensor_variance
 from safe_sysid.identify.change.known_objects import known_object, recognised
@@ -30,6 +29,7 @@ from safe_sysid.identify.recorded_windows import (
     with_pushes,
 )
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.grasp import GraspError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.identify.change.rigidity import WindowRows
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames, tip_jacobian
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 

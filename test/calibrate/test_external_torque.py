@@ -1,7 +1,6 @@
 """A known push is found again, a true model does not drift, a wrong one does."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
 
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
@@ -11,27 +10,18 @@ from safe_sysid.calibrate.external_torque import (
     drift_of,
     external_torque,
     past_dead_zone,
-    tip_jacobian,
     wrench,
 )
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.calibrate.settings import AdmittanceSettings
 from safe_sysid.calibrate.torque_rows import MOTION, motion_of
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import SimulatedMotion
 
 MED = RobotModel.named('lbr_med7')
 COLUMNS = FitColumns(MED.layout, 0.003)
-
-
-def test_jacobian_is_that_of_pinocchio(rng):
-    rigid = MED.pinocchio()
-    data = rigid.createData()
-    for q in rng.uniform(-2, 2, size=(10, 7)):
-        pin.computeJointJacobians(rigid, data, q)
-        oracle = pin.getJointJacobian(rigid, data, 7, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        assert tip_jacobian(MED, q) == pytest.approx(oracle, abs=1e-12)
 
 
 def test_dead_zone_is_continuous_and_odd():

@@ -5,8 +5,8 @@ from gradients_by_ad.ad import near, slopes_at, smooth_rows, value_of
 import numpy as np
 import pytest
 
-from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.model import log_cholesky
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
 from safe_sysid.model.dynamics.tip_regressor import tip_pullback
 from safe_sysid.model.dynamics.torque_rows import (

@@ -10,11 +10,11 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.bench.experiments.identification import PARAMETER_RATIO, TORQUE_RATIO
-from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointLog
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.dynamics.tip_regressor import tip_regressor
 from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds

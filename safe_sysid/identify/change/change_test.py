@@ -24,10 +24,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.config import NotNegative, Positive, Range, Settings
 from safe_sysid.identify.change.change_kinds import (
     Explanation,
@@ -43,6 +42,7 @@ from safe_sysid.identify.change.impulse_noise import (
 )
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.observation import Observation, stacked
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -72,7 +72,7 @@ class ChangeSettings(Settings):
     def threshold(self, window: float) -> float:
         """Statistic above which windows of some seconds raise the alarm."""
         tests = 3600.0 / window * len(LAGS)  # in an hour
-        return float(chi2.isf(self.false_alarms / tests, LOAD))
+        return float(chdtri(LOAD, self.false_alarms / tests))
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class ChangeTest:
     def threshold(self, window: float) -> float:
         """Statistic above which windows of some seconds raise the alarm."""
         if self._is_certain:
-            return float(chi2.isf(SUSPECTED, LOAD))
+            return float(chdtri(LOAD, SUSPECTED))
         return self._settings.threshold(window)
 
     def add(
@@ -203,7 +203,7 @@ class ChangeTest:
         since, S, e = self._residual_of(later, belief)
         explained, _ = gain(load_columns(since.rows), S, e)
         left = float(e @ np.linalg.solve(S, e)) - explained
-        most = float(chi2.isf(SURELY, max(len(e) - LOAD, 1)))
+        most = float(chdtri(max(len(e) - LOAD, 1), SURELY))
         kinds = explanations(since, S, e)
         known = replace(change, after=after, before=before, is_explained=left <= most)
         return replace(known, explanations=kinds)

@@ -1,4 +1,4 @@
-"""Where the joint frames of a tree are: rotations and origins in the base frame."""
+"""Where the joint frames of a tree are, in the base frame, and how the last one moves."""
 
 from __future__ import annotations
 
@@ -17,6 +17,22 @@ def joint_frames(model: RobotModel, q: Array) -> tuple[Array, Array]:
     R, p = np.empty((model.n, 3, 3)), np.empty((model.n, 3))
     joint_frames_into(model.tree, row, R, p)
     return R, p
+
+
+def tip_jacobian(model: RobotModel, q: Array) -> Array:
+    """Velocity and angular velocity of the tip joint's frame, axes of the base, (6, n)."""
+    frames, origins = joint_frames(model, q)
+    tip = model.layout.tip
+    J = np.zeros((6, model.n))
+    i = tip
+    while i >= 0:
+        axis = frames[i] @ model.tree.axis[i]
+        if model.tree.is_prismatic[i]:
+            J[:3, i] = axis
+        else:
+            J[:3, i], J[3:, i] = np.cross(axis, origins[tip] - origins[i]), axis
+        i = int(model.tree.parent[i])
+    return J
 
 
 @jit

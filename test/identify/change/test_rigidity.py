@@ -10,7 +10,6 @@ from safe_sysid.api.payload import identify_payload
 from safe_sysid.api.simulated_recording import write_recording
 from safe_sysid.bench.experiments.changing_payload import ROWS, random_motion
 from safe_sysid.bench.experiments.sloshing_payload import judged, outward, recorded_motion
-from safe_sysid.calibrate.external_torque import tip_jacobian
 from safe_sysid.identify.change.impulse_noise import impulse_covariance, sensor_variance
 from safe_sysid.identify.change.rigidity import UnmodelledTorque, WindowRows, rigidity
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
@@ -18,7 +17,7 @@ from safe_sysid.identify.held_object import RecordedObject, torque_of_force
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames, tip_jacobian
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.excited_motion import fourier_motion

@@ -1,11 +1,11 @@
-"""Joint frames are where Pinocchio has them."""
+"""Joint frames are where Pinocchio has them, and move as it says."""
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames, tip_jacobian
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.random_arm import random_tree
 
@@ -22,6 +22,16 @@ def test_joint_frames_are_those_of_pinocchio(rng, serial):
         for i in range(model.n):
             np.testing.assert_allclose(R[i], data.oMi[i + 1].rotation, atol=1e-13)
             np.testing.assert_allclose(p[i], data.oMi[i + 1].translation, atol=1e-13)
+
+
+def test_jacobian_is_that_of_pinocchio(rng):
+    model = RobotModel.named('lbr_med7')
+    rigid = model.pinocchio()
+    data = rigid.createData()
+    for q in rng.uniform(-2, 2, size=(10, 7)):
+        pin.computeJointJacobians(rigid, data, q)
+        oracle = pin.getJointJacobian(rigid, data, 7, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        assert tip_jacobian(model, q) == pytest.approx(oracle, abs=1e-12)
 
 
 def test_two_links_by_hand():
