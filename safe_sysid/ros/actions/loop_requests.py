@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -28,13 +29,23 @@ class LoopRequests:
 
     def __init__(self, node: Node, loop: Loop, layout: ParameterLayout) -> None:
         self._node, self._loop, self._layout = node, loop, layout
-        self.estimate: ParameterEstimate | None = None
+        self._estimate: ParameterEstimate | None = None
+        self._unread: Float64MultiArray | None = None  # the newest, which nobody has asked for
         publisher = node.create_publisher
         self._goals = publisher(JointState, GOAL, REQUESTS)
         self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
         self._paths = publisher(JointTrajectory, PATH, REQUESTS)
         self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
         node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
+
+    @property
+    def estimate(self) -> ParameterEstimate | None:
+        """Return the newest one; in lockstep it comes with every sample, and few are asked for."""
+        unread, self._unread = self._unread, None
+        if unread is not None:
+            with suppress(MessageError):  # the planner says so
+                self._estimate = estimate_of(unread, self._layout).estimate
+        return self._estimate
 
     def asking(self) -> Asking:
         """Return the same for steps that handle something."""
@@ -51,9 +62,10 @@ class LoopRequests:
 
     def bounds(self) -> Bounds:
         """Bounds on theta_e; empty before any were heard."""
-        if self.estimate is None:
+        estimate = self.estimate
+        if estimate is None:
             return [], []
-        bounds = self.estimate.end_effector_bounds
+        bounds = estimate.end_effector_bounds
         return bounds.lower.tolist(), bounds.upper.tolist()
 
     def tell_wanted(self, half_widths: Sequence[float]) -> None:
@@ -75,7 +87,4 @@ class LoopRequests:
         return Going(self._loop, int(self._node.get_clock().now().nanoseconds), tell, withdraw)
 
     def _hear(self, msg: Float64MultiArray) -> None:
-        try:
-            self.estimate = estimate_of(msg, self._layout).estimate
-        except MessageError:
-            return  # the planner says so
+        self._unread = msg

@@ -14,6 +14,7 @@ from __future__ import annotations
 import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 
 from builtin_interfaces.msg import Duration, Time
 import numpy as np
@@ -235,7 +236,7 @@ def path_points(msg: JointTrajectory, joint_names: Sequence[str]) -> Points:
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:
     sizes = [size for _, size in dimensions]
     dims = [
-        MultiArrayDimension(label=label, size=size, stride=int(np.prod(sizes[i:])))
+        MultiArrayDimension(label=label, size=size, stride=math.prod(sizes[i:]))
         for i, (label, size) in enumerate(dimensions)
     ]
     return MultiArrayLayout(dim=dims, data_offset=OFFSET)

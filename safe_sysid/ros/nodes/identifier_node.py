@@ -185,7 +185,6 @@ class IdentifierNode(Node):
         if estimate is not self._told:  # in lockstep the same estimate answers many samples
             self._told = estimate
             self._payloads.publish(payload_message(self._model, estimate, self._stamp))
-        if self._drawings.get_subscription_count():
             self._drawings.publish(payload_markers(self._model, estimate, self._stamp))
 
     def _on_payload_since(self, msg: Header) -> None:

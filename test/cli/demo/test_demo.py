@@ -66,7 +66,7 @@ def test_a_bag_becomes_the_run_that_was_recorded(short):
     _, _, loop, _ = short
     record, names = loop.record, loop.settings.model.layout.joint_names
     assert record.joint_names == names
-    np.testing.assert_allclose(np.diff(record.time), 0.002, atol=1e-9)
+    np.testing.assert_allclose(np.diff(record.time), PERIOD, atol=1e-9)
     assert np.abs(record.tau).max() > 1.0
     assert loop.settings.gains.V_M == 0.005  # in which a wrong belief shows soon
     assert set(loop.settings.boxes) == {
@@ -77,6 +77,13 @@ def test_a_bag_becomes_the_run_that_was_recorded(short):
     assert lower[0] == pytest.approx(1.285 * 0.95, rel=1e-3)
     assert upper[0] == pytest.approx(1.285 * 1.05, rel=1e-3)
     assert np.all(record.tau_lower < record.tau_upper)
+
+
+@pytest.mark.slow
+def test_what_is_held_is_drawn_when_it_is_told_and_not_with_every_sample(short):
+    with Reader(short[3]) as reader:
+        counts = {each.topic: each.msgcount for each in reader.connections}
+    assert 1 <= counts['/payload_markers'] <= 3 < counts['/parameter_estimate']
 
 
 OWN = ('/diagnostics', '/recorded/parameters')  # topics that no namespace moves
