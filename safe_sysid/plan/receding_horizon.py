@@ -60,6 +60,8 @@ class PlannerSettings(Settings):
 
     duration: Positive = 3.0  # [s] of a plan; its second half brakes
     switch: Positive = 1.5  # [s] after its start the next plan takes over
+    standing: NotNegative = 0.0  # [s] of a plan that stands still; 0: as long as any, which a
+    # search may need; where time waits for searches it may be less
     budget: Positive = 1.4  # [s] for a search, less than `switch`
     pace: Positive = 1.0  # seconds that may pass in one of the arm; more where time waits
     late: NotNegative = 0.005  # [s] after its start up to which a plan may still take over
@@ -82,6 +84,11 @@ class PlannerSettings(Settings):
                 f'budget is {self.budget} s, it has to be at most the {self.switch} s until the '
                 'next plan is needed'
             )
+        if self.standing and not self.reserve < self.standing <= self.duration:
+            raise ConfigError(
+                f'standing is {self.standing} s, it has to be more than the {self.reserve} s by '
+                f'which a search ends before its plan, and at most duration = {self.duration} s'
+            )
         if not self.reserve < self.task.durations[0]:
             raise ConfigError(
                 f'the first piece of a task motion lasts {self.task.durations[0]} s, it has to '
@@ -92,6 +99,16 @@ class PlannerSettings(Settings):
     def reserve(self) -> float:
         """Time between the end of a search and the plan it is for [s]."""
         return min(self.switch - self.budget, HANDOVER)
+
+    @property
+    def stands(self) -> float:
+        """Length of a plan that stands still [s]."""
+        return self.standing or self.duration
+
+    @property
+    def wait(self) -> float:
+        """Time at rest until a plan that moves may begin [s]."""
+        return min(self.switch, self.stands)
 
 
 class RecedingHorizonPlanner:
@@ -237,14 +254,14 @@ class RecedingHorizonPlanner:
                 return self._find_successor(plan, estimate, now, plan.end_time)
             self._next_horizon = plan.end_time
             return self._result.finding
-        return self._find_successor(plan, estimate, now, now + self._settings.switch)
+        return self._find_successor(plan, estimate, now, now + self._settings.wait)
 
     def _begin(
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
     ) -> SearchFinding:
         """Stand still where the arm is, and look for a first plan that moves."""
         settings, begin = self._settings, time.monotonic()
-        self._next_horizon = now + settings.switch
+        self._next_horizon = now + settings.wait
         finding, plan = self._standing(measurement, estimate, now)
         if plan is None:
             return finding
@@ -258,8 +275,8 @@ class RecedingHorizonPlanner:
         """Return a plan that stands still where the arm is, or why none is certified."""
         self._rest = measurement.position
         try:
-            problem = self._problem_of(self._at_rest(measurement.position), estimate)
-            problem = self._from(problem, now)
+            curve = replace(self._at_rest(measurement.position), duration=self._settings.stands)
+            problem = self._from(self._problem_of(curve, estimate), now)
         except SafeSysidError as error:
             return SearchFinding(SearchOutcome.UNUSABLE, trouble=str(error)), None
         finding = stand_still(problem, self._budget(self._settings.budget), self._settings.search)
@@ -361,7 +378,8 @@ class RecedingHorizonPlanner:
         """Return the plan that a certificate is about, from a time on."""
         curve, estimate = certificate.problem.horizon.curve, certificate.problem.bounds
         if until is None:
-            until = self._settings.switch if curve.ends_at_rest else curve.duration
+            switch = min(self._settings.switch, curve.duration)
+            until = switch if curve.ends_at_rest else curve.duration
         return Plan(
             start,
             start + until,

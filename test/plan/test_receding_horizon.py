@@ -106,6 +106,22 @@ def test_without_a_successor_the_arm_comes_to_rest_and_tries_again(problem):
     assert planner.step(on(rest.plan, 6.0), problem.bounds).plan is rest.successor
 
 
+def test_an_arm_stands_no_longer_than_it_is_told(problem):
+    cancelled = Event()
+    planner = planner_of(problem, settings=replace(SETTINGS, standing=0.5), cancelled=cancelled)
+    first = planner.step(at(0.0), problem.bounds)
+    assert (first.plan.switch_time, first.plan.end_time) == (0.5, 0.5)
+    moving = planner.step(at(0.5), problem.bounds)
+    assert moving.plan is first.successor
+    assert (moving.plan.switch_time, moving.plan.end_time) == (2.0, 3.5)
+    cancelled.set()
+    planner.withdraw(SearchOutcome.MISSED)
+    assert planner.step(on(moving.plan, 1.0), problem.bounds).outcome is SearchOutcome.CANCELLED
+    cancelled.clear()
+    rest = planner.step(on(moving.plan, 3.5), problem.bounds)
+    assert rest.successor.start_time == 4.0
+
+
 def test_while_the_arm_brakes_a_plan_is_found_that_begins_where_and_when_it_ends(problem):
     planner = planner_of(problem)
     planner.step(at(0.0), problem.bounds)
@@ -334,6 +350,8 @@ def test_a_goal_that_the_arm_could_not_hold_is_named(problem):
         {'intervals': 0},
         {'late': -1.0},
         {'pace': 0.0},
+        {'standing': 0.05},
+        {'standing': 3.5},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(wrong):
