@@ -16,6 +16,7 @@ NAMES = MODEL.layout.joint_names
 RATIO, ABSOLUTE = 0.01, 0.05
 READ = MODEL.sensors.sensing.torque
 SAMPLES = 1500
+EXACT_DRIVES = Gains(np.full(2, 10.0), 0.02, 1000.0)
 
 
 def of_sensor(**facts):
@@ -92,3 +93,27 @@ def test_a_noisy_sensor_tells_no_delay():
 def test_commands_before_a_lost_sample_do_not_count():
     assert taken(lost=range(700, 705)).contradictions(NAMES) == ''
     assert taken(lost=range(0, SAMPLES, 40), limit=6.0).delay is None
+
+
+def test_a_sample_that_is_not_a_number_is_only_left_out():
+    model = of_sensor(sensor='link')
+    swing = 8.0 * np.sin(9e-3 * np.arange(SAMPLES)) + np.random.default_rng(5).normal(size=SAMPLES)
+    torques = SeenTorques(model, EXACT_DRIVES, Sampling(np.full(2, 1e-4), PERIOD, PERIOD))
+    for i, wanted in enumerate(swing):
+        torques.take(PERIOD * i, np.full(2, np.nan if i == 700 else swing[max(i - 9, 0)]))
+        torques.tell(np.full(2, wanted))
+    assert torques.delay == pytest.approx(9 * PERIOD)
+
+
+def test_what_a_low_pass_keeps_of_older_commands_is_allowed_for():
+    """Exact drives and an exact sensor behind a low-pass, commands that jump."""
+    slow, swing = 0.005, 0.9 * MODEL.limits.torque
+    model = of_sensor(filter=(slow, slow), ratio=(0.0,), absolute=(0.0,))
+    torques = SeenTorques(model, EXACT_DRIVES, Sampling(np.full(2, 1e-4), PERIOD, PERIOD))
+    read, told = np.zeros(2), np.zeros(2)
+    for i in range(SAMPLES):
+        read = read - np.expm1(-PERIOD / slow) * (told - read)
+        torques.take(PERIOD * i, read)
+        told = swing if i % 200 < 100 else -swing
+        torques.tell(told)
+    assert torques.contradictions(NAMES) == ''

@@ -36,6 +36,18 @@ def test_a_clock_that_is_set_meanwhile_is_named():
     assert 'slow' in watched(after=0.2).trouble
 
 
+def test_samples_that_are_all_held_up_for_a_moment_are_no_trouble():
+    skew = watched(seconds=12.5, after=0.015)
+    assert skew.share > 1.1e-3
+    assert skew.trouble == ''
+
+
+def test_a_clock_of_quartz_is_no_trouble_however_long_it_runs():
+    skew = watched(5e-4, seconds=80.0)
+    assert skew.share == pytest.approx(5e-4, abs=5e-5)
+    assert skew.trouble == ''
+
+
 def test_nothing_is_said_before_it_can_be_told():
     skew = watched(0.01, seconds=8.0)
     assert skew.share == 0.0
