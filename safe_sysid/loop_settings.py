@@ -25,6 +25,7 @@ from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.promised_friction import PromisedFriction, friction_of_loop
+from safe_sysid.model.promised_links import CalibratedArm, links_of_loop
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.sets.interval import Interval
@@ -108,6 +109,7 @@ class LoopArm:
     gains: Gains
     sampling: Sampling | None = None  # how it is seen; None: exactly, and torques act at once
     sentences: tuple[str, ...] = ()  # what is assumed of that, and not stated
+    calibrated: CalibratedArm | None = None  # what a calibration knows of its links
 
 
 IDEAL = (
@@ -130,7 +132,7 @@ class LoopSettings(Settings):
     grasp: GraspError = field(default_factory=GraspError)  # how far from their place in the files
     timing: Timing = 'real_time'  # in lockstep every sample waits for all answers to it
     sampling: Seen = 'ideal'  # described: positions in steps, late torques, as the arm's file says
-    promise: Promised = 'guaranteed'  # intervals of calibrate for friction without a width
+    promise: Promised = 'guaranteed'  # of calibrate: friction without a width, rows of links
     simulated: bool = False  # whether the arm is a simulator's; only then anything is `assumed`
     assumed: AssumedArm = field(default_factory=AssumedArm)  # where the arm's file says nothing
 
@@ -148,11 +150,15 @@ class LoopSettings(Settings):
         described = self._described(promised)
         model = holding_any(described.model, self.payloads(), self.grasp)
         known = model, self.prior.estimate(model), self.gains.gains(model)
-        more = (*described.sentences, *(() if promised is None else (promised.sentence,)))
+        links = links_of_loop(self.robot, self.promise)
+        calibrated = None if links is None else links.with_hand(self.with_empty_hand()[1])
+        said = (x.sentence for x in (promised, links) if x is not None)
+        more = (*described.sentences, *said)
         if self.sampling == 'ideal':
-            return LoopArm(*known, None, (*model.actuation.sentences, IDEAL, *more))
+            ideal = (*model.actuation.sentences, IDEAL, *more)
+            return LoopArm(*known, None, ideal, calibrated)
         seen = described_sampling(model, self.period)
-        return LoopArm(*known, seen.sampling, (*seen.sentences, *more))
+        return LoopArm(*known, seen.sampling, (*seen.sentences, *more), calibrated)
 
     def payloads(self) -> list[Payload]:
         """Return what may be held after a change, if that is known."""

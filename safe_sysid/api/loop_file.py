@@ -20,6 +20,7 @@ from safe_sysid.model.assumed_arm import AssumedModel
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.promised_friction import promised_friction
+from safe_sysid.model.promised_links import CalibratedArm, promised_links
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
@@ -55,6 +56,8 @@ class LoopFile:
     identifier: IdentifierSettings
     simulator: SimulatorSettings
     assumed: AssumedModel  # the bare arm; of one that is not simulated nothing is assumed
+    calibrated: CalibratedArm | None = None  # what a calibration knows of its links
+    promised: tuple[str, ...] = ()  # what is taken of a calibration, and what that rests on
 
     def position(self, given: Array | None) -> Array:
         """Return joint positions (n,) [rad]: those given, or where the simulators start."""
@@ -124,6 +127,8 @@ def _loop_of(found: _Sections, arm: Arm, payload: Payload | str | Load | None) -
     bare = arm.model if promised is None else promised.of(arm.model)
     assumed = common.assumed_of(bare)
     model = assumed.model if shape is None else assumed.model.with_payload(shape)
+    links, known = promised_links(arm, common.promise), common.prior.known(assumed.model)
+    hand = known.bounds(assumed.model)[assumed.model.layout.end_effector]
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
         model,
@@ -135,6 +140,8 @@ def _loop_of(found: _Sections, arm: Arm, payload: Payload | str | Load | None) -
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
         _simulator({'period': common.period, **sections.get(SIMULATOR, {})}, str(path)),
         assumed,
+        None if links is None else links.with_hand(hand),
+        tuple(x.sentence for x in (promised, links) if x is not None),
     )
 
 

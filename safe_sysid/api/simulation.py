@@ -98,7 +98,7 @@ class SimulatedRun(ShownAsText):
         rows = zip(LABELS, UNITS, self.lower, self.nominal, self.truth, self.upper, strict=True)
         for name, unit, *values in rows:
             lines.append(f'  {name:4} ' + ' '.join(f'{x:10.4f}' for x in values) + f'  {unit}')
-        return '\n'.join([*lines, *self.loop.assumed.sentences])
+        return '\n'.join([*lines, *self.loop.assumed.sentences, *self.loop.promised])
 
 
 def simulate(
@@ -180,7 +180,9 @@ def _drive(
     model, simulator = settings.model, settings.simulator
     first, rng = settings.position(None), np.random.default_rng(SEED)
     robot = SimulatedArm(truth, first, rng, _arm_settings(settings))
-    identifier = OnlineIdentifier(model, settings.prior, _observing(settings), SolvesAtOnce)
+    identifier = OnlineIdentifier(
+        model, settings.prior, _observing(settings), SolvesAtOnce, None, settings.calibrated
+    )
     controller = law_for(model, settings.gains, CLOCK, settings.sampling)
     if isinstance(controller, SensedPassivityController):
         look(robot, controller, LOOKING)

@@ -94,12 +94,16 @@ def _promises(rows: Observation, labels: Sequence[str]) -> Iterator[Promise]:
 
 
 def _change_of_torque(rows: Observation) -> Array:
-    """How much the mean torque of a joint changes over a window, by the windows around it."""
+    """How much the mean torque of a joint changes over a window, by the windows around it.
+
+    Rows of one time are of a calibration, in which a delay of now has no part.
+    """
     change, window = np.zeros(len(rows)), rows.end - rows.start
     middle, mean = 0.5 * (rows.start + rows.end), rows.b / window
     for joint in np.unique(rows.joint):
         mine = np.flatnonzero(rows.joint == joint)
-        mine = mine[np.argsort(middle[mine])]
+        _, first, count = np.unique(middle[mine], return_index=True, return_counts=True)
+        mine = mine[first[count == 1]]
         if len(mine) > 1:
             change[mine] = np.gradient(mean[mine], middle[mine]) * window[mine]
     return change

@@ -1,11 +1,12 @@
 """What was learnt of the arm with other payloads in hand, or with none: rows that bind it still.
 
-Torques show combinations of the arm and of what it holds. Rows of an empty gripper (a tare), or of
-the payload before, keep the combinations of theta_r that they showed; the body of then is ten
-unknowns more, within the prior (bounds found later may be those of another body):
+Torques show combinations of the arm and of what it holds. Rows of an empty gripper (a tare), of
+the payload before, or of a calibration, keep the combinations of theta_r that they showed; what is
+theirs alone is unknown: the body of then, within the prior (bounds found later may be those of
+another body), and of a calibration more (`calibrated_rows.py`):
 
     |Y_e theta_e + Y_r theta_r - b| <= delta       of the payload that is held
-    |Y_e theta_k + Y_r theta_r - b| <= delta       of payload k before
+    |Y_k theta_k + Y_r theta_r - b| <= delta       of payload k before
 
 They hold for the true parameters if links, friction and offsets are the ones of then.
 """
@@ -16,69 +17,93 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safe_sysid.arrays import IntArray
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.sets.interval import Interval, concatenate
 
 FIRST_NUMBER = 1 << 40  # of their rows; those of the payload held have the ones below
 SAME_ARM = 'links, friction or offsets that are not those of the payloads before'
+OTHER_CALIBRATION = (
+    'links, friction, offsets or a unit of the effort that are not those of the calibration, or '
+    'errors then beyond what it promises (its rows are left out from now on, until a new start)'
+)
 
 
 @dataclass(frozen=True, eq=False)
-class _Episode:
-    """Rows of one payload, and bounds on it."""
+class EarlierRows:
+    """Rows that share theta_r with those of the payload held, and have unknowns of their own."""
 
-    rows: Observation
-    bounds: Interval
+    rows: Observation  # Y_e has no part
+    own: Array  # (m, c) columns of their own unknowns
+    bounds: Interval  # (c,)
 
 
 class EarlierPayloads:
-    """Rows of a few payloads before: of the first, often an empty gripper, and of the last."""
+    """Rows of a few payloads before: of the first, often an empty gripper, and of the last.
+
+    Those of a calibration come on top, and stay while payloads come and go.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._episodes: list[_Episode] = []
+        self._calibrated: list[EarlierRows] = []  # one at most
+        self._payloads: list[EarlierRows] = []
 
     def __len__(self) -> int:
-        return len(self._episodes)
+        return len(self._calibrated) + len(self._payloads)
+
+    def calibrate(self, rows: EarlierRows) -> None:
+        """Keep rows of the arm as it was calibrated, if the arm stays the same at all."""
+        self._calibrated = [rows] if self._most else []
 
     def remember(self, rows: Observation, bounds: Interval) -> None:
         """Keep rows of a payload that is held no more."""
         if self._most == 0 or len(rows) == 0:
             return
-        if len(self._episodes) == self._most:
-            del self._episodes[min(1, self._most - 1)]
-        self._episodes.append(_Episode(rows, bounds))
+        if len(self._payloads) == self._most:
+            del self._payloads[min(1, self._most - 1)]
+        self._payloads.append(EarlierRows(rows, rows.Y_e, bounds))
 
     def forget(self) -> None:
-        """Forget them all."""
-        self._episodes = []
+        """Forget all payloads; the calibration has no part in what they did."""
+        self._payloads = []
+
+    def doubt(self, share: Array) -> tuple[str, ...]:
+        """Return what of before may explain a contradiction, and forget it.
+
+        `share` is the part of the earlier rows in its proof, (m,).
+        """
+        found = [SAME_ARM] if self._payloads else []
+        count = sum(len(each.rows) for each in self._calibrated)
+        if np.any(share[:count] > 0.0):
+            found.append(OTHER_CALIBRATION)
+            self._calibrated = []
+        self.forget()
+        return tuple(found)
 
     def with_rows(
         self, rows: Observation, numbers: IntArray, rest: Interval
     ) -> tuple[Observation, IntArray, Interval]:
         """Return these rows and those of before, their numbers, and the range of the rest."""
-        if not self._episodes:
+        every = self._calibrated + self._payloads
+        if not every:
             return rows, numbers, rest
-        count, shared = len(self._episodes), rows.Y_r.shape[1]
-        parts = [_with_columns(rows, None, count, shared)]
-        parts += [
-            _with_columns(each.rows, k, count, shared) for k, each in enumerate(self._episodes)
-        ]
-        more = sum(len(each.rows) for each in self._episodes)
+        shared, more = rows.Y_r.shape[1], sum(len(each.rows) for each in every)
+        ends = shared + np.cumsum([each.own.shape[1] for each in every])
+        parts = [_placed(rows, rows.Y_e, np.zeros((len(rows), 0)), shared, ends[-1])]
+        for each, end in zip(every, ends, strict=True):
+            none = np.zeros((len(each.rows), 10))
+            parts.append(_placed(each.rows, none, each.own, end, ends[-1]))
         return (
             stacked(parts),
             np.concatenate([numbers, FIRST_NUMBER + np.arange(more)]),
-            concatenate([rest, *(each.bounds for each in self._episodes)]),
+            concatenate([rest, *(each.bounds for each in every)]),
         )
 
 
-def _with_columns(rows: Observation, held: int | None, count: int, shared: int) -> Observation:
-    """Move theta_e of rows to the columns of payload `held` before, if it is one."""
-    Y_r = np.zeros((len(rows), shared + 10 * count))
-    Y_r[:, :shared] = rows.Y_r
-    Y_e = rows.Y_e
-    if held is not None:
-        Y_r[:, shared + 10 * held : shared + 10 * (held + 1)] = Y_e
-        Y_e = np.zeros_like(Y_e)
+def _placed(rows: Observation, Y_e: Array, own: Array, end: int, total: int) -> Observation:
+    """Return rows with these columns of theta_e, and those of their own up to a place."""
+    Y_r = np.zeros((len(rows), total))
+    Y_r[:, : rows.Y_r.shape[1]] = rows.Y_r
+    Y_r[:, end - own.shape[1] : end] = own
     return Observation(Y_e, Y_r, rows.b, rows.delta, rows.joint, rows.start, rows.end)

@@ -120,6 +120,15 @@ class InteriorPrograms:
                 self._known[whole.tobytes()] = known
         return known
 
+    def shares(self) -> Array | None:
+        """Share of each row in the curvature of the middle; None if empty or out of budget."""
+        if self._middle is None and not self._center():
+            return None
+        assert self._middle is not None
+        s = self._every.room(self._middle)
+        point = _Point(self._middle, s, np.where(self._every.bound, 1.0 / s, 0.0))
+        return _Newton(self._every, point).shares()[self._columns :]
+
     def _found(self, c: Array) -> Optimum | None:
         """Return the optimum of rows that are near or get broken."""
         if self._middle is None and not self._center():

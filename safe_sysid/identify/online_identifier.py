@@ -11,6 +11,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.identify.calibrated_rows import calibrated_rows
 from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.doubted_readings import DoubtedReadings
@@ -26,6 +27,7 @@ from safe_sysid.identify.solves import SolverProcessError, Solves
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import LABELS as INERTIAL
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.promised_links import CalibratedArm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
@@ -103,8 +105,12 @@ class OnlineIdentifier:
         settings: IdentifierSettings,
         solves: SolvesFactory,
         watch: ChangeWatch | None = None,
+        calibrated: CalibratedArm | None = None,
     ) -> None:
-        """Begin with the prior; `watch` takes every sample, None: nobody looks for changes."""
+        """Begin with the prior, and what a calibration knows of the arm.
+
+        `watch` takes every sample, None: nobody looks for changes.
+        """
         self._model, self._watch = model, watch
         self._settings = settings
         self._prior = prior
@@ -119,6 +125,9 @@ class OnlineIdentifier:
             prior,
             settings.solve,
         )
+        if calibrated is not None:
+            most, torques = settings.solve.earlier_rows, settings.observation.torques(model)
+            self._solves.calibrate(calibrated_rows(calibrated, prior, torques, most))
         self._start_episode()
         self._warm_up()
 
@@ -281,7 +290,8 @@ class OnlineIdentifier:
 
         Samples stamped `since` [ns] or earlier, which may still be on their way, are of the
         payload before and never count. With `remembered_payloads` rows of it from before the arm
-        last came to rest still tell of the arm; after a fault none do.
+        last came to rest still tell of the arm; after a fault none do. Rows of a calibration stay,
+        unless they have a part in a contradiction.
         """
         moved = (self._moving - self._first) * 1e-9
         until = None if self._fault is not None else moved - DOUBTED

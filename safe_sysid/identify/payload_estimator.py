@@ -12,7 +12,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import Count, Natural, OneOf, Positive, Settings
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.contradiction import Contradiction
-from safe_sysid.identify.earlier_payloads import SAME_ARM, EarlierPayloads
+from safe_sysid.identify.earlier_payloads import EarlierPayloads, EarlierRows
 from safe_sysid.identify.linear_programs import Budget, Ending
 from safe_sysid.identify.log_cholesky_fit import fit
 from safe_sysid.identify.observation import Observation
@@ -40,7 +40,13 @@ class SolveSettings(Settings):
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
     nominal: Nominal = 'fit'  # to rows; middle: of the bounds, where no parameter is far from it
     remembered_payloads: Natural = 2  # payloads before, an empty gripper too, whose rows bind the
-    # arm still: its links, friction and offsets have to be the same as then; 0: none
+    # arm still, and the calibration beside the arm: its links, friction and offsets have to be the
+    # same as then; 0: none, and no calibration
+
+    @property
+    def earlier_rows(self) -> int:
+        """Rows that each payload before, and the calibration, may have."""
+        return self.row_budget // EARLIER_SHARE
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,16 +77,19 @@ class PayloadEstimator:
         self._since = -np.inf  # [s] rows of windows that began before are of no payload
         self._reset()
 
+    def calibrate(self, rows: EarlierRows) -> None:
+        """Take rows of the arm as it was calibrated, which bind theta_r with any payload."""
+        self._earlier.calibrate(rows)
+
     def new_payload(self, until: float | None) -> None:
         """Back to the prior of the payload; rows that ended by a time [s] tell of the arm still.
 
-        None: the rows are not to be trusted, and nothing before them is.
+        None: the rows are not to be trusted, and no payload before them is.
         """
         if until is None:
             self._earlier.forget()
         else:
-            share = self._settings.row_budget // EARLIER_SHARE
-            self._remember(share, until)
+            self._remember(until)
         self._since = -np.inf
         self._reset()
 
@@ -92,16 +101,16 @@ class PayloadEstimator:
         Windows that touch what is between are of neither, those that come later too.
         """
         later = self._buffer.begun(before)
-        self._remember(self._settings.row_budget // EARLIER_SHARE, after)
+        self._remember(after)
         self._since = before
         self._reset()
         self._bounds, self._theta_e = held.bounds, held.nominal
         if later is not None:
             self.add(later)
 
-    def _remember(self, share: int, until: float) -> None:
+    def _remember(self, until: float) -> None:
         """Keep rows that ended by a time [s], for what they tell of the arm."""
-        rows = self._buffer.best(share, until)
+        rows = self._buffer.best(self._settings.earlier_rows, until)
         if rows is not None:
             self._earlier.remember(rows, self._prior.end_effector_bounds)
 
@@ -152,9 +161,11 @@ class PayloadEstimator:
             self._bounds = found.bounds
             self._theta_e = self._nominal(rows, found)
         contradiction = found.contradiction
-        if contradiction is not None and len(self._earlier):
-            promises = (SAME_ARM, *(contradiction.promises or ()))
-            contradiction = replace(contradiction, promises=promises)
+        if contradiction is not None:
+            earlier = self._earlier.doubt(found.weight[len(rows) :])
+            if earlier:
+                promises = (*earlier, *(contradiction.promises or ()))
+                contradiction = replace(contradiction, promises=promises)
         return contradiction, found.ending
 
     def _nominal(self, rows: Observation, found: Membership) -> Array:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.identify.earlier_payloads import EarlierRows
 from safe_sysid.identify.observation import Observation, packed, unpacked
 from safe_sysid.identify.payload_estimator import PayloadEstimator, Solution, SolveSettings
 from safe_sysid.model.parameters import ParameterEstimate
@@ -26,6 +27,9 @@ class SolverProcessError(SafeSysidError):
 
 class Solves(Protocol):
     """Takes rows, computes when asked, and gives each solution once."""
+
+    def calibrate(self, rows: EarlierRows) -> None:
+        """Take rows of the arm as it was calibrated, before anything else."""
 
     def add(self, rows: Observation) -> None:
         """Take the rows of a window."""
@@ -57,6 +61,10 @@ class SolvesAtOnce:
     ) -> None:
         self._estimator = PayloadEstimator(model, prior, settings)
         self._solution: Solution | None = None
+
+    def calibrate(self, rows: EarlierRows) -> None:
+        """Take rows of the arm as it was calibrated."""
+        self._estimator.calibrate(rows)
 
     def add(self, rows: Observation) -> None:
         """Take the rows of a window."""
@@ -93,7 +101,7 @@ class SolvesAtOnce:
 
 
 class SolvesInBackground:
-    """Computes in a second process; every call here but `wait` returns within microseconds.
+    """Computes in a second process; calls but `wait` and `calibrate` return within microseconds.
 
     With a thread the caller could wait as long as a switch interval (5 ms). Messages keep their
     bounds (SOCK_SEQPACKET), so that each takes one system call.
@@ -110,6 +118,10 @@ class SolvesInBackground:
         self._send(pickle.dumps(('prior', model, prior, settings)))
         nothing = Solution(prior.end_effector, prior.end_effector_bounds, None, None, 0, 0.0)
         pickle.loads(pickle.dumps((0, nothing)))  # what the first one needs is loaded now
+
+    def calibrate(self, rows: EarlierRows) -> None:
+        """Take rows of the arm as it was calibrated; waits until the process has begun to read."""
+        self._send(pickle.dumps(('calibrate', rows)), flags=0)
 
     def add(self, rows: Observation) -> None:
         """Take the rows of a window."""
@@ -158,9 +170,9 @@ class SolvesInBackground:
         """End the process."""
         self._worker.close()
 
-    def _send(self, message: bytes) -> None:
+    def _send(self, message: bytes, flags: int = socket.MSG_DONTWAIT) -> None:
         try:
-            self._socket.send(message, socket.MSG_DONTWAIT)
+            self._socket.send(message, flags)
         except BlockingIOError as error:
             raise SolverProcessError(
                 'the process that computes bounds takes no more rows; it hangs or is far too '

@@ -221,17 +221,70 @@ def test_what_the_loop_would_take_by_itself_is_refused_or_left_out_with_the_reas
     file.write_text(before, 'utf-8')
 
 
-def test_python_reads_a_loop_with_the_same_friction(folder, tmp_path):
+def test_the_loop_takes_rows_that_bind_links_and_says_what_they_rest_on(folder):
+    """They hold for the arm that was recorded, whose links are not those of any file."""
+    robot, truth = folder / 'out' / 'two_link.yaml', TwoLinks(np.random.default_rng(1)).truth
+    arm = loop_of(robot, 'guaranteed').arm()
+    rows = arm.calibrated.rows
+    rounding = rows.rounding @ np.array([np.abs(truth.theta).sum(), 1.0])
+    assert len(rows) > 100
+    assert np.all(np.abs(rows.Y @ truth.theta - rows.tau) <= rows.delta + rounding)
+    assert not np.all(np.abs(rows.Y @ arm.model.theta * 1.05 - rows.tau) <= rows.delta)
+    last = arm.prior.layout.end_effector
+    assert arm.calibrated.hand.contains(arm_of(str(robot), None).model.theta[last])
+    (sentence,) = (x for x in arm.sentences if 'what is known of links' in x)
+    assert 'times the largest seen in' in sentence
+    assert 'empty.csv, again.csv' in sentence
+    for kind in ('statistical', 'none'):
+        other = loop_of(robot, kind).arm()
+        assert other.calibrated is None
+        assert not any('links' in x for x in other.sentences)
+
+
+def test_rows_of_links_that_are_missing_are_said_and_strange_ones_refused(folder):
+    robot = folder / 'out' / 'two_link.yaml'
+    file, arrays = (folder / 'out' / f'two_link.promise.{x}' for x in ('yaml', 'npz'))
+    before, kept = file.read_text('utf-8'), arrays.read_bytes()
+    for old, new, reason in (
+        ('terms: []', 'terms: [quadratic]', 'ask for quadratic friction'),
+        ('links:', 'other:', 'has no rows of them'),
+    ):
+        assert old in before
+        file.write_text(before.replace(old, new), 'utf-8')
+        arm = loop_of(robot, 'guaranteed').arm()
+        assert arm.calibrated is None
+        assert any('no links' in x and reason in x for x in arm.sentences)
+    file.write_text(before, 'utf-8')
+    arrays.unlink()
+    arm = loop_of(robot, 'guaranteed').arm()
+    assert any('two_link.promise.npz is not beside it' in x for x in arm.sentences)
+    arrays.write_bytes(kept + b'0')
+    with pytest.raises(ConfigError, match='is not the file that'):
+        loop_of(robot, 'guaranteed').arm()
+    arrays.write_bytes(kept)
+    file.write_text(before.replace('block_s', 'seconds'), 'utf-8')
+    with pytest.raises(ConfigError, match='is not what calibrate has written'):
+        loop_of(robot, 'guaranteed').arm()
+    file.write_text(before, 'utf-8')
+
+
+def test_python_reads_a_loop_with_the_same_friction_and_rows(folder, tmp_path):
     robot, file = folder / 'out' / 'two_link.yaml', tmp_path / 'loop.yaml'
     told = loop_of(robot)
     body = {end: list(getattr(told.prior, end)) for end in ('lower', 'nominal', 'upper')}
     for promise in ('guaranteed', 'statistical', 'none'):
         common = {'robot': str(robot), 'promise': promise, 'prior': body}
         file.write_text(yaml.safe_dump({'/**': {'ros__parameters': common}}), 'utf-8')
-        prior = read_loop(arm_of(str(robot), None), file).prior
-        expected = loop_of(robot, promise).arm().prior.bounds
-        np.testing.assert_array_equal(prior.bounds.lower, expected.lower)
-        np.testing.assert_array_equal(prior.bounds.upper, expected.upper)
+        loop = read_loop(arm_of(str(robot), None), file)
+        prior = loop.prior
+        arm = loop_of(robot, promise).arm()
+        np.testing.assert_array_equal(prior.bounds.lower, arm.prior.bounds.lower)
+        np.testing.assert_array_equal(prior.bounds.upper, arm.prior.bounds.upper)
+        assert (loop.calibrated is None) == (arm.calibrated is None) == (promise != 'guaranteed')
+        if loop.calibrated is not None:
+            np.testing.assert_array_equal(loop.calibrated.rows.Y, arm.calibrated.rows.Y)
+            np.testing.assert_array_equal(loop.calibrated.hand.upper, arm.calibrated.hand.upper)
+            assert set(loop.promised) <= set(arm.sentences)
 
 
 def test_the_loop_refuses_promises_of_other_arms_and_of_friction_it_does_not_have(folder):

@@ -118,7 +118,7 @@ def test_the_bodies_of_before_are_unknowns_in_their_own_bounds():
 
 def remembered_ends(identifier):
     estimator = identifier._solves._estimator
-    return [each.rows.end.max() for each in estimator._earlier._episodes]
+    return [each.rows.end.max() for each in estimator._earlier._payloads]
 
 
 def test_rows_since_the_arm_came_to_rest_tell_nothing_of_the_arm(trial):

@@ -16,6 +16,7 @@ from safe_sysid.identify.difference.block_errors import block_errors, correlatio
 from safe_sysid.identify.difference.friction_choice import PRIOR, held_out_residuals
 from safe_sysid.identify.difference.guaranteed import ARM_BOX, Promise, promise_of
 from safe_sysid.identify.difference.guaranteed_friction import factor_of, parameter_bounds
+from safe_sysid.identify.difference.link_rows import link_rows
 from safe_sysid.identify.difference.motion_band import MotionBand, cutoff_of, motion_band
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import (
@@ -30,6 +31,7 @@ from safe_sysid.identify.difference.spectral_blocks import (
     SpectralBlocks,
     spectral_blocks,
 )
+from safe_sysid.model.promised_links import ARRAYS, LinkRows
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
@@ -47,6 +49,7 @@ class ArmEvidence:
     promise: Promise
     held_out: Array  # (N, n) [N m] residuals of rows that had no part in the fit
     guaranteed: Interval | None  # (2 n,) Fc, then Fv; None where no block is long enough
+    links: LinkRows | None  # for whoever moves the arm later; None for the same reason
     drift: Array | None  # (n,) [N m] rms between recordings, beyond that inside them
 
     def as_mapping(self) -> dict[str, Any]:
@@ -78,6 +81,7 @@ class ArmEvidence:
                 'box_deviations': ARM_BOX,
                 'constraints': 'every block of the recordings, see residual.blocks',
             },
+            **self._link_evidence(),
             'rows': {
                 'cutoff_hz': float(empty.cutoff),
                 'number': len(rows),
@@ -105,13 +109,27 @@ class ArmEvidence:
     def arrays(self) -> dict[str, Array]:
         """For a file that programs read."""
         fit = self.empty.fit
-        k = len(fit.u)
-        return {
+        k, links = len(fit.u), self.links
+        of_links = {} if links is None else {f'link_{x}': getattr(links, x) for x in ARRAYS}
+        return of_links | {
             'base_center': fit.u,
             'base_basis': fit.basis,
             'base_covariance': fit.covariance[:k, :k],
             'residual_covariance': fit.spread,
             'residual_spectrum': self.promise.delta,
+        }
+
+    def _link_evidence(self) -> dict[str, Any]:
+        """Return what the rows over all of theta rest on, if there are any."""
+        if self.links is None:
+            return {}
+        return {
+            'links': {
+                'rows': len(self.links),
+                'block_s': float(self.links.seconds),
+                'blocks': self.promise.blocks,
+                'factor': factor_of(self.promise),
+            }
         }
 
     def _friction_intervals(self) -> dict[str, dict[str, list[float] | None]]:
@@ -160,7 +178,9 @@ def arm_evidence(model: RobotModel, recordings: Sequence[list[EvenLog]]) -> ArmE
     held_out = held_out_residuals(empty.rows)
     return ArmEvidence(
         model.layout.joint_names, motion, empty, promise, held_out,
-        _guaranteed_friction(blocks, empty, promise), _drift(empty, held_out),
+        _guaranteed_friction(blocks, empty, promise),
+        link_rows(blocks, empty.rows, empty.fit, promise, factor_of(promise)),
+        _drift(empty, held_out),
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ class IdentifierNode(Node):
         self._since = -1  # [ns] stamp up to which samples are of the payload before
         solves = SolvesAtOnce if settings.is_lockstep else SolvesInBackground
         self._identifier = OnlineIdentifier(
-            arm.model, arm.prior, settings.identifier, solves, settings.watch(arm)
+            arm.model, arm.prior, settings.identifier, solves, settings.watch(arm), arm.calibrated
         )
         promised = settings.identifier.observation
         for said in (promised.readings(arm.model), promised.torques(arm.model)):

@@ -1,0 +1,75 @@
+"""ARM.promise.yaml: whether it is about the arm beside it, and what a loop cannot take of it."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from safe_sysid.config import read_yaml
+from safe_sysid.errors import ConfigError
+from safe_sysid.model.arm import Arm, arm_of
+from safe_sysid.model.facts import facts_path, read_facts, urdf_path
+
+VERSION = 1
+
+
+def promise_file(urdf: Path) -> Path:
+    """Return where the promise of the arm of a URDF is, if there is one."""
+    return urdf.with_name(f'{urdf.stem}.promise.yaml')
+
+
+def promised_arm(robot: str) -> Arm | None:
+    """Return the arm that a loop names, if there is a promise beside it."""
+    config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)
+    if not promise_file(urdf_path(config, read_facts(config))).exists():
+        return None
+    return arm_of(robot, None)
+
+
+def read_promise_file(arm: Arm) -> dict[str, Any]:
+    """Read what the promise beside an arm says; one that is not about this arm is refused."""
+    path = promise_file(arm.urdf)
+    content = read_yaml(path)
+    try:
+        _check(content, path, arm)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise not_written_by_us(path, error) from error
+    return content
+
+
+def not_written_by_us(path: Path, error: Exception) -> ConfigError:
+    """Return what to say of a file that lacks what calibrate writes."""
+    return ConfigError(f'{path} is not what calibrate has written ({error!r})')
+
+
+def recording_names(content: dict[str, Any]) -> str:
+    """Names of the empty recordings."""
+    return ', '.join(about['name'] for about in content['recordings'])
+
+
+def left_out(content: dict[str, Any]) -> str | None:
+    """Return what of the recordings a loop cannot take: friction or a unit that it has not."""
+    terms = ', '.join(content['friction']['terms'])
+    if terms:
+        return f'the recordings ask for {terms} friction, which the loop does not have'
+    if content.get('gain_log_covariance') is not None:
+        return 'the unit of the effort is known with a deviation, which its intervals leave out'
+    return None
+
+
+def _check(content: dict[str, Any], path: Path, arm: Arm) -> None:
+    """Refuse the promise of another arm."""
+    given, sensors = content.get('arm', {}), arm.model.sensors
+    if content.get('version') != VERSION or 'confidence' not in content.get('friction', {}):
+        raise ConfigError(f'{path} was written by another version: calibrate again')
+    names = list(arm.model.layout.joint_names)
+    if given['joints'] != names:
+        raise ConfigError(f'{path} is about joints {given["joints"]}; the arm has {names}')
+    if given['urdf_sha256'] != hashlib.sha256(arm.urdf.read_bytes()).hexdigest():
+        raise ConfigError(f'{arm.urdf} has changed since {path} was written: calibrate again')
+    now = np.array([sensors.effort_sign, sensors.effort_scale])
+    if not np.allclose(now, [given['effort_sign'], given['effort_scale']]):
+        raise ConfigError(f'{path} is about another sign or scale of the effort: calibrate again')
