@@ -32,7 +32,8 @@ BRIDGES = {
 LIFT = (0.4, 0.31, 0.2, 0.54, 2.8, 0.3, -1.0)
 PLACE = (1.2, 0.15, 0.2, 0.3, 2.8, 0.3, -1.0)
 LIBRARY = tuple(f'dumbbell_{pounds}lb' for pounds in (4, 5, 6, 7, 8))  # what it may find
-PERIOD = 0.002  # [s] of control; in lockstep every period costs four messages
+PERIOD = 0.004  # [s] of control; in lockstep every period costs four messages
+STANDING = 0.6  # [s] of a plan that stands still: simulated time waits for searches anyway
 WINDOW = 0.1  # [s] of the rows of the identifier
 NO_CLOCK = 1000.0  # [s] for what ends by counts of its own, while simulated time waits for it:
 # what is found then does not depend on how fast or busy a machine is
@@ -111,6 +112,7 @@ def _arguments(choices: DemoChoices, bag: Path) -> list[str]:
         'identifier:identifier.solve.seconds': NO_CLOCK,
         'identifier:identifier.solve.fit_seconds': NO_CLOCK,
         'planner:planner.pace': NO_CLOCK,
+        'planner:planner.standing': STANDING,
         'planner:planner.search.ipopt_seconds': NO_CLOCK,
         'planner:mission.route_seconds': NO_CLOCK,
         'monitor:form': 'json',

@@ -35,6 +35,9 @@ NEWEST_SAMPLE = _reliable(1, DurabilityPolicy.VOLATILE)
 # A node that is started again gets it at once.
 STATE = _reliable(1, DurabilityPolicy.TRANSIENT_LOCAL)
 
+# parameter_estimate for whoever tells when it changed, and may have to wait: the monitor.
+EVERY_STATE = _reliable(500, DurabilityPolicy.TRANSIENT_LOCAL)
+
 # plan, certified_estimate: the plan in force, its successor and what they were certified for reach
 # a node that is started again, and none is overtaken by the next one.
 PLANS = _reliable(4, DurabilityPolicy.TRANSIENT_LOCAL)

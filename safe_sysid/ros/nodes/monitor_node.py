@@ -17,7 +17,7 @@ from safe_sysid.errors import MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
-from safe_sysid.ros.messages.qos import HEALTH, STATE
+from safe_sysid.ros.messages.qos import EVERY_STATE, HEALTH, STATE
 from safe_sysid.ros.messages.request_topics import DONE, ERRAND, FAILED
 from safe_sysid.ros.process.leaving import EndRequest, LeaveAsMonitor
 from safe_sysid.ros.process.main import FAULT, main_of
@@ -51,7 +51,8 @@ class MonitorNode(Node):
         self._mass = self._found = self._errand = ''
         self._stamp = 0  # of the newest sample that is in an estimate [ns]
         self.create_subscription(String, 'mode', self._on_mode, STATE)
-        self.create_subscription(Float64MultiArray, 'parameter_estimate', self._on_estimate, STATE)
+        subscribe = self.create_subscription
+        subscribe(Float64MultiArray, 'parameter_estimate', self._on_estimate, EVERY_STATE)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
 
     def _on_mode(self, msg: String) -> None:
