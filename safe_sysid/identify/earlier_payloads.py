@@ -49,6 +49,11 @@ class EarlierPayloads:
         self._calibrated: list[EarlierRows] = []  # one at most
         self._payloads: list[EarlierRows] = []
 
+    @property
+    def has_calibration(self) -> bool:
+        """Whether there are rows of a calibration."""
+        return bool(self._calibrated)
+
     def __len__(self) -> int:
         return len(self._calibrated) + len(self._payloads)
 
@@ -68,37 +73,42 @@ class EarlierPayloads:
         """Forget all payloads; the calibration has no part in what they did."""
         self._payloads = []
 
-    def doubt(self, share: Array) -> tuple[str, ...]:
-        """Return what of before may explain a contradiction, and forget it.
-
-        `share` is the part of the earlier rows in its proof, (m,).
-        """
+    def doubt(self) -> tuple[str, ...]:
+        """Forget all, and return what of it may explain a contradiction."""
         found = [SAME_ARM] if self._payloads else []
-        count = sum(len(each.rows) for each in self._calibrated)
-        if np.any(share[:count] > 0.0):
-            found.append(OTHER_CALIBRATION)
-            self._calibrated = []
-        self.forget()
+        found += [OTHER_CALIBRATION] if self._calibrated else []
+        self._payloads, self._calibrated = [], []
         return tuple(found)
 
-    def with_rows(
+    def with_payloads(
         self, rows: Observation, numbers: IntArray, rest: Interval
     ) -> tuple[Observation, IntArray, Interval]:
         """Return these rows and those of before, their numbers, and the range of the rest."""
-        every = self._calibrated + self._payloads
-        if not every:
-            return rows, numbers, rest
-        shared, more = rows.Y_r.shape[1], sum(len(each.rows) for each in every)
-        ends = shared + np.cumsum([each.own.shape[1] for each in every])
-        parts = [_placed(rows, rows.Y_e, np.zeros((len(rows), 0)), shared, ends[-1])]
-        for each, end in zip(every, ends, strict=True):
-            none = np.zeros((len(each.rows), 10))
-            parts.append(_placed(each.rows, none, each.own, end, ends[-1]))
-        return (
-            stacked(parts),
-            np.concatenate([numbers, FIRST_NUMBER + np.arange(more)]),
-            concatenate([rest, *(each.bounds for each in every)]),
-        )
+        return _joined(self._payloads, rows, numbers, rest)
+
+    def with_calibration(
+        self, rows: Observation, numbers: IntArray, rest: Interval
+    ) -> tuple[Observation, IntArray, Interval]:
+        """Return the same with rows of the calibration, too."""
+        return _joined(self._calibrated + self._payloads, rows, numbers, rest)
+
+
+def _joined(
+    every: list[EarlierRows], rows: Observation, numbers: IntArray, rest: Interval
+) -> tuple[Observation, IntArray, Interval]:
+    if not every:
+        return rows, numbers, rest
+    shared, more = rows.Y_r.shape[1], sum(len(each.rows) for each in every)
+    ends = shared + np.cumsum([each.own.shape[1] for each in every])
+    parts = [_placed(rows, rows.Y_e, np.zeros((len(rows), 0)), shared, ends[-1])]
+    for each, end in zip(every, ends, strict=True):
+        none = np.zeros((len(each.rows), 10))
+        parts.append(_placed(each.rows, none, each.own, end, ends[-1]))
+    return (
+        stacked(parts),
+        np.concatenate([numbers, FIRST_NUMBER + np.arange(more)]),
+        concatenate([rest, *(each.bounds for each in every)]),
+    )
 
 
 def _placed(rows: Observation, Y_e: Array, own: Array, end: int, total: int) -> Observation:

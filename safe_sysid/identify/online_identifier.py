@@ -291,7 +291,7 @@ class OnlineIdentifier:
         Samples stamped `since` [ns] or earlier, which may still be on their way, are of the
         payload before and never count. With `remembered_payloads` rows of it from before the arm
         last came to rest still tell of the arm; after a fault none do. Rows of a calibration stay,
-        unless they have a part in a contradiction.
+        unless the fault is a contradiction.
         """
         moved = (self._moving - self._first) * 1e-9
         until = None if self._fault is not None else moved - DOUBTED

@@ -119,7 +119,9 @@ class PayloadEstimator:
         self._buffer = RowBuffer(self._settings.row_budget)
         layout = self._model.layout
         labels = [layout.labels[i] for i in layout.rest]
-        self._programs = SetMembership(layout.joint_names, self._settings.reach, labels)
+        self._programs, self._calibrated_programs = (
+            SetMembership(layout.joint_names, self._settings.reach, labels) for _ in range(2)
+        )
         self._signal_check = SignalCheck(self._model, self._prior.bounds)
         self._bounds = self._prior.end_effector_bounds
         self._theta_e = self._prior.end_effector
@@ -152,36 +154,59 @@ class PayloadEstimator:
     def _tighten(
         self, rows: Observation, numbers: IntArray
     ) -> tuple[Contradiction | None, Ending]:
-        """Smaller bounds and a better nominal value, or the contradiction."""
-        budget = Budget(self._settings.pivots, time.monotonic() + self._settings.seconds)
-        every, numbers, rest = self._earlier.with_rows(rows, numbers, self._rest)
-        found = self._programs.solve(every, rest, self._bounds, numbers, budget)
-        if found.bounds is not None:
-            self._buffer.weigh(found.weight[: len(rows)])
-            self._bounds = found.bounds
-            self._theta_e = self._nominal(rows, found)
-        contradiction = found.contradiction
-        if contradiction is not None:
-            earlier = self._earlier.doubt(found.weight[len(rows) :])
-            if earlier:
-                promises = (*earlier, *(contradiction.promises or ()))
-                contradiction = replace(contradiction, promises=promises)
-        return contradiction, found.ending
+        """Smaller bounds and a better nominal value, or the contradiction.
 
-    def _nominal(self, rows: Observation, found: Membership) -> Array:
+        Rows of a calibration come second, with as much work of their own: where they say little,
+        they take none from the others, and bounds are never wider for them.
+        """
+        deadline = time.monotonic() + self._settings.seconds
+        joined = self._earlier.with_payloads(rows, numbers, self._rest)
+        found = first = self._solved(self._programs, joined, deadline)
+        if first.bounds is not None and self._earlier.has_calibration:
+            joined = self._earlier.with_calibration(rows, numbers, self._rest)
+            found = self._solved(self._calibrated_programs, joined, deadline)
+        if found.bounds is None:
+            return self._named(found.contradiction), found.ending
+        weights = (x.weight[: len(rows)] for x in (first, found))
+        self._buffer.weigh(np.sum(list(weights), axis=0))
+        center = first.center if found.center is None else found.center
+        self._theta_e = self._nominal(rows, center)
+        return None, found.ending if first.ending is Ending.ALL_DONE else first.ending
+
+    def _solved(
+        self,
+        programs: SetMembership,
+        joined: tuple[Observation, IntArray, Interval],
+        deadline: float,
+    ) -> Membership:
+        """Smaller bounds from all rows of one kind."""
+        every, numbers, rest = joined
+        budget = Budget(self._settings.pivots, deadline)
+        found = programs.solve(every, rest, self._bounds, numbers, budget)
+        self._bounds = self._bounds if found.bounds is None else found.bounds
+        return found
+
+    def _named(self, contradiction: Contradiction | None) -> Contradiction | None:
+        """Return it with what of before may explain it first, and forget that."""
+        earlier = self._earlier.doubt()
+        if contradiction is None or not earlier:
+            return contradiction
+        return replace(contradiction, promises=(*earlier, *(contradiction.promises or ())))
+
+    def _nominal(self, rows: Observation, center: Array | None) -> Array:
         """Return the fit moved into the bounds; rows that depend much on theta_r count less.
 
         Or the middle of the bounds. Rows that say next to nothing leave the fit at an edge,
         and what is twice as far from it costs a certificate twice as much.
         """
-        assert found.bounds is not None
-        if self._settings.nominal == 'middle' and is_consistent(found.bounds.center):
-            return np.asarray(found.bounds.center)
+        bounds = self._bounds
+        if self._settings.nominal == 'middle' and is_consistent(bounds.center):
+            return np.asarray(bounds.center)
         spread = np.abs(rows.Y_r) @ self._rest.radius
-        start = self._prior.end_effector if found.center is None else found.center
+        start = self._prior.end_effector if center is None else center
         wider = replace(rows, delta=rows.delta + spread)
         best = fit(wider, self._theta_r, start, self._settings.fit_seconds)
-        return _inside(found.bounds, best.phi, found.center, self._theta_e)
+        return _inside(bounds, best.phi, center, self._theta_e)
 
 
 def _inside(bounds: Interval, best: Array, center: Array | None, last: Array) -> Array:

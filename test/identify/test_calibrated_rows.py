@@ -143,7 +143,7 @@ BOX = Interval(np.zeros(10), np.ones(10))
 
 def columns(earlier):
     """Right sides of all rows, and unknowns that are not shared."""
-    every, _, rest = earlier.with_rows(
+    every, _, rest = earlier.with_calibration(
         of_payload(9.0), np.array([0]), Interval(np.zeros(1), np.ones(1))
     )
     return every.b.tolist(), rest.lower.size - 1
@@ -159,14 +159,22 @@ def test_a_calibration_stays_while_payloads_come_and_go():
     assert columns(earlier) == ([9.0, 5.0], 3)
 
 
-def test_a_calibration_without_a_part_in_a_contradiction_stays():
+def test_a_contradiction_ends_the_use_of_all_that_was_before():
     earlier = EarlierPayloads(2)
     earlier.calibrate(one_row(5.0))
     earlier.remember(of_payload(1.0), BOX)
-    assert earlier.doubt(np.array([0.0, 0.3])) == (SAME_ARM,)
-    assert columns(earlier)[0] == [9.0, 5.0]
-    assert earlier.doubt(np.array([0.2])) == (OTHER_CALIBRATION,)
-    assert columns(earlier)[0] == [9.0]
+    assert earlier.doubt() == (SAME_ARM, OTHER_CALIBRATION)
+    assert columns(earlier) == ([9.0], 0)
+    assert earlier.doubt() == ()
+
+
+def test_where_a_calibration_says_little_it_takes_no_work_from_the_other_rows(case, measured):
+    """Errors so large that it says nothing, and few pivots."""
+    links = case.links(case.at_random())
+    vague = replace(links, delta=1e3 * links.delta)
+    found, plain = (case.solution(measured, x, pivots=150) for x in (vague, None))
+    assert np.all(found.bounds.radius <= plain.bounds.radius)
+    assert plain.bounds.radius[0] < case.prior.end_effector_bounds.radius[0]
 
 
 def test_an_arm_that_may_change_takes_no_calibration(case, measured):
@@ -180,7 +188,7 @@ def columns_of_rows(earlier, measured):
     """Rows that come on top of those measured."""
     none = np.arange(len(measured))
     rest = Interval(np.zeros(measured.Y_r.shape[1]), np.ones(measured.Y_r.shape[1]))
-    return earlier.with_rows(measured, none, rest)[0].b[len(measured) :]
+    return earlier.with_calibration(measured, none, rest)[0].b[len(measured) :]
 
 
 def test_the_hand_of_then_is_within_the_prior_or_that_of_the_links(case):

@@ -102,7 +102,7 @@ def test_the_bodies_of_before_are_unknowns_in_their_own_bounds():
     box = Interval(np.zeros(10), np.ones(10))
     for k in range(3):
         earlier.remember(rows_at([k + 1.0]), Interval(box.lower, (k + 1.0) * box.upper))
-    every, numbers, rest = earlier.with_rows(
+    every, numbers, rest = earlier.with_payloads(
         rows_at([9.0]), np.array([5]), Interval(np.zeros(1), np.ones(1))
     )
     assert len(earlier) == 2
@@ -113,7 +113,7 @@ def test_the_bodies_of_before_are_unknowns_in_their_own_bounds():
     assert every.Y_r[:, 11].tolist() == [0.0, 0.0, 1.0]
     assert rest.upper[[1, 11]].tolist() == [1.0, 3.0]  # the first and the last of three
     earlier.forget()
-    assert earlier.with_rows(rows_at([9.0]), np.array([5]), rest)[2] is rest
+    assert earlier.with_payloads(rows_at([9.0]), np.array([5]), rest)[2] is rest
 
 
 def remembered_ends(identifier):

@@ -100,7 +100,7 @@ def test_windows_that_touch_a_change_are_of_neither_body_whenever_they_come(moti
     estimator.change(0.25, 0.4, held)
     for start in (0.35, 0.6):
         estimator.add(rows([start]))
-    (episode,) = estimator._earlier._episodes
+    (episode,) = estimator._earlier._payloads
     assert episode.rows.start.tolist() == [0.0, 0.1]
     assert estimator._buffer.rows()[0].start.tolist() == [0.4, 0.5, 0.6]
     estimator.new_payload(None)
