@@ -3,6 +3,7 @@
     python tools/franka_sim.py model URDF OUT.xml      # with the Python of franka-sim
     FR3_MJCF=OUT.xml run-franka-sim-server --no-gripper
     python tools/franka_sim.py identify [ADDRESS]      # with this package and pylibfranka
+    python tools/franka_sim.py cycle [ADDRESS]         # the same; the process of our bridge
 
 franka-sim and pylibfranka ask for other versions of numpy and MuJoCo than this package: give the
 server an environment of its own. It reports torques without gravity, compensates gravity of all
@@ -16,6 +17,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+import socket
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 NAME = 'fr3'
 VISCOUS, COULOMB = 0.5, 0.2  # [N m s/rad], [N m] of every joint
 ARMATURE = (0.605721456, 0.605721456, 0.462474144, 0.462474144, *3 * (0.205544064,))  # [kg m^2]
+HALF, JUMPS, JUMP = 4.0, (1.0, 1.01), 6.0  # [s], [s], [N m]: of the cycle
+AFTER = 100  # states before control is asked for, and after it
 SECONDS, LEAST_CHANGE = 8.0, 0.8  # [s]; [N m] per cycle, below what ends the control
 FREQUENCY = np.array([0.25, 0.2, 0.3, 0.22, 0.35, 0.28, 0.4])  # [Hz]
 SWING = np.array([0.25, 0.2, 0.25, 0.2, 0.3, 0.25, 0.4])  # [rad]
@@ -129,10 +134,55 @@ def identified(rows: NDArray[np.float64]) -> tuple[Interval, NDArray[np.float64]
     return bounds, model.theta[layout.end_effector]
 
 
+def cycled(address: str, stride: int) -> str:
+    """Be the bridge of a cycle: take control, swing, jump by 6 N m, give control back."""
+    from safe_sysid.ros.bridges import franka_cycle as cycle
+
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    handle = str(theirs.fileno())
+    line = [sys.executable, '-m', cycle.__name__, address, handle, str(stride)]
+    states, start, begin, last = [], np.zeros(7), 0.0, None
+    with subprocess.Popen(line, pass_fds=[theirs.fileno()]) as process:
+        theirs.close()
+        ours.settimeout(10.0)
+        while last is None or len(states) < last + AFTER:
+            message = ours.recv(cycle.LONGEST)
+            if message[:1] == cycle.TEXT:
+                raise SystemExit(f'the cycle says: {message[1:].decode()}')
+            states.append(state := cycle.FrankaState.of_message(message[1:]))
+            t = 1e-9 * state.stamp - begin
+            if not state.takes_torque:
+                start, begin = state.q, 1e-9 * state.stamp
+                if len(states) == AFTER:
+                    ours.send(cycle.TAKE)
+                continue
+            w = 2.0 * np.pi * FREQUENCY
+            pull = STIFFNESS * (start + 0.5 * SWING * np.sin(w * t) - state.q)
+            pull += 0.13 * STIFFNESS * (0.5 * SWING * w * np.cos(w * t) - state.qd)
+            pull += JUMP if JUMPS[0] < t < JUMPS[1] else 0.0
+            request = cycle.TORQUE if t < HALF else cycle.FINISH
+            last = None if t < HALF else len(states)
+            ours.send(request + cycle.TORQUES.pack(*pull))
+        ours.close()
+    steps = np.diff([state.stamp for state in states]) * 1e-6
+    swung = np.ptp([state.q for state in states], axis=0).min()
+    others = sorted({state.mode for state in states} - {'idle', 'move'})
+    held = sum(state.takes_torque for state in states)
+    return (
+        f'every {stride}. state: {held} torques, states at most {steps.max():g} ms apart, each '
+        f'joint swung by {swung:.2g} rad or more, other modes than idle and move: {others or "none"}, '
+        f'status {process.returncode}'
+    )
+
+
 def main(words: list[str]) -> int:
     """Do what the first word says."""
     if words[:1] == ['model'] and len(words) == 3:
         write_model(Path(words[1]), Path(words[2]))
+        return 0
+    if words[:1] == ['cycle'] and len(words) <= 2:
+        for stride in (1, 4):
+            sys.stdout.write(f'{cycled((*words[1:], "127.0.0.1")[0], stride)}\n')
         return 0
     if words[:1] != ['identify'] or len(words) > 2:
         raise SystemExit(__doc__)
