@@ -170,8 +170,8 @@ def cycled(address: str, stride: int) -> str:
     held = sum(state.takes_torque for state in states)
     return (
         f'every {stride}. state: {held} torques, states at most {steps.max():g} ms apart, each '
-        f'joint swung by {swung:.2g} rad or more, other modes than idle and move: {others or "none"}, '
-        f'status {process.returncode}'
+        f'joint swung by {swung:.2g} rad or more, modes beside idle and move: '
+        f'{others or "none"}, status {process.returncode}'
     )
 
 
