@@ -60,10 +60,10 @@ class PlannerSettings(Settings):
 
     duration: Positive = 3.0  # [s] of a plan; its second half brakes
     switch: Positive = 1.5  # [s] after its start the next plan takes over
-    standing: NotNegative = 0.0  # [s] of a plan that stands still; 0: as long as any, which a
-    # search may need; where time waits for searches it may be less
     budget: Positive = 1.4  # [s] for a search, less than `switch`
     pace: Positive = 1.0  # seconds that may pass in one of the arm; more where time waits
+    standing: NotNegative = 0.0  # [s] of a plan that stands still; 0: as long as any, which a
+    # search may need; where time waits for searches it may be less
     late: NotNegative = 0.005  # [s] after its start up to which a plan may still take over
     intervals: Count = 128  # time steps of a certificate
     degree: Count = 2  # of the polynomials in k

@@ -257,7 +257,7 @@ def handling_arm(
     )
     seconds = planner['planner']
     times = PlannerSettings(
-        seconds['duration'], seconds['switch'], seconds['budget'], 1e4, search=SEARCH
+        seconds['duration'], seconds['switch'], seconds['budget'], pace=1e4, search=SEARCH
     )
     looked = changes or EXPECTED
     setup = Setup(model, arm.prior, arm.gains, held, times, seen_exactly(0.0), looked)

@@ -159,7 +159,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
         prior,
         gains,
         held,
-        PlannerSettings(3.0, 1.5, 1.3, 1e4, search=SEARCH),
+        PlannerSettings(3.0, 1.5, 1.3, pace=1e4, search=SEARCH),
         seen_exactly(more.bound, creep),
         replace(EXPECTED, unmodelled_torque=UNMODELLED),
     )
