@@ -59,7 +59,7 @@ class EarlierPayloads:
 
     def calibrate(self, rows: EarlierRows) -> None:
         """Keep rows of the arm as it was calibrated, if the arm stays the same at all."""
-        self._calibrated = [rows] if self._most else []
+        self._calibrated = [rows] if self._most and len(rows.rows) else []
 
     def remember(self, rows: Observation, bounds: Interval) -> None:
         """Keep rows of a payload that is held no more."""

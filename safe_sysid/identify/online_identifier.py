@@ -390,6 +390,6 @@ class OnlineIdentifier:
     def _faulted(self, cause: str) -> IdentificationFault:
         if self._watch is not None:
             self._watch.suspect()
-        self._estimate = self._prior
+        self._estimate, self._before = self._prior, None  # what was before a change is doubted too
         self._fault = IdentificationFault(cause, self._prior)
         return self._fault

@@ -104,7 +104,8 @@ class PayloadEstimator:
         self._remember(after)
         self._since = before
         self._reset()
-        self._bounds, self._theta_e = held.bounds, held.nominal
+        self._bounds = self._alone = held.bounds
+        self._theta_e = held.nominal
         if later is not None:
             self.add(later)
 
@@ -123,7 +124,7 @@ class PayloadEstimator:
             SetMembership(layout.joint_names, self._settings.reach, labels) for _ in range(2)
         )
         self._signal_check = SignalCheck(self._model, self._prior.bounds)
-        self._bounds = self._prior.end_effector_bounds
+        self._bounds = self._alone = self._prior.end_effector_bounds  # without a calibration
         self._theta_e = self._prior.end_effector
 
     def add(self, rows: Observation) -> None:
@@ -156,35 +157,43 @@ class PayloadEstimator:
     ) -> tuple[Contradiction | None, Ending]:
         """Smaller bounds and a better nominal value, or the contradiction.
 
-        Rows of a calibration come second, with as much work of their own: where they say little,
-        they take none from the others, and bounds are never wider for them.
+        Rows of a calibration come second, with as much work of their own. The others go on from
+        what they say alone, so bounds are within those without a calibration.
         """
         deadline = time.monotonic() + self._settings.seconds
         joined = self._earlier.with_payloads(rows, numbers, self._rest)
-        found = first = self._solved(self._programs, joined, deadline)
-        if first.bounds is not None and self._earlier.has_calibration:
+        first = found = self._solved(self._programs, joined, self._alone, deadline)
+        if first.bounds is None:
+            return self._named(first.contradiction), first.ending
+        self._alone = bounds = first.bounds
+        if self._earlier.has_calibration:
+            within = self._alone.intersection(self._bounds)
             joined = self._earlier.with_calibration(rows, numbers, self._rest)
-            found = self._solved(self._calibrated_programs, joined, deadline)
-        if found.bounds is None:
-            return self._named(found.contradiction), found.ending
-        weights = (x.weight[: len(rows)] for x in (first, found))
-        self._buffer.weigh(np.sum(list(weights), axis=0))
-        center = first.center if found.center is None else found.center
-        self._theta_e = self._nominal(rows, center)
+            found = self._solved(
+                self._calibrated_programs,
+                joined,
+                self._alone if within is None else within,
+                deadline,
+            )
+            if found.bounds is None:
+                return self._named(found.contradiction), found.ending
+            bounds = found.bounds
+        self._bounds = bounds
+        self._buffer.weigh(first.weight[: len(rows)])
+        self._theta_e = self._nominal(rows, first.center if found.center is None else found.center)
         return None, found.ending if first.ending is Ending.ALL_DONE else first.ending
 
     def _solved(
         self,
         programs: SetMembership,
         joined: tuple[Observation, IntArray, Interval],
+        within: Interval,
         deadline: float,
     ) -> Membership:
         """Smaller bounds from all rows of one kind."""
         every, numbers, rest = joined
         budget = Budget(self._settings.pivots, deadline)
-        found = programs.solve(every, rest, self._bounds, numbers, budget)
-        self._bounds = self._bounds if found.bounds is None else found.bounds
-        return found
+        return programs.solve(every, rest, within, numbers, budget)
 
     def _named(self, contradiction: Contradiction | None) -> Contradiction | None:
         """Return it with what of before may explain it first, and forget that."""

@@ -50,6 +50,13 @@ def recording_names(content: dict[str, Any]) -> str:
     return ', '.join(about['name'] for about in content['recordings'])
 
 
+def friction_left_out(content: dict[str, Any], arm: Arm) -> str | None:
+    """Return why a loop cannot take intervals of friction, which its drives have to overcome."""
+    if arm.model.sensors.sensing.torque.sensor == 'link':
+        return 'torques are measured behind the gears, where friction of the drives is not felt'
+    return left_out(content)
+
+
 def left_out(content: dict[str, Any]) -> str | None:
     """Return what of the recordings a loop cannot take: friction or a unit that it has not."""
     terms = ', '.join(content['friction']['terms'])

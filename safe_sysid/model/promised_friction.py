@@ -17,7 +17,7 @@ import numpy as np
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm import Arm, arm_of
 from safe_sysid.model.promise_file import (
-    left_out,
+    friction_left_out,
     not_written_by_us,
     promise_file,
     promised_arm,
@@ -73,7 +73,7 @@ def promised_friction(arm: Arm, kind: str) -> PromisedFriction | None:
 def _guaranteed(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
     """Return what holds for the largest errors seen, or only the reason why it is left out."""
     given = content['friction'].get('guaranteed')
-    reason = left_out(content)
+    reason = friction_left_out(content, arm)
     if given is None:
         reason = 'it was written before it had guaranteed intervals'
     if reason is not None or given is None:
@@ -92,7 +92,7 @@ def _guaranteed(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFricti
 
 def _statistical(content: dict[str, Any], path: Path, arm: Arm) -> PromisedFriction:
     friction = content['friction']
-    reason = left_out(content)
+    reason = friction_left_out(content, arm)
     if reason is not None:
         raise ConfigError(f'{path}: {reason}; give `promise: none` and state widths that cover it')
     widths = _widths(friction['intervals'], arm)

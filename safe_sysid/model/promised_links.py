@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import hashlib
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -31,6 +32,8 @@ from safe_sysid.model.promise_file import (
 )
 from safe_sysid.sets.interval import Interval
 
+MOST = 1e9  # of any entry: masses, lengths and speeds of no arm make more of it
+PER_JOINT = 14  # entries of theta
 ARRAYS = ('Y', 'tau', 'delta', 'rounding', 'joint')  # names in ARM.promise.npz, behind `link_`
 
 
@@ -50,6 +53,16 @@ class LinkRows:
         shapes = [self.Y.shape[:1], self.delta.shape, self.rounding.shape, self.joint.shape]
         if shapes != [(m,), (m,), (m, 2), (m,)] or self.Y.ndim != 2:
             raise ValueError(f'rows of links have shapes {shapes}')
+        numbers = [self.Y, self.tau, self.delta, self.rounding, np.array(self.seconds)]
+        if not all(x.dtype == np.float64 and np.abs(x).max(initial=0.0) < MOST for x in numbers):
+            raise ValueError('rows of links have entries that are no float64 of a usual size')
+        joints = self.joint.astype(np.int64) if self.joint.dtype.kind == 'i' else np.array([-1])
+        if joints.min(initial=0) < 0 or joints.max(initial=0) >= self.Y.shape[1] // PER_JOINT:
+            raise ValueError('rows of links are not about joints of the arm')
+        if min(self.delta.min(initial=1.0), self.rounding.min(initial=0.0)) < 0.0:
+            raise ValueError('rows of links have errors below 0')
+        if not self.seconds > 0.0:
+            raise ValueError(f'blocks of {self.seconds} s')
 
     def __len__(self) -> int:
         return len(self.tau)
@@ -93,7 +106,7 @@ def promised_links(arm: Arm, kind: str) -> PromisedLinks | None:
     content = read_promise_file(arm)
     try:
         return _read(content, path, arm)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, EOFError, BadZipFile) as error:
         raise not_written_by_us(path, error) from error
 
 

@@ -1,5 +1,6 @@
 """`calibrate` leaves the empty recordings beside the arm, and `identify` compares with them."""
 
+import hashlib
 import json
 import re
 
@@ -221,6 +222,22 @@ def test_what_the_loop_would_take_by_itself_is_refused_or_left_out_with_the_reas
     file.write_text(before, 'utf-8')
 
 
+def test_friction_that_a_sensor_behind_the_gears_does_not_feel_is_not_taken(folder):
+    robot = folder / 'out' / 'two_link.yaml'
+    before = robot.read_text('utf-8')
+    settings = yaml.safe_load(before)
+    settings.setdefault('sensing', {}).setdefault('torque', {})['sensor'] = 'link'
+    robot.write_text(yaml.safe_dump(settings), 'utf-8')
+    try:
+        arm, bare = (loop_of(robot, kind).arm() for kind in ('guaranteed', 'none'))
+        np.testing.assert_array_equal(arm.prior.bounds.upper, bare.prior.bounds.upper)
+        assert any('behind the gears' in sentence for sentence in arm.sentences)
+        with pytest.raises(ConfigError, match='behind the gears'):
+            loop_of(robot, 'statistical').arm()
+    finally:
+        robot.write_text(before, 'utf-8')
+
+
 def test_the_loop_takes_rows_that_bind_links_and_says_what_they_rest_on(folder):
     """They hold for the arm that was recorded, whose links are not those of any file."""
     robot, truth = folder / 'out' / 'two_link.yaml', TwoLinks(np.random.default_rng(1)).truth
@@ -260,6 +277,11 @@ def test_rows_of_links_that_are_missing_are_said_and_strange_ones_refused(folder
     assert any('two_link.promise.npz is not beside it' in x for x in arm.sentences)
     arrays.write_bytes(kept + b'0')
     with pytest.raises(ConfigError, match='is not the file that'):
+        loop_of(robot, 'guaranteed').arm()
+    arrays.write_bytes(kept[:1000])
+    digests = (hashlib.sha256(x).hexdigest() for x in (kept, kept[:1000]))
+    file.write_text(before.replace(*digests), 'utf-8')
+    with pytest.raises(ConfigError, match='is not what calibrate has written'):
         loop_of(robot, 'guaranteed').arm()
     arrays.write_bytes(kept)
     file.write_text(before.replace('block_s', 'seconds'), 'utf-8')

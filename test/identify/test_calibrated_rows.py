@@ -220,3 +220,47 @@ def test_the_process_that_computes_bounds_has_the_rows_too(case):
     assert behind.contains(case.truth)
     assert behind.radius[0] == pytest.approx(at_once.radius[0], rel=0.05)
     assert behind.radius[0] < 0.75 * without.radius[0]
+
+
+@pytest.mark.parametrize('pivots', [60, 150, 4000])
+def test_bounds_are_never_wider_for_a_calibration_solve_after_solve(case, measured, pivots):
+    """Whatever work is left, with a full buffer too: the other rows go on as without one."""
+    few = {'pivots': pivots, 'row_budget': 60}
+    plain, knowing = case.estimator(**few), case.estimator(case.links(case.at_random()), **few)
+    for begin, end in itertools.pairwise(np.linspace(0.0, 1.1 * SECONDS, 8)):
+        part = measured.rows((measured.end > begin) & (measured.end <= end))
+        if len(part):
+            for estimator in (plain, knowing):
+                estimator.add(part)
+            assert plain.solve().bounds.contains(knowing.solve().bounds)
+
+
+def test_a_calibration_of_which_no_row_is_kept_is_none(case):
+    links = case.links(case.at_random())
+    rows = calibrated_rows(
+        CalibratedArm(links, case.hand), case.prior, SETTINGS.torques(case.model), 0
+    )
+    earlier = EarlierPayloads(2)
+    earlier.calibrate(rows)
+    assert not earlier.has_calibration
+    assert earlier.doubt() == ()
+
+
+@pytest.mark.parametrize(
+    'changed',
+    [
+        {'Y': lambda links: 1e300 * links.Y},
+        {'Y': lambda links: links.Y.astype(complex)},
+        {'tau': lambda links: np.full_like(links.tau, np.nan)},
+        {'delta': lambda links: -links.delta},
+        {'joint': lambda links: links.joint + 7},
+        {'joint': lambda links: links.joint.astype(float)},
+        {'seconds': lambda links: np.nan * links.seconds},
+    ],
+)
+def test_rows_that_calibrate_does_not_write_are_refused(case, changed):
+    links = case.links(case.at_random())
+    with pytest.raises(
+        ValueError, match='links|blocks'
+    ):  # which the reader of the file tells with its name
+        replace(links, **{name: of(links) for name, of in changed.items()})
