@@ -10,6 +10,7 @@ import pytest
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial, wrong_trial
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,
@@ -146,6 +147,16 @@ def test_a_backward_stamp_is_a_fault(trial, identifier):
         identifier.step(trial.log[3])
     with pytest.raises(IdentificationFault):
         identifier.step(trial.log[6])
+
+
+def test_after_a_fault_trust_gives_back_no_bounds_from_before_it(trial, identifier):
+    estimates(identifier, trial.log, 1200)
+    prior = trial.prior
+    identifier.announce(HeldNext(prior.end_effector_bounds, prior.end_effector))
+    with pytest.raises(IdentificationFault):
+        identifier.step(trial.log[3])
+    identifier.trust()
+    assert identifier.estimate is prior
 
 
 def test_a_sample_that_is_no_measurement_is_refused_and_the_next_is_taken(trial, identifier):
