@@ -54,9 +54,6 @@ class EarlierPayloads:
         """Whether there are rows of a calibration."""
         return bool(self._calibrated)
 
-    def __len__(self) -> int:
-        return len(self._calibrated) + len(self._payloads)
-
     def calibrate(self, rows: EarlierRows) -> None:
         """Keep rows of the arm as it was calibrated, if the arm stays the same at all."""
         self._calibrated = [rows] if self._most and len(rows.rows) else []

@@ -118,7 +118,7 @@ def test_a_calibration_of_another_arm_is_named_and_left_out_from_then_on(case, m
     solution = estimator.solve()
     assert 'those of the calibration' in str(solution.contradiction)
     assert 'payloads before' not in str(solution.contradiction)
-    assert len(estimator._earlier) == 0
+    assert not estimator._earlier.has_calibration
     estimator.new_payload(None)
     estimator.add(measured)
     assert holds(estimator.solve(), case.truth)
@@ -179,7 +179,7 @@ def test_where_a_calibration_says_little_it_takes_no_work_from_the_other_rows(ca
 
 def test_an_arm_that_may_change_takes_no_calibration(case, measured):
     links = case.links(case.at_random())
-    assert len(case.estimator(links, remembered_payloads=0)._earlier) == 0
+    assert not case.estimator(links, remembered_payloads=0)._earlier.has_calibration
     earlier = case.estimator(links, row_budget=80)._earlier
     assert len(columns_of_rows(earlier, measured)) == 20
 

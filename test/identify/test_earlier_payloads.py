@@ -105,7 +105,7 @@ def test_the_bodies_of_before_are_unknowns_in_their_own_bounds():
     every, numbers, rest = earlier.with_payloads(
         rows_at([9.0]), np.array([5]), Interval(np.zeros(1), np.ones(1))
     )
-    assert len(earlier) == 2
+    assert len(earlier._payloads) == 2
     assert every.Y_r.shape == (3, 21)
     assert numbers.tolist() == [5, FIRST_NUMBER, FIRST_NUMBER + 1]
     assert every.Y_e[:, 0].tolist() == [1.0, 0.0, 0.0]
@@ -157,7 +157,7 @@ def test_the_first_and_the_last_are_remembered_unless_the_arm_may_change(
     for _ in range(3):
         estimator.add(window)
         estimator.new_payload(window.end.max())
-    assert len(estimator._earlier) == remembered
+    assert len(estimator._earlier._payloads) == remembered
 
 
 def momentum_rows(trial):
