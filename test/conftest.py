@@ -3,6 +3,7 @@
 import fcntl
 import os
 from pathlib import Path
+import signal
 import tempfile
 
 # Before numpy loads its BLAS: the matrices of tests are small, threads only cost time.
@@ -34,6 +35,11 @@ def _own_ros_domain() -> tuple[str, int]:
 os.environ['ROS_DOMAIN_ID'], _LOCK = _own_ros_domain()
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
 os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'
+
+
+# A shell's job in the background ignores Ctrl-C, and so would every program that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -8,8 +8,6 @@ import pytest
 INTERRUPTED = """
 import importlib.abc, os, signal, sys
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # which no job in the background has
-
 class CtrlC(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == 'rclpy.executors':  # in the middle of the imports of a node
