@@ -8,7 +8,8 @@ No constant torque holds an arm, so the law goes on until the robot's own hold i
     free             no torque; the state before the first torque, too
 
 Whether the arm stands is seen from its positions. Velocities that are differences of encoder steps
-are never small, nor are those of an arm that trembles under a law too stiff for its period.
+are never small, nor are those of an arm that trembles under a law too stiff for its period. In
+other hands samples count by their own stamps, however late they come: who looks may be slow.
 
 What refuses or does not answer is asked again every `limit`, and the law goes on until it obeys.
 Times are stamps [ns], so a simulated clock may stand still.
@@ -87,7 +88,7 @@ class HandOver:
         self._settings, self._holder = settings, holder
         self._within: _Range | None = None  # where the arm has been for a while
         self._seen_at: int | None = None  # stamp of the last step with a measurement
-        self._asked_at = 0
+        self._asked_at = self._watched_since = 0
         self._over_since: int | None = None  # motion that was planned
         self._is_late = False
         self.hands = Hands.FREE
@@ -112,7 +113,10 @@ class HandOver:
             self._ask(now)
 
     def step(self, now: int, measurement: JointMeasurement | None, is_over: bool) -> None:
-        """Go on letting the arm go; `is_over` says that no motion of it is planned any more."""
+        """Go on letting the arm go; `is_over` says that no motion of it is planned any more.
+
+        No measurement is one that is too old to go by; in other hands any will do.
+        """
         stands = self._stands(now, measurement)
         if is_over and self._over_since is None:
             self._over_since = now
@@ -122,7 +126,7 @@ class HandOver:
             self._ask(now)
         if self.hands is Hands.HANDING_BACK:
             if self._holder.holds:
-                self.hands, self._within = Hands.WATCHED, None
+                self.hands, self._within, self._watched_since = Hands.WATCHED, None, now
             elif now - self._asked_at > self._settings.limit * 1e9:
                 self._is_late = True
                 self._ask(now)
@@ -148,10 +152,15 @@ class HandOver:
             self._within = None
             return False
         self._seen_at, q, settings = now, measurement.position, self._settings
-        within = _Range(now, q, q) if self._within is None else self._within.with_one_more(q)
+        at = now
+        if self.hands is Hands.WATCHED:
+            at = measurement.stamp
+            if at <= self._watched_since:
+                return False
+        within = _Range(at, q, q) if self._within is None else self._within.with_one_more(q)
         is_one_place = within.largest <= settings.rest_speed * settings.settled
-        self._within = within if is_one_place else _Range(now, q, q)
-        return now - self._within.since >= settings.settled * 1e9
+        self._within = within if is_one_place else _Range(at, q, q)
+        return at - self._within.since >= settings.settled * 1e9
 
     def _is_blind(self, now: int) -> bool:
         """Whether nothing has been measured for so long that any other hold is better."""

@@ -27,6 +27,7 @@ from safe_sysid.track.takeover import Takeover
 from safe_sysid.trajectory.plan import Plan
 
 SAME = 1e-6  # [rad, rad/s, rad/s^2] between two states that are the same up to rounding
+ROUNDING = 1e-9  # [s] between two times that are the same: whole nanoseconds from another origin
 STILL = 1e-9  # [rad] that a plan which stands still may move
 
 
@@ -90,8 +91,8 @@ class PlanSuccession:
         reason = self._refusal_to_go_on(plan, t)
         if not reason:
             return self._arm.refusal_to_go_on(plan, t, measurement, estimate.bounds)
-        is_over = self.in_force is None or plan.start_time >= self.in_force.end_time
-        if is_over and _stands_still(plan):
+        ahead = 0.0 if self.in_force is None else self.in_force.end_time - plan.start_time
+        if ahead <= ROUNDING and _stands_still(plan):
             return self._arm.refusal_to_begin(plan, t, measurement, estimate.bounds)
         return reason
 

@@ -39,12 +39,13 @@ class Story:
         self.now, self.q = 0, np.array([0.3, -0.2])
         self.hand_over.engage()
 
-    def go_on(self, seconds, speed=0.0, is_over=True, trembles=False):
+    def go_on(self, seconds, speed=0.0, is_over=True, trembles=False, late=0.0):
         for i in range(round(seconds * 1e9 / STEP)):
             self.now += STEP
             velocity = np.full(2, speed or 0.0) * ((-1) ** i if trembles else 1)
             self.q = self.q + velocity * STEP * 1e-9
-            sample = JointMeasurement(self.now, self.q, velocity, 0.0 * self.q)
+            stamp = self.now - round(1e9 * late)
+            sample = JointMeasurement(stamp, self.q, velocity, 0.0 * self.q)
             self.hand_over.step(self.now, None if speed is None else sample, is_over)
         return self.hand_over.hands
 
@@ -98,6 +99,24 @@ def test_an_arm_that_moves_in_other_hands_is_not_free(story):
     assert story.go_on(10.0, speed=0.1) is Hands.WATCHED
     assert 'not seen to stand' in story.hand_over.complaint
     assert story.go_on(0.3) is Hands.FREE
+
+
+def test_late_samples_show_that_an_arm_stands_in_other_hands_if_they_are_of_that_time(story):
+    story.go_on(0.5)
+    story.brakes.holds = True
+    assert story.go_on(0.9, late=1.0) is Hands.WATCHED  # all from before
+    assert story.go_on(0.25, late=1.0) is Hands.WATCHED
+    assert story.go_on(0.15, late=1.0) is Hands.FREE
+
+
+def test_one_old_sample_again_and_again_shows_nothing(story):
+    story.go_on(0.5)
+    story.brakes.holds = True
+    story.go_on(0.01)
+    sample = JointMeasurement(story.now, story.q, 0.0 * story.q, 0.0 * story.q)
+    for now in range(story.now, story.now + 5_000_000_000, STEP):
+        story.hand_over.step(now, sample, is_over=True)
+    assert story.hand_over.hands is Hands.WATCHED
 
 
 def test_an_arm_that_does_not_come_to_rest_stays_under_torque_and_that_is_said(story):

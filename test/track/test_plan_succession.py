@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
@@ -69,6 +70,21 @@ def test_the_first_plan_stands_still_and_may_come_late(succession):
     late = standing(0.5)
     succession.offer(late)
     assert followed(succession, 1.9) is late
+
+
+def test_a_plan_that_stands_still_may_begin_where_the_last_one_ends_whatever_is_rounded(rng):
+    beside = AT + 1e-3  # the arm is where the first one has it but for this
+    seen = JointMeasurement(0, beside, REST, REST)
+    rounded = 0
+    for begin in rng.integers(0, 10**11, 200):
+        first, then = (Clock(0).seconds(int(begin) + later) for later in (0, 2_000_000_000))
+        succession = PlanSuccession(ARM, SuccessionSettings())
+        succession.offer(standing(first))
+        assert succession.step(first, MEASURED, KNOWN) is not None
+        succession.offer(standing(then, beside))
+        assert succession.step(then, seen, KNOWN).start_time == then, succession.refusal
+        rounded += then < standing(first).end_time
+    assert rounded > 0
 
 
 def test_a_plan_that_stands_still_elsewhere_is_refused(succession):

@@ -176,7 +176,8 @@ class GuardedEdge:
         is_fresh = measurement is not None and now - measurement.stamp <= (
             self._settings.max_age * 1e9
         )
-        self._hand_over.step(now, measurement if is_fresh else None, guard.is_at_its_end(now))
+        is_seen = is_fresh or self._hand_over.hands is Hands.WATCHED
+        self._hand_over.step(now, measurement if is_seen else None, guard.is_at_its_end(now))
         if self.is_free:
             self._forget()
 
