@@ -109,6 +109,7 @@ class SupervisorNode(Node):
         self._nodes = Heartbeats(self.get_namespace(), settings.silence)
         self._activation = Activation(self, self._nodes)
         self._looks = 0  # since the newest sample
+        self._stamp_before = 0  # [ns] of a sample, when time went on last
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
         self._sources = SinglePublisherCheck()
@@ -348,7 +349,7 @@ class SupervisorNode(Node):
         elif ending.is_released(self._now.mode):
             self._step(Situation(Signal.RELEASED, self._faults(), self.is_at_rest()))
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
-        if ending.is_over(mode, self._is_stale()):
+        if ending.is_over(mode, self._is_stale(), self._stands_still()):
             self.exit_status = ending.status
 
     def _on_end_requested(self, msg: String) -> None:
@@ -422,6 +423,14 @@ class SupervisorNode(Node):
             return False
         # counted in looks, not seconds: when this process had to wait, samples wait for it now
         return self._looks * PERIOD > self._settings.stale
+
+    def _stands_still(self) -> bool:
+        """Whether samples come, and less than half as much time with them as looks take."""
+        passed, heard = self._stamp - self._stamp_before, self._looks * PERIOD
+        if heard <= self._settings.stale and 0 <= passed < 0.5e9 * PERIOD:
+            return True
+        self._stamp_before = self._stamp
+        return False
 
     def is_at_rest(self) -> bool:
         """Whether all joints have been slow for a while and no plan is going on."""

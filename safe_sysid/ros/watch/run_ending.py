@@ -12,7 +12,10 @@ LEFT = 'the driver goes on with the last torque that it got'
 
 
 class RunEnding:
-    """Counts looks, not seconds: a process that had to wait has not been patient meanwhile."""
+    """Counts looks, not seconds: a process that had to wait has not been patient meanwhile.
+
+    Nor has one for whose arm hardly any time went by, as it does where time waits for answers.
+    """
 
     may_be_killed = False
 
@@ -46,12 +49,16 @@ class RunEnding:
         """Whether the bridge says that the arm is in other hands, as it was asked to."""
         return mode is Mode.RELEASING and self._nodes.any_figure('released') == 'True'
 
-    def is_over(self, mode: Mode, is_stale: bool) -> bool:
-        """Whether nobody waits for the supervisor any more; asked once per look."""
+    def is_over(self, mode: Mode, is_stale: bool, stands_still: bool) -> bool:
+        """Whether nobody waits for the supervisor any more; asked once per look.
+
+        `stands_still` says that samples come, and that time does not go on with them.
+        """
         if mode is Mode.ENDED:
             self._said += 1
             return self._said > LATE_READERS
-        self._waited = self._waited + 1 if mode is Mode.RELEASING or is_stale else 0
+        waits = mode is Mode.RELEASING or is_stale
+        self._waited = self._waited + (not stands_still) if waits else 0
         if self._waited <= PATIENCE:
             return False
         say(f'supervisor: {LEFT if is_stale else self.progress()}')
