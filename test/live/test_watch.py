@@ -70,7 +70,8 @@ def spoken():
     """A loop that speaks in a thread of its own."""
     rclpy.init()
     executor = single_threaded_executor()
-    executor.add_node(Speaker(SpokenLoop()))
+    speaker = Speaker(SpokenLoop())
+    executor.add_node(speaker)
     is_over = threading.Event()
 
     def speak():
@@ -84,6 +85,7 @@ def spoken():
     finally:
         is_over.set()
         thread.join()
+        speaker.destroy_node()
         rclpy.try_shutdown()
 
 

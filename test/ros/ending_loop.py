@@ -153,6 +153,7 @@ def _ending_loop(folder, options, driver, changes):
     line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'gazebo_sim']
     line += ['--robot', 'two_link', '--config', str(settings), *options]
     rclpy.init(args=['--ros-args', '-r', f'__ns:=/{NAMESPACE}'])
+    observer = Observer()
     started = [subprocess.Popen(driver, preexec_fn=die_with_parent)]
     try:
         run = subprocess.Popen(
@@ -162,7 +163,7 @@ def _ending_loop(folder, options, driver, changes):
             preexec_fn=die_with_parent,
         )
         started.append(run)
-        yield EndingLoop(folder, run, started[0], Observer())
+        yield EndingLoop(folder, run, started[0], observer)
     finally:
         nodes = pids_of(started[-1].pid) if len(started) > 1 else []
         for process in started:
@@ -171,6 +172,7 @@ def _ending_loop(folder, options, driver, changes):
         for pid in nodes:  # a bridge holds on, as it has no driver that could take the arm over
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        observer.close()
         rclpy.try_shutdown()
 
 

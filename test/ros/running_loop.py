@@ -72,6 +72,12 @@ class Observer(Node):
             heard = heard_from(status)
             self.conditions[heard.name.removeprefix('/')] = heard
 
+    def close(self):
+        """Leave nothing behind that the tests to come would have to talk to."""
+        self._executors.remove(self._executor)
+        self._executor.shutdown()
+        self.destroy_node()
+
     @property
     def mode(self):
         return self.modes[-1] if self.modes else None
@@ -118,10 +124,11 @@ class Observer(Node):
 def observed(namespace=''):
     """An observer on the domain of this test run."""
     rclpy.init()
+    observer = Observer(namespace)
     try:
-        observer = Observer(namespace)
         yield observer
     finally:
+        observer.close()
         rclpy.try_shutdown()
 
 

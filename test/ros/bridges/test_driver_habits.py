@@ -125,10 +125,13 @@ def bench(tmp_path, changed=SETTINGS, **habits):
     own = ['--ros-args', '--params-file', str(settings), '-r', '__ns:=/loop']
     own += ['-p', 'use_sim_time:=true']
     rclpy.init(args=own)
+    nodes = [rclpy.create_node('others', namespace='loop', use_global_arguments=False)]
     try:
-        node = rclpy.create_node('others', namespace='loop', use_global_arguments=False)
-        yield Bench(Ros2ControlBridge(), node, habits)
+        nodes.append(Ros2ControlBridge())
+        yield Bench(nodes[1], nodes[0], habits)
     finally:
+        for node in nodes:
+            node.destroy_node()
         rclpy.try_shutdown()
 
 

@@ -27,7 +27,9 @@ SIMULATORS = {
 @pytest.fixture
 def node():
     rclpy.init()
-    yield rclpy.create_node('everybody_else')
+    node = rclpy.create_node('everybody_else')
+    yield node
+    node.destroy_node()
     rclpy.shutdown()
 
 

@@ -28,9 +28,11 @@ class Queue(nullcontext):
 @pytest.fixture
 def inbox():
     rclpy.init()
-    inbox = Inbox(rclpy.create_node('records'))
+    node = rclpy.create_node('records')
+    inbox = Inbox(node)
     yield inbox
     inbox._subscriptions.clear()
+    node.destroy_node()
     rclpy.shutdown()
 
 

@@ -27,6 +27,7 @@ def identifier():
     node = IdentifierNode()
     yield node
     node.close()
+    node.destroy_node()
     rclpy.try_shutdown()
 
 

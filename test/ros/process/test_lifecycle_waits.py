@@ -55,7 +55,9 @@ class Managed:
 @pytest.fixture
 def managed(request):
     rclpy.init()
-    yield Managed(request.param)
+    managed = Managed(request.param)
+    yield managed
+    managed.node.destroy_node()
     rclpy.shutdown()
 
 

@@ -19,6 +19,8 @@ def asked():
     for node in nodes:
         executor.add_node(node)
     yield executor, *nodes
+    for node in nodes:
+        node.destroy_node()
     rclpy.shutdown()
 
 
