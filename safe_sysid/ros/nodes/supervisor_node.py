@@ -41,7 +41,7 @@ from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_fro
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
 from safe_sysid.ros.watch.payload_change import PayloadChange
-from safe_sysid.ros.watch.run_ending import RunEnding
+from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
@@ -55,7 +55,6 @@ from safe_sysid.track.supervisor import (
     successor,
 )
 
-PERIOD = 0.05  # [s] between two looks at the situation
 SETTLED = 0.2  # [s] for which all joints have to be slow
 ASKED_FOR = (
     *(Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT),
@@ -109,7 +108,6 @@ class SupervisorNode(Node):
         self._nodes = Heartbeats(self.get_namespace(), settings.silence)
         self._activation = Activation(self, self._nodes)
         self._looks = 0  # since the newest sample
-        self._stamp_before = 0  # [ns] of a sample, when time went on last
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
         self._sources = SinglePublisherCheck()
@@ -349,7 +347,7 @@ class SupervisorNode(Node):
         elif ending.is_released(self._now.mode):
             self._step(Situation(Signal.RELEASED, self._faults(), self.is_at_rest()))
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
-        if ending.is_over(mode, self._is_stale(), self._stands_still()):
+        if ending.is_over(mode, self._is_stale(), None if self._is_silent() else self._stamp):
             self.exit_status = ending.status
 
     def _on_end_requested(self, msg: String) -> None:
@@ -421,16 +419,11 @@ class SupervisorNode(Node):
     def _is_stale(self) -> bool:
         if self._settings.is_lockstep:  # simulated time stands still as long as it has to
             return False
+        return self._is_silent()
+
+    def _is_silent(self) -> bool:
         # counted in looks, not seconds: when this process had to wait, samples wait for it now
         return self._looks * PERIOD > self._settings.stale
-
-    def _stands_still(self) -> bool:
-        """Whether samples come, and less than half as much time with them as looks take."""
-        passed, heard = self._stamp - self._stamp_before, self._looks * PERIOD
-        if heard <= self._settings.stale and 0 <= passed < 0.5e9 * PERIOD:
-            return True
-        self._stamp_before = self._stamp
-        return False
 
     def is_at_rest(self) -> bool:
         """Whether all joints have been slow for a while and no plan is going on."""

@@ -6,6 +6,7 @@ from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.track.supervisor import Mode
 
+PERIOD = 0.05  # [s] between two looks at the situation
 LATE_READERS = 10  # looks for which the last word is repeated
 PATIENCE = 120  # looks at a bridge that is gone, or that cannot hand the arm over
 LEFT = 'the driver goes on with the last torque that it got'
@@ -23,6 +24,7 @@ class RunEnding:
         self._nodes = nodes
         self._said = 0  # looks since the end
         self._waited = 0
+        self._stamp = 0  # [ns] of the newest sample, when time went on last
         self.status, self.why = 0, ''
         self.is_asked_for = False
 
@@ -49,19 +51,26 @@ class RunEnding:
         """Whether the bridge says that the arm is in other hands, as it was asked to."""
         return mode is Mode.RELEASING and self._nodes.any_figure('released') == 'True'
 
-    def is_over(self, mode: Mode, is_stale: bool, stands_still: bool) -> bool:
+    def is_over(self, mode: Mode, is_stale: bool, stamp: int | None) -> bool:
         """Whether nobody waits for the supervisor any more; asked once per look.
 
-        `stands_still` says that samples come, and that time does not go on with them.
+        `stamp` [ns] is of the newest sample, None where none has come for long.
         """
         if mode is Mode.ENDED:
             self._said += 1
             return self._said > LATE_READERS
         waits = mode is Mode.RELEASING or is_stale
-        self._waited = self._waited + (not stands_still) if waits else 0
+        self._waited = self._waited + self._has_gone_on(stamp) if waits else 0
         if self._waited <= PATIENCE:
             return False
         say(f'supervisor: {LEFT if is_stale else self.progress()}')
+        return True
+
+    def _has_gone_on(self, stamp: int | None) -> bool:
+        """Whether half the time of a look went by for the arm, or nothing is heard of it."""
+        if stamp is not None and 0 <= stamp - self._stamp < 0.5e9 * PERIOD:
+            return False
+        self._stamp = stamp or 0
         return True
 
     def progress(self) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from safe_sysid.ros.watch.heartbeats import Heartbeats
-from safe_sysid.ros.watch.run_ending import LATE_READERS, PATIENCE, RunEnding
+from safe_sysid.ros.watch.run_ending import LATE_READERS, PATIENCE, PERIOD, RunEnding
 from safe_sysid.track.supervisor import Mode
 
 
@@ -14,9 +14,11 @@ def ending():
     return found
 
 
-def looks_until_over(ending, mode, is_stale=False, stands_still=False, most=10 * PATIENCE):
-    for look in range(1, most + 1):
-        if ending.is_over(mode, is_stale, stands_still):
+def looks_until_over(ending, mode, is_stale=False, pace=1.0):
+    """Looks of an arm whose time goes on so fast; none: nothing is heard of it."""
+    for look in range(1, 10 * PATIENCE):
+        stamp = None if pace is None else round(1e9 * (1.0 + pace * PERIOD * look))
+        if ending.is_over(mode, is_stale, stamp):
             return look
     return None
 
@@ -25,14 +27,18 @@ def test_it_is_patient_with_a_bridge_that_cannot_hand_the_arm_over(ending):
     assert looks_until_over(ending, Mode.RELEASING) == PATIENCE + 1
 
 
-def test_time_that_stands_still_is_no_patience(ending):
-    assert looks_until_over(ending, Mode.RELEASING, stands_still=True) is None
-    assert looks_until_over(ending, Mode.RELEASING) == PATIENCE + 1
+def test_it_waits_longer_where_the_time_of_the_arm_is_slow(ending):
+    assert looks_until_over(ending, Mode.RELEASING, pace=0.1) > 4 * PATIENCE
+
+
+def test_it_does_not_wait_for_ever_where_time_stands_still_as_nothing_is_heard(ending):
+    assert looks_until_over(ending, Mode.RELEASING, pace=0.0) is None
+    assert looks_until_over(ending, Mode.RELEASING, pace=None) <= PATIENCE + 1
 
 
 def test_a_bridge_that_is_gone_is_waited_for_in_any_mode(ending):
     assert looks_until_over(ending, Mode.TASK) is None
-    assert looks_until_over(ending, Mode.TASK, is_stale=True) == PATIENCE + 1
+    assert looks_until_over(ending, Mode.TASK, is_stale=True, pace=None) == PATIENCE + 1
 
 
 def test_what_has_ended_is_said_for_late_readers(ending):
