@@ -134,6 +134,11 @@ class GuardedEdge:
         return self.mode is Mode.FAULT or self.lets_go
 
     @property
+    def rests_in_fault(self) -> bool:
+        """Whether the plan in force is over in a fault, and nothing takes the arm over yet."""
+        return self.mode is Mode.FAULT and not self.lets_go and self._rest_of_plan() <= 0.0
+
+    @property
     def needs_no_answer(self) -> bool:
         """Whether torques follow from samples without the controller."""
         return self.is_alone or self.mode is Mode.PROBING

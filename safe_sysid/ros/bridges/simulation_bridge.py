@@ -47,6 +47,7 @@ from safe_sysid.simulate.simulated_arm import (
 
 AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
 BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
+FEW = 10  # periods at a time once it rests in a fault, so that slow nodes do not fall behind
 CATCH_UP = 200  # periods simulated at most to catch up with the clock
 NEARLY = 0.999  # of the bounds of theta_r that a random arm uses
 START = SECOND  # [ns] simulated time of the first sample; 0 means `no time` in ROS
@@ -203,7 +204,7 @@ class SimulationBridge(Node):
     def _ask_again(self) -> None:
         """Tell a sample again that nobody answered; in a fault nobody has to."""
         if self._edge.is_alone and not self._edge.is_free:
-            for _ in range(BURST):
+            for _ in range(FEW if self._edge.rests_in_fault else BURST):
                 self._advance()
         elif time.monotonic() - self._told_at > AGAIN:
             self._tell()
