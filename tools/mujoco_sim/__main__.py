@@ -34,6 +34,7 @@ import yaml
 QUEUE = QoSProfile(depth=100)
 TOPIC = f'/{EFFORT}/commands'
 REPEATS = 6.0  # [s] without an answer after which the last command goes on
+QUIET = 0.3  # [s] without an answer after which those to the states from before have come
 BURST = 5  # ticks at once to catch up with the clock
 
 
@@ -98,10 +99,12 @@ class Process:
 
     def _wait(self, due):
         """Until a deadline, and for an answer where one is expected."""
-        began = time.monotonic()
+        began, was_commanded = time.monotonic(), self._driver.is_commanded
         while time.monotonic() < due or self._expects_answer(began):
             left = max(0.0, due - time.monotonic())
             rclpy.spin_once(self._node, timeout_sec=min(left, 0.002) if left else 0.0005)
+        if self._waits_for_answers and not was_commanded:
+            self._wait_for_old_answers()
         self._has_news = False
         period, late = self._driver.habits.period, time.monotonic() - due
         if late <= BURST * period:
@@ -109,10 +112,24 @@ class Process:
         self.behind += int(late / period)
         return time.monotonic()
 
+    def _wait_for_old_answers(self):
+        """Until those to states from before the first command are there.
+
+        Each would count as the answer to a newer state, and all commands be late for ever.
+        """
+        while self._has_news:
+            self._has_news = False
+            end = time.monotonic() + QUIET
+            while not self._has_news and time.monotonic() < end:
+                rclpy.spin_once(self._node, timeout_sec=0.002)
+
+    @property
+    def _waits_for_answers(self):
+        return self._settings.pace == 'answer' and self._driver.is_commanded
+
     def _expects_answer(self, began):
-        waits = self._settings.pace == 'answer' and self._driver.is_commanded
         return (
-            waits
+            self._waits_for_answers
             and self._is_anybody_there
             and not self._has_news
             and time.monotonic() - began < REPEATS

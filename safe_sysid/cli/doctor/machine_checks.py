@@ -122,7 +122,8 @@ def _middleware() -> DoctorFinding:
             item,
             'two nodes on this machine do not hear each other',
             'bring the loopback interface up (ip link set lo up), let UDP on it through the '
-            'firewall, and unset FASTRTPS_DEFAULT_PROFILES_FILE and CYCLONEDDS_URI to try without',
+            'firewall, and unset FASTDDS_DEFAULT_PROFILES_FILE (before Kilted: '
+            'FASTRTPS_DEFAULT_PROFILES_FILE) and CYCLONEDDS_URI to try without',
         )
     return failed(item, _last_words(process), _middleware_remedy(_last_words(process)))
 

@@ -6,9 +6,12 @@ import importlib.util
 from pathlib import Path
 import subprocess
 import sys
+import time
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from std_msgs.msg import Float64MultiArray
 
 from safe_sysid.model.dynamics.inverse_dynamics import inverse_dynamics
 from safe_sysid.model.payload import read_payload
@@ -239,3 +242,35 @@ def test_when_the_clock_is_told(clock, kinds, behind):
 def test_habits_that_do_not_exist_are_refused():
     with pytest.raises(SystemExit, match=r"clock is 'never'; allowed are"):
         driver(clock='never')
+
+
+class Late:
+    """A bridge that answers the states from before the first command one after the other."""
+
+    def __init__(self, process, answers):
+        self._process, self.left = process, answers
+
+    def spin_once(self, node, timeout_sec):
+        """Let one answer come, if one is left; all take longer than a tick."""
+        del node, timeout_sec
+        time.sleep(0.002)
+        if self.left:
+            self.left -= 1
+            self._process._on_command(Float64MultiArray(data=[0.0] * len(START)))
+
+
+def test_answers_to_states_from_before_the_first_command_answer_no_later_one(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))  # `arm` and `driver` are its own
+    for name in ('arm', 'driver'):
+        monkeypatch.setitem(sys.modules, name, loaded(name))
+    mains = loaded('__main__')
+    node = Mock()
+    node.count_publishers.return_value = 1
+    plant = driver()
+    process = mains.Process(node, plant, mains.RunSettings(pace='answer'))
+    late = Late(process, 15)
+    monkeypatch.setattr(mains.rclpy, 'spin_once', late.spin_once)
+    process._wait(time.monotonic() + 0.01)
+    assert plant.is_commanded
+    assert late.left == 0
+    assert process._expects_answer(time.monotonic())

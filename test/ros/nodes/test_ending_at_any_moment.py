@@ -4,9 +4,14 @@
 
 Signals, a disk that takes nothing any more, and the death of each process but the bridge, after
 which nothing is in our power. Each ends at a moment of a plan that is drawn once.
+
+Fast DDS stands still for ever if it looks at a lease, or announces itself, just as a writer of
+somebody else goes (eProsima/Fast-DDS#6502). So many ends met that in one run out of thirty; here
+leases are long, and participants announce themselves while they are new.
 """
 
 import os
+from pathlib import Path
 import resource
 import signal
 
@@ -25,13 +30,17 @@ KILLED = ('identifier', 'planner', 'controller', 'supervisor', 'monitor', 'recor
 ENDS = (*SIGNALS, 'full disk', *KILLED, 'the run')
 CLOCKS = ('before', 'after', 'late', 'tenth')
 COUNT = 50
+LEASES = Path(__file__).parents[1] / 'long_leases.xml'
 RNG = np.random.default_rng(18)
 MOMENTS = [round(float(x), 2) for x in RNG.uniform(0.05, 0.95 * LENGTH, size=COUNT)]
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize('number', range(COUNT))
-def test_the_arm_is_at_rest_within_its_braking_and_its_bag_can_be_read(tmp_path, number):
+def test_the_arm_is_at_rest_within_its_braking_and_its_bag_can_be_read(
+    tmp_path, monkeypatch, number
+):
+    monkeypatch.setenv('FASTDDS_DEFAULT_PROFILES_FILE', str(LEASES))
     end, moment = ENDS[number % len(ENDS)], MOMENTS[number]
     driver = of_mujoco(tmp_path, clock=CLOCKS[number // len(ENDS) % len(CLOCKS)])
     bag = tmp_path / 'bag'
