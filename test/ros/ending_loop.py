@@ -72,9 +72,10 @@ class EndingLoop:
         return list(self._observer.modes)
 
     def _age(self):
-        if not self._observer.plans or not self._observer.plans[-1].points:
+        plans = self._observer.plans
+        if not self._observer.samples or not plans or not plans[-1].points:
             return -1.0
-        plan, now = self._observer.plans[-1], seconds(self._observer.samples[-1].header.stamp)
+        plan, now = plans[-1], seconds(self._observer.samples[-1].header.stamp)
         way = np.subtract(plan.points[-1].positions, plan.points[0].positions)
         return now - seconds(plan.header.stamp) if np.abs(way).max() > 0.02 else -1.0
 
