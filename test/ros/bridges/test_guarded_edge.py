@@ -1,9 +1,11 @@
-"""When a bridge may be ended from outside: never while an arm depends on it."""
+"""When a bridge may be ended from outside, and when its arm rests: not while anything moves."""
 
+from functools import partial
 from itertools import product
 from types import SimpleNamespace
 
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+from safe_sysid.track.supervisor import Mode
 
 
 def test_a_bridge_may_be_killed_only_once_it_was_told_to_end_and_the_arm_is_in_other_hands():
@@ -12,3 +14,14 @@ def test_a_bridge_may_be_killed_only_once_it_was_told_to_end_and_the_arm_is_in_o
     states = [dict(zip(names, s, strict=True)) for s in product([False, True], repeat=3)]
     killable = [state for state in states if may(SimpleNamespace(**state))]
     assert killable == [dict.fromkeys(names, True)]
+
+
+def test_an_arm_rests_in_a_fault_once_its_plan_is_over_and_nothing_takes_it_over():
+    rests = GuardedEdge.rests_in_fault.fget
+    cases = product([Mode.TASK, Mode.FAULT], [False, True], [0.0, 0.001])
+    resting = [
+        (mode, lets_go, left)
+        for mode, lets_go, left in cases
+        if rests(SimpleNamespace(mode=mode, lets_go=lets_go, _rest_of_plan=partial(float, left)))
+    ]
+    assert resting == [(Mode.FAULT, False, 0.0)]
