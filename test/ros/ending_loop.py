@@ -62,6 +62,17 @@ class EndingLoop:
             lambda: self._age() >= moment, f'a plan is followed for {moment} s', PATIENCE
         )
 
+    def wait_after_controller(self, name, moment):
+        """States of the arm from when a controller got it, until so much later [s]."""
+
+        def since():
+            active = [line['active'] for line in self.states]
+            return self.states[active.index(name) :] if name in active else []
+
+        is_later = lambda: since() and since()[-1]['t'] - since()[0]['t'] >= moment  # noqa: E731
+        self._observer.wait(is_later, f'{name} holds the arm', PATIENCE)
+        return since()
+
     def wait_for_mode(self, mode, seconds):
         """Until the run is in a mode."""
         self._observer.wait(lambda: self._observer.mode == mode, mode, seconds)
@@ -115,8 +126,7 @@ class EndingLoop:
             self._driver.send_signal(signal.SIGUSR1)
         self._observer.wait(lambda: 'over' in self.log[-1], 'the driver ends', PATIENCE)
         plans = [plan for plan in self._observer.plans if plan.points][-2:]
-        states = [line for line in self.log if 'q' in line]
-        found = [self._rest_after(plan, states) for plan in plans]
+        found = [self._rest_after(plan, self.states) for plan in plans]
         assert any(fast < STILL and far < NEAR for fast, far in found), (
             f'[rad/s], and [rad] from the end of the last plans: {found}'
         )
@@ -129,6 +139,11 @@ class EndingLoop:
             return np.inf, np.inf
         away = [np.subtract(line['q'], plan.points[-1].positions) for line in after]
         return max(np.abs(line['qd']).max() for line in after), np.abs(away).max()
+
+    @property
+    def states(self):
+        """Lines of the driver's log with a state of the arm."""
+        return [line for line in self.log if 'q' in line]
 
     @property
     def log(self):

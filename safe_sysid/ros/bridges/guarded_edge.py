@@ -279,7 +279,7 @@ class GuardedEdge:
             if before is None and mode is Mode.RELEASING:  # the driver may repeat our last torque
                 self._hand_over.engage()
         elif mode is not Mode.FAULT or before is None:
-            if before in (Mode.FAULT, Mode.PROBING) or self._lets_go:
+            if self._lets_go or (mode is not before and before in (Mode.FAULT, Mode.PROBING)):
                 self._begin_anew()
             self._lets_go = False
             self._hand_over.engage()

@@ -3,6 +3,10 @@
 from functools import partial
 from itertools import product
 from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+from std_msgs.msg import String
 
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.track.supervisor import Mode
@@ -25,3 +29,20 @@ def test_an_arm_rests_in_a_fault_once_its_plan_is_over_and_nothing_takes_it_over
         if rests(SimpleNamespace(mode=mode, lets_go=lets_go, _rest_of_plan=partial(float, left)))
     ]
     assert resting == [(Mode.FAULT, False, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ('before', 'mode', 'is_anew'),
+    [
+        (Mode.PROBING, Mode.PROBING, False),  # told again, as every mode is all the time
+        (Mode.PROBING, Mode.EXCITING, True),
+        (Mode.FAULT, Mode.EXCITING, True),
+        (Mode.EXCITING, Mode.EXCITING, False),
+        (Mode.EXCITING, Mode.TASK, False),
+    ],
+)
+def test_what_the_guard_refused_is_forgotten_only_where_a_mode_begins(before, mode, is_anew):
+    edge = MagicMock(mode=before, _lets_go=False)
+    edge.life.is_parked = False
+    GuardedEdge._on_mode(edge, String(data=mode.value))
+    assert edge._begin_anew.called is is_anew
