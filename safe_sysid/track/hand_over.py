@@ -90,7 +90,7 @@ class HandOver:
         self._seen_at: int | None = None  # stamp of the last step with a measurement
         self._asked_at = self._watched_since = 0
         self._over_since: int | None = None  # motion that was planned
-        self._is_late = self._is_given_up = False
+        self._is_late = False
         self.hands = Hands.FREE
 
     @property
@@ -99,16 +99,15 @@ class HandOver:
         return self.hands in (Hands.TORQUE, Hands.HANDING_BACK)
 
     def engage(self) -> None:
-        """Give torque from here on, unless the arm was given up."""
-        if self.hands is not Hands.TORQUE and not self._is_given_up:
+        """Give torque from here on."""
+        if self.hands is not Hands.TORQUE:
             self.hands = Hands.TORQUE
             self._within = self._seen_at = self._over_since = None
             self._is_late = False
             self._holder.give()
 
     def give_up(self, now: int) -> None:
-        """Hand the arm over as it is, for good: it does not do what our torque asks for."""
-        self._is_given_up = True
+        """Hand the arm over as it is: it may not do what our torque asks for."""
         if self.hands is Hands.TORQUE:
             self._seen_at = now
             self._ask(now)

@@ -35,6 +35,11 @@ class ProbedDriver:
         """Whether the arm moves otherwise than it is told, so that no torque of ours holds it."""
         return self._probe is not None and self._probe.is_wild
 
+    @property
+    def is_doubted(self) -> bool:
+        """Whether the arm is under torque of a probe that has not seen its driver obey."""
+        return self._probe is not None and self._probe.obedience is not Obedience.OBEYS
+
     def command(
         self,
         mode: Mode | None,

@@ -143,14 +143,3 @@ def test_torque_may_be_asked_for_again_at_any_time(story):
     story.hand_over.engage()
     assert story.hand_over.gives_torque
     assert story.brakes.asked[-1] == 'give'
-
-
-def test_an_arm_that_was_given_up_is_not_taken_back(story):
-    """Modes are told again and again, also one that was left since by what the arm does."""
-    story.hand_over.give_up(story.now)
-    story.hand_over.engage()
-    story.brakes.holds = True
-    assert story.go_on(1.0) is Hands.FREE
-    story.hand_over.engage()
-    assert not story.hand_over.gives_torque
-    assert story.brakes.asked == ['give', 'take']

@@ -139,6 +139,12 @@ class GuardedEdge:
         return self.mode is Mode.FAULT and not self.lets_go and self._rest_of_plan() <= 0.0
 
     @property
+    def _is_given_up(self) -> bool:
+        """Whether the arm is handed over as it is: no torque of ours is known to hold it."""
+        is_doubted = self.mode is Mode.FAULT and self._driver.is_doubted
+        return self._driver.is_wild or is_doubted
+
+    @property
     def needs_no_answer(self) -> bool:
         """Whether torques follow from samples without the controller."""
         return self.is_alone or self.mode is Mode.PROBING
@@ -168,7 +174,7 @@ class GuardedEdge:
         command = None
         if not self.is_alone:
             command = self._driver.command(self.mode, measurement, self._estimate, self._command)
-        if self._driver.is_wild:
+        if self._is_given_up:
             self._hand_over.give_up(now)
         seen = GuardInput(command, measurement, self._plan_on(self._clock), self._estimate)
         self._given, self._now = self._guard.step(now, seen), now
@@ -176,7 +182,7 @@ class GuardedEdge:
 
     def _let_go(self, now: int, measurement: JointMeasurement | None, guard: TorqueGuard) -> None:
         """Where no torque is wanted any more, see that something else holds the arm."""
-        if not (self.lets_go or self._driver.is_wild) or self.is_free:
+        if not (self.lets_go or self._is_given_up) or self.is_free:
             return
         is_fresh = measurement is not None and now - measurement.stamp <= (
             self._settings.max_age * 1e9
@@ -282,7 +288,8 @@ class GuardedEdge:
             if self._lets_go or (mode is not before and before in (Mode.FAULT, Mode.PROBING)):
                 self._begin_anew()
             self._lets_go = False
-            self._hand_over.engage()
+            if not self._driver.is_wild:
+                self._hand_over.engage()
 
     def _begin_anew(self) -> None:
         """Let commands pass, but none from before."""

@@ -12,6 +12,15 @@ from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.track.supervisor import Mode
 
 
+def told(mode, before=Mode.PROBING, is_wild=False):
+    """What a bridge does that is told a mode."""
+    edge = MagicMock(mode=before, _lets_go=False)
+    edge.life.is_parked = False
+    edge._driver.is_wild = is_wild
+    GuardedEdge._on_mode(edge, String(data=mode.value))
+    return edge
+
+
 def test_a_bridge_may_be_killed_only_once_it_was_told_to_end_and_the_arm_is_in_other_hands():
     names = ('_is_told', 'lets_go', 'is_free')
     may = GuardedEdge.may_be_killed.fget
@@ -42,7 +51,28 @@ def test_an_arm_rests_in_a_fault_once_its_plan_is_over_and_nothing_takes_it_over
     ],
 )
 def test_what_the_guard_refused_is_forgotten_only_where_a_mode_begins(before, mode, is_anew):
-    edge = MagicMock(mode=before, _lets_go=False)
-    edge.life.is_parked = False
-    GuardedEdge._on_mode(edge, String(data=mode.value))
-    assert edge._begin_anew.called is is_anew
+    assert told(mode, before)._begin_anew.called is is_anew
+
+
+@pytest.mark.parametrize('mode', [Mode.PROBING, Mode.EXCITING, Mode.TASK])
+def test_an_arm_that_moved_against_its_commands_is_never_taken_back(mode):
+    """The mode of the probe is told again until the fault is known."""
+    assert told(mode)._hand_over.engage.called
+    assert not told(mode, is_wild=True)._hand_over.engage.called
+
+
+def test_no_law_brakes_on_a_driver_that_was_not_seen_to_obey():
+    """It may have the wrong sign; where the probe was stopped by a fault, nobody knows."""
+    is_given_up = GuardedEdge._is_given_up.fget
+    cases = list(product([Mode.PROBING, Mode.FAULT], [False, True], [False, True]))
+    given_up = [
+        (mode, is_wild, is_doubted)
+        for mode, is_wild, is_doubted in cases
+        if is_given_up(
+            SimpleNamespace(
+                mode=mode, _driver=SimpleNamespace(is_wild=is_wild, is_doubted=is_doubted)
+            )
+        )
+    ]
+    in_fault = (Mode.FAULT, False, True)
+    assert given_up == [case for case in cases if case[1] or case == in_fault]

@@ -1,5 +1,8 @@
 """A run that begins by finding out whether its driver does what it is told."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 from ros.effort_driver import HOLD
@@ -45,3 +48,16 @@ def test_an_arm_that_moves_against_its_commands_is_handed_over_at_once(tmp_path)
     assert {line['active'] for line in held} == {HOLD}  # modes are told again meanwhile
     begin = np.array(states[0]['q'])
     assert np.abs(np.array([line['q'] for line in states]) - begin).max() < FAR
+
+
+@pytest.mark.slow
+def test_a_fault_before_the_driver_was_seen_to_obey_hands_the_arm_over(tmp_path):
+    """The law that brakes may have the wrong sign on it."""
+    slowly = ('-p', f'{BRIDGE}:probe.settling:=60.0')
+    with ending_loop(tmp_path, *PROBED, *slowly, driver=of_mujoco(tmp_path)) as loop:
+        loop.begin()
+        loop.wait_for_mode('probing', PATIENCE)
+        os.kill(loop.pid('supervisor'), signal.SIGKILL)  # started again: a fault
+        loop.wait_for_mode('fault', PATIENCE)
+        held = loop.wait_after_controller(HOLD, 0.5)
+    assert {line['active'] for line in held} == {HOLD}
