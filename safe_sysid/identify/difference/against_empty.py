@@ -143,19 +143,14 @@ def empty_arm(problem: DifferenceProblem, cutoff: float) -> EmptyArm:
     """Rows of empty recordings with the friction that they need."""
     model = problem.model
 
-    def stretches_of(recordings: list[list[EvenLog]]) -> list[Stretch]:
-        return [
-            _stretch(problem, log, cutoff, i, loaded=False)
-            for i, logs in enumerate(recordings)
-            for log in logs
-        ]
-
-    stretches = stretches_of(problem.empty)
+    logs = [(i, log) for i, logs in enumerate(problem.empty) for log in logs]
+    stretches = [_stretch(problem, log, cutoff, i, loaded=False) for i, log in logs]
     friction = problem.friction or chosen_friction(model, stretches)
     rows = moving(rows_at_estimate(model, stretches, friction.terms))
     delay = torque_delay(rows)
     if delay.is_corrected:
-        stretches = stretches_of([delay.moved(logs) for logs in problem.empty])
+        moved = delay.moved([log for _, log in logs])
+        stretches = [s.with_torque_of(log) for s, log in zip(stretches, moved, strict=True)]
         rows = moving(rows_at_estimate(model, stretches, friction.terms))
     fit = shared_fit(rows, problem.prior, GUARANTEED_THRESHOLD)
     return EmptyArm(cutoff, stretches, friction, rows, fit, delay)

@@ -53,7 +53,7 @@ def sign_perturbed(
     """Masses that are not among the few whose sum is larger than with changed signs."""
     mass = len(fit.u)
     column = fit.covariance[:, mass]
-    alone = fit.weighted(rows) @ (column / column[mass])  # others projected out, (N, n)
+    alone = fit.weighted_along(rows, column / column[mass])  # others projected out, (N, n)
     errors = fit.errors(rows)
     s = np.array([np.sum(alone[b] * errors[b]) for b in blocks])
     A = np.array([np.sum(alone[b] ** 2) for b in blocks])

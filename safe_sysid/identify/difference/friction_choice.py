@@ -15,7 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
-from safe_sysid.identify.difference.row_products import joint_grams
+from safe_sysid.identify.difference.row_products import joint_grams, joint_grams_of
 from safe_sysid.identify.difference.rows import (
     DifferenceRows,
     Stretch,
@@ -139,14 +139,12 @@ def _predicted(
     rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]
 ) -> list[tuple[Array, Array]]:
     """Residuals and torques of the rows held out, fold by fold."""
-    every, count = joint_grams(rows), rows.counts.sum(axis=0)
+    count, left_out = rows.counts.sum(axis=0), [~fitted for fitted, _ in folds]
+    every, *others = joint_grams_of(rows, [slice(None), *left_out])
     whole = joint_fit(every, count, PRIOR)
     found = []
-    for fitted, out in folds:
-        left_out = rows.part(~fitted)
-        fit = joint_fit(
-            every - joint_grams(left_out), count - left_out.counts.sum(axis=0), PRIOR, near=whole
-        )
+    for (fitted, out), other in zip(folds, others, strict=True):
+        fit = joint_fit(every - other, rows.counts[fitted].sum(axis=0), PRIOR, near=whole)
         judged = rows.part(out)
         found.append(((judged.tau - judged.Y @ fit.x) * judged.counts, judged.tau))
     return found

@@ -6,6 +6,7 @@ columns of a joint are 0. Those that are not stand beside each other, joint afte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,11 +76,18 @@ def row_products(rows: DifferenceRows) -> RowProducts:
 
 def joint_grams(rows: DifferenceRows) -> Array:
     """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
+    return joint_grams_of(rows, [slice(None)])[0]
+
+
+def joint_grams_of(rows: DifferenceRows, parts: Sequence[AnyArray | slice]) -> list[Array]:
+    """Such products of parts of the rows."""
     packed, size = _packed(rows), rows.Y.shape[2] + 11
-    found = np.zeros((len(packed.places), size, size))
+    found = [np.zeros((len(packed.places), size, size)) for _ in parts]
     for j, place in enumerate(packed.places):
         table = packed.table[:, packed.ends[j] : packed.ends[j + 1]]
-        found[j][np.ix_(place, place)] = table.T @ table
+        for part, products in zip(parts, found, strict=True):
+            some = table[part]
+            products[j][np.ix_(place, place)] = some.T @ some
     return found
 
 
@@ -101,14 +109,15 @@ def inverse_of_moving(pattern: AnyArray, spread: Array) -> Array:
 def _packed(rows: DifferenceRows) -> _Packed:
     N, _, p = rows.Y.shape
     shown = [np.flatnonzero(each) for each in np.asarray(rows.Y.any(axis=0))]
-    payload = p + np.arange(11)
+    payload = p + np.arange(11) if rows.loaded.any() else np.array([p + 10])
     places = [np.concatenate([columns, payload]) for columns in shown]
     ends = np.concatenate([[0], np.cumsum([len(place) for place in places])])
     table = np.empty((N, ends[-1]))
     for j, columns in enumerate(shown):
         here = table[:, ends[j] : ends[j + 1]]
-        here[:, :-11] = rows.Y[:, j, columns]
-        here[:, -11:-1] = rows.Y_L[:, j] * rows.loaded[:, None]
+        here[:, : len(columns)] = rows.Y[:, j, columns]
+        if len(payload) > 1:
+            here[:, -11:-1] = rows.Y_L[:, j] * rows.loaded[:, None]
         here[:, -1] = rows.tau[:, j]
         if not rows.counts[:, j].all():
             here *= rows.counts[:, j, None]

@@ -60,6 +60,11 @@ class Stretch:
         """Return the stretch with its effort times a gain of each joint."""
         return replace(self, tau=self.tau * gain)
 
+    def with_torque_of(self, log: EvenLog) -> Stretch:
+        """Return the stretch with the effort of a log of the same motion."""
+        tau = low_pass_at(_working(log, self.cutoff), self.rate, self.cutoff, self.kept)
+        return replace(self, tau=tau)
+
     def low_passed(self, values: Array) -> Array:
         """Signals at the working rate behind the filter, at the rows."""
         return low_pass_at(values, self.rate, self.cutoff, self.kept)
@@ -109,8 +114,7 @@ def stretch_of(
     motion = motion_of(log, kept_of_motion(log, kept_motion))
     step = whole_steps(log.rate, WORKING * cutoff)
     working = log.rate / step
-    tau = log.tau if step == 1 else zero_phase(log.tau, log.rate, 0.4 * working)
-    q, qd, qdd, tau = (x[::step] for x in (motion.q, motion.qd, motion.qdd, tau))
+    q, qd, qdd = (x[::step] for x in (motion.q, motion.qd, motion.qdd))
     W = standard_regressor(model, q, qd, qdd)
     W[:, :, model.layout.joint_entries('Fc')] = 0.0
     into_joint = np.asarray(np.linalg.inv(np.eye(10) if frame is None else frame), dtype=float)
@@ -129,8 +133,15 @@ def stretch_of(
         W[:, :, : 10 * model.n].reshape(-1, 10 * model.n),
         low_pass_at(W, working, cutoff, kept),
         into_joint,
-        low_pass_at(tau, working, cutoff, kept),
+        low_pass_at(_working(log, cutoff), working, cutoff, kept),
     )
+
+
+def _working(log: EvenLog, cutoff: float) -> Array:
+    """Torque at the working rate, (M, n) [N m]."""
+    step = whole_steps(log.rate, WORKING * cutoff)
+    tau = log.tau if step == 1 else zero_phase(log.tau, log.rate, 0.4 * log.rate / step)
+    return np.asarray(tau[::step])
 
 
 def rows_of(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.row_products import patterns_of, row_products
 from safe_sysid.identify.difference.rows import DifferenceRows
@@ -67,21 +67,37 @@ class SharedFit:
     def by_joint(self, rows: DifferenceRows) -> Array:
         """Parts of u and phi that are due to the torque of each joint, (n, k + 10)."""
         columns = whiteners(rows.counts, self.spread)
-        each = columns * rows.tau[:, None, :]
-        parts: Array = np.tensordot(each, self.weighted(rows), axes=((0, 1), (0, 1)))
-        return parts @ self.covariance
+        each = np.swapaxes(columns, 1, 2) @ (columns * rows.tau[:, None, :])
+        return self._pull(rows, each) @ self.covariance
 
     def moved_by(self, rows: DifferenceRows, torque: Array) -> Array:
         """How far a change of all torques (N, n) moves each parameter of the payload, (10,)."""
-        changed = (whiteners(rows.counts, self.spread) @ torque[:, :, None])[:, :, 0]
-        pull = np.tensordot(changed, self.weighted(rows), axes=((0, 1), (0, 1)))
-        moved: Array = np.abs(pull @ self.covariance[:, -10:])
+        columns = whiteners(rows.counts, self.spread)
+        changed = np.swapaxes(columns, 1, 2) @ (columns @ torque[:, :, None])
+        moved: Array = np.abs(self._pull(rows, changed)[0] @ self.covariance[:, -10:])
         return moved
+
+    def _pull(self, rows: DifferenceRows, columns: Array) -> Array:
+        """Products of columns (N, n, c) with those of u and phi, (c, k + 10)."""
+        N, n, c = columns.shape
+        flat = columns.reshape(N * n, c).T
+        held = (columns * rows.loaded[:, None, None]).reshape(N * n, c).T
+        arm = flat @ rows.Y.reshape(N * n, -1) @ self.basis
+        return np.concatenate([arm, held @ rows.Y_L.reshape(N * n, 10)], axis=1)
+
+    def weighted_along(self, rows: DifferenceRows, direction: Array) -> Array:
+        """F times a direction of u and phi, (N, n)."""
+        k = len(self.u)
+        arm, payload = rows.Y @ (self.basis @ direction[:k]), rows.Y_L @ direction[k:]
+        return self._white(rows, arm + payload * rows.loaded[:, None])
 
     def errors(self, rows: DifferenceRows) -> Array:
         """Residuals of unit variance, (N, n)."""
-        whitened = whiteners(rows.counts, self.spread) @ self.residual[:, :, None]
-        weighted: Array = whitened[:, :, 0]
+        return self._white(rows, self.residual)
+
+    def _white(self, rows: DifferenceRows, torque: Array) -> Array:
+        white = whiteners(rows.counts, self.spread) @ torque[:, :, None]
+        weighted: Array = white[:, :, 0]
         return weighted
 
 
@@ -168,30 +184,18 @@ def joint_fit(
 
 def whitened(columns: Array, counts: AnyArray, spread: Array) -> Array:
     """Rows of one time made uncorrelated, of the joints that count, (N, n, k)."""
-    weighted = np.empty_like(columns)
-    n, k = columns.shape[1:]
-    matrices, which = _whiteners(counts, spread)
-    for i, matrix in enumerate(matrices):
-        here = which == i
-        joints = np.ascontiguousarray(np.swapaxes(columns[here], 0, 1)).reshape(n, -1)
-        weighted[here] = np.swapaxes((matrix @ joints).reshape(n, -1, k), 0, 1)
+    weighted: Array = whiteners(counts, spread) @ columns
     return weighted
 
 
 def whiteners(counts: AnyArray, spread: Array) -> Array:
     """Matrices that make residuals of one time uncorrelated, of those that count, (N, n, n)."""
-    matrices, which = _whiteners(counts, spread)
-    return matrices[which]
-
-
-def _whiteners(counts: AnyArray, spread: Array) -> tuple[Array, IntArray]:
-    """Such a matrix for each pattern of joints that count, and the pattern of each time."""
     patterns, which = patterns_of(counts)
     found = np.zeros((len(patterns), *spread.shape))
     for matrix, pattern in zip(found, patterns, strict=True):
         some = np.ix_(pattern, pattern)
         matrix[some] = np.linalg.inv(np.linalg.cholesky(spread[some]))
-    return found, which
+    return found[which]
 
 
 def _spread(residual: Array, counts: AnyArray, unknowns: int, before: Array) -> Array:
@@ -246,10 +250,12 @@ def _reduced(G: Array, basis: Array, prior: Array) -> tuple[Array, Array]:
 def _basis(G: Array, threshold: float) -> Array:
     """Directions that rows tell apart, columns scaled to length 1 before, (p, k)."""
     size = np.sqrt(np.diag(G))
-    scale = np.where(size > 1e-9 * size.max(), 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-    values, vectors = symmetric_eigen(G * scale * scale[:, None])
+    shown = np.flatnonzero(size > 1e-9 * size.max())
+    scale = 1.0 / size[shown]
+    values, vectors = symmetric_eigen(G[np.ix_(shown, shown)] * scale * scale[:, None])
     kept = values > threshold**2 * values[-1]
-    directions: Array = scale[:, None] * vectors[:, kept]
+    directions = np.zeros((len(G), np.count_nonzero(kept)))
+    directions[shown] = scale[:, None] * vectors[:, kept]
     return directions
 
 

@@ -155,11 +155,13 @@ def runs_of_rows(rows: DifferenceRows) -> Iterator[IntArray]:
 
 
 def _moved(log: EvenLog, delay: float) -> EvenLog:
-    """Torques of a moment later, at the positions whose torques were recorded."""
+    """Torques of a moment later, at the positions whose torques were recorded.
+
+    Beyond an end of the recording they are those at it, where rows are left out anyway.
+    """
     t = np.arange(len(log.q)) / log.rate
-    there = (t + delay >= 0.0) & (t + delay <= t[-1])
-    tau = CubicSpline(t, log.tau)(t[there] + delay)
-    return EvenLog(log.rate, log.q[there], tau, log.begin + float(t[there][0]))
+    tau = CubicSpline(t, log.tau)(np.clip(t + delay, 0.0, t[-1]))
+    return EvenLog(log.rate, log.q, tau, log.begin)
 
 
 def _weighted_median(values: Array, weight: Array) -> float:

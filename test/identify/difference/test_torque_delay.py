@@ -9,6 +9,7 @@ import pytest
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.against_empty import empty_arm, payload_difference
 from safe_sysid.identify.difference.answer_text import caution
+from safe_sysid.identify.difference.rows import stretch_of
 from safe_sysid.identify.difference.torque_delay import TorqueDelay, torque_delay
 
 
@@ -54,8 +55,26 @@ def test_a_doubtful_delay_is_an_error_and_a_sure_one_leaves_its_deviation():
     assert sure.is_corrected
     assert sure.left == 0.001
     assert not replace(sure, fall=0.01).is_corrected  # it does not pay
-    log = EvenLog(100.0, np.zeros((200, 2)), np.zeros((200, 2)))
-    assert len(sure.moved([log])[0].q) == 199
+
+
+def test_a_moved_log_has_torques_of_a_moment_later_and_the_last_one_beyond_its_end():
+    t = np.arange(200) / 100.0
+    log = EvenLog(100.0, np.zeros((200, 2)), np.outer(t**2, [1.0, 2.0]))
+    for delay in (0.005, -0.005):
+        (moved,) = TorqueDelay(delay, 0.001, np.zeros(2), 0.1).moved([log])
+        there = np.clip(t + delay, 0.0, t[-1])
+        assert moved.q is log.q
+        np.testing.assert_allclose(moved.tau, np.outer(there**2, [1.0, 2.0]), atol=1e-12)
+
+
+def test_rows_of_a_moved_log_are_those_of_a_log_that_was_never_late(recorded):
+    arm, _, empty = recorded
+    stretch = stretch_of(arm.model, empty, 5.0, 0, loaded=False)
+    back = TorqueDelay(0.02, 0.001, np.zeros(2), 0.1).moved([late(empty, 0.02)])[0]
+    again = stretch.with_torque_of(back)
+    assert again.filtered is stretch.filtered
+    size = np.abs(stretch.tau).max()
+    np.testing.assert_allclose(again.tau, stretch.tau, rtol=0.0, atol=3e-3 * size)
 
 
 def test_a_refusal_names_the_delay(recorded):
