@@ -37,7 +37,7 @@ class ProbedDriver:
 
     @property
     def is_doubted(self) -> bool:
-        """Whether the arm is under torque of a probe that has not seen its driver obey."""
+        """Whether a probe has begun and has not seen its driver obey."""
         return self._probe is not None and self._probe.obedience is not Obedience.OBEYS
 
     def command(

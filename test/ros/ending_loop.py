@@ -53,8 +53,12 @@ class EndingLoop:
     def begin(self):
         """Once its first mode was heard, whoever came late; for a run that does not by itself."""
         self.wait_for_mode('idle', PATIENCE)
-        start = lambda: self._observer.call('supervisor/start').success  # noqa: E731
-        self._observer.wait(start, 'it begins', PATIENCE)
+        self.ask('start')
+
+    def ask(self, what):
+        """Ask the supervisor until it does it; nodes that were started again come late."""
+        is_done = lambda: self._observer.call(f'supervisor/{what}').success  # noqa: E731
+        self._observer.wait(is_done, what, PATIENCE)
 
     def wait_for_motion(self, moment):
         """Until a plan that goes somewhere is as old as said [s]."""
@@ -72,6 +76,11 @@ class EndingLoop:
         is_later = lambda: since() and since()[-1]['t'] - since()[0]['t'] >= moment  # noqa: E731
         self._observer.wait(is_later, f'{name} holds the arm', PATIENCE)
         return since()
+
+    def wait_to_switch(self, name):
+        """Until a controller has got the arm."""
+        has_it = lambda: self.states[-1]['active'] == name  # noqa: E731
+        self._observer.wait(has_it, f'{name} gets the arm', PATIENCE)
 
     def wait_for_mode(self, mode, seconds):
         """Until the run is in a mode."""

@@ -105,9 +105,9 @@ def gains_of_pair(
     torques = [stretch.with_gains(found.gain) for stretch in without]
     delay = torque_delay(moving(rows_at_estimate(model, torques, found.terms)))
     if delay.is_corrected:
-        moved = [delay.moved(logs) for logs in empty], delay.moved(loaded)
-        without, held = _stretches(model, *moved, cutoff)
-        found = gains_of_stretches(model, [*without, *held], mass)
+        moved = delay.moved([log for logs in (*empty, loaded) for log in logs])
+        late = zip([*without, *held], moved, strict=True)
+        found = gains_of_stretches(model, [s.with_torque_of(log) for s, log in late], mass)
     return replace(found, delay=delay)
 
 

@@ -17,7 +17,7 @@ from safe_sysid.identify.difference.rows import DifferenceRows
 
 @dataclass(frozen=True, eq=False)
 class _Packed:
-    """Columns of every joint that are not 0, its payload's and its torque; 0 where it stands."""
+    """Columns of a joint that are not 0, of a payload if one is held, its torque; 0 at rest."""
 
     table: Array  # (N, w)
     places: list[IntArray]  # of each joint's columns among those of x, phi and torque

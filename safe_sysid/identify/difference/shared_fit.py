@@ -96,9 +96,7 @@ class SharedFit:
         return self._white(rows, self.residual)
 
     def _white(self, rows: DifferenceRows, torque: Array) -> Array:
-        white = whiteners(rows.counts, self.spread) @ torque[:, :, None]
-        weighted: Array = white[:, :, 0]
-        return weighted
+        return whitened(torque[:, :, None], rows.counts, self.spread)[:, :, 0]
 
 
 @dataclass(frozen=True, eq=False)

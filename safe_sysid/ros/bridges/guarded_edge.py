@@ -140,8 +140,11 @@ class GuardedEdge:
 
     @property
     def _is_given_up(self) -> bool:
-        """Whether the arm is handed over as it is: no torque of ours is known to hold it."""
-        is_doubted = self.mode is Mode.FAULT and self._driver.is_doubted
+        """Whether the arm is handed over as it is: no torque of ours is known to hold it.
+
+        A driver that was not seen to obey yet is given torque while its probe looks at the arm.
+        """
+        is_doubted = self._driver.is_doubted and self.mode is not Mode.PROBING
         return self._driver.is_wild or is_doubted
 
     @property
@@ -288,7 +291,7 @@ class GuardedEdge:
             if self._lets_go or (mode is not before and before in (Mode.FAULT, Mode.PROBING)):
                 self._begin_anew()
             self._lets_go = False
-            if not self._driver.is_wild:
+            if not self._is_given_up:
                 self._hand_over.engage()
 
     def _begin_anew(self) -> None:

@@ -12,11 +12,10 @@ from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.track.supervisor import Mode
 
 
-def told(mode, before=Mode.PROBING, is_wild=False):
+def told(mode, before=Mode.PROBING, is_given_up=False):
     """What a bridge does that is told a mode."""
-    edge = MagicMock(mode=before, _lets_go=False)
+    edge = MagicMock(mode=before, _lets_go=False, _is_given_up=is_given_up)
     edge.life.is_parked = False
-    edge._driver.is_wild = is_wild
     GuardedEdge._on_mode(edge, String(data=mode.value))
     return edge
 
@@ -54,25 +53,21 @@ def test_what_the_guard_refused_is_forgotten_only_where_a_mode_begins(before, mo
     assert told(mode, before)._begin_anew.called is is_anew
 
 
-@pytest.mark.parametrize('mode', [Mode.PROBING, Mode.EXCITING, Mode.TASK])
-def test_an_arm_that_moved_against_its_commands_is_never_taken_back(mode):
-    """The mode of the probe is told again until the fault is known."""
-    assert told(mode)._hand_over.engage.called
-    assert not told(mode, is_wild=True)._hand_over.engage.called
+def given_up(mode, is_wild, is_doubted):
+    driver = SimpleNamespace(is_wild=is_wild, is_doubted=is_doubted)
+    return GuardedEdge._is_given_up.fget(SimpleNamespace(mode=mode, _driver=driver))
 
 
-def test_no_law_brakes_on_a_driver_that_was_not_seen_to_obey():
+@pytest.mark.parametrize('mode', list(Mode))
+def test_no_law_holds_an_arm_on_a_driver_that_was_not_seen_to_obey_but_while_it_is_probed(mode):
     """It may have the wrong sign; where the probe was stopped by a fault, nobody knows."""
-    is_given_up = GuardedEdge._is_given_up.fget
-    cases = list(product([Mode.PROBING, Mode.FAULT], [False, True], [False, True]))
-    given_up = [
-        (mode, is_wild, is_doubted)
-        for mode, is_wild, is_doubted in cases
-        if is_given_up(
-            SimpleNamespace(
-                mode=mode, _driver=SimpleNamespace(is_wild=is_wild, is_doubted=is_doubted)
-            )
-        )
-    ]
-    in_fault = (Mode.FAULT, False, True)
-    assert given_up == [case for case in cases if case[1] or case == in_fault]
+    assert not given_up(mode, is_wild=False, is_doubted=False)
+    assert given_up(mode, is_wild=False, is_doubted=True) is (mode is not Mode.PROBING)
+    assert given_up(mode, is_wild=True, is_doubted=True)
+
+
+@pytest.mark.parametrize('mode', [Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.HOLDING])
+def test_an_arm_that_was_given_up_is_not_taken_back(mode):
+    """Modes are told again and again, that of the probe until its fault is known."""
+    assert told(mode)._hand_over.engage.called
+    assert not told(mode, is_given_up=True)._hand_over.engage.called
