@@ -165,7 +165,7 @@ class InteriorPrograms:
             asked = self._gap * min(max(value - begin, 0.0), max(abs(value), LEAST))
             if gap + float(np.abs(off).sum()) <= asked:
                 break
-            point, newton = _ahead(newton or _Newton(rows, point), point, off, gap), None
+            point, newton = _ahead(newton or _Newton(rows, point), point, (c, off), gap), None
         return point
 
     def _begin(self) -> tuple[_Rows, _Point, _Newton]:
@@ -223,11 +223,14 @@ class InteriorPrograms:
         return True
 
 
-def _ahead(newton: _Newton, point: _Point, off: Array, gap: float) -> _Point:
-    """Predict how far mu can fall, and go there; slacks are the room that there is."""
-    bound = newton.rows.bound
+def _ahead(newton: _Newton, point: _Point, costs: tuple[Array, Array], gap: float) -> _Point:
+    """Predict how far mu can fall, and go there; slacks are the room that there is.
+
+    `costs` are c and how far the multipliers are off it.
+    """
+    bound, (c, off) = newton.rows.bound, costs
     target = -point.s * point.z
-    predicted = newton.step(point, off, 0.0, target)
+    predicted = newton.along(point, newton.solved(c), 0.0, target)  # pull is -z, and off c - A'z
     there = point.moved(predicted, *_lengths(point, predicted, 1.0))
     left = (float(np.sum((there.s * there.z)[bound])) / gap) ** 3
     mean = gap / np.count_nonzero(bound)
@@ -273,10 +276,13 @@ class _Newton:
 
     def step(self, point: _Point, off: Array, error: Array | float, target: Array) -> _Point:
         """Return changes that make G'z = c, G x + s = h, and s z larger by `target`."""
-        A, bound = self.rows.A, self.rows.bound
         pull = (target - point.z * error) / point.s
-        x = self.solved(off - A.T @ (pull[0] - pull[1]))
-        value = A @ x
+        x = self.solved(off - self.rows.A.T @ (pull[0] - pull[1]))
+        return self.along(point, x, error, target)
+
+    def along(self, point: _Point, x: Array, error: Array | float, target: Array) -> _Point:
+        """Return the changes of slacks and multipliers that go with those of x."""
+        bound, value = self.rows.bound, self.rows.A @ x
         s = np.where(bound, error - np.stack([value, -value]), 0.0)
         z = (target - point.z * s) / point.s
         return _Point(x, s, z)

@@ -15,12 +15,15 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.friction_terms import FrictionTerms
-from safe_sysid.identify.difference.row_products import joint_grams, joint_grams_of
+from safe_sysid.identify.difference.row_products import AddedColumns, JointTables
 from safe_sysid.identify.difference.rows import (
     DifferenceRows,
     Stretch,
-    rows_of,
-    with_load_of,
+    friction_columns,
+    friction_places,
+    load_columns,
+    rows_without_friction,
+    with_friction,
 )
 from safe_sysid.identify.difference.shared_fit import joint_fit, payload_prior
 from safe_sysid.model.robot_model import RobotModel
@@ -70,10 +73,11 @@ class FrictionChoice:
 def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoice:
     """Choose terms greedily by five-fold prediction of empty recordings."""
     terms = FrictionTerms()
-    folds = _folds(rows_of(model, empty, terms))
+    rows = rows_without_friction(model, empty)
+    folds = _Folds(rows)
 
     def errors(tried: FrictionTerms) -> Array:
-        return _held_out(rows_at_estimate(model, empty, tried), folds)
+        return folds.errors(_at_estimate(model, empty, tried, folds.tables))
 
     by_creep = {creep: errors(replace(terms, creep=creep)) for creep in CREEPS}
     creep = min(by_creep, key=lambda value: float(np.mean(by_creep[value])))
@@ -105,56 +109,71 @@ def rows_at_estimate(
     model: RobotModel, stretches: Sequence[Stretch], terms: FrictionTerms
 ) -> DifferenceRows:
     """Rows with friction under load at the estimate of these rows."""
-    rows = rows_of(model, stretches, terms)
+    rows = rows_without_friction(model, stretches)
+    if not terms.load:
+        return with_friction(model, rows, friction_columns(model, stretches, terms))
+    added = _at_estimate(model, stretches, terms, JointTables(rows))
+    return with_friction(model, rows, added.columns)
+
+
+def _at_estimate(
+    model: RobotModel, stretches: Sequence[Stretch], terms: FrictionTerms, tables: JointTables
+) -> AddedColumns:
+    """Columns of friction, under load at the estimate of the first part of these tables."""
+    columns = friction_columns(model, stretches, terms)
+    places = friction_places(model, columns.shape[2])
+    added = AddedColumns(columns, places, model.n * (13 + columns.shape[2]))
     if terms.load:
-        count, fit = rows.counts.sum(axis=0), None
+        fit = None
         for _ in range(ROUNDS):
-            fit = joint_fit(joint_grams(rows), count, PRIOR, near=fit)
-            rows = with_load_of(model, rows, stretches, terms, (fit.x, fit.z[-10:]))
-    return rows
+            fit = joint_fit(tables.grams(added), tables.freedom, PRIOR, near=fit)
+            columns[:, :, 1] = load_columns(model, stretches, terms, fit.x, fit.phi)
+    return added
 
 
-def _folds(rows: DifferenceRows) -> list[tuple[AnyArray, AnyArray]]:
+class _Folds:
     """Rows fitted and rows held out: contiguous fifths of what there is, with gaps."""
-    places = np.array_split(np.arange(len(rows)), FOLDS)
-    found = []
-    for place in places:
-        out = np.zeros(len(rows), dtype=bool)
-        out[place] = True
-        near = np.zeros(len(rows), dtype=bool)
-        for number in np.unique(rows.stretch[place]):
-            here = rows.stretch == number
-            times = rows.t[here & out]
-            near |= here & (rows.t > times[0] - GAP) & (rows.t < times[-1] + GAP)
-        found.append((~near & ~out, out))
-    return found
+
+    def __init__(self, rows: DifferenceRows) -> None:
+        self._rows = rows
+        places = np.array_split(np.arange(len(rows)), FOLDS)
+        self._held_out = [slice(place[0], place[-1] + 1) for place in places]
+        self._left_out = [_beside(rows, out) for out in self._held_out]
+        self.tables = JointTables(rows, [slice(None), *self._left_out])
+
+    def residuals(self, added: AddedColumns | None = None) -> list[Array]:
+        """Residuals of the rows held out, fold by fold, 0 where a joint stands [N m]."""
+        every = self.tables.grams(added)
+        whole = joint_fit(every, self.tables.freedom, PRIOR)
+        found = []
+        for number, (out, left_out) in enumerate(zip(self._held_out, self._left_out, strict=True)):
+            fitted = every - self.tables.grams(added, 1 + number)
+            freedom = self._rows.counts[~left_out].sum(axis=0)
+            fit = joint_fit(fitted, freedom, PRIOR, near=whole)
+            found.append(self.tables.residuals(fit.x, out, added))
+        return found
+
+    def errors(self, added: AddedColumns) -> Array:
+        """Error of each fold as share of its torque, joints by their own size."""
+        size = np.sqrt(np.mean(self._rows.tau**2, axis=0)) + 1e-12
+        found = []
+        for out, errors in zip(self._held_out, self.residuals(added), strict=True):
+            weight = np.sum(self._rows.tau[out] ** 2, axis=0) / size
+            found.append(np.sqrt(np.sum(np.sum(errors**2, axis=0) / size) / weight.sum()))
+        return np.array(found)
+
+
+def _beside(rows: DifferenceRows, out: slice) -> AnyArray:
+    """Rows of a part, and those of the same stretch that are near it, (N,) bool."""
+    near = np.zeros(len(rows), dtype=bool)
+    near[out] = True
+    for number in np.unique(rows.stretch[out]):
+        here = rows.stretch == number
+        times = rows.t[here & near]
+        near |= here & (rows.t > times[0] - GAP) & (rows.t < times[-1] + GAP)
+    return near
 
 
 def held_out_residuals(rows: DifferenceRows) -> Array:
     """Residuals of fifths that had no part in their fit, 0 where a joint stands, (N, n) [N m]."""
-    return np.concatenate([errors for errors, _ in _predicted(rows, _folds(rows))])
-
-
-def _predicted(
-    rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]
-) -> list[tuple[Array, Array]]:
-    """Residuals and torques of the rows held out, fold by fold."""
-    count, left_out = rows.counts.sum(axis=0), [~fitted for fitted, _ in folds]
-    every, *others = joint_grams_of(rows, [slice(None), *left_out])
-    whole = joint_fit(every, count, PRIOR)
-    found = []
-    for (fitted, out), other in zip(folds, others, strict=True):
-        fit = joint_fit(every - other, rows.counts[fitted].sum(axis=0), PRIOR, near=whole)
-        judged = rows.part(out)
-        found.append(((judged.tau - judged.Y @ fit.x) * judged.counts, judged.tau))
-    return found
-
-
-def _held_out(rows: DifferenceRows, folds: list[tuple[AnyArray, AnyArray]]) -> Array:
-    """Error of each fold as share of its torque, joints by their own size."""
-    size = np.sqrt(np.mean(rows.tau**2, axis=0)) + 1e-12
-    found = []
-    for errors, tau in _predicted(rows, folds):
-        weight = np.sum(tau**2, axis=0) / size
-        found.append(np.sqrt(np.sum(np.sum(errors**2, axis=0) / size) / weight.sum()))
-    return np.array(found)
+    return np.concatenate(_Folds(rows).residuals())

@@ -14,17 +14,16 @@ f is 1.5, or 1.3 times the smallest at which empty and loaded rows do not contra
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.identify.difference.late_payload import LatePayload
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import SharedFit
 from safe_sysid.identify.difference.spectral_blocks import SpectralBlocks, largest_seen
 from safe_sysid.identify.interior_programs import InteriorPrograms
-from safe_sysid.identify.linear_programs import Basis, Budget
+from safe_sysid.identify.linear_programs import Basis, Budget, Polytope
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.parameter_polytope import ParameterPolytope
 from safe_sysid.identify.set_membership import SetMembership
@@ -39,7 +38,7 @@ FACTOR_OF_FEW = 2.0  # with fewer blocks to have seen errors in
 ABOVE_LEAST = 1.3  # times the smallest factor without a contradiction
 LARGEST_LEAST = 3.0  # smallest factor beyond which a unit, the arm or a term is wrong
 LARGEST_OF_FEW = 4.0  # the same with few blocks
-ROUNDS = ((300.0, 0.05), (330.0, 3e-3))  # steps of programs and how near optima are told, for
+ROUNDS = ((220.0, 0.05), (300.0, 3e-3))  # steps of programs and how near optima are told, for
 # bounds with the error that a delay makes of any payload, then for those within these: twenty
 # programs of 12 steps, and some with cuts
 LEAST_ERROR = 1e-6  # of the largest error, where none was seen
@@ -104,15 +103,25 @@ def guarantee(
         )
         return Guarantee(None, sentence, factor, least, promise)
     names = [f'joint {j}' for j in range(rows.tau.shape[1])]
-    given = ROUNDS if promise.late > 0.0 else ROUNDS[1:]
-    for steps, gap in given:
-        programs = SetMembership(names, reach, solver=partial(InteriorPrograms, gap=gap))
+    solver = _AsNear(ROUNDS[0][1])
+    programs = SetMembership(names, reach, solver=solver)  # keeps its cuts for the next round
+    for steps, solver.gap in ROUNDS if promise.late > 0.0 else ROUNDS[1:]:
         observation, rest = common.observation(factor, box), common.rest(box)
         found = programs.solve(observation, rest, box, budget=Budget(steps))
         if found.bounds is None:
             return Guarantee(None, str(found.contradiction), factor, least, promise)
         box = found.bounds
     return Guarantee(box, None, factor, least, promise)
+
+
+@dataclass
+class _AsNear:
+    """Interior programs whose optima are told as near as `gap`."""
+
+    gap: float
+
+    def __call__(self, polytope: Polytope, numbers: IntArray, budget: Budget) -> InteriorPrograms:
+        return InteriorPrograms(polytope, numbers, budget, self.gap)
 
 
 def arm_rows(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import itertools
 
 import numpy as np
 
@@ -74,21 +75,70 @@ def row_products(rows: DifferenceRows) -> RowProducts:
     return RowProducts(rows.Y.shape[2] + 11, packed.places, packed.ends, patterns, products)
 
 
+@dataclass(frozen=True, eq=False)
+class AddedColumns:
+    """Columns of their own joint alone, and where they stand among those of x."""
+
+    columns: Array  # (N, n, e)
+    places: IntArray  # (n, e)
+    size: int  # p, with them
+
+
+class JointTables:
+    """Products joint by joint of parts of rows; those of columns that are added come cheaply."""
+
+    def __init__(
+        self, rows: DifferenceRows, parts: Sequence[AnyArray | slice] = (slice(None),)
+    ) -> None:
+        packed = _packed(rows)
+        self._places, self._counts, self._p = packed.places, rows.counts, rows.Y.shape[2]
+        self._tables = [packed.table[:, a:b] for a, b in itertools.pairwise(packed.ends)]
+        self._parts = [(part, [table[part] for table in self._tables]) for part in parts]
+        self.freedom = rows.counts.sum(axis=0)  # (n,) of all rows
+        self._products = [[some.T @ some for some in tables] for _, tables in self._parts]
+
+    def grams(self, added: AddedColumns | None = None, part: int = 0) -> Array:
+        """Products of all columns of x, phi and the torque, (n, p + 11, p + 11)."""
+        size = self._p if added is None else added.size
+        rows, tables = self._parts[part]
+        found = np.zeros((len(self._tables), size + 11, size + 11))
+        for j, (gram, product) in enumerate(zip(found, self._products[part], strict=True)):
+            place = self._place(j, size)
+            gram[np.ix_(place, place)] = product
+            if added is not None:
+                own, there = self._own(added, j, rows), added.places[j]
+                cross = tables[j].T @ own
+                gram[np.ix_(place, there)], gram[np.ix_(there, place)] = cross, cross.T
+                gram[np.ix_(there, there)] = own.T @ own
+        return found
+
+    def residuals(
+        self, x: Array, rows: AnyArray | slice, added: AddedColumns | None = None
+    ) -> Array:
+        """Torques of these rows without those of x, 0 where a joint stands, (N, n) [N m]."""
+        left = []
+        for j, (table, place) in enumerate(zip(self._tables, self._places, strict=True)):
+            columns = np.count_nonzero(place < self._p)
+            some = table[rows]
+            error = some[:, -1] - some[:, :columns] @ x[place[:columns]]
+            if added is not None:
+                error -= self._own(added, j, rows) @ x[added.places[j]]
+            left.append(error)
+        return np.stack(left, axis=-1)
+
+    def _place(self, joint: int, size: int) -> IntArray:
+        """Where the columns of a table stand if those of x are so many."""
+        place = self._places[joint]
+        return np.where(place < self._p, place, place + size - self._p)
+
+    def _own(self, added: AddedColumns, joint: int, rows: AnyArray | slice) -> Array:
+        own: Array = added.columns[rows, joint] * self._counts[rows, joint, None]
+        return own
+
+
 def joint_grams(rows: DifferenceRows) -> Array:
     """Products of all columns and the torque, joint by joint, (n, p + 11, p + 11)."""
-    return joint_grams_of(rows, [slice(None)])[0]
-
-
-def joint_grams_of(rows: DifferenceRows, parts: Sequence[AnyArray | slice]) -> list[Array]:
-    """Such products of parts of the rows."""
-    packed, size = _packed(rows), rows.Y.shape[2] + 11
-    found = [np.zeros((len(packed.places), size, size)) for _ in parts]
-    for j, place in enumerate(packed.places):
-        table = packed.table[:, packed.ends[j] : packed.ends[j + 1]]
-        for part, products in zip(parts, found, strict=True):
-            some = table[part]
-            products[j][np.ix_(place, place)] = some.T @ some
-    return found
+    return JointTables(rows).grams()
 
 
 def patterns_of(counts: AnyArray) -> tuple[AnyArray, IntArray]:

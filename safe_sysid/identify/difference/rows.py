@@ -152,7 +152,13 @@ def rows_of(
     phi: Array | None = None,
 ) -> DifferenceRows:
     """Rows of stretches; friction that grows with the load is that of bodies x and payload phi."""
-    parts = [_rows(model, s, i, terms, x, phi) for i, s in enumerate(stretches)]
+    columns = friction_columns(model, stretches, terms, x, phi)
+    return with_friction(model, rows_without_friction(model, stretches), columns)
+
+
+def rows_without_friction(model: RobotModel, stretches: Sequence[Stretch]) -> DifferenceRows:
+    """Rows of stretches whose columns of Coulomb friction are 0."""
+    parts = [_rows(model, s, i) for i, s in enumerate(stretches)]
     names = ('Y', 'Y_L', 'tau', 'counts', 'loaded', 'recording', 'stretch', 't')
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in names
@@ -160,51 +166,57 @@ def rows_of(
     return replace(parts[0], **joined)
 
 
-def _rows(
-    model: RobotModel,
-    s: Stretch,
-    number: int,
-    terms: FrictionTerms,
-    x: Array | None,
-    phi: Array | None,
-) -> DifferenceRows:
-    N, n = s.tau.shape
-    signals = terms.signals((s.q, s.qd, s.qdd), _load(model, s, x, phi))
-    Y = np.zeros((N, n, 14 * n + n * len(signals)))
-    Y[:, :, : 14 * n] = s.filtered
-    joints, coulomb = np.arange(n), model.layout.joint_entries('Fc').start
-    smooth = s.low_passed(np.stack([terms.direction(s.qd), *signals], -1))
-    Y[:, joints, coulomb + joints] = smooth[:, :, 0]
-    for k in range(len(signals)):
-        Y[:, joints, (14 + k) * n + joints] = smooth[:, :, 1 + k]
-    counts = ~standing(s.qd, s.rate, STANDING)[s.kept]
-    t = s.begin + np.arange(len(s.qd))[s.kept] / s.rate
+def _rows(model: RobotModel, s: Stretch, number: int) -> DifferenceRows:
+    N = len(s.tau)
     return DifferenceRows(
-        Y,
+        s.filtered,
         s.filtered[:, :, model.layout.end_effector] @ s.into_joint,
         s.tau,
-        counts,
+        ~standing(s.qd, s.rate, STANDING)[s.kept],
         np.full(N, s.loaded),
         np.full(N, s.recording),
         np.full(N, number),
-        t,
+        s.begin + np.arange(len(s.qd))[s.kept] / s.rate,
         s.row_rate,
     )
 
 
-def with_load_of(
+def friction_columns(
     model: RobotModel,
-    rows: DifferenceRows,
     stretches: Sequence[Stretch],
     terms: FrictionTerms,
-    estimate: tuple[Array, Array],
-) -> DifferenceRows:
-    """Rows of these stretches with load-dependent friction of other bodies x and payload phi."""
-    n, Y = model.n, rows.Y.copy()
-    joints = np.arange(n)
-    for number, s in enumerate(stretches):
-        load = s.low_passed(terms.loaded(s.qd, _load(model, s, *estimate)))
-        Y[np.flatnonzero(rows.stretch == number)[:, None], joints, 14 * n + joints] = load
+    x: Array | None = None,
+    phi: Array | None = None,
+) -> Array:
+    """Coulomb friction, then the other terms, of every joint alone, (N, n, 1 + terms)."""
+    found = []
+    for s in stretches:
+        signals = terms.signals((s.q, s.qd, s.qdd), _load(model, s, x, phi))
+        found.append(s.low_passed(np.stack([terms.direction(s.qd), *signals], -1)))
+    return np.concatenate(found)
+
+
+def load_columns(
+    model: RobotModel, stretches: Sequence[Stretch], terms: FrictionTerms, x: Array, phi: Array
+) -> Array:
+    """Friction that grows with the load of bodies x and payload phi, (N, n)."""
+    each = [s.low_passed(terms.loaded(s.qd, _load(model, s, x, phi))) for s in stretches]
+    return np.concatenate(each)
+
+
+def friction_places(model: RobotModel, count: int) -> IntArray:
+    """Where so many columns of friction of each joint stand among those of x, (n, count)."""
+    joints, coulomb = np.arange(model.n), model.layout.joint_entries('Fc').start
+    firsts = np.array([coulomb, *(model.n * (14 + k) for k in range(count - 1))])
+    return firsts + joints[:, None]
+
+
+def with_friction(model: RobotModel, rows: DifferenceRows, columns: Array) -> DifferenceRows:
+    """Rows with columns of friction, (N, n, 1 + terms)."""
+    N, n, count = columns.shape
+    Y = np.zeros((N, n, n * (13 + count)))
+    Y[:, :, : 14 * n] = rows.Y
+    Y[:, np.arange(n)[:, None], friction_places(model, count)] = columns
     return replace(rows, Y=Y)
 
 

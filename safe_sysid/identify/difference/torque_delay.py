@@ -18,7 +18,7 @@ from scipy.interpolate import CubicSpline
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.friction_choice import PRIOR
-from safe_sysid.identify.difference.row_products import joint_grams
+from safe_sysid.identify.difference.row_products import AddedColumns, JointTables, joint_grams
 from safe_sysid.identify.difference.rows import DifferenceRows
 from safe_sysid.identify.difference.shared_fit import JointFit, joint_fit
 
@@ -120,17 +120,17 @@ def _delays(
 ) -> tuple[Array, Array, JointFit]:
     """Delays of joints in groups of rows (g, n), weights of joints (n,), and a fit without."""
     n, p = rows.tau.shape[1], rows.Y.shape[2]
-    freedom = rows.counts.sum(axis=0)
-    plain = joint_fit(joint_grams(rows), freedom, prior)
+    tables = JointTables(rows)
+    plain = fit = joint_fit(tables.grams(), tables.freedom, prior)
     x, phi = plain.x, plain.phi
+    size = p + len(groups) * n
+    places = p + n * np.arange(len(groups)) + np.arange(n)[:, None]
     delays, payload = np.zeros((len(groups), n)), rows.Y_L * rows.loaded[:, None, None]
     for _ in range(ROUNDS):
-        late = np.zeros((len(rows), n, len(groups) * n))
         rate = rate_of_change(rows, rows.Y @ x + payload @ phi)
-        for g, group in enumerate(groups):
-            late[:, np.arange(n), g * n + np.arange(n)] = -rate * group[:, None]
-        columns = np.concatenate([rows.Y, late], axis=2)
-        fit = joint_fit(joint_grams(replace(rows, Y=columns)), freedom, prior)
+        late = np.stack([-rate * group[:, None] for group in groups], axis=-1)
+        grams = tables.grams(AddedColumns(late, places, size))
+        fit = joint_fit(grams, tables.freedom, prior, near=fit)
         x, phi, delays = fit.x[:p], fit.phi, fit.x[p:].reshape(len(groups), n)
     bodies = rows.Y[:, :, : 10 * n] @ x[: 10 * n] + payload @ phi
     carried = np.sqrt(np.mean(bodies**2, axis=0))
