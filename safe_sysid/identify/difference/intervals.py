@@ -7,6 +7,7 @@ at a sensor; what is said of their errors is the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,6 +78,15 @@ class Assumed:
         return self.gain_error + calibrated
 
     @property
+    def payload(self) -> Interval:
+        """Range of the payload's parameters; mass and moments of inertia are not negative."""
+        mass, reach = self.payload_mass, self.reach
+        upper = np.array([mass, *(mass * reach,) * 3, *(mass * reach**2,) * 6])
+        lower = -upper
+        lower[[0, 4, 6, 9]] = 0.0
+        return Interval(lower, upper)
+
+    @property
     def prior(self) -> Array:
         """Deviations of the payload's parameters before anything is recorded, (10,)."""
         return payload_prior(self.payload_mass, self.reach, self.inertia_prior)
@@ -127,18 +137,30 @@ def difference_of(
     blocks_of: BlocksOf,
 ) -> PayloadDifference:
     """Both intervals; `about` is the payload's frame, the friction and the cut-off [Hz]."""
+    with ThreadPoolExecutor(1) as beside:  # numpy lets the other one compute meanwhile
+        bounds = beside.submit(_guaranteed, given, assumed, blocks_of)
+        return _both(given, assumed, about, bounds)
+
+
+def _both(
+    given: Evidence,
+    assumed: Assumed,
+    about: tuple[str, FrictionChoice, float],
+    bounds: Future[tuple[Guarantee | None, str | None]],
+) -> PayloadDifference:
+    """Statistics, and the guaranteed interval that is on its way."""
     rows, delay = given.rows, given.delay
     fit = shared_fit(rows, assumed.prior)
     ratio = load_ratio(rows, fit)
     empty = given.empty_rows, given.empty_fit
     doubt = given.doubt or given.brief or load_doubt(given.names, ratio)
     doubt = doubt or strained(given.names, empty, (rows, fit))
-    statistical, following, withheld, unlike, widening = None, None, doubt, None, np.zeros(10)
+    statistical, following, withheld, unlike, changed = None, None, doubt, None, np.zeros(10)
     if withheld is None:
         pieces = held_out_pieces(given.empty_rows, given.seconds, assumed.prior)
         errors = block_errors(rows, fit)
         gains = pieces.judged(loaded_gain(rows, fit, errors), assumed.confidence)
-        widening = gains.widening
+        changed = gains.widening
         withheld = unlike = gains.doubt(given.names, float(assumed.gain_error.max()))
         if unlike is None:
             widened = max(1.0, float(ratio.max()) / WIDENED)
@@ -147,13 +169,10 @@ def difference_of(
                 given, assumed, (fit, errors), pieces, (widened, late, gains)
             )
             following = _next(given, assumed, fit, statistical, pieces)
-    guaranteed, refused = None, given.doubt or unlike
-    if isinstance(given.beyond, str):
-        refused = refused or f'{given.beyond}: errors of the empty motions say nothing of those'
-    elif refused is None:
-        guaranteed = _guaranteed(given, assumed, blocks_of, widening)
-        refused = guaranteed.refused
     later = _later(given, assumed)
+    guaranteed, refused = (None, unlike) if unlike else bounds.result()
+    if guaranteed is not None:
+        guaranteed = _wider(guaranteed, assumed, changed)
     known = (None, given.brief)  # which no delay explains
     for said in (later, delay if delay.is_seen else None):
         if said is not None:
@@ -258,26 +277,28 @@ def _free(
 
 
 def _guaranteed(
-    given: Evidence, assumed: Assumed, blocks_of: BlocksOf, widening: Array
-) -> Guarantee:
-    """Membership of all blocks, with errors as large as empty blocks show; then wider (10,)."""
+    given: Evidence, assumed: Assumed, blocks_of: BlocksOf
+) -> tuple[Guarantee | None, str | None]:
+    """Membership of all blocks, with errors as large as empty ones show, or why there is none."""
+    if given.doubt is not None:
+        return None, given.doubt
+    if isinstance(given.beyond, str):
+        return None, f'{given.beyond}: errors of the empty motions say nothing of those'
     promise, blocks = blocks_of(given)
-    assert isinstance(given.beyond, float)
     late = GAIN_RANGE * given.delay.left
     promise = replace(promise, delta=given.beyond * promise.delta, faster=given.beyond, late=late)
     fit = shared_fit(given.rows, assumed.prior, GUARANTEED_THRESHOLD)
-    mass, reach = assumed.payload_mass, assumed.reach
-    upper = np.array([mass, *(mass * reach,) * 3, *(mass * reach**2,) * 6])
-    lower = -upper
-    lower[[0, 4, 6, 9]] = 0.0  # mass and moments of inertia are not negative
-    found = guarantee(
-        blocks, given.rows, fit, promise, (Interval(lower, upper), reach), assumed.gain_range
-    )
+    prior = assumed.payload, assumed.reach
+    found = guarantee(blocks, given.rows, fit, promise, prior, assumed.gain_range)
+    return found, found.refused
+
+
+def _wider(found: Guarantee, assumed: Assumed, by: Array) -> Guarantee:
+    """Return bounds that are wider (10,), within what is assumed of a payload."""
     if found.bounds is None:
         return found
-    lower = np.maximum(found.bounds.lower - widening, lower)
-    upper = np.minimum(found.bounds.upper + widening, upper)
-    return replace(found, bounds=Interval(lower, upper))
+    wider = found.bounds + Interval(-by, by)
+    return replace(found, bounds=wider.intersection(assumed.payload))
 
 
 def _relative(rows: DifferenceRows, fit: SharedFit, chosen: AnyArray) -> float:
