@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,11 +93,7 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
     band = motion_band([log for logs in problem.empty for log in logs])
     loaded_band = motion_band(problem.loaded)
     cutoff = cutoff_of_problem(problem)
-    known = problem.known
-    empty = empty_arm(problem, cutoff) if known is None or known.cutoff != cutoff else known
-    number = len(problem.empty)
-    late = empty.delay.moved(problem.loaded)
-    held = [_stretch(problem, log, cutoff, number, loaded=True) for log in late]
+    empty, held = _both_stretched(problem, cutoff)
     rows = moving(rows_at_estimate(model, [*empty.stretches, *held], empty.friction.terms))
     seconds = float(np.count_nonzero(rows.loaded)) / rows.rate
     left = f'of motion with the payload are left behind the filter of {cutoff:g} Hz'
@@ -121,6 +118,21 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
             found = replace(found, withheld=why, not_guaranteed=why)
     stated = strange.caution if problem.unit_is_stated else None
     return _with_a_mass(replace(found, strange_unit=stated), problem.payload_mass)
+
+
+def _both_stretched(problem: DifferenceProblem, cutoff: float) -> tuple[EmptyArm, list[Stretch]]:
+    """Return the empty arm, and the loaded recording with torques as late as those of it."""
+    known, number = problem.known, len(problem.empty)
+    with ThreadPoolExecutor(1) as beside:  # numpy lets the other one compute meanwhile
+        stretches = beside.map(
+            lambda log: _stretch(problem, log, cutoff, number, loaded=True), problem.loaded
+        )
+        empty = empty_arm(problem, cutoff) if known is None or known.cutoff != cutoff else known
+        held = list(stretches)
+    if empty.delay.is_corrected:
+        moved = empty.delay.moved(problem.loaded)
+        held = [s.with_torque_of(log) for s, log in zip(held, moved, strict=True)]
+    return empty, held
 
 
 def _with_a_mass(found: PayloadDifference, most: float) -> PayloadDifference:

@@ -7,9 +7,10 @@ are those of few arms, tried where friction leaves much, and taken where they ex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from safe_sysid.identify.difference.rows import (
 )
 from safe_sysid.identify.difference.shared_fit import joint_fit, payload_prior
 from safe_sysid.model.robot_model import RobotModel
+
+_Name = TypeVar('_Name', str, float)
 
 CREEPS = (0.005, 0.01, 0.02, 0.05)  # [rad/s]
 FOLDS = 5
@@ -79,7 +82,7 @@ def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoi
     def errors(tried: FrictionTerms) -> Array:
         return folds.errors(_at_estimate(model, empty, tried, folds.tables))
 
-    by_creep = {creep: errors(replace(terms, creep=creep)) for creep in CREEPS}
+    by_creep = _each(errors, {creep: replace(terms, creep=creep) for creep in CREEPS})
     creep = min(by_creep, key=lambda value: float(np.mean(by_creep[value])))
     terms, best = replace(terms, creep=creep), by_creep[creep]
     table = [('Coulomb and viscous', float(np.mean(best)))]
@@ -87,7 +90,7 @@ def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoi
     if table[0][1] > LARGE and model.n > 1:
         candidates |= OF_FEW_ARMS
     while candidates:
-        tried = {name: errors(terms.with_term(more)) for name, more in candidates.items()}
+        tried = _each(errors, {x: terms.with_term(more) for x, more in candidates.items()})
         if len(table) == 1:
             table += [(name, float(np.mean(found))) for name, found in tried.items()]
             least = (1.0 - PAYS_OF_FEW) * np.mean(best)
@@ -99,6 +102,14 @@ def chosen_friction(model: RobotModel, empty: Sequence[Stretch]) -> FrictionChoi
             break
         terms, best = terms.with_term(candidates.pop(name)), tried[name]
     return FrictionChoice(terms, float(np.mean(best)), tuple(table))
+
+
+def _each(
+    errors: Callable[[FrictionTerms], Array], tried: Mapping[_Name, FrictionTerms]
+) -> dict[_Name, Array]:
+    """Errors of several terms, two at the same time."""
+    with ThreadPoolExecutor(2) as pool:  # numpy lets the other one compute meanwhile
+        return dict(zip(tried, pool.map(errors, tried.values()), strict=True))
 
 
 def _without(named: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
