@@ -15,6 +15,8 @@ unexport RMW_IMPLEMENTATION ROS_DISTRO _ROS_WHEELS_BOOTSTRAP_COMPLETE
 ifneq ($(AMENT_PREFIX_PATH)$(_ROS_WHEELS_BOOTSTRAP_COMPLETE),)
 unexport LD_LIBRARY_PATH
 endif
+# Without bytecode every process that a test starts would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo 'make demo    see what it does'

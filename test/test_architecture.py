@@ -1,6 +1,7 @@
 """The import table of docs/architecture.md, enforced on the syntax trees of the package."""
 
 import ast
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -163,14 +164,17 @@ def test_the_table_has_no_circle():
     assert len(list(TopologicalSorter(rows).static_order())) == len(rows)
 
 
+@cache
 def modules_imported(path):
     """Files of the package that a file imports, at any depth."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
         if isinstance(node, ast.ImportFrom) and node.module.startswith('safe_sysid'):
             folder = PACKAGE.parent.joinpath(*node.module.split('.'))
             for name in node.names:
                 file = (folder / name.name).with_suffix('.py')
-                yield file if file.exists() else folder.with_suffix('.py')
+                found.append(file if file.exists() else folder.with_suffix('.py'))
+    return found
 
 
 def test_files_do_not_import_each_other_in_circles():

@@ -1,6 +1,7 @@
 """Limits that keep files readable: size, names, and no options that are switches."""
 
 import ast
+from functools import cache
 from pathlib import Path
 import re
 
@@ -25,9 +26,15 @@ def named(path):
     return path.relative_to(ROOT).as_posix()
 
 
-def functions(path):
+@cache
+def nodes(path):
+    """Functions and classes of a file."""
     tree = ast.parse(path.read_text(encoding='utf-8'))
-    return [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
+    return [node for node in ast.walk(tree) if isinstance(node, (*FUNCTIONS, ast.ClassDef))]
+
+
+def functions(path):
+    return [node for node in nodes(path) if isinstance(node, FUNCTIONS)]
 
 
 def body_lines(function):
@@ -63,7 +70,7 @@ def vague_file_names(path):
 
 
 def vague_class_names(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    for node in nodes(path):
         if isinstance(node, ast.ClassDef):
             words = re.sub(r'(?<!^)(?=[A-Z])', '_', node.name).lower()
             if VAGUE.search(words):

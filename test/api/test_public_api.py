@@ -190,6 +190,7 @@ def test_a_simulated_run_learns_with_the_truth_inside(run):
     assert (run.upper[0] - run.lower[0]) < (first.upper[0, 0] - first.lower[0, 0])
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_a_recording_again(run, tmp_path):
     run.export(tmp_path / 'run.csv')
     held = RecordingSettings(

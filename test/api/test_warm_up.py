@@ -54,6 +54,7 @@ def said(process):
     return out.decode().strip(), error.decode()
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_once_and_again_when_what_was_kept_is_gone(call, tmp_path):
     assert said(call('norm'))[0] == '1'
     assert said(call('norm'))[0] == '0'

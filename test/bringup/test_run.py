@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bringup import run
 from safe_sysid.bringup.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
@@ -93,16 +94,16 @@ def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
     assert log.read_text().count('asked') == 2
 
 
-def test_a_recorder_never_ends_a_run(monkeypatch, capfd):
+@pytest.mark.parametrize('status', slow_after(1, [FAULT, 0, 1]))
+def test_a_recorder_never_ends_a_run(status, monkeypatch, capfd):
     """Not by its exit status, and not by crashing again and again."""
     monkeypatch.setattr(run, 'PAUSE', 0.0)
     monkeypatch.setattr(run, 'CRASHES', 2)
-    for status in (0, 1, FAULT):
-        lines = {'recorder': python(f'raise SystemExit({status})'), 'waits': python(LONGER)}
-        assert Supervised(lines).run() == 0
-        said = capfd.readouterr().err
-        assert said.count('it is started again') == 2
-        assert f'recorder ended with status {status} for the 3. time; the others go on' in said
+    lines = {'recorder': python(f'raise SystemExit({status})'), 'waits': python(LONGER)}
+    assert Supervised(lines).run() == 0
+    said = capfd.readouterr().err
+    assert said.count('it is started again') == 2
+    assert f'recorder ended with status {status} for the 3. time; the others go on' in said
 
 
 def test_settings_are_refused_at_the_start_only(tmp_path, monkeypatch, capfd):
@@ -135,7 +136,7 @@ def test_a_bridge_that_crashes_while_all_end_is_told_to_end_as_well(tmp_path, mo
     assert count.read_text() == 'xx'
 
 
-@pytest.mark.parametrize('number', [signal.SIGALRM, signal.SIGINT])
+@pytest.mark.parametrize('number', slow_after(1, [signal.SIGALRM, signal.SIGINT]))
 def test_a_bridge_that_the_kernel_ends_after_its_work_is_not_started_again(number, capfd):
     """It has let the arm go; another one would take hold of nothing, and ends nothing."""
     code = (

@@ -133,6 +133,7 @@ def test_friction_and_armature_of_the_motors_are_found(digit, columns, leg, fit)
     assert fit.separability.alone.all() and fit.separability.groups == ()
 
 
+@pytest.mark.slow
 def test_all_planted_outliers_are_left_out(leg, fit):
     inside = rows_in_bursts(leg[1], ClosedChainSettings())
     assert inside.sum() > 20

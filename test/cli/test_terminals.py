@@ -10,6 +10,7 @@ import pytest
 COMMAND = (sys.executable, '-m', 'safe_sysid.cli.main', 'identifiability', 'two_link')
 
 
+@pytest.mark.slow
 def test_a_locale_without_our_signs_gets_question_marks():
     environment = {**os.environ, 'PYTHONIOENCODING': 'ascii', 'LC_ALL': 'C'}
     done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=False)

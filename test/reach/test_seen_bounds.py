@@ -62,6 +62,10 @@ class Setting(NamedTuple):
 
 ALL = Setting(0.02, 0.05, GAINS)
 LOADED = Setting(0.0, 0.0, EXACT)  # nothing else: w = w_M at all times
+LOADED_AND_ALL = [
+    pytest.param(LOADED, id='loaded'),
+    pytest.param(ALL, id='all', marks=pytest.mark.slow),
+]
 
 
 @cache
@@ -256,7 +260,7 @@ def from_the_bound(monkeypatch):
 
 
 @pytest.mark.usefixtures('from_the_bound')
-@pytest.mark.parametrize('setting', [ALL, LOADED], ids=['all', 'loaded'])
+@pytest.mark.parametrize('setting', LOADED_AND_ALL)
 @pytest.mark.parametrize('seed', slow_after(1, range(3)))
 def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, setting):
     bounds = bounded(setting)
@@ -270,10 +274,7 @@ def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, sett
 
 
 @pytest.mark.usefixtures('from_the_bound')
-@pytest.mark.parametrize(
-    'setting',
-    [pytest.param(ALL, id='all'), pytest.param(LOADED, id='loaded', marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize('setting', LOADED_AND_ALL)
 @pytest.mark.parametrize('seed', slow_after(1, range(3)))
 def test_energy_keeps_its_limit_with_drives_that_follow_slowly(seed, setting):
     bounds = bounded(setting, SLOWLY)

@@ -33,6 +33,7 @@ from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 
+@pytest.mark.slow
 def test_a_page_of_a_recording_draws(browser, tmp_path, capsys):
     bag = as_bag(trial(seconds=2.0), tmp_path / 'run')
     path, plots = tmp_path / 'page.html', tmp_path / 'plots'

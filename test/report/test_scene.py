@@ -223,6 +223,7 @@ def test_fingers_turn_pinch_and_scroll(browser, run):
     assert browser.complaints() == []
 
 
+@pytest.mark.slow
 def test_plots_show_one_moment_and_a_click_seeks(browser, run):
     run()
     x, y = center(browser, 'section figure svg')

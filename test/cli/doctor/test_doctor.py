@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+from tiers import slow_after
 
 from safe_sysid.cli.doctor import machine_checks, robot_checks
 from safe_sysid.cli.doctor.findings import Verdict
@@ -48,17 +49,13 @@ def test_this_machine_is_in_order_with_ros_and_ipopt(capsys):
     assert 'exchanged a message' in findings['ROS 2 middleware']['detail']
 
 
-@pytest.mark.parametrize('robot', ROBOTS)
-def test_robots_of_the_package_fail_nothing(robot):
+@pytest.mark.parametrize('robot', slow_after(3, ROBOTS))
+def test_robots_of_the_package_fail_nothing_and_every_warning_has_a_remedy(robot):
     findings = list(robot_checks.findings(robot, None))
     assert [str(f) for f in findings if f.verdict is Verdict.FAIL] == []
     assert len(findings) >= 6
-
-
-def test_every_finding_that_did_not_pass_has_a_remedy():
-    for robot in ROBOTS:
-        for finding in robot_checks.findings(robot, None):
-            assert bool(finding.remedy) == (finding.verdict is not Verdict.PASS)
+    for finding in findings:
+        assert bool(finding.remedy) == (finding.verdict is not Verdict.PASS)
 
 
 def test_a_missing_library_is_a_failure_and_status_1(monkeypatch, capsys):

@@ -166,6 +166,7 @@ def test_no_error_within_its_promise_looks_like_a_change(motion, rng, kind):
     assert len(changes) == 52
 
 
+@pytest.mark.slow
 def test_alarms_without_a_change_are_no_more_than_stated(rng):
     """At a rate so high that there are some."""
     motion = random_motion(rng, 'two_link', 20.0, UNMODELLED)

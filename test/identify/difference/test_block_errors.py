@@ -6,6 +6,7 @@ from identify.difference.two_recordings import PAYLOAD, RATE, TwoLinks
 import numpy as np
 import pytest
 from scipy.stats import t as student
+from tiers import slow_after
 
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.identify.difference.block_errors import block_errors, correlation_time
@@ -36,7 +37,7 @@ def test_a_fit_of_exact_rows_is_exact(rng):
     assert fit.phi[:2] == pytest.approx(PAYLOAD[:2], abs=0.02)
 
 
-@pytest.mark.parametrize('correlated', [0.0, 1.0])
+@pytest.mark.parametrize('correlated', slow_after(1, [1.0, 0.0]))
 def test_deviations_are_those_of_repeated_errors(correlated):
     """White or not: what 60 errors of the same kind do to the mass, against what is said."""
     rng = np.random.default_rng(7)

@@ -6,6 +6,7 @@ from identify.difference.test_block_errors import PRIOR, exact_rows
 from identify.difference.two_recordings import PAYLOAD, TwoLinks
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.identify.difference.against_empty import payload_difference
 from safe_sysid.identify.difference.block_errors import block_errors
@@ -41,7 +42,7 @@ def difference(arm, scale):
     return payload_difference(arm.problem(loaded, empty, gain_error=0.01))
 
 
-@pytest.mark.parametrize('seed', [1, 2])
+@pytest.mark.parametrize('seed', slow_after(1, [1, 2]))
 def test_another_unit_with_the_payload_is_counted(seed):
     for scale in (1.05, 0.95):
         found = difference(TwoLinks(np.random.default_rng(seed)), scale)

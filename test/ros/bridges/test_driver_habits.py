@@ -20,6 +20,7 @@ from ros.small_loop import SmallLoop, SpringLaw
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
+from tiers import slow_after
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.facts import facts_path
@@ -135,7 +136,7 @@ def bench(tmp_path, changed=SETTINGS, **habits):
         rclpy.try_shutdown()
 
 
-@pytest.mark.parametrize('clock', ['before', 'after', 'late', 'tenth'])
+@pytest.mark.parametrize('clock', slow_after(1, ['before', 'after', 'late', 'tenth']))
 def test_commands_pass_whenever_the_clock_comes(tmp_path, clock):
     """A command answers the newest state: no clock that lags behind makes it one of the future."""
     with bench(tmp_path, clock=clock) as over:
@@ -190,6 +191,7 @@ def test_effort_that_never_comes_is_a_fault(tmp_path):
         assert over.loop.said[NAME].faults >= {Cause.BAD_MEASUREMENT}
 
 
+@pytest.mark.slow
 def test_a_joint_that_is_reported_in_one_turn_turns_on(tmp_path):
     """A Kinova reports positions in (-pi, pi]; a jump by a turn would be a motion to the loop."""
     with bench(tmp_path, wraps=True) as over:

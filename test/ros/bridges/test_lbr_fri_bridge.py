@@ -8,6 +8,7 @@ from ros.generated_messages import importable
 from ros.running_loop import changed_settings
 from ros.running_node import running_node
 from ros.small_loop import SmallLoop, SpringLaw
+from tiers import slow_after
 
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
@@ -137,6 +138,7 @@ def test_samples_have_torque_along_the_axes_and_the_mean_velocity_of_a_cycle(bri
         np.testing.assert_allclose(sample.velocity, mean, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_torque_goes_on_until_the_session_leaves_torque_control(bridged):
     """Without it nothing would hold what the robot does not know that it carries."""
     robot, loop = bridged
@@ -158,7 +160,7 @@ def test_torque_goes_on_until_the_session_leaves_torque_control(bridged):
         np.testing.assert_array_equal(robot.command.joint_position, where)
 
 
-@pytest.mark.parametrize('smoothing', ['share', 'low_pass'])
+@pytest.mark.parametrize('smoothing', slow_after(1, ['share', 'low_pass']))
 def test_a_driver_that_reports_what_it_commands_gets_no_torque(bridged, smoothing):
     robot, loop = bridged
     robot.habits = FriHabits(echoes=True, smoothing=smoothing)
@@ -172,6 +174,7 @@ def test_a_driver_that_reports_what_it_commands_gets_no_torque(bridged, smoothin
         np.testing.assert_array_equal(robot.command.torque, np.zeros(7))
 
 
+@pytest.mark.slow
 def test_positions_that_become_an_echo_under_torque_are_a_fault(bridged):
     robot, loop = bridged
     say(loop, 'task')
@@ -186,6 +189,7 @@ def test_positions_that_become_an_echo_under_torque_are_a_fault(bridged):
     assert 'set open_loop: false' in loop.trouble(NAME)
 
 
+@pytest.mark.slow
 def test_a_manager_that_is_slower_than_its_robot_is_told(bridged):
     robot, loop = bridged
     robot.habits = FriHabits(states_every=2)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from tiers import slow_after
 
 NODE = """
 import sys, time
@@ -37,7 +38,9 @@ sys.exit(main.main_of(Busy))
 """
 
 
-@pytest.mark.parametrize('where', ['its making', 'callback of a planner', 'callback of a bridge'])
+@pytest.mark.parametrize(
+    'where', slow_after(1, ['callback of a bridge', 'its making', 'callback of a planner'])
+)
 def test_who_is_busy_leaves_unless_an_arm_may_need_it(where):
     with subprocess.Popen(
         [sys.executable, '-c', NODE, where],
