@@ -113,6 +113,7 @@ def test_colcon_takes_it_for_a_ros_package(workspace):
     assert listed.split()[-1] == '(ros.ament_python)'
 
 
+@pytest.mark.slow
 def test_colcon_installs_what_ros2_looks_for(workspace):
     prefix = workspace / 'install' / 'safe_sysid'
     share = prefix / 'share' / 'safe_sysid'

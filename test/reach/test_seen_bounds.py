@@ -273,9 +273,10 @@ def test_energy_keeps_its_limit_with_sensors_and_delay_at_their_worst(seed, sett
     assert np.all(loop.robust <= bounds.torque.radius.max(axis=0))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures('from_the_bound')
 @pytest.mark.parametrize('setting', LOADED_AND_ALL)
-@pytest.mark.parametrize('seed', slow_after(1, range(3)))
+@pytest.mark.parametrize('seed', range(3))
 def test_energy_keeps_its_limit_with_drives_that_follow_slowly(seed, setting):
     bounds = bounded(setting, SLOWLY)
     assert bounds.invariance.x > bounded(setting).invariance.x
