@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +38,7 @@ from safe_sysid.identify.difference.torque_delay import (
     TorqueDelay,
     torque_delay,
 )
+from safe_sysid.identify.difference.two_at_a_time import two_at_a_time
 from safe_sysid.model.robot_model import RobotModel
 
 
@@ -123,7 +123,7 @@ def payload_difference(problem: DifferenceProblem) -> PayloadDifference:
 def _both_stretched(problem: DifferenceProblem, cutoff: float) -> tuple[EmptyArm, list[Stretch]]:
     """Return the empty arm, and the loaded recording with torques as late as those of it."""
     known, number = problem.known, len(problem.empty)
-    with ThreadPoolExecutor(1) as beside:  # numpy lets the other one compute meanwhile
+    with two_at_a_time() as beside:
         stretches = beside.map(
             lambda log: _stretch(problem, log, cutoff, number, loaded=True), problem.loaded
         )

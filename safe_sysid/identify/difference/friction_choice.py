@@ -8,8 +8,8 @@ are those of few arms, tried where friction leaves much, and taken where they ex
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+import itertools
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from safe_sysid.identify.difference.rows import (
     with_friction,
 )
 from safe_sysid.identify.difference.shared_fit import joint_fit, payload_prior
+from safe_sysid.identify.difference.two_at_a_time import two_at_a_time
 from safe_sysid.model.robot_model import RobotModel
 
 _Name = TypeVar('_Name', str, float)
@@ -108,8 +109,8 @@ def _each(
     errors: Callable[[FrictionTerms], Array], tried: Mapping[_Name, FrictionTerms]
 ) -> dict[_Name, Array]:
     """Errors of several terms, two at the same time."""
-    with ThreadPoolExecutor(2) as pool:  # numpy lets the other one compute meanwhile
-        return dict(zip(tried, pool.map(errors, tried.values()), strict=True))
+    with two_at_a_time() as both:
+        return dict(zip(tried, both.map(errors, tried.values()), strict=True))
 
 
 def _without(named: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -147,8 +148,9 @@ class _Folds:
 
     def __init__(self, rows: DifferenceRows) -> None:
         self._rows = rows
-        places = np.array_split(np.arange(len(rows)), FOLDS)
-        self._held_out = [slice(place[0], place[-1] + 1) for place in places]
+        sizes = [len(part) for part in np.array_split(rows.t, FOLDS)]
+        ends = np.cumsum([0, *sizes])
+        self._held_out = [slice(first, last) for first, last in itertools.pairwise(ends)]
         self._left_out = [_beside(rows, out) for out in self._held_out]
         self.tables = JointTables(rows, [slice(None), *self._left_out])
 

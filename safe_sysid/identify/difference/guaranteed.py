@@ -103,9 +103,11 @@ def guarantee(
         )
         return Guarantee(None, sentence, factor, least, promise)
     names = [f'joint {j}' for j in range(rows.tau.shape[1])]
-    solver = _AsNear(ROUNDS[0][1])
+    given = ROUNDS if promise.late > 0.0 else ROUNDS[1:]
+    solver = _AsNear()
     programs = SetMembership(names, reach, solver=solver)  # keeps its cuts for the next round
-    for steps, solver.gap in ROUNDS if promise.late > 0.0 else ROUNDS[1:]:
+    for steps, gap in given:
+        solver.gap = gap
         observation, rest = common.observation(factor, box), common.rest(box)
         found = programs.solve(observation, rest, box, budget=Budget(steps))
         if found.bounds is None:
@@ -114,11 +116,10 @@ def guarantee(
     return Guarantee(box, None, factor, least, promise)
 
 
-@dataclass
 class _AsNear:
-    """Interior programs whose optima are told as near as `gap`."""
+    """Interior programs whose optima are told as near as `gap`, which a round sets."""
 
-    gap: float
+    gap = ROUNDS[-1][1]
 
     def __call__(self, polytope: Polytope, numbers: IntArray, budget: Budget) -> InteriorPrograms:
         return InteriorPrograms(polytope, numbers, budget, self.gap)

@@ -7,7 +7,7 @@ at a sensor; what is said of their errors is the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,6 +43,7 @@ from safe_sysid.identify.difference.torque_delay import (
     later_with_payload,
     rate_of_change,
 )
+from safe_sysid.identify.difference.two_at_a_time import two_at_a_time
 from safe_sysid.identify.difference.what_limits import (
     Shares,
     spread_if_longer,
@@ -137,7 +138,7 @@ def difference_of(
     blocks_of: BlocksOf,
 ) -> PayloadDifference:
     """Both intervals; `about` is the payload's frame, the friction and the cut-off [Hz]."""
-    with ThreadPoolExecutor(1) as beside:  # numpy lets the other one compute meanwhile
+    with two_at_a_time() as beside:
         bounds = beside.submit(_guaranteed, given, assumed, blocks_of)
         return _both(given, assumed, about, bounds)
 

@@ -6,7 +6,10 @@ from identify.difference.two_recordings import PAYLOAD, TwoLinks
 import numpy as np
 import pytest
 
+from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.against_empty import payload_difference
+from safe_sysid.identify.difference.friction_choice import chosen_friction
+from safe_sysid.identify.difference.rows import stretch_of
 from safe_sysid.measure.filters import derivative
 
 
@@ -42,3 +45,26 @@ def test_an_arm_that_friction_explains_is_not_asked_for_springs(rng):
     found = payload_difference(replace(problem, friction=None))
     assert 'spring' not in dict(found.friction.table)
     assert not {'spring', 'coupled wrist'} & set(found.friction.terms.names)
+
+
+def test_fewer_rows_than_parts_are_too_few(rng):
+    arm = TwoLinks(rng)
+    stretch = stretch_of(arm.model, arm.log(0.0 * PAYLOAD), 5.0, 0, loaded=False)
+    kept = replace(stretch, kept=slice(60, 60 + 3 * stretch.kept.step, stretch.kept.step))
+    few = replace(kept, filtered=stretch.filtered[:3], tau=stretch.tau[:3])
+    with pytest.raises(MeasurementError, match='6 rows of moving joints are too few'):
+        chosen_friction(arm.model, [few])
+
+
+def test_one_after_the_other_gives_the_same_as_two_at_a_time(monkeypatch):
+    def found(threads):
+        monkeypatch.setenv('OPENBLAS_NUM_THREADS', threads)
+        arm = TwoLinks(np.random.default_rng(2))
+        problem = arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)])
+        return payload_difference(replace(problem, friction=None))
+
+    both, one = found('1'), found('2')
+    assert both.friction == one.friction
+    for name in ('statistical_bounds', 'guaranteed_bounds'):
+        np.testing.assert_array_equal(getattr(both, name).lower, getattr(one, name).lower)
+        np.testing.assert_array_equal(getattr(both, name).upper, getattr(one, name).upper)
