@@ -112,8 +112,13 @@ def pooled(pairs: Sequence[DriveGains]) -> tuple[DriveGains, str | None]:
     if len(pairs) == 1:
         return pairs[0], None
     signs = np.array([pair.sign for pair in pairs])
-    if not (signs == signs[0]).all():
-        raise MeasurementError(f'pairs of recordings disagree about signs: {signs.tolist()}')
+    differ = np.flatnonzero((signs != signs[0]).any(axis=0))
+    if len(differ):
+        joints = ', '.join(str(j + 1) for j in differ)
+        raise MeasurementError(
+            'recordings with the payload disagree about the sign of the effort of joint '
+            f'{joints}: in one of them the arm holds nothing, or another mass than is said'
+        )
     weights = [np.linalg.inv(pair.log_covariance) for pair in pairs]
     covariance = np.linalg.inv(np.sum(weights, axis=0))
     logs = [np.log(np.abs(pair.gain)) for pair in pairs]

@@ -82,6 +82,15 @@ def test_pairs_that_agree_are_pooled_and_others_are_doubted(known):
     assert np.all(mean.deviation > found.deviation)
 
 
+def test_pairs_of_other_signs_name_the_joints(known):
+    _, found = known[0]
+    turned = replace(found, gain=found.gain * np.array([1, -1, 1, 1, -1, 1, 1]))
+    with pytest.raises(
+        MeasurementError, match=r'sign of the effort of joint 2, 5: .* holds nothing'
+    ):
+        pooled([found, turned])
+
+
 def test_a_body_without_weight_is_refused():
     with pytest.raises(MeasurementError, match='it weighs nothing'):
         gains_of_stretches(RobotModel.named('two_link'), [], 0.0)
