@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.sets.array_copies import copy_matrix
 from safe_sysid.sets.compiled import jit
 
 SEEN = 20.0  # samples that have to say so
@@ -93,5 +94,5 @@ def _take(
         if per_torque > 0.0 and scatter > velocity[j]:
             jumps[0, j] += 1.0
             jumps[1, j] = max(jumps[1, j], scatter)
-    last[1] = last[0]
-    last[0] = sample
+    copy_matrix(last[0], last[1])
+    copy_matrix(sample, last[0])

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.arrays import Array
 from safe_sysid.identify.step_path import ROUNDING, ErrorBounds, Rule
 from safe_sysid.sets.compiled import jit
 
@@ -78,8 +78,8 @@ def begin_torque(sums: TorqueSums, torque: Array, bounds: ErrorBounds) -> None:
     sums.impulse[:], sums.shown[:], sums.hidden[:] = 0.0, 0.0, 0.0
     sums.slope[:], sums.turning[:], sums.clock[:] = 0.0, 0.0, 0.0
     sums.wander[:] = 0.0
-    sums.newest[2] = torque
     for j in range(len(torque)):
+        sums.newest[2, j] = torque[j]
         sums.mark[0, j], sums.mark[1, j] = torque[j], _error(torque[j], j, bounds)
     sums.clock[0] = 1.0
 
@@ -91,17 +91,16 @@ def _error(torque: float, j: int, bounds: ErrorBounds) -> float:
 
 @jit
 def add_torque(
-    sums: TorqueSums, torque: Array, step: float, is_rough: AnyArray, rule: Rule
+    sums: TorqueSums, torque: Array, step: float, rough: Array, rule: Rule
 ) -> None:
     """Add the torque `step` seconds after the last.
 
-    Rows of `is_rough` (2, n) say of the step before and of this one where dry friction may change.
+    Rows of `rough` (2, n) are 1 where dry friction may change, in the step before and in this one.
     """
     bounds = rule.bounds
-    sums.newest[0], sums.newest[1] = sums.newest[1], sums.newest[2]
-    sums.newest[2] = torque
     for j in range(len(torque)):
-        before, now = sums.newest[1, j], sums.newest[2, j]
+        before, now = sums.newest[2, j], torque[j]
+        sums.newest[0, j], sums.newest[1, j], sums.newest[2, j] = sums.newest[1, j], before, now
         error_before, error = _error(before, j, bounds), _error(now, j, bounds)
         sums.wander[j] += abs(now - before)
         if rule.torque == HELD:
@@ -111,7 +110,7 @@ def add_torque(
         else:
             term, spread = 0.5 * step * (before + now), 0.5 * step * (error_before + error)
             if sums.clock[0] > 1.0:
-                _add_bend(sums, j, step, is_rough[0, j] or is_rough[1, j], rule)
+                _add_bend(sums, j, step, rough[0, j] + rough[1, j] > 0.0, rule)
         total = sums.impulse[j, 0] + term
         sums.impulse[j, 0] = total
         sums.impulse[j, 1] += spread + ROUNDING * (

@@ -26,6 +26,7 @@ from safe_sysid.identify.torque_impulse import (
 )
 from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
 from safe_sysid.model.tree import Tree
+from safe_sysid.sets.array_copies import copy_matrices, copy_matrix
 from safe_sysid.sets.compiled import jit
 
 
@@ -83,7 +84,7 @@ def empty_sums(n: int) -> WindowSums:
 @jit
 def begin_window(tree: Tree, sums: WindowSums, sample: Array, rule: Rule) -> None:
     """Make a sample, rows q, qd, tau of (3, n), the first of a window."""
-    sums.newest[:] = sample
+    copy_matrix(sample, sums.newest)
     sums.change[:] = 0.0
     sums.rough[:] = 0.0
     sums.torque.bend[:] = 0.0
@@ -99,8 +100,8 @@ def begin_again(sums: WindowSums, rule: Rule) -> None:
 
 @jit
 def _start(sums: WindowSums, rule: Rule) -> None:
-    sums.first[:] = sums.newest
-    sums.momentum_first[:] = sums.momentum
+    copy_matrix(sums.newest, sums.first)
+    copy_matrices(sums.momentum, sums.momentum_first)
     sums.integral[:] = 0.0
     sums.remainder[:] = 0.0
     sums.coulomb[:] = 0.0
@@ -120,16 +121,16 @@ def _balls_of_newest(tree: Tree, sums: WindowSums, rule: Rule) -> None:
 def _state(sample: Array, rule: Rule) -> Array:
     """Balls (2, n, 2) of q and qd."""
     state = np.empty((2, sample.shape[1], 2))
-    state[:, :, 0] = sample[:2]
-    state[0, :, 1] = rule.bounds.position + rule.zero
-    state[1, :, 1] = rule.bounds.velocity
+    for j in range(sample.shape[1]):
+        state[0, j, 0], state[0, j, 1] = sample[0, j], rule.bounds.position[j] + rule.zero[j]
+        state[1, j, 0], state[1, j, 1] = sample[1, j], rule.bounds.velocity[j]
     return state
 
 
 @jit
 def add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: Rule) -> None:
     """Add one sample, rows q, qd, tau of (3, n), taken `step` seconds after the one before."""
-    sums.rate_before[:] = sums.rate
+    copy_matrices(sums.rate, sums.rate_before)
     state, no_momentum = _state(sample, rule), np.empty((0, 0, 2))
     momentum_balls_into(tree, state[0], state[1], no_momentum, sums.rate)
     if rule.has_curvature:
@@ -139,13 +140,13 @@ def add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: R
         momentum_balls_into(tree, state[0], state[1], no_momentum, sums.rate_middle)
         _integrate_rate(sums, step, rule)
     _integrate_coulomb(sums, sample[1], step, rule)
-    add_torque(sums.torque, sample[2], step, sums.rough > 0.0, rule)
+    add_torque(sums.torque, sample[2], step, sums.rough, rule)
     for j in range(sample.shape[1]):
+        sums.change[j] = sample[1, j] - sums.newest[1, j]
         if not tree.is_prismatic[j]:
             rise = 0.5 * step * (sums.newest[1, j] + sample[1, j])
             sums.turns[j] += whole_turns(sample[0, j] - sums.newest[0, j], rise)
-    sums.change[:] = sample[1] - sums.newest[1]
-    sums.newest[:] = sample
+    copy_matrix(sample, sums.newest)
     sums.clock[0] += 1.0
     sums.clock[1] += step
     sums.clock[2] += step * step * step / 12.0
@@ -197,8 +198,8 @@ def _add_to_ball(ball: Array, term: float, spread: float) -> None:
 @jit
 def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, rule: Rule) -> None:
     """Integral of -sign(qd); where the sign is not certain it is anything in [-1, 1]."""
-    sums.rough[0] = sums.rough[1]
     for j in range(len(qd)):
+        sums.rough[0, j] = sums.rough[1, j]
         is_rough = may_reverse(sums.newest[1, j], qd[j], rule.bounds.velocity[j])
         sums.rough[1, j] = 1.0 if is_rough and rule.dry[j] > 0.0 else 0.0
         if is_rough:

@@ -38,6 +38,7 @@ from safe_sysid.reach.motion_transport import (
     set_to_axis,
     to_child,
 )
+from safe_sysid.sets.array_copies import copy_vector
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.sets.steps import Steps, over_steps
@@ -134,11 +135,11 @@ def _torque_at(
     )
     for i in range(n):
         for kind in range(STATE):
-            pool[STATE * i + kind] = states[kind, t, i]
+            copy_vector(states[kind, t, i], pool[STATE * i + kind])
     spread = _torque(pool, own, parameters.copy(), table)
     for k in range(n):
-        result.nominal[t, k] = pool[_totals(n) + 2 * k]
-        result.offset[t, k] = pool[_totals(n) + 2 * k + 1]
+        copy_vector(pool[_totals(n) + 2 * k], result.nominal[t, k])
+        copy_vector(pool[_totals(n) + 2 * k + 1], result.offset[t, k])
         result.spread[t, k] = spread[k]
 
 
@@ -192,7 +193,9 @@ def _torque(pool: Array, joints: TransportJoints, parameters: Array, table: IntA
                 _set_entries(pool, sizes, s, basis, entries, table)
                 total = _totals(n) + 2 * k
                 spread[k] += _add_entries(pool, entries, parameters[:, 10 * i :], total, table)
-    return spread * (1.0 + 2.0**-40)
+    for k in range(n):
+        spread[k] *= 1.0 + 2.0**-40
+    return spread
 
 
 @jit

@@ -20,30 +20,49 @@ import sys
 from typing import Any
 
 import numba
+from numba import types
 
 ROOT = Path(__file__).parents[2]
 IMPORT = re.compile(r'^ *from (safe_sysid[\w.]*) import (?:\(([^)]*)\)|(.*))$', re.MULTILINE)
 NO_PART = {'safe_sysid.arrays', 'safe_sysid.errors', 'safe_sysid.sets.steps'}  # of any kernel
 COMPILED = 'safe_sysid.sets.compiled'
+OPTIONS = {
+    'cache': True,
+    'nogil': True,
+    'error_model': 'numpy',
+    'no_cfunc_wrapper': True,  # nobody calls kernels from C
+}
 
 
 def jit(kernel: Callable[..., Any]) -> Any:
     """Compile a kernel at its first call."""
-    return _stamped(numba.njit(cache=True, nogil=True, error_model='numpy')(kernel))
+    return _stamped(numba.njit(**OPTIONS)(kernel))
 
 
 def inline_jit(kernel: Callable[..., Any]) -> Any:
-    """Compile into the kernels that call it."""
-    compiled = numba.njit(cache=True, nogil=True, error_model='numpy', inline='always')
-    return _stamped(compiled(kernel))
+    """Compile into the kernels that call it.
+
+    By LLVM: numba's own `inline` types a body again for each of its calls, which takes seconds.
+    """
+    return _stamped(numba.njit(forceinline=True, **OPTIONS)(kernel))
 
 
 def _stamped(kernel: Any) -> Any:
+    kernel.compile = _for_any_integer(kernel.compile)
     kept = getattr(kernel._cache, '_cache_file', None)  # there is none where nothing can be kept
     if kept is not None:
         kept._source_stamp = (kept._source_stamp, text_stamp(kernel.py_func.__module__))
         kept._load_index = _forgiving(kept._load_index)
     return kernel
+
+
+def _for_any_integer(compiled: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Compile once for all integers: numba would once more for each that a caller writes out."""
+
+    def once(signature: Any) -> Any:
+        return compiled(tuple(types.unliteral(each) for each in signature))
+
+    return once
 
 
 def _forgiving(load_index: Callable[[], Any]) -> Callable[[], Any]:

@@ -22,6 +22,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.tree import Tree
+from safe_sysid.sets.array_copies import copy_matrix
 from safe_sysid.sets.compiled import jit
 from safe_sysid.simulate.dry_friction import (
     NOT_FINITE,
@@ -60,7 +61,7 @@ def advance(
     """
     n = len(torque)
     start, end, mode = np.empty((4, n)), np.empty((4, n)), np.empty(n)
-    start[:2] = state
+    copy_matrix(state, start)
     events = 0
     status = settle(bodies, torque, start, mode)
     needed = seconds * _damping_rate(bodies, torque, start) if status == OK else 0.0
@@ -72,10 +73,10 @@ def advance(
         while status == OK and left > 0.0:
             status = _step(bodies, torque, mode, start, left, end)
             if status != OK or _violated(bodies, mode, start, end, left) < 0:
-                start[:] = end
+                copy_matrix(end, start)
                 break
             taken, status = _shorten(bodies, torque, mode, start, left, end)
-            start[:] = end
+            copy_matrix(end, start)
             left -= taken
             events += 1
             if status == OK:
@@ -83,7 +84,7 @@ def advance(
                 status = settle(bodies, torque, start, mode)
             if events > EVENTS:
                 status = TOO_MANY_EVENTS
-    state[:] = start[:2]
+    copy_matrix(start[:2], state)
     return status if status != OK or np.isfinite(state).all() else NOT_FINITE
 
 
@@ -143,7 +144,7 @@ def _step(
     n = len(torque)
     stage = np.empty((4, n))
     rate, change = start[QD].copy(), start[QDD].copy()
-    stage[:] = start
+    copy_matrix(start, stage)
     for k in range(3):
         ahead = h if k == 2 else 0.5 * h
         for j in range(n):

@@ -114,7 +114,7 @@ def impulse(t, torque, rule):
     """(impulse, radius, bend) of a sampled torque."""
     sums = empty_torque_sums(1)
     begin_torque(sums, torque[:1], rule.bounds)
-    smooth = np.zeros((2, 1), dtype=bool)
+    smooth = np.zeros((2, 1))
     for step, value in zip(np.diff(t), torque[1:], strict=True):
         add_torque(sums, np.array([value]), float(step), smooth, rule)
     return (*sums.impulse[0], bend_of_torque(sums, 0, rule))
@@ -188,7 +188,7 @@ def test_where_dry_friction_may_change_all_that_noise_hides_counts():
     sums = empty_torque_sums(1)
     begin_torque(sums, np.zeros(1), rule.bounds)
     for step in range(10):
-        rough = np.array([[step == 5], [step == 4]])
+        rough = np.array([[step == 5], [step == 4]], dtype=float)
         add_torque(sums, np.zeros(1), 0.001, rough, rule)
     # two middles with four errors each, the second once more for the bend after it
     assert sums.shown[0, 0] == pytest.approx(3 * 2.0 * (2 * 0.001**3 / 12) * 0.4 / 0.001**2)

@@ -19,6 +19,7 @@ from safe_sysid.model.collision.sphere_cover import Shapes, sphere_cover
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
+from safe_sysid.sets.array_copies import copy_matrix
 from safe_sysid.sets.compiled import jit
 
 OBSTACLE, SELF = 0, 1
@@ -68,7 +69,7 @@ def scene_of(model: RobotModel, obstacles: Obstacles) -> CollisionScene:
 def arm_clearance(model: RobotModel, obstacles: Obstacles, q: Array) -> ArmClearance | None:
     """Where the arm is nearest to something; None when there is nothing it could touch."""
     scene = scene_of(model, obstacles)
-    distance, kind, first, second = clearance(scene, np.asarray(q, dtype=np.float64), -np.inf)
+    distance, kind, first, second = clearance(scene, np.array(q, dtype=np.float64), -np.inf)
     if not np.isfinite(distance):
         return None
     names = model.capsules.names
@@ -86,7 +87,8 @@ def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, in
     gradient, four = np.empty(3), np.empty((4, 3))
     for p in range(len(scene.shapes.pairs)):
         a, b = scene.shapes.pairs[p, 0], scene.shapes.pairs[p, 1]
-        four[:2], four[2:] = ends[a], ends[b]
+        copy_matrix(ends[a], four)
+        copy_matrix(ends[b], four[2:])
         distance, _, _ = segment_distance(four, gradient)
         distance -= scene.shapes.capsule_radius[a] + scene.shapes.capsule_radius[b]
         if distance < best:

@@ -166,7 +166,8 @@ def momentum_balls_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array)
     v, g = np.zeros((n + 1, 6, 2)), np.zeros((n + 1, 6, 2))  # entry 0 is the base
     s, dv = np.zeros((n + 1, n, 6, 2)), np.zeros((n + 1, n, 6, 2))
     below = np.zeros((n + 1, n), dtype=np.bool_)
-    g[0, :3, 0] = tree.gravity
+    for r in range(3):
+        g[0, r, 0] = tree.gravity[r]
     W_m[:] = 0.0
     W_c[:] = 0.0
     for i in range(n):

@@ -77,8 +77,8 @@ def _checked(model: RobotModel, **states: Array) -> list[Array]:
 
 
 def checked_rows(x: Array, n: int, name: str) -> Array:
-    """Rows of n finite numbers each, contiguous; a single row becomes a batch of one."""
-    rows = np.ascontiguousarray(np.atleast_2d(np.asarray(x, dtype=float)))
+    """Rows of n finite numbers each, as kernels take them; a single row becomes a batch of one."""
+    rows = np.require(np.atleast_2d(np.asarray(x)), np.float64, ['C', 'W'])
     if rows.ndim != 2 or rows.shape[1] != n:
         raise MeasurementError(
             f'{name} has shape {np.shape(x)}; rows of {n} entries are needed, one per joint'
@@ -125,7 +125,8 @@ def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> No
     v, g = np.zeros((n + 1, 6)), np.zeros((n + 1, 6))  # entry 0 is the base, i + 1 body i
     s, dv = np.zeros((n + 1, n, 6)), np.zeros((n + 1, n, 6))  # per body and joint below it
     below = np.zeros((n + 1, n), dtype=np.bool_)
-    g[0, :3] = tree.gravity
+    for r in range(3):
+        g[0, r] = tree.gravity[r]
     for t in range(q.shape[0]):
         W_m[t] = 0.0
         W_c[t] = 0.0
@@ -142,8 +143,8 @@ def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> No
             below[i + 1, i] = True
             own = 0 if tree.is_prismatic[i] else 3
             s[i + 1, i] = 0.0
-            s[i + 1, i, own : own + 3] = tree.axis[i]
             for r in range(3):
+                s[i + 1, i, own + r] = tree.axis[i, r]
                 v[i + 1, own + r] += tree.axis[i, r] * qd[t, i]
             motion_cross(v[i + 1], s[i + 1, i], dv[i + 1, i])
             for k in range(i + 1):
@@ -164,7 +165,8 @@ def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, 
     v, va, a = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 6))
     s, cross = np.zeros((n + 1, n, 6)), np.empty(6)
     below = np.zeros((n + 1, n), dtype=np.bool_)
-    a[0, :3] = -tree.gravity  # lifting the base is the same as gravity
+    for r in range(3):
+        a[0, r] = -tree.gravity[r]  # lifting the base is the same as gravity
     for t in range(q.shape[0]):
         W[t] = 0.0
         for i in range(n):
@@ -180,8 +182,8 @@ def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, 
             below[i + 1, i] = True
             own = 0 if tree.is_prismatic[i] else 3
             s[i + 1, i] = 0.0
-            s[i + 1, i, own : own + 3] = tree.axis[i]
             for r in range(3):
+                s[i + 1, i, own + r] = tree.axis[i, r]
                 v[i + 1, own + r] += tree.axis[i, r] * qd[t, i]
                 va[i + 1, own + r] += tree.axis[i, r] * qd_a[t, i]
                 a[i + 1, own + r] += tree.axis[i, r] * qdd_a[t, i]

@@ -106,7 +106,8 @@ def _set_motions(tree: Tree, path: IntArray, state: Array, motions: _Motions) ->
         j = path[i]
         own = 0 if tree.is_prismatic[j] else 3
         axis[:] = 0.0
-        axis[own : own + 3] = tree.axis[j]
+        for r in range(3):
+            axis[own + r] = tree.axis[j, r]
         to_child(R_tip, p_tip, axis, motions.s[i])
         joint_pose(tree, j, state[0, j], R, p)
         _compose(R, p, R_tip, p_tip)

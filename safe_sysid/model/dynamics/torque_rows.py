@@ -123,13 +123,15 @@ def torque_slopes_into(
     """Write derivatives of the torque of joint joints[t] in sample t to slopes (3, N, n)."""
     n = len(tree.parent)
     bodies, work = _empty(n), np.zeros((n, 10 * n))
-    back, counts = np.empty((n + 1, n + 2, 6)), np.ones(n, dtype=np.bool_)
+    back, counts = np.empty((n + 1, n + 2, 6)), np.zeros(n, dtype=np.bool_)
+    counts[:] = True
     for t in range(states.shape[1]):
         slopes[:, t] = 0.0
         k = joints[t]
         _move(tree, states[:, t], bodies)
         work[:] = 0.0
-        work[k, 10 * k :] = theta[10 * k : 10 * n]
+        for i in range(10 * k, 10 * n):
+            work[k, i] = theta[i]
         _pull(tree, bodies, states[:, t], (work, counts), back, slopes[:, t])
         sign = np.tanh(states[1, t, k] / smooth)
         slopes[1, t, k] += theta[10 * n + k] * (1.0 - sign * sign) / smooth + theta[11 * n + k]
