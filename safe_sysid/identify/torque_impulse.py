@@ -28,7 +28,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.identify.step_path import ROUNDING, ErrorBounds, Rule
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 
 SAMPLED, HELD, HELD_UNTIL = 0, 1, 2  # as smooth as the motion; constant from or until a stamp
 
@@ -124,7 +124,7 @@ def add_torque(
         _add_turning(sums, bounds)
 
 
-@jit
+@part_jit
 def _add_bend(sums: TorqueSums, j: int, step: float, is_rough: bool, rule: Rule) -> None:
     """Error of the trapezoids at both sides of the sample before, by the bend there.
 

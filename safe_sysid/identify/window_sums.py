@@ -27,7 +27,7 @@ from safe_sysid.identify.torque_impulse import (
 from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
 from safe_sysid.model.tree import Tree
 from safe_sysid.sets.array_copies import copy_matrices, copy_matrix
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 
 
 class Knowns(NamedTuple):
@@ -152,7 +152,7 @@ def add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: R
     sums.clock[2] += step * step * step / 12.0
 
 
-@jit
+@part_jit
 def _integrate_rate(sums: WindowSums, step: float, rule: Rule) -> None:
     """Add a step to the integral of W_c: Simpson's rule, and what may be left out.
 
@@ -195,7 +195,7 @@ def _add_to_ball(ball: Array, term: float, spread: float) -> None:
     ball[1] += spread + ROUNDING * (abs(ball[0]) + spread)
 
 
-@jit
+@part_jit
 def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, rule: Rule) -> None:
     """Integral of -sign(qd); where the sign is not certain it is anything in [-1, 1]."""
     for j in range(len(qd)):
@@ -240,7 +240,7 @@ def close_window(tree: Tree, sums: WindowSums, knowns: Knowns, rule: Rule, table
         table[j, columns + 1] = (spread + quadrature) * growth + 1e-300
 
 
-@jit
+@part_jit
 def _fill_entries(sums: WindowSums, j: int, rule: Rule, entries: Array) -> None:
     """Balls (14 n, 2) of the row of joint j: momentum change less the integral of its rate."""
     n, inertial = sums.remainder.shape

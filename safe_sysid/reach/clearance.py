@@ -21,7 +21,7 @@ from safe_sysid.model.collision.obstacles import PackedObstacles, obstacle_dista
 from safe_sysid.model.collision.segment_distance import segment_distance
 from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.forward_occupancy import Occupancy
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.steps import Steps, over_steps
 
@@ -195,7 +195,7 @@ def obstacle_clearance(
     return known - 8.0 * EPS * (size + radius + rho + grown)  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _capsule_clearance(
     points: Points, shapes: Shapes, row: tuple[int, int], work: Array, slope: Array
 ) -> float:
@@ -236,7 +236,7 @@ def _set_slope(
             slope[v] += direction[i] * mixed
 
 
-@jit
+@part_jit
 def _clearances_at(
     t: int,
     points: Points,

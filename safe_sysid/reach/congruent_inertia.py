@@ -28,7 +28,7 @@ from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.reach.motion_transport import ALIGNED, MOTION, PRISMATIC, TransportJoints
 from safe_sysid.sets.ball_polynomials import add_ball_product, part_norm
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.elementary import SINE_MARGIN
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.steps import Steps
@@ -80,7 +80,7 @@ def congruence_into(
         _congruence_at(t, sets, bodies, joints, weights, table, rows, change)
 
 
-@jit
+@part_jit
 def _congruence_at(
     t: int,
     sets: Ellipsoids,

@@ -36,7 +36,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.tree import Tree
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.steps import Steps, over_steps
 
@@ -172,7 +172,7 @@ def _ball(lever: Levers, errors: ErrorSet, d: Array, i: int) -> float:
     return smaller * ROUNDING
 
 
-@jit
+@part_jit
 def _set_derivative(lever: Levers, centers: Array, radii: Array, i: int, j: int, J: Array) -> None:
     """Set the derivative of point i in q_j, and how far it may be off: (x, y, z, off)."""
     n, count = lever.moves.shape
@@ -198,7 +198,7 @@ def _set_derivative(lever: Levers, centers: Array, radii: Array, i: int, j: int,
     J[j, 3] = off * ROUNDING + 32.0 * EPS * size * (1.0 + size)
 
 
-@jit
+@part_jit
 def _ball_along(lever: Levers, errors: ErrorSet, t: int, J: Array, i: int) -> float:
     """How far e = L z moves point i in time step t."""
     n, L = len(J), errors.e
@@ -223,7 +223,7 @@ def _ball_along(lever: Levers, errors: ErrorSet, t: int, J: Array, i: int) -> fl
     return (_root_of_norm(M) + rounding + off + _curvature(lever, L, t, i)) * ROUNDING  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _root_of_norm(M: Array) -> float:
     """Upper bound of the root of the norm of a 3 x 3 matrix that is not negative."""
     largest = max(M[0, 0], M[1, 1], M[2, 2])
@@ -243,7 +243,7 @@ def _root_of_norm(M: Array) -> float:
     return np.sqrt(largest * square**0.125) * ROUNDING  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _curvature(lever: Levers, L: Array, t: int, i: int) -> float:
     """Half the 2-norm of |L|' D |L| for point i."""
     n = L.shape[1]

@@ -21,7 +21,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval, stack
 from safe_sysid.sets.monomials import Monomials, monomials
 from safe_sysid.sets.steps import Steps, over_steps
@@ -249,7 +249,7 @@ def _joint_reach_into(
         _set_waves(is_prismatic, t, table, rows)
 
 
-@jit
+@part_jit
 def _set_states(
     curves: tuple[Array, Array, Array], t: int, k_range: Array, slack: _Slack, rows: Array
 ) -> None:
@@ -274,7 +274,7 @@ def _widen(row: Array, radius: float) -> None:
     row[-1] = rounded_up(row[-1] + radius, 1)
 
 
-@jit
+@part_jit
 def _set_waves(is_prismatic: AnyArray, t: int, table: IntArray, rows: Array) -> None:
     """Fill the cosines and sines of one time step."""
     pool = np.empty((3 + WORK, rows.shape[3]))

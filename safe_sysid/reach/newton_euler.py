@@ -39,7 +39,7 @@ from safe_sysid.reach.motion_transport import (
     to_child,
 )
 from safe_sysid.sets.array_copies import copy_vector
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import (
@@ -114,7 +114,7 @@ def _torque_into(
         _torque_at(t, states, joints, parameters, table, result)
 
 
-@jit
+@part_jit
 def _torque_at(
     t: int,
     states: Array,
@@ -225,7 +225,7 @@ def _advance(pool: Array, joints: TransportJoints, i: int, work: int, table: Int
                 add_scaled(pool, state + rate, center, radius, own + motion + r)
 
 
-@jit
+@part_jit
 def _set_wrench_basis(pool: Array, motions: int, basis: int, table: IntArray) -> None:
     """Rows c, B, S and J of a body from its motions."""
     w, w_a, alpha = motions + V + 3, motions + V_A + 3, motions + A + 3
@@ -266,7 +266,7 @@ def _add_inertia_entry(pool: Array, alpha: int, s: int, r: int, k: int, out: int
     subtract(pool, out + down, s + 3 * up + k, out + down)
 
 
-@jit
+@part_jit
 def _set_entries(
     pool: Array, sizes: Array, motion: int, basis: int, entries: int, table: IntArray
 ) -> None:

@@ -31,7 +31,7 @@ from safe_sysid.reach.motion_transport import (
     set_to_axis,
     to_child,
 )
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.sets.spectral import spectral_radius
@@ -156,7 +156,7 @@ def _mass_matrix_into(
         _mass_matrix_at(t, states, joints, bodies, tables, H)
 
 
-@jit
+@part_jit
 def _mass_matrix_at(
     t: int,
     states: Array,
@@ -210,7 +210,7 @@ def _work(n: int) -> int:
     return _momentum(n) + MOTION  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _set_totals(pool: Array, joints: TransportJoints, bodies: Array, table: IntArray) -> None:
     """Sum s_k' I_i s_m over bodies i, for k <= m."""
     n = len(joints.parent)

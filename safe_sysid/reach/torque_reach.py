@@ -27,7 +27,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import QD, QD_A, QD_D, QDD_A, JointReach
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
 from safe_sysid.reach.nominal_inertia import nominal_inertia
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.monomials import Monomials
 from safe_sysid.sets.steps import Steps, over_steps
@@ -152,7 +152,7 @@ def _add_friction(
         _add_friction_at(t, states, rigid, friction, table, rows, disturbance)
 
 
-@jit
+@part_jit
 def _add_friction_at(
     t: int,
     states: Array,
@@ -198,7 +198,7 @@ def _add_smooth(pool: Array, parameters: Array, j: int, out: int) -> None:
     add_interval(pool, parameters[3, j], 0.0, out)
 
 
-@jit
+@part_jit
 def _add_coulomb(pool: Array, friction: _Friction, j: int, table: IntArray) -> float:
     """Add Fc_0 tanh(qd_d / coulomb_speed); return how far Fc s may be from it."""
     slowest, fastest = bounds(pool, DESIRED, table)

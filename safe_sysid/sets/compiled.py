@@ -47,6 +47,14 @@ def inline_jit(kernel: Callable[..., Any]) -> Any:
     return _stamped(numba.njit(forceinline=True, **OPTIONS)(kernel))
 
 
+def part_jit(kernel: Callable[..., Any]) -> Any:
+    """Make a function part of the one kernel that calls it, in which alone it is compiled.
+
+    A kernel of its own would be compiled twice, as its caller contains it.
+    """
+    return numba.njit(inline='always', **OPTIONS)(kernel)
+
+
 def _stamped(kernel: Any) -> Any:
     kernel.compile = _for_any_integer(kernel.compile)
     kept = getattr(kernel._cache, '_cache_file', None)  # there is none where nothing can be kept

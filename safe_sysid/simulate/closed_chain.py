@@ -20,6 +20,7 @@ from safe_sysid.model.closed_chain.closure_newton import (
     newton,
     solve_into,
 )
+from safe_sysid.sets.array_copies import copy_vector
 from safe_sysid.sets.compiled import jit
 from safe_sysid.simulate.mass_matrix import mass_matrix_and_bias
 from safe_sysid.simulate.rigid_body import joint_friction
@@ -116,11 +117,11 @@ def _accelerate(bodies: _Bodies, q: Array, qd_a: Array, torque: Array, qdd_a: Ar
         for j in range(n):
             load[i] += H[i, j] * held[0, j]
     projected, rest = np.zeros((n_a, n_a)), np.empty((n_a, 1))
-    rest[:, 0] = torque
+    copy_vector(torque, rest[:, 0])
     _project(G[0], H, load, projected, rest)
     if not solve_into(projected, rest):
         return False
-    qdd_a[:] = rest[:, 0]
+    copy_vector(rest[:, 0], qdd_a)
     return True
 
 
@@ -147,14 +148,12 @@ def _step(bodies: _Bodies, q: Array, qd_a: Array, torque: Array, h: float) -> bo
     slopes = np.empty((4, n_a))
     rates = np.empty((4, n_a))
     for stage in range(4):
-        if stage == 0:
-            rates[0], ahead = rate, start
-        else:
-            share = h if stage == 3 else 0.5 * h
-            rates[stage] = rate + share * slopes[stage - 1]
-            ahead = start + share * rates[stage - 1]
+        share = h if stage == 3 else 0.5 * h
         for k in range(n_a):
-            q[actuated[k]] = ahead[k]
+            rates[stage, k], q[actuated[k]] = rate[k], start[k]
+            if stage > 0:
+                rates[stage, k] += share * slopes[stage - 1, k]
+                q[actuated[k]] += share * rates[stage - 1, k]
         if not _accelerate(bodies, q, rates[stage], torque, slopes[stage]):
             return False
     for k in range(n_a):
@@ -189,13 +188,14 @@ def _track(
     """Fill states and torques along a reference; the samples that were reached."""
     actuated, qd_a = bodies.joints.actuated, reference[0, 1].copy()
     for t in range(len(reference)):
-        states[t, 0], states[t, 1] = q[actuated], qd_a
-        asked = (
-            servo.feedforward[t]
-            + servo.stiffness * (reference[t, 0] - states[t, 0])
-            + servo.damping * (reference[t, 1] - states[t, 1])
-        )
-        torque[t] = np.minimum(np.maximum(asked, -servo.limit), servo.limit)
+        for k in range(len(qd_a)):
+            states[t, 0, k], states[t, 1, k] = q[actuated[k]], qd_a[k]
+            asked = (
+                servo.feedforward[t, k]
+                + servo.stiffness[k] * (reference[t, 0, k] - states[t, 0, k])
+                + servo.damping[k] * (reference[t, 1, k] - states[t, 1, k])
+            )
+            torque[t, k] = min(max(asked, -servo.limit[k]), servo.limit[k])
         if t + 1 < len(reference) and not _hold(bodies, q, qd_a, torque[t], hold):
             return t
     return len(reference)
@@ -208,5 +208,6 @@ def _replay(bodies: _Bodies, q: Array, hold: _Hold, torque: Array, states: Array
     for t in range(len(torque) - 1):
         if not _hold(bodies, q, qd_a, torque[t], hold):
             return t
-        states[t + 1, 0], states[t + 1, 1] = q[bodies.joints.actuated], qd_a
+        for k in range(len(qd_a)):
+            states[t + 1, 0, k], states[t + 1, 1, k] = q[bodies.joints.actuated[k]], qd_a[k]
     return len(torque)

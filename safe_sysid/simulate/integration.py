@@ -23,7 +23,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.tree import Tree
 from safe_sysid.sets.array_copies import copy_matrix
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.simulate.dry_friction import (
     NOT_FINITE,
     OK,
@@ -110,7 +110,7 @@ def _equations(bodies: IntegratedBodies, torque: Array, point: Array) -> tuple[A
     return H, load
 
 
-@jit
+@part_jit
 def _damping_rate(bodies: IntegratedBodies, torque: Array, point: Array) -> float:
     """Trace of H^-1 diag(Fv): no velocity is damped at a higher rate [1/s]."""
     n = len(torque)
@@ -207,7 +207,7 @@ def dips(sign: float, start: Array, end: Array, h: float, j: int) -> bool:
     return sign * start[QD, j] + lowest * (a + lowest * (b + lowest * c)) < 0.0  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _shorten(
     bodies: IntegratedBodies, torque: Array, mode: Array, start: Array, h: float, end: Array
 ) -> tuple[float, int]:

@@ -21,7 +21,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.tree import Tree
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 
 AXIS, LEVER, FIRST, INERTIA = 0, 3, 6, 9  # joint axis, d, h, (xx, xy, yy, xz, yz, zz)
 MASS, OMEGA, ALPHA, LINEAR = 15, 16, 19, 22  # the last: a, less gravity
@@ -132,7 +132,7 @@ def _move(tree: Tree, i: int, rate: float, rows: Array) -> None:
         rows[i, OMEGA + 2] += w
 
 
-@jit
+@part_jit
 def _newton_euler(i: int, rows: Array) -> None:
     """Force and moment that move one body as `_move` says."""
     along, square = _dot(rows, i, OMEGA, FIRST), _dot(rows, i, OMEGA, OMEGA)

@@ -47,7 +47,7 @@ from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.model.dynamics.regressors import momentum_into, slotine_li_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.invariance import LawBounds, damping, energy_range
@@ -201,7 +201,7 @@ def law_into(
     return FINITE
 
 
-@jit
+@part_jit
 def _set_reference(arm: LawModel, curve: Curve, since_start: float, state: Array) -> None:
     """Errors and reference motion from the desired state."""
     piece, T, s = _piece_at(curve, since_start)
@@ -252,7 +252,7 @@ def _piece_at(curve: Curve, since_start: float) -> tuple[int, float, float]:
     return len(curve.duration), 1.0, 1.0
 
 
-@jit
+@part_jit
 def _set_nominal_and_disturbance(
     arm: LawModel, uncertainty: ParameterDeviation, work: Work
 ) -> None:
@@ -296,7 +296,7 @@ def _coulomb(lower: float, upper: float, qd: float, sign_speed: float) -> tuple[
     return (lower, upper) if qd > 0.0 else (-upper, -lower)
 
 
-@jit
+@part_jit
 def _set_energy(arm: LawModel, uncertainty: ParameterDeviation, work: Work) -> float:
     """Range of V over [theta], and M r; r' M r is returned.
 

@@ -9,6 +9,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.model.closed_chain.loop_closure import Loops, bias_into, gap_into
 from safe_sysid.model.tree import Tree
+from safe_sysid.sets.array_copies import copy_matrix, copy_vector
 from safe_sysid.sets.compiled import jit
 
 CLOSED = 1e-12  # [m], largest gap of a loop that counts as closed
@@ -106,15 +107,17 @@ def newton(joints: ClosureJoints, q: Array) -> int:
 def follow(joints: ClosureJoints, first: Array, q_a: Array) -> tuple[Array, IntArray]:
     """Closures of a motion, each from the one before; Newton steps, -1 from the first failure."""
     q = np.empty((len(q_a), len(first)))
-    steps = np.full(len(q_a), -1, dtype=np.int64)
+    steps = np.empty(len(q_a), dtype=np.int64)
+    steps[:] = -1
     last = first.copy()
     for sample in range(len(q_a)):
         for k in range(len(joints.actuated)):
             last[joints.actuated[k]] = q_a[sample, k]
         steps[sample] = newton(joints, last)
-        q[sample] = last
+        copy_vector(last, q[sample])
         if steps[sample] < 0:
-            q[sample:] = last
+            for later in range(sample + 1, len(q_a)):
+                copy_vector(last, q[later])
             break
     return q, steps
 
@@ -132,7 +135,7 @@ def differentiate(
     for sample in range(len(q)):
         gap_into(joints.tree, joints.loops, q[sample], c, J)
         _split(joints, J, A, B)
-        factors[:] = A
+        copy_matrix(A, factors)
         if not solve_into(A, B):
             return sample, qd, qdd, G
         for k in range(n_a):
@@ -145,7 +148,7 @@ def differentiate(
                 qd[sample, i] += G[sample, i, k] * qd_a[sample, k]
                 qdd[sample, i] += G[sample, i, k] * qdd_a[sample, k]
         bias_into(joints.tree, joints.loops, q[sample], qd[sample], bias)
-        rest[:, 0] = bias
+        copy_vector(bias, rest[:, 0])
         solve_into(factors, rest)
         for row in range(m):
             qdd[sample, joints.passive[row]] -= rest[row, 0]

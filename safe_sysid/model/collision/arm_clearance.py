@@ -20,7 +20,7 @@ from safe_sysid.model.dynamics.forward_kinematics import joint_frames_into
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
 from safe_sysid.sets.array_copies import copy_matrix
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 
 OBSTACLE, SELF = 0, 1
 
@@ -101,7 +101,7 @@ def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, in
     return best, kind, first, second
 
 
-@jit
+@part_jit
 def _from_obstacles(
     scene: CollisionScene, ends: Array, best: float, enough: float
 ) -> tuple[float, int, int]:
