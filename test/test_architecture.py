@@ -92,6 +92,11 @@ ONLY_IN = {  # library: the folders or files that may know it
 }
 
 
+@cache
+def syntax_tree(path):
+    return ast.parse(path.read_text(encoding='utf-8'))
+
+
 def place(path):
     """Folder of a module, or the file itself when it stands beside the folders."""
     parts = path.relative_to(PACKAGE).parts
@@ -110,10 +115,10 @@ def imports(tree):
                 yield from (f'safe_sysid.{alias.name}' for alias in node.names)
 
 
-def complaints(path, source):
+def complaints(path, tree):
     """Sentences about every import of a module that the table does not allow."""
     here, name = place(path), path.relative_to(PACKAGE).as_posix()
-    for imported in imports(ast.parse(source)):
+    for imported in imports(tree):
         top, _, rest = imported.partition('.')
         if not top:
             yield f'{name} imports {imported}: imports are absolute'
@@ -134,7 +139,7 @@ def known_places(library):
 
 
 def test_imports_are_those_of_the_table():
-    found = [complaints(path, path.read_text(encoding='utf-8')) for path in MODULES]
+    found = [complaints(path, syntax_tree(path)) for path in MODULES]
     assert [complaint for of_file in found for complaint in of_file] == []
 
 
@@ -155,7 +160,7 @@ def test_imports_are_those_of_the_table():
     ],
 )
 def test_the_table_refuses(file, source, complaint):
-    (found,) = complaints(PACKAGE / file, source)
+    (found,) = complaints(PACKAGE / file, ast.parse(source))
     assert complaint in found
 
 
@@ -168,7 +173,7 @@ def test_the_table_has_no_circle():
 def modules_imported(path):
     """Files of the package that a file imports, at any depth."""
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+    for node in ast.walk(syntax_tree(path)):
         if isinstance(node, ast.ImportFrom) and node.module.startswith('safe_sysid'):
             folder = PACKAGE.parent.joinpath(*node.module.split('.'))
             for name in node.names:
@@ -218,7 +223,7 @@ def test_every_folder_is_in_the_table():
 
 def docstring_complaints(path):
     """Sentences about the docstring of a module."""
-    text = ast.get_docstring(ast.parse(path.read_text(encoding='utf-8'))) or ''
+    text = ast.get_docstring(syntax_tree(path)) or ''
     first, _, rest = text.partition('\n')
     if len(first) <= 15:
         yield f'{path} does not say what it is for'

@@ -40,11 +40,20 @@ def wait_until(condition, what: str, step=lambda: time.sleep(0.01)) -> None:
 
 
 def greet(publisher, msg) -> None:
-    """Publish something, and wait until the nodes that listen have found the publisher.
+    """Publish something, and wait until the nodes that listen have found the publisher."""
+    greet_on_all([(publisher, msg)])
+
+
+def greet_on_all(messages) -> None:
+    """Publish each message with its publisher, and wait until who listens has found them.
 
     Each side of DDS finds the other in its own time: who publishes may know of a listener that
-    does not yet know of him, and then the first message is lost.
+    does not yet know of him, and then the first message is lost. Who listens says so when he is
+    asked again, after 3 s, for all publishers at once.
     """
-    wait_until(lambda: publisher.get_subscription_count() > 0, publisher.topic_name)
-    publisher.publish(msg)
-    assert publisher.wait_for_all_acked(Duration(seconds=GIVE_UP)), publisher.topic_name
+    for publisher, _ in messages:
+        wait_until(lambda p=publisher: p.get_subscription_count() > 0, publisher.topic_name)
+    for publisher, msg in messages:
+        publisher.publish(msg)
+    for publisher, _ in messages:
+        assert publisher.wait_for_all_acked(Duration(seconds=GIVE_UP)), publisher.topic_name

@@ -33,6 +33,8 @@ from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.takeover import TrackedArm
 
+pytestmark = pytest.mark.slow  # dynamics of its own, which take long to compile
+
 CORNER = Recipe(
     1, 2, 3, joints=2, signal='sampled', drive='prescribed', noise='gain', period=0.002
 )  # every torque is wrong by all that is promised
