@@ -90,9 +90,7 @@ def _error(torque: float, j: int, bounds: ErrorBounds) -> float:
 
 
 @jit
-def add_torque(
-    sums: TorqueSums, torque: Array, step: float, rough: Array, rule: Rule
-) -> None:
+def add_torque(sums: TorqueSums, torque: Array, step: float, rough: Array, rule: Rule) -> None:
     """Add the torque `step` seconds after the last.
 
     Rows of `rough` (2, n) are 1 where dry friction may change, in the step before and in this one.

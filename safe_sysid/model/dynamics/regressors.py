@@ -118,6 +118,12 @@ def joint_pose(tree: Tree, i: int, q: float, R: Array, p: Array) -> None:
 
 
 @jit
+def _add_gravity(tree: Tree, factor: float, motion: Array) -> None:
+    for r in range(3):
+        motion[r] += factor * tree.gravity[r]
+
+
+@jit
 def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> None:
     """Momentum and momentum-rate regressors of every sample, written into W_m and W_c."""
     n = len(tree.parent)
@@ -125,8 +131,7 @@ def momentum_into(tree: Tree, q: Array, qd: Array, W_m: Array, W_c: Array) -> No
     v, g = np.zeros((n + 1, 6)), np.zeros((n + 1, 6))  # entry 0 is the base, i + 1 body i
     s, dv = np.zeros((n + 1, n, 6)), np.zeros((n + 1, n, 6))  # per body and joint below it
     below = np.zeros((n + 1, n), dtype=np.bool_)
-    for r in range(3):
-        g[0, r] = tree.gravity[r]
+    _add_gravity(tree, 1.0, g[0])
     for t in range(q.shape[0]):
         W_m[t] = 0.0
         W_c[t] = 0.0
@@ -165,8 +170,7 @@ def slotine_li_into(tree: Tree, q: Array, qd: Array, qd_a: Array, qdd_a: Array, 
     v, va, a = np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 6))
     s, cross = np.zeros((n + 1, n, 6)), np.empty(6)
     below = np.zeros((n + 1, n), dtype=np.bool_)
-    for r in range(3):
-        a[0, r] = -tree.gravity[r]  # lifting the base is the same as gravity
+    _add_gravity(tree, -1.0, a[0])  # lifting the base is the same as gravity
     for t in range(q.shape[0]):
         W[t] = 0.0
         for i in range(n):
