@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,35 @@ def test_kernels_run_in_several_threads_at_once(rng):
     assert all(np.array_equal(rows, alone) for rows in results)
 
 
+@compiled.jit
+def entry(x, i):
+    return x[i]
+
+
+@compiled.jit
+def sum_of_three(x):
+    return entry(x, 0) + entry(x, 1) + entry(x, 2)
+
+
+def test_a_kernel_is_compiled_once_whatever_integers_its_callers_write_out():
+    assert sum_of_three(np.arange(3.0)) == 3.0
+    assert len(entry.signatures) == 1
+
+
+PART = re.compile(r'@part_jit\ndef (\w+)\(')
+
+
+def test_what_is_compiled_into_its_caller_has_one_caller():
+    package = Path(compiled.__file__).parents[1]
+    texts = {path: path.read_text(encoding='utf-8') for path in package.rglob('*.py')}
+    parts = [(path, name) for path, text in texts.items() for name in PART.findall(text)]
+    assert len(parts) > 10
+    for path, name in parts:
+        within = [texts[path]] if name.startswith('_') else texts.values()
+        calls = sum(len(re.findall(rf'(?<!def )\b{name}\(', text)) for text in within)
+        assert calls == 1, f'{name} of {path}'
+
+
 CALLER = """
 {imported}
 from safe_sysid.sets.compiled import jit
@@ -33,10 +63,10 @@ def outer(x):
     return {inner}(x)
 """
 CALLEE = """
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 
 
-@jit
+@{}
 def inner(x):
     return {} * x
 """
@@ -47,17 +77,18 @@ print(outer(1.0), sum(outer.stats.cache_hits.values()))
 
 
 @pytest.mark.parametrize(
-    ('imported', 'inner'),
+    ('imported', 'inner', 'way'),
     slow_after(
         0,
         [
-            ('from safe_sysid.callee import inner', 'inner'),
-            ('from safe_sysid import callee', 'callee.inner'),
-            ('from safe_sysid import (\n    callee as other,\n)', 'other.inner'),
+            ('from safe_sysid.callee import inner', 'inner', 'jit'),
+            ('from safe_sysid.callee import inner', 'inner', 'part_jit'),
+            ('from safe_sysid import callee', 'callee.inner', 'jit'),
+            ('from safe_sysid import (\n    callee as other,\n)', 'other.inner', 'jit'),
         ],
     ),
 )
-def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, imported, inner):
+def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, imported, inner, way):
     package = tmp_path / 'safe_sysid'
     (package / 'sets').mkdir(parents=True)
     for folder in (package, package / 'sets'):
@@ -66,7 +97,7 @@ def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, impo
     (package / 'caller.py').write_text(CALLER.format(imported=imported, inner=inner))
 
     def call(factor):
-        (package / 'callee.py').write_text(CALLEE.format(factor))
+        (package / 'callee.py').write_text(CALLEE.format(way, factor))
         run = [sys.executable, '-c', CALL]
         return subprocess.run(
             run, cwd=tmp_path, capture_output=True, text=True, check=True
