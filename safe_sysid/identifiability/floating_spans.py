@@ -17,6 +17,7 @@ import scipy.linalg
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.identifiability.base_parameters import RankDecision
 from safe_sysid.identifiability.exact_geometry import ExactAngle, cosine_sine
+from safe_sysid.sets.array_copies import copy_matrix
 from safe_sysid.sets.compiled import jit
 
 TOLERANCE = 1e-7
@@ -129,7 +130,9 @@ def _without(basis: Array, count: int, row: Array) -> float:
     """Leave of a row what the first vectors of a basis don't have; its length afterwards."""
     for _ in range(2):  # twice is enough
         for b in range(count):
-            row -= np.dot(basis[b], row) * basis[b]
+            along = np.dot(basis[b], row)
+            for j in range(len(row)):
+                row[j] -= along * basis[b, j]
     return float(np.sqrt(np.dot(row, row)))
 
 
@@ -140,7 +143,7 @@ def _extended(
     """Basis with the largest of what rows add, and the sizes nearest to the decision."""
     width, count = rows.shape[1], basis.shape[0]
     larger = np.empty((width, width))
-    larger[:count] = basis
+    copy_matrix(basis, larger)
     rest = rows.copy()
     accepted, added = np.inf, 0
     while True:
@@ -154,9 +157,11 @@ def _extended(
         if full or enough:
             return larger[: count + added].copy(), accepted, 0.0 if full else size
         accepted = min(accepted, size)
-        larger[count + added] = rest[best] / size
-        _without(larger, count + added, larger[count + added])
-        larger[count + added] /= np.sqrt(np.dot(larger[count + added], larger[count + added]))
+        for j in range(width):
+            larger[count + added, j] = rest[best, j] / size
+        length = _without(larger, count + added, larger[count + added])
+        for j in range(width):
+            larger[count + added, j] /= length
         added += 1
 
 
@@ -172,7 +177,8 @@ def _first_independent(N: Array, tolerance: float) -> tuple[IntArray, float, flo
         size = _without(basis, count, column)
         if size > tolerance:
             accepted = min(accepted, size)
-            basis[count] = column / size
+            for row in range(rows):
+                basis[count, row] = column[row] / size
             chosen[count] = j
             count += 1
         else:

@@ -15,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, IntArray
 from safe_sysid.identifiability.exact_geometry import SINES, ExactAngle, sine_of_step
+from safe_sysid.sets.array_copies import copy_vector
 from safe_sysid.sets.compiled import jit
 
 PRIMES = (2147483497, 2147483353, 2147483137, 2147482921)  # the largest below 2^31, 1 mod 24
@@ -151,12 +152,12 @@ def _extended(basis: IntArray, rows: IntArray, p: int) -> IntArray:
     leads = np.zeros(width, dtype=np.int64)
     count = basis.shape[0]
     for b in range(count):
-        larger[b] = basis[b]
+        copy_vector(basis[b], larger[b])
         while larger[b, leads[b]] == 0:
             leads[b] += 1
     row = np.zeros(width, dtype=np.int64)
     for r in range(rows.shape[0]):
-        row[:] = rows[r]
+        copy_vector(rows[r], row)
         for b in range(count):
             factor = p - row[leads[b]]
             if factor != p:
