@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.calibration import (
     altered,
@@ -26,7 +27,7 @@ SETTINGS = CalibrationSettings()
 MODEL = RobotModel.named('two_link')
 
 
-@pytest.mark.parametrize('robot', ['lbr_med7', 'kinova_gen3'])
+@pytest.mark.parametrize('robot', slow_after(1, ['lbr_med7', 'kinova_gen3']))
 def test_held_out_torque_is_predicted_nearly_as_by_the_truth(robot):
     rng = np.random.default_rng(3)
     one = trial(RobotModel.named(robot), rng, 20.0, 500.0, SETTINGS)

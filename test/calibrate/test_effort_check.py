@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
 from safe_sysid.calibrate import effort_check as effort_check_file
@@ -45,7 +46,7 @@ def refused(model, columns, rows, gains):
 
 
 @pytest.mark.parametrize('robot', ARMS)
-@pytest.mark.parametrize('seed', range(2))
+@pytest.mark.parametrize('seed', slow_after(1, range(2)))
 def test_a_wrong_sign_of_any_one_joint_or_of_all_is_refused_and_named(robot, seed):
     """Also of joints about a vertical axis, on which no weight acts: friction tells."""
     model, columns, rows = rows_of(robot, seed)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.calibrate.informative_poses import informative_poses
 from safe_sysid.calibrate.kinematic_fit import Marker, chain_to, pose_derivatives
@@ -21,7 +22,7 @@ def log_determinant(model, q):
     return 2.0 * np.sum(np.log(singular))
 
 
-@pytest.mark.parametrize('robot', ['two_link', 'lbr_med7'])
+@pytest.mark.parametrize('robot', slow_after(1, ['two_link', 'lbr_med7']))
 def test_chosen_poses_tell_more_than_any_of_many_random_choices(robot, rng):
     model = RobotModel.named(robot)
     q = rng.uniform(-1.5, 1.5, (80, model.n))

@@ -60,7 +60,7 @@ def test_arms_without_armature_have_certified_plans(name, move, velocity, positi
     assert ((speed + error.velocity) / problem.model.limits.velocity).max() < velocity
 
 
-@pytest.mark.parametrize('name', ['panda', 'ur5'])
+@pytest.mark.parametrize('name', slow_after(1, ['ur5', 'panda']))
 def test_no_sample_leaves_the_sets_or_breaks_a_limit(name, rng):
     """Joint states, commands, what theta changes in them, and end points, of a certified plan."""
     box = Box(np.array([0.0, 0.0, -1.5]), np.array([1.0, 1.0, 0.1]), np.eye(3))

@@ -57,7 +57,7 @@ def test_nominal_torque_is_the_regressor_times_theta_0(rng, trials):
 
 
 @SOME_OR_ALL
-@pytest.mark.parametrize('sign_speed', [0.0, 0.1])
+@pytest.mark.parametrize('sign_speed', slow_after(1, [0.1, 0.0]))
 def test_disturbance_bound_is_the_largest_disturbance(rng, trials, sign_speed):
     for _ in range(trials):
         case = stepped(rng, {'sign_speed': sign_speed})
@@ -149,7 +149,7 @@ def test_robust_input_is_bounded_by_half_of_norm_and_entry(rng, trials):
 
 
 @SOME_OR_ALL
-@pytest.mark.parametrize('share', [1.0, 0.5])
+@pytest.mark.parametrize('share', slow_after(1, [1.0, 0.5]))
 def test_energy_does_not_grow_where_it_is_at_its_limit(rng, trials, share):
     """dV/dt = r' (W_s theta + friction - tau) for every theta; with half of v it does grow."""
     grows = 0

@@ -49,7 +49,7 @@ def test_this_machine_is_in_order_with_ros_and_ipopt(capsys):
     assert 'exchanged a message' in findings['ROS 2 middleware']['detail']
 
 
-@pytest.mark.parametrize('robot', slow_after(2, ROBOTS))
+@pytest.mark.parametrize('robot', slow_after(1, ROBOTS))
 def test_robots_of_the_package_fail_nothing_and_every_warning_has_a_remedy(robot):
     findings = list(robot_checks.findings(robot, None))
     assert [str(f) for f in findings if f.verdict is Verdict.FAIL] == []

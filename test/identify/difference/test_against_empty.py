@@ -5,6 +5,7 @@ from dataclasses import replace
 from identify.difference.two_recordings import PAYLOAD, PLAIN, TwoLinks
 import numpy as np
 import pytest
+from tiers import slow_after
 
 from safe_sysid.calibrate.calibration import calibrate
 from safe_sysid.calibrate.settings import CalibrationSettings
@@ -18,7 +19,7 @@ from safe_sysid.identify.difference.friction_terms import FrictionTerms
 UNDER_LOAD = FrictionChoice(FrictionTerms(load=True), 0.0, ())
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', slow_after(1, range(3)))
 def test_both_intervals_contain_the_payload_of_an_unknown_arm(seed):
     arm = TwoLinks(np.random.default_rng(seed))
     found = payload_difference(arm.problem(arm.log(PAYLOAD), [arm.log(0.0 * PAYLOAD, 40.0)]))
