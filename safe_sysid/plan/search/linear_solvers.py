@@ -1,4 +1,4 @@
-"""Which linear solvers the installed Ipopt can use: each is tried in a process of its own.
+"""Which linear solvers the installed Ipopt can use: each is tried in a copy of one process.
 
 Asking Ipopt for a solver it doesn't have can end the whole process with a segmentation fault.
 """
@@ -6,9 +6,9 @@ Asking Ipopt for a solver it doesn't have can end the whole process with a segme
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-import json
+from contextlib import suppress
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -34,25 +34,21 @@ COMMAND = ['-m', 'safe_sysid.plan.search.linear_solvers']
 
 def found(candidates: Sequence[str] = CANDIDATES) -> dict[str, str]:
     """Solvers that solve a small problem, each with the version of the Ipopt that used it."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        versions = pool.map(_version_if_it_works, candidates)
-    return {name: version for name, version in zip(candidates, versions, strict=True) if version}
-
-
-def _version_if_it_works(solver: str) -> str | None:
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, *candidates],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        process = subprocess.run(
-            [sys.executable, *COMMAND, solver],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        said, _ = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return None
-    if process.returncode != 0:
-        return None
-    return str(json.loads(process.stdout.splitlines()[-1])['ipopt'])
+        os.killpg(process.pid, signal.SIGKILL)
+        said, _ = process.communicate()
+    lines = [line.split() for line in said.splitlines()]  # Ipopt says something as well
+    versions = {words[0]: words[1] for words in lines if len(words) == 2}
+    return {name: versions[name] for name in candidates if name in versions}
 
 
 class _SmallProblem:
@@ -71,23 +67,36 @@ class _SmallProblem:
         return [1.0, 1.0]
 
 
-def _solve_with(solver: str) -> None:
-    """Print the version of Ipopt when it solves the small problem, else exit with 1."""
+def _solve_with_each(solvers: Sequence[str]) -> None:
+    """Try each solver in a copy of this process, which has loaded Ipopt."""
+    import cyipopt
+
+    tries = []
+    for solver in solvers:
+        process = os.fork()
+        if process == 0:
+            with suppress(BaseException):
+                if _solves(solver):
+                    version = '.'.join(map(str, cyipopt.IPOPT_VERSION))
+                    os.write(1, f'\n{solver} {version}\n'.encode())
+            os._exit(0)  # without the clean-up in which Ipopt would crash
+        tries.append(process)
+    for process in tries:
+        os.waitpid(process, 0)
+
+
+def _solves(solver: str) -> bool:
+    """Whether the solver is there, and solves the small problem."""
     import cyipopt
 
     problem = cyipopt.Problem(2, 1, _SmallProblem(), cl=[2.0], cu=[2.0])
-    try:
-        problem.add_option('linear_solver', solver)
-    except TypeError:
-        os._exit(1)  # without the clean-up in which Ipopt would crash
+    problem.add_option('linear_solver', solver)  # a TypeError if there is none
     problem.add_option('hessian_approximation', 'limited-memory')
     problem.add_option('print_level', 0)
     problem.add_option('sb', 'yes')
     x, _ = problem.solve([0.0, 0.0])
-    if abs(x[0] - 2.0) > 1e-6 or abs(x[1]) > 1e-6:
-        os._exit(1)
-    sys.stdout.write(json.dumps({'ipopt': '.'.join(map(str, cyipopt.IPOPT_VERSION))}))
+    return bool(abs(x[0] - 2.0) <= 1e-6 and abs(x[1]) <= 1e-6)
 
 
 if __name__ == '__main__':
-    _solve_with(sys.argv[1])
+    _solve_with_each(sys.argv[1:])

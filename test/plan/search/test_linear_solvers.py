@@ -1,12 +1,10 @@
 """Ipopt's linear solvers are told apart by solving with them."""
 
 import cyipopt
-import pytest
 
 from safe_sysid.plan.search import linear_solvers
 
 
-@pytest.mark.slow
 def test_mumps_works_and_an_invented_solver_does_not():
     found = linear_solvers.found(['mumps', 'no_such_solver'])
     assert found == {'mumps': '.'.join(map(str, cyipopt.IPOPT_VERSION))}
@@ -19,3 +17,13 @@ def test_a_solver_that_crashes_or_hangs_is_not_found(monkeypatch):
     monkeypatch.setattr(linear_solvers, 'COMMAND', ['-c', 'import time; time.sleep(60)'])
     monkeypatch.setattr(linear_solvers, 'SECONDS', 0.2)
     assert linear_solvers.found(['mumps']) == {}
+
+
+def test_one_that_crashes_takes_no_other_with_it(monkeypatch):
+    one_crashes = (
+        'import os, sys; from safe_sysid.plan.search import linear_solvers as tried; '
+        "tried._solves = lambda solver: os.abort() if solver == 'ma27' else True; "
+        'tried._solve_with_each(sys.argv[1:])'
+    )
+    monkeypatch.setattr(linear_solvers, 'COMMAND', ['-c', one_crashes])
+    assert list(linear_solvers.found(['mumps', 'ma27', 'ma57'])) == ['mumps', 'ma57']
