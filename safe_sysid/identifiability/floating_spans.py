@@ -143,7 +143,7 @@ def _extended(
     """Basis with the largest of what rows add, and the sizes nearest to the decision."""
     width, count = rows.shape[1], basis.shape[0]
     larger = np.empty((width, width))
-    copy_matrix(basis, larger)
+    copy_matrix(basis, larger[:count])
     rest = rows.copy()
     accepted, added = np.inf, 0
     while True:

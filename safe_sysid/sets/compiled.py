@@ -52,7 +52,7 @@ def part_jit(kernel: Callable[..., Any]) -> Any:
 
     A kernel of its own would be compiled twice, as its caller contains it.
     """
-    return numba.njit(inline='always', **OPTIONS)(kernel)
+    return _stamped(numba.njit(inline='always', **OPTIONS)(kernel))
 
 
 def _stamped(kernel: Any) -> Any:

@@ -61,7 +61,7 @@ def advance(
     """
     n = len(torque)
     start, end, mode = np.empty((4, n)), np.empty((4, n)), np.empty(n)
-    copy_matrix(state, start)
+    copy_matrix(state, start[:2])
     events = 0
     status = settle(bodies, torque, start, mode)
     needed = seconds * _damping_rate(bodies, torque, start) if status == OK else 0.0

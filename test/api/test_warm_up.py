@@ -82,3 +82,34 @@ def test_work_that_fails_is_an_error_and_is_done_again(call, work, why):
     assert why in error
     assert said(call('norm'))[0] == '0'
     assert said(call('norm', work))[0] == '0'  # marked as done by now
+
+
+FIRST_CERTIFICATE = """
+import sys
+from safe_sysid.api import warm_up
+from safe_sysid.api.arms import load_arm
+from safe_sysid.api.loop_file import read_simulated_loop
+from safe_sysid.api.motion import resting_problem
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
+from safe_sysid.reach.congruent_inertia import congruence_into
+from safe_sysid.reach.error_tube import _shapes_into
+from safe_sysid.reach.reachable_set import ReachableSet
+
+kernels = congruence_into, _shapes_into
+if sys.argv[1] == 'warm':
+    warm_up._bound_along_plan()
+print([len(kernel.signatures) for kernel in kernels])
+settings = read_simulated_loop(load_arm('lbr_med7'))
+problem = resting_problem(settings, settings.position(None), NO_OBSTACLES)
+ReachableSet.certify_center(problem)
+print([len(kernel.signatures) for kernel in kernels])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('begun', 'before'), [('warm', '[1, 1]'), ('cold', '[0, 0]')])
+def test_bounds_along_a_plan_find_their_kernels(begun, before):
+    """Those of an LBR, whose inertia has no useful bound over all poses."""
+    run = [sys.executable, '-c', FIRST_CERTIFICATE, begun]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [before, '[1, 1]']

@@ -107,8 +107,7 @@ def newton(joints: ClosureJoints, q: Array) -> int:
 def follow(joints: ClosureJoints, first: Array, q_a: Array) -> tuple[Array, IntArray]:
     """Closures of a motion, each from the one before; Newton steps, -1 from the first failure."""
     q = np.empty((len(q_a), len(first)))
-    steps = np.empty(len(q_a), dtype=np.int64)
-    steps[:] = -1
+    steps = np.full(len(q_a), -1, dtype=np.int64)
     last = first.copy()
     for sample in range(len(q_a)):
         for k in range(len(joints.actuated)):

@@ -87,7 +87,7 @@ def clearance(scene: CollisionScene, q: Array, enough: float) -> tuple[float, in
     gradient, four = np.empty(3), np.empty((4, 3))
     for p in range(len(scene.shapes.pairs)):
         a, b = scene.shapes.pairs[p, 0], scene.shapes.pairs[p, 1]
-        copy_matrix(ends[a], four)
+        copy_matrix(ends[a], four[:2])
         copy_matrix(ends[b], four[2:])
         distance, _, _ = segment_distance(four, gradient)
         distance -= scene.shapes.capsule_radius[a] + scene.shapes.capsule_radius[b]

@@ -123,8 +123,7 @@ def torque_slopes_into(
     """Write derivatives of the torque of joint joints[t] in sample t to slopes (3, N, n)."""
     n = len(tree.parent)
     bodies, work = _empty(n), np.zeros((n, 10 * n))
-    back, counts = np.empty((n + 1, n + 2, 6)), np.zeros(n, dtype=np.bool_)
-    counts[:] = True
+    back, counts = np.empty((n + 1, n + 2, 6)), np.ones(n, dtype=np.bool_)
     for t in range(states.shape[1]):
         slopes[:, t] = 0.0
         k = joints[t]

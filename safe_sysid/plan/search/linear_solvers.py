@@ -13,6 +13,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from safe_sysid.worker import die_with_parent
+
 if TYPE_CHECKING:  # the doctor has to run where numpy is what is missing
     from safe_sysid.arrays import Array
 
@@ -71,10 +73,12 @@ def _solve_with_each(solvers: Sequence[str]) -> None:
     """Try each solver in a copy of this process, which has loaded Ipopt."""
     import cyipopt
 
+    die_with_parent()  # who may be told to end while a solver hangs
     tries = []
     for solver in solvers:
         process = os.fork()
         if process == 0:
+            die_with_parent()
             with suppress(BaseException):
                 if _solves(solver):
                     version = '.'.join(map(str, cyipopt.IPOPT_VERSION))

@@ -1,5 +1,12 @@
 """Ipopt's linear solvers are told apart by solving with them."""
 
+from contextlib import suppress
+import os
+import select
+import signal
+import subprocess
+import sys
+
 import cyipopt
 
 from safe_sysid.plan.search import linear_solvers
@@ -27,3 +34,20 @@ def test_one_that_crashes_takes_no_other_with_it(monkeypatch):
     )
     monkeypatch.setattr(linear_solvers, 'COMMAND', ['-c', one_crashes])
     assert list(linear_solvers.found(['mumps', 'ma27', 'ma57'])) == ['mumps', 'ma57']
+
+
+def test_a_solver_that_hangs_ends_with_who_asked():
+    hangs = (
+        'import os, sys, time; from safe_sysid.plan.search import linear_solvers as tried; '
+        "tried._solves = lambda _: (os.write(1, b'%d\\n' % os.getpid()), time.sleep(99)); "
+        "tried._solve_with_each(['mumps'])"
+    )
+    with subprocess.Popen([sys.executable, '-c', hangs], stdout=subprocess.PIPE) as asked:
+        hanging = int(asked.stdout.readline())
+        asked.kill()
+        try:
+            ended, _, _ = select.select([asked.stdout], [], [], 20.0)  # nobody can write any more
+            assert ended
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(hanging, signal.SIGKILL)
