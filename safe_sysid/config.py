@@ -12,6 +12,7 @@ import dataclasses
 import difflib
 from functools import cache
 import inspect
+import linecache
 import math
 from pathlib import Path
 import re
@@ -176,13 +177,24 @@ def _meanings(cls: Any) -> dict[str, str]:
     comments: dict[str, str] = {}
     ancestors: list[Any] = [c for c in cls.__mro__ if dataclasses.is_dataclass(c)]
     for ancestor in reversed(ancestors):
-        try:
-            source = inspect.getsource(ancestor)
-        except (OSError, TypeError):  # an interpreter that was given no sources
-            continue
-        for name, comment in COMMENT.findall(source):
+        for name, comment in COMMENT.findall(_source(ancestor)):
             comments[name] = comment.replace('\n    #', '').partition('  #')[0]
     return comments
+
+
+def _source(cls: type) -> str:
+    """Return the text of a class; none from an interpreter that was given no sources.
+
+    `inspect.getsource` parses the whole file, for each class anew.
+    """
+    try:
+        lines = linecache.getlines(inspect.getsourcefile(cls) or '')
+    except TypeError:
+        return ''
+    head = re.compile(rf'class {cls.__qualname__}\b')
+    begin = next((i for i, line in enumerate(lines) if head.match(line)), len(lines))
+    behind = (i for i in range(begin + 1, len(lines)) if re.match(r'[^\s#)]', lines[i]))
+    return ''.join(lines[begin : next(behind, len(lines))])
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -229,10 +241,10 @@ def _size(node: Any, known: dict[int, float]) -> float:
 
 @cache
 def _loader() -> Any:
-    """Return a loader that leaves dates texts, which no setting is."""
+    """Return a loader that leaves dates texts, which no setting is; a compiled one if there is."""
     import yaml  # not above: `--help` reads no file
 
-    class Loader(yaml.SafeLoader):
+    class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):  # type: ignore[misc]
         yaml_implicit_resolvers = {  # noqa: RUF012 - declared so by its parent
             first: [pair for pair in pairs if pair[0] != 'tag:yaml.org,2002:timestamp']
             for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()

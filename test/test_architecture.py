@@ -43,7 +43,7 @@ MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'excite': {'sets', 'model', 'trajectory', 'identifiability'},
     'audit': VOCABULARY | {'identify', 'track', 'reach', 'plan', 'closed_loop', 'loop_settings'},
     'export': {'sets', 'model', 'identify', 'calibrate', 'report'},
-    'bringup': set(),
+    'bringup': {'sets'},
     'bench': VOCABULARY
     | STAGES
     | {'closed_loop', 'changing_loop', 'loop_settings', 'report', 'bringup'},

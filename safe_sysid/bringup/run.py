@@ -8,6 +8,7 @@ without which nothing holds the arm until then, is never killed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 import os
 from pathlib import Path
@@ -17,8 +18,8 @@ import sys
 from tempfile import TemporaryDirectory
 import time
 from types import FrameType
-from typing import Any
 
+from safe_sysid.bringup.copies import Running, copied, started
 from safe_sysid.bringup.isolation import is_secured, isolated, where
 from safe_sysid.bringup.processes import (
     BRIDGES,
@@ -29,7 +30,6 @@ from safe_sysid.bringup.processes import (
     started_alone,
     write_choices,
 )
-from safe_sysid.worker import die_with_parent
 
 CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
@@ -49,7 +49,8 @@ def run(name: str, choices: Choices) -> int:
         _say(where(added, os.environ))
         os.environ.update(added)  # for all nodes
         alone = started_alone(processes)
-        return Supervised({each.node: command_line(each, chosen) for each in alone}).run()
+        lines = {each.node: command_line(each, chosen) for each in alone}
+        return Supervised(lines, copied).run()
 
 
 def command_line(process: Process, chosen: Path) -> list[str]:
@@ -66,9 +67,12 @@ def command_line(process: Process, chosen: Path) -> list[str]:
 class Supervised:
     """Processes that live and end together."""
 
-    def __init__(self, lines: dict[str, list[str]]) -> None:
+    def __init__(
+        self, lines: dict[str, list[str]], start: Callable[[list[str]], Running] = started
+    ) -> None:
         self._lines = lines  # command line of every node
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._begin = start
+        self._running: dict[str, Running] = {}
         self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
         self._signals = self._told = 0  # that we got, and that we passed on
@@ -139,10 +143,7 @@ class Supervised:
     def _start(self, node: str) -> None:
         if self._status is not None:
             self._untold.add(node)
-        # a session of its own: Ctrl-C reaches it through us, once
-        self._running[node] = subprocess.Popen(
-            self._lines[node], start_new_session=True, preexec_fn=_before_it_begins
-        )
+        self._running[node] = self._begin(self._lines[node])
 
     def _look(self) -> None:
         """Notice who has ended, and start again whom it is time for."""
@@ -185,18 +186,12 @@ class Supervised:
                 self._end(BAD_FINDING)
 
 
-def _before_it_begins() -> None:
-    """Let Ctrl-C wait in a new process until it listens, instead of interrupting its imports."""
-    die_with_parent()
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-
-
 def _say(sentence: str) -> None:
     with suppress(OSError):  # the terminal may be gone
         print(f'safe-sysid: {sentence}', file=sys.stderr, flush=True)
 
 
-def ended(processes: list[subprocess.Popen[Any]]) -> None:
+def ended(processes: Sequence[Running]) -> None:
     """Ask everybody to end, then insist; for processes that hold no arm."""
     for process in processes:
         if process.poll() is None:
@@ -204,7 +199,7 @@ def ended(processes: list[subprocess.Popen[Any]]) -> None:
     insist(processes)
 
 
-def insist(processes: list[subprocess.Popen[Any]]) -> None:
+def insist(processes: Sequence[Running]) -> None:
     """Wait for the end of processes that were asked to, then ask again, then end them."""
     for number, patience in zip((signal.SIGTERM, signal.SIGKILL), PATIENCE, strict=True):
         deadline = time.monotonic() + patience

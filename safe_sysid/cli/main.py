@@ -40,7 +40,7 @@ from safe_sysid.cli.demo import command as demo
 from safe_sysid.cli.doctor import command as doctor
 from safe_sysid.errors import SafeSysidError
 
-ONE_THREAD = ('identify', 'calibrate-gains')  # of many small matrices: threads only fight
+ONE_THREAD = ('identify', 'calibrate-gains', 'run', 'replay')  # small matrices: threads only fight
 INTERRUPTED = 130  # what a shell reports for Ctrl-C
 NOT_READ = 141  # and for a pipe that was closed
 
