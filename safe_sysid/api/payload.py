@@ -9,16 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from safe_sysid.api.arms import ArmLike, load_arm
-from safe_sysid.api.payload_difference import DifferenceResult
 from safe_sysid.api.recordings import Recording, recording_choice
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
-from safe_sysid.identify.difference.from_other_files import (
-    identify_from_poses,
-    identify_from_sensor,
-)
-from safe_sysid.identify.difference.from_recordings import identify_difference
 from safe_sysid.identify.from_recording import IdentifiedRecording, identify_recording
 from safe_sysid.identify.identification import as_mapping, as_table
 from safe_sysid.identify.payload_in_frame import Body
@@ -27,6 +21,7 @@ from safe_sysid.identify.replay import Progress
 from safe_sysid.measure.recording_choice import RecordingChoice
 
 if TYPE_CHECKING:
+    from safe_sysid.api.payload_difference import DifferenceResult
     from safe_sysid.report.html_page import Page
 
 
@@ -178,24 +173,37 @@ def identify_payload(
     if isinstance(empty, RecordingChoice | str | PathLike):
         empty = [empty]
     if empty:
-        without = [recording_choice(path) for path in empty]
-        told = progress or _silent
-        if known.sensor is not None and known.poses:
-            raise ConfigError('--sensor and --poses exclude each other')
-        identify = (
-            identify_from_poses
-            if known.poses
-            else identify_difference
-            if known.sensor is None
-            else identify_from_sensor
-        )
-        return DifferenceResult(identify(load_arm(arm), choice, without, known, told))
+        return _against_empty(choice, arm, known, progress or _silent, empty)
     if known.sensor is not None or known.poses:
         raise ConfigError(
             f'{"--poses" if known.poses else "--sensor"} compares with recordings without the '
             'payload; give them with --empty'
         )
     return PayloadResult(identify_recording(load_arm(arm), choice, known, progress or _silent))
+
+
+def _against_empty(
+    choice: RecordingChoice,
+    arm: ArmLike,
+    settings: RecordingSettings,
+    progress: Progress,
+    empty: Sequence[Recording],
+) -> DifferenceResult:
+    """Identify from what differs from recordings without the payload."""
+    from safe_sysid.api.payload_difference import DifferenceResult
+    from safe_sysid.identify.difference.from_other_files import (
+        identify_from_poses,
+        identify_from_sensor,
+    )
+    from safe_sysid.identify.difference.from_recordings import identify_difference
+
+    if settings.sensor is not None and settings.poses:
+        raise ConfigError('--sensor and --poses exclude each other')
+    identify = identify_difference if settings.sensor is None else identify_from_sensor
+    if settings.poses:
+        identify = identify_from_poses
+    without = [recording_choice(path) for path in empty]
+    return DifferenceResult(identify(load_arm(arm), choice, without, settings, progress))
 
 
 def _silent(share: float, detail: str = '') -> None:

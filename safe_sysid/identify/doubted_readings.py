@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets.array_copies import copy_matrix
 from safe_sysid.sets.compiled import jit
 
@@ -39,19 +39,28 @@ class DoubtedReadings:
         self._stood = np.zeros(n)
         self._steps = np.stack([np.zeros(n), np.full(n, np.inf)])  # how many, the smallest
         self._jumps = np.zeros((2, n))  # how many, [rad/s] the largest beyond what is allowed
-        self._stamps = [0, 0]  # [ns]
+        self._stamps = [0, 0]  # [ns] of the last sample but one, and of the last
 
     def take(self, stamp: int, sample: Array) -> None:
-        """Take a sample, rows q, qd, tau."""
-        step, before = stamp - self._stamps[0], self._stamps[0] - self._stamps[1]
-        if step <= 0:
-            return
-        even = abs(step - before) < 0.1 * step
-        seconds = step * 1e-9 if even else 0.0
-        brisk, per_torque = seconds * seconds * self._brisk, seconds * self._lightness
+        """Take a sample, rows q, qd, tau; one that is no later than the one before is left out."""
+        step, before = stamp - self._stamps[1], self._stamps[1] - self._stamps[0]
+        if step > 0:
+            even = abs(step - before) < 0.1 * step
+            self._look(sample[None], np.array([step * 1e-9 if even else 0.0]))
+            self._stamps = [self._stamps[1], stamp]
+
+    def take_all(self, stamps: IntArray, samples: Array) -> None:
+        """Take samples (N, 3, n), each later than the one before."""
+        known = np.concatenate([self._stamps, stamps])
+        steps = np.diff(known)
+        even = np.abs(steps[1:] - steps[:-1]) < 0.1 * steps[1:]
+        self._look(samples, np.where(even, steps[1:] * 1e-9, 0.0))
+        self._stamps = known[-2:].tolist()
+
+    def _look(self, samples: Array, seconds: Array) -> None:
+        """Look at samples (N, 3, n), each some seconds after the one before; 0: unevenly."""
         seen = self._stood, self._steps, self._jumps
-        _take(sample, self._last, seen, (self._velocity, brisk), per_torque)
-        self._stamps = [stamp, self._stamps[0]]
+        _take(samples, self._last, seen, (self._velocity, self._brisk, seconds), self._lightness)
 
     def sentences(self, names: Sequence[str]) -> tuple[str, ...]:
         """Say which promise readings speak against."""
@@ -72,27 +81,29 @@ class DoubtedReadings:
 
 @jit
 def _take(
-    sample: Array,
+    samples: Array,
     last: Array,
     seen: tuple[Array, Array, Array],
-    allowed: tuple[Array, Array],
-    per_torque: float,
+    allowed: tuple[Array, Array, Array],
+    lightness: float,
 ) -> None:
     stood, steps, jumps = seen
-    velocity, brisk = allowed
-    push = 0.0
-    for j in range(sample.shape[1]):
-        push += abs(sample[2, j] - last[0, 2, j]) + abs(last[0, 2, j] - last[1, 2, j])
-    for j in range(sample.shape[1]):
-        change = abs(sample[0, j] - last[0, 0, j])
-        if change > SAME and stood[j] > 0.0:
-            steps[0, j] += 1.0
-            steps[1, j] = min(steps[1, j], change)
-        stood[j] = 1.0 if change <= SAME else 0.0
-        bend = abs(sample[1, j] - 2.0 * last[0, 1, j] + last[1, 1, j])
-        scatter = 0.25 * (bend - brisk[j] - per_torque * push)
-        if per_torque > 0.0 and scatter > velocity[j]:
-            jumps[0, j] += 1.0
-            jumps[1, j] = max(jumps[1, j], scatter)
-    copy_matrix(last[0], last[1])
-    copy_matrix(sample, last[0])
+    velocity, brisk, seconds = allowed
+    for k in range(len(seconds)):
+        sample, per_torque = samples[k], seconds[k] * lightness
+        push = 0.0
+        for j in range(sample.shape[1]):
+            push += abs(sample[2, j] - last[0, 2, j]) + abs(last[0, 2, j] - last[1, 2, j])
+        for j in range(sample.shape[1]):
+            change = abs(sample[0, j] - last[0, 0, j])
+            if change > SAME and stood[j] > 0.0:
+                steps[0, j] += 1.0
+                steps[1, j] = min(steps[1, j], change)
+            stood[j] = 1.0 if change <= SAME else 0.0
+            bend = abs(sample[1, j] - 2.0 * last[0, 1, j] + last[1, 1, j])
+            scatter = 0.25 * (bend - seconds[k] * seconds[k] * brisk[j] - per_torque * push)
+            if per_torque > 0.0 and scatter > velocity[j]:
+                jumps[0, j] += 1.0
+                jumps[1, j] = max(jumps[1, j], scatter)
+        copy_matrix(last[0], last[1])
+        copy_matrix(sample, last[0])

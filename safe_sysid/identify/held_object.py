@@ -29,7 +29,7 @@ from safe_sysid.identify.recorded_windows import (
     with_pushes,
 )
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
+from safe_sysid.model.dynamics.forward_kinematics import tip_jacobians
 from safe_sysid.model.grasp import GraspError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
@@ -150,9 +150,7 @@ def torque_of_force(model: RobotModel, log: JointLog, reach: float, force: float
     every = max(1, round(1.0 / (RATE * period)))
     poses = log.position[::every]
     moves = 1.0 - model.tree.is_prismatic.astype(float)
-    levers = np.array(
-        [np.linalg.norm(tip_jacobian(model, q)[:3], axis=0) + moves * reach for q in poses]
-    )
+    levers = np.linalg.norm(tip_jacobians(model, poses)[:, :3], axis=1) + moves * reach
     way = max(
         (
             float(np.abs(log.position[i : i + every + 1] - log.position[i]).sum(axis=1).max())

@@ -41,10 +41,12 @@ leave them by no more than it changed in the step before.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import NotNegative, OneOf, Positive, Range, Settings
@@ -54,7 +56,7 @@ from safe_sysid.identify.step_path import ErrorBounds, Rule
 from safe_sysid.identify.torque_impulse import HELD, HELD_UNTIL, SAMPLED, UnseenTorque
 from safe_sysid.identify.window_sums import (
     Knowns,
-    add_sample,
+    add_samples,
     begin_again,
     begin_window,
     close_window,
@@ -246,12 +248,45 @@ class MomentumObserver:
             return self._close_and_begin(measurement.stamp, sample)
         if self._loses_a_torque(elapsed):
             return self._close_and_begin(measurement.stamp, sample)
-        add_sample(self._model.tree, self._sums, sample, elapsed * 1e-9, self._rule)
+        step = np.array([elapsed * 1e-9])
+        add_samples(self._model.tree, self._sums, sample[None], step, self._rule)
         self._last = measurement.stamp
         self._longest = max(self._longest, elapsed)
         if self._sums.clock[0] <= self._settings.window:
             return None
         return self._close_and_begin(measurement.stamp, sample)
+
+    def add_regular(self, log: JointLog, first: int) -> int:
+        """Take samples of a log as `add` takes them, from `first` on, and return how many.
+
+        Those that end no window and follow each other regularly, none where there is any doubt.
+        """
+        room = self._settings.window - int(self._sums.clock[0])
+        part = slice(first, first + room)
+        steps = np.diff(log.stamp[part], prepend=self._last)
+        if len(self._steps) < STEPS_REMEMBERED or room < 1 or not len(steps):
+            return 0
+        known = np.concatenate([np.array(self._steps), steps])
+        ordered = np.sort(sliding_window_view(known, STEPS_REMEMBERED)[1:], axis=1)
+        fine = (steps > 0) & (steps * 1e-9 <= self._settings.longest_step)
+        fine &= ordered[:, STEPS_REMEMBERED // 2] * 1e-9 >= self._least_period / 2
+        usual = ordered[:, (STEPS_REMEMBERED - 1) // 4]
+        shortest = np.minimum.accumulate(np.minimum(usual, self._shortest_usual or usual[0]))
+        if self._rule.torque != SAMPLED:
+            fine &= steps <= LONGEST_HOLD * shortest
+        samples = np.stack([log.position[part], log.velocity[part], log.torque[part]], axis=1)
+        fine &= np.isfinite(samples).all(axis=(1, 2)) & (samples.shape[2] == self._model.n)
+        count = len(fine) if fine.all() else int(np.argmin(fine))
+        if count == 0:
+            return 0
+        steps = steps[:count]
+        add_samples(self._model.tree, self._sums, samples[:count], steps * 1e-9, self._rule)
+        self._steps.extend(steps.tolist())
+        if self._rule.torque != SAMPLED:
+            self._shortest_usual = int(shortest[count - 1])
+        self._last = int(log.stamp[part][count - 1])
+        self._longest = max(self._longest, int(steps.max()))
+        return count
 
     def _refuse_dense_samples(self) -> None:
         """Differences over a shorter time are less exact than was assumed."""
@@ -353,14 +388,26 @@ class MomentumObserver:
         )
 
 
+def whole_windows(observer: MomentumObserver, log: JointLog) -> Iterator[Observation]:
+    """Rows of each window that ends within a log."""
+    i = 0
+    while i < len(log):
+        i += observer.add_regular(log, i)
+        if i < len(log):
+            rows = observer.add(log[i])
+            i += 1
+            if rows is not None:
+                yield rows
+
+
 def observe(
     model: RobotModel, bounds: Interval, settings: ObservationSettings, log: JointLog
 ) -> Observation:
     """All rows of a recording."""
     observer = MomentumObserver(model, bounds, settings)
-    parts = [observer.add(log[i]) for i in range(len(log))]
-    parts.append(observer.finish())
-    rows = [part for part in parts if part is not None]
+    rows = [*whole_windows(observer, log)]
+    last = observer.finish()
+    rows += [] if last is None else [last]
     if not rows:
         raise MeasurementError(
             f'the recording has no window of 3 samples less than {settings.longest_step} s apart; '

@@ -24,7 +24,7 @@ from safe_sysid.identify.momentum_observation import (
 from safe_sysid.identify.observation import Observation, packed
 from safe_sysid.identify.payload_estimator import Solution, SolveSettings
 from safe_sysid.identify.solves import SolverProcessError, Solves
-from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.inertia import LABELS as INERTIAL
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.promised_links import CalibratedArm
@@ -207,6 +207,32 @@ class OnlineIdentifier:
         except (StampError, SolverProcessError) as error:
             raise self._faulted(str(error)) from error
         return self._estimate
+
+    def take_regular(self, log: JointLog, first: int) -> int:
+        """Take samples of a log as `step` takes them, from `first` on, and return how many.
+
+        Nothing is due after them, and `estimate` is what it was; `step` has to take the next.
+        """
+        if self._watch is not None or self._fault is not None or self._place is None:
+            return 0
+        if int(log.stamp[first]) <= self._since or self._is_due:
+            return 0
+        count = self._observer.add_regular(log, first)
+        part = slice(first, first + count)
+        for stamp, place in zip(log.stamp[part].tolist(), log.position[part], strict=True):
+            if np.abs(place - self._place).max() > STILL:
+                self._moving, self._place = stamp, place
+        samples = np.stack([log.position[part], log.velocity[part], log.torque[part]], axis=1)
+        self._readings.take_all(log.stamp[part], samples)
+        return count
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether there is anything to do before the next window ends."""
+        if self._closed or self._is_in_doubt:
+            return bool(self._closed)
+        waits = self._waiting or self._solution is not None
+        return waits or bool(self._unsolved and self._newest >= self._next_solve)
 
     @property
     def estimate(self) -> ParameterEstimate:

@@ -9,10 +9,14 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.identify.change.rigidity import WindowRows
-from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
+from safe_sysid.identify.momentum_observation import (
+    MomentumObserver,
+    ObservationSettings,
+    whole_windows,
+)
 from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointLog
-from safe_sysid.model.dynamics.forward_kinematics import joint_frames, tip_jacobian
+from safe_sysid.model.dynamics.forward_kinematics import frames_of_poses, tip_jacobians
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
@@ -32,10 +36,7 @@ def recorded_windows(
     observer = MomentumObserver(model, bounds, settings)
     seconds = (log.stamp - log.stamp[0]) * 1e-9
     found = []
-    for k in range(len(log)):
-        rows = observer.add(log[k])
-        if rows is None:
-            continue
+    for rows in whole_windows(observer, log):
         start, end = float(rows.start[0]), float(rows.end[0])
         middle = int(np.searchsorted(seconds, 0.5 * (start + end)))
         found.append(RecordedWindow(rows, log.position[min(middle, len(log) - 1)]))
@@ -46,11 +47,14 @@ def with_pushes(
     model: RobotModel, windows: Sequence[RecordedWindow], point: Array
 ) -> list[WindowRows]:
     """Return rows with what forces on a point (3,) [m] of the last joint's frame do in them."""
+    if not windows:
+        return []
+    poses = np.stack([each.position for each in windows])
+    jacobians = tip_jacobians(model, poses)
+    arms = frames_of_poses(model, poses)[0][:, model.layout.tip] @ point
+    at_point = jacobians[:, :3] + np.cross(jacobians[:, 3:], arms[:, :, None], axis=1)
     found = []
-    for each in windows:
-        jacobian = tip_jacobian(model, each.position)
-        arm = joint_frames(model, each.position)[0][model.layout.tip] @ point
-        at_point = jacobian[:3] + np.cross(jacobian[3:], arm, axis=0)
+    for each, J in zip(windows, at_point, strict=True):
         length = each.rows.end - each.rows.start
-        found.append(WindowRows(each.rows, -length[:, None] * at_point.T[each.rows.joint]))
+        found.append(WindowRows(each.rows, -length[:, None] * J.T[each.rows.joint]))
     return found

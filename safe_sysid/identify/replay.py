@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,16 +46,17 @@ def replay(
     """Every sample in its turn; `split` [s] is where the held-out part begins."""
     identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce)
     history = [(0.0, prior)]
-    at_split, refusal = prior, None
+    at_split, refusal, reported = prior, None, -REPORTED
     seconds = (log.stamp - log.stamp[0]) * 1e-9
     try:
-        for i in range(len(log)):
+        for i in _steps(identifier, log):
             estimate = identifier.step(log[i])
             if estimate is not history[-1][1]:
                 history.append((float(seconds[i]), estimate))
             if seconds[i] <= split:
                 at_split = estimate
-            if i % REPORTED == 0:
+            if i >= reported + REPORTED:
+                reported = i
                 progress(i / len(log), _mass(estimate))
         estimate = identifier.finish()
         if estimate is not history[-1][1]:
@@ -66,6 +67,16 @@ def replay(
         identifier.close()
     cut_short = identifier.solves_cut_short
     return Replay(estimate, at_split, _series(history), refusal, cut_short)
+
+
+def _steps(identifier: OnlineIdentifier, log: JointLog) -> Iterator[int]:
+    """Numbers of samples that may change the estimate; the identifier takes those in between."""
+    i = 0
+    while i < len(log):
+        i += identifier.take_regular(log, i)
+        if i < len(log):
+            yield i
+            i += 1
 
 
 def refused(prior: ParameterEstimate, reason: str) -> Replay:

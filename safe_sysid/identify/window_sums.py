@@ -128,7 +128,14 @@ def _state(sample: Array, rule: Rule) -> Array:
 
 
 @jit
-def add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: Rule) -> None:
+def add_samples(tree: Tree, sums: WindowSums, samples: Array, steps: Array, rule: Rule) -> None:
+    """Add samples (N, 3, n), each `steps` (N,) seconds after the one before."""
+    for k in range(len(steps)):
+        _add_sample(tree, sums, samples[k], steps[k], rule)
+
+
+@part_jit
+def _add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: Rule) -> None:
     """Add one sample, rows q, qd, tau of (3, n), taken `step` seconds after the one before."""
     copy_matrices(sums.rate, sums.rate_before)
     state, no_momentum = _state(sample, rule), np.empty((0, 0, 2))

@@ -27,6 +27,25 @@ def doubts(samples, position, velocity, armature=ARMATURE, stamps=None):
     return looked.sentences(NAMES)
 
 
+@pytest.mark.parametrize('wide', [1.0, 0.3])
+def test_samples_taken_together_say_what_they_say_one_by_one(wide, rng):
+    samples = np.stack(read(rng), axis=1)
+    stamps = 2_000_000 * np.arange(1, SAMPLES + 1) + rng.integers(0, 300_000, SAMPLES)
+    one, other = (
+        DoubtedReadings(
+            wide * np.full(2, 0.5 * STEP), wide * np.full(2, SCATTER), 2.0, ACCELERATION
+        )
+        for _ in range(2)
+    )
+    for stamp, sample in zip(stamps.tolist(), samples, strict=True):
+        one.take(stamp, sample)
+    cuts = np.sort(rng.integers(1, SAMPLES, 20))
+    for part in np.split(np.arange(SAMPLES), cuts):
+        other.take_all(stamps[part], samples[part])
+    assert one.sentences(NAMES) == other.sentences(NAMES)
+    assert bool(one.sentences(NAMES)) == (wide < 1.0)
+
+
 def read(rng, step=STEP, scatter=SCATTER):
     q, qd, torque = motion(rng)
     ends = rng.choice([-1.0, 1.0], size=qd.shape)  # the worst that is promised

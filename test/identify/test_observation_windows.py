@@ -18,6 +18,7 @@ from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
     ObservationSettings,
     observe,
+    whole_windows,
 )
 from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.parameters import ratio_bounds
@@ -75,6 +76,58 @@ def observed_one_by_one(model, settings, measurements):
     observer = MomentumObserver(model, near_bounds(model), settings)
     parts = [observer.add(measurement) for measurement in measurements]
     return [part for part in [*parts, observer.finish()] if part is not None]
+
+
+def observed_together(model, settings, log):
+    observer = MomentumObserver(model, near_bounds(model), settings)
+    rows = [*whole_windows(observer, log)]
+    last = observer.finish()
+    return rows if last is None else [*rows, last]
+
+
+def refusal_of(observed, *arguments):
+    try:
+        names = ('Y_e', 'Y_r', 'b', 'delta', 'start', 'end')
+        rows = observed(*arguments)
+        return [[getattr(each, name).tolist() for name in names] for each in rows]
+    except MeasurementError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize('signal', ['sampled', 'held', 'held_until'])
+@pytest.mark.parametrize('spoilt', ['nothing', 'stamps', 'values'])
+def test_samples_taken_together_give_what_they_give_one_by_one(spoilt, signal, rng):
+    """To the last bit: gaps, lost samples, uneven, doubled and backward stamps, no numbers."""
+    model = smooth_arm(rng, 2)
+    whole = smooth_recording(rng, model, 0.3, 0.001)
+    for _ in range(15):
+        log = without(whole, rng.choice(300, rng.integers(0, 6), replace=False))
+        stamps, velocity = log.stamp.copy(), log.velocity.copy()
+        if spoilt == 'stamps':
+            stamps += rng.integers(-200_000, 200_000, len(stamps)) * rng.integers(0, 2)
+            stamps[rng.integers(1, len(stamps))] += rng.choice([-1_000_000, 0, 1_000_000])
+            dense = rng.integers(20, 400)  # from there on
+            stamps[dense:] -= (stamps[dense:] - stamps[dense : dense + 1]) // 4 * 3
+        if spoilt == 'values' and rng.random() < 0.5:
+            velocity[rng.integers(len(stamps)), 1] = np.nan
+        log = JointLog(stamps, log.position, velocity, log.torque)
+        window, longest = int(rng.integers(3, 60)), rng.choice([0.0011, 0.0015, 0.0025])
+        settings = replace(exact(window=window), torque_signal=signal, longest_step=longest)
+        settings = replace(settings, velocity_error=[None, (1e-3,)][rng.integers(2)])
+        one_by_one = [log[k] for k in range(len(log))]
+        expected = refusal_of(observed_one_by_one, model, settings, one_by_one)
+        assert refusal_of(observed_together, model, settings, log) == expected
+
+
+def test_most_samples_of_a_recording_are_taken_together(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.3, 0.001)
+    observer = MomentumObserver(model, near_bounds(model), exact(window=50))
+    for k in range(20):
+        observer.add(log[k])
+    assert observer.add_regular(log, 20) == 30
+    observer.add(log[50])
+    assert observer.add_regular(log, 51) == 49
 
 
 def test_a_stamp_that_comes_twice_is_ignored(rng):

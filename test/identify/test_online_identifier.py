@@ -18,6 +18,7 @@ from safe_sysid.identify.online_identifier import (
     OnlineIdentifier,
 )
 from safe_sysid.identify.payload_estimator import SolveSettings
+from safe_sysid.identify.replay import replay
 from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
@@ -66,6 +67,29 @@ def test_bounds_shrink_contain_the_truth_and_never_widen(trial, identifier):
     assert radius[0] < 0.4
     rest = trial.prior.layout.rest
     np.testing.assert_array_equal(last.bounds.lower[rest], trial.prior.bounds.lower[rest])
+
+
+def test_a_replay_is_what_the_identifier_says_sample_by_sample(trial, identifier):
+    """Estimates, when they came, and what readings say."""
+    begin = trial.log.stamp[0]
+    seen, said = [trial.prior], []
+    for k in range(len(trial.log)):
+        estimate = identifier.step(trial.log[k])
+        if estimate is not seen[-1]:
+            seen.append(estimate)
+            said.append((trial.log.stamp[k] - begin) * 1e-9)
+    seen.append(identifier.finish())
+    found = replay(trial.model, trial.prior, SETTINGS, trial.log, 1.2, lambda *_: None)
+    assert found.refused is None
+    np.testing.assert_array_equal(found.series.time[1:-1], said)
+    np.testing.assert_array_equal(
+        found.series.lower[1:], [e.end_effector_bounds.lower for e in seen[1:]]
+    )
+    np.testing.assert_array_equal(
+        found.series.upper[1:], [e.end_effector_bounds.upper for e in seen[1:]]
+    )
+    before = seen[sum(time <= 1.2 for time in said)]
+    np.testing.assert_array_equal(found.at_split.theta, before.theta)
 
 
 def test_the_same_object_comes_back_until_the_estimate_improves(trial, identifier):

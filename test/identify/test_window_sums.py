@@ -13,7 +13,7 @@ from safe_sysid.identify.torque_impulse import (
     bend_of_torque,
     empty_torque_sums,
 )
-from safe_sysid.identify.window_sums import add_sample, begin_window, empty_sums
+from safe_sysid.identify.window_sums import add_samples, begin_window, empty_sums
 
 GRAVITY = 1  # column of m cx, on which gravity along -y pulls with cos q
 
@@ -51,7 +51,8 @@ def sums_of(tree, t, q, qd, rule):
     sums = empty_sums(1)
     begin_window(tree, sums, np.array([[q[0]], [qd[0]], [0.0]]), rule)
     for step, *sample in zip(np.diff(t), q[1:], qd[1:], strict=True):
-        add_sample(tree, sums, np.array([[sample[0]], [sample[1]], [0.0]]), float(step), rule)
+        now = np.array([[[sample[0]], [sample[1]], [0.0]]])
+        add_samples(tree, sums, now, np.array([step], dtype=float), rule)
     return sums
 
 

@@ -19,18 +19,32 @@ def joint_frames(model: RobotModel, q: Array) -> tuple[Array, Array]:
     return R, p
 
 
+def frames_of_poses(model: RobotModel, poses: Array) -> tuple[Array, Array]:
+    """Return the same at each of T poses (T, n): (T, n, 3, 3) and (T, n, 3)."""
+    rows = checked_rows(poses, model.n, 'q')
+    R, p = np.empty((len(rows), model.n, 3, 3)), np.empty((len(rows), model.n, 3))
+    for row, axes, origins in zip(rows, R, p, strict=True):
+        joint_frames_into(model.tree, row, axes, origins)
+    return R, p
+
+
 def tip_jacobian(model: RobotModel, q: Array) -> Array:
     """Velocity and angular velocity of the tip joint's frame, axes of the base, (6, n)."""
-    frames, origins = joint_frames(model, q)
+    return np.asarray(tip_jacobians(model, q[None])[0])
+
+
+def tip_jacobians(model: RobotModel, poses: Array) -> Array:
+    """Return the same at each of T poses (T, n), (T, 6, n)."""
+    frames, origins = frames_of_poses(model, poses)
     tip = model.layout.tip
-    J = np.zeros((6, model.n))
+    J = np.zeros((len(frames), 6, model.n))
     i = tip
     while i >= 0:
-        axis = frames[i] @ model.tree.axis[i]
+        axis = frames[:, i] @ model.tree.axis[i]
         if model.tree.is_prismatic[i]:
-            J[:3, i] = axis
+            J[:, :3, i] = axis
         else:
-            J[:3, i], J[3:, i] = np.cross(axis, origins[tip] - origins[i]), axis
+            J[:, :3, i], J[:, 3:, i] = np.cross(axis, origins[:, tip] - origins[:, i]), axis
         i = int(model.tree.parent[i])
     return J
 
