@@ -34,6 +34,7 @@ __all__ = ['Existing', 'NewArm', 'NewArmSettings', 'StandingShare', 'new_arm', '
 Existing = Literal['kept', 'replaced']
 POSES = 1000  # at which contact is looked at
 LIKELY = 0.2  # share of poses that a cover may cost before more capsules are advised
+PARTS = 4  # time steps of a plan that stands; its sets hardly change
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,8 @@ def standing_share(loop: LoopFile, poses: int) -> StandingShare:
     for pose in drawn:
         try:
             problem = resting_problem(loop, pose, obstacles_of({}))
-            certificate = ReachableSet.certify_center(problem)
+            horizon = replace(problem.horizon, intervals=PARTS)
+            certificate = ReachableSet.certify_center(replace(problem, horizon=horizon))
         except BoundError as error:
             reasons[str(error)] += 1
             continue

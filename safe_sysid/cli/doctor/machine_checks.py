@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 import importlib.util
 import json
 import os
@@ -43,12 +44,11 @@ def findings() -> Iterator[DoctorFinding]:
     """Everything there is to say about this machine."""
     yield _python()
     yield passed('safe_sysid', version('safe_sysid') or 'run from the source tree')
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        yield from pool.map(_library, LIBRARIES)
-    yield _ipopt()
-    yield _middleware()
     yield _cores()
-    yield _numba_cache()
+    looks = [*(partial(_library, name) for name in LIBRARIES), _ipopt, _numba_cache]
+    with ThreadPoolExecutor(cpu_count()) as pool:  # each waits for a process
+        yield from pool.map(lambda look: look(), looks)
+    yield _middleware()  # by itself, as it says how soon a message came
 
 
 def _python() -> DoctorFinding:
