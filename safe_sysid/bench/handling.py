@@ -26,7 +26,7 @@ from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.identify.change.change_test import ChangeSettings
 
 CYCLES, QUICK_CYCLES = 60, 2
-QUIET = 1  # motions of a minute without a change for each cycle
+QUIET = 3  # motions of a minute without a change for each cycle
 SOON = 0.3  # [s]
 LATEST = 0.001  # [s] that a stamp is rounded by
 CLASSES = {  # [kg] or [m] from and to

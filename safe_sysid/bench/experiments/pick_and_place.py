@@ -65,6 +65,7 @@ TO_GOAL, BESIDE = (0.2, 0.6), (0.0, 0.3)  # [rad] from where it picks, in every 
 ACROSS = 0.8  # [rad] more of the first joint
 INSIDE_LIMITS = 0.1  # [rad]
 SEARCH = SearchSettings(candidates=64, rounds=0, nearby=2, intervals=32, slow=0.02)
+STANDING = 0.6  # [s] of a plan that stands still; time waits for searches
 DRAWS, PATIENCE = 100, 60.0  # of poses; [s]
 HALVINGS = 20
 
@@ -159,7 +160,7 @@ def arm_in_cell(cell: Cell, draw: Draw) -> Found:
         prior,
         gains,
         held,
-        PlannerSettings(3.0, 1.5, 1.3, pace=1e4, search=SEARCH),
+        PlannerSettings(3.0, 1.5, 1.3, standing=STANDING, pace=1e4, search=SEARCH),
         seen_exactly(more.bound, creep),
         replace(EXPECTED, unmodelled_torque=UNMODELLED),
     )
