@@ -58,7 +58,8 @@ def gain(D: Array, S: Array, e: Array) -> tuple[float, Array]:
     Without a change it is chi squared, one degree of freedom for each independent column of D.
     """
     factor = np.linalg.cholesky(S)
-    white_D, white_e = np.linalg.solve(factor, D), np.linalg.solve(factor, e)
+    white = np.linalg.solve(factor, np.column_stack([D, e]))
+    white_D, white_e = white[:, :-1], white[:, -1]
     size = np.maximum(np.linalg.norm(white_D, axis=0), 1e-300)
     x = np.linalg.lstsq(white_D / size, white_e, rcond=1e-9)[0]
     explained = (white_D / size) @ x

@@ -29,7 +29,7 @@ from safe_sysid.identify.change.impulse_noise import ROOM
 from safe_sysid.identify.change.velocity_scatter import VelocityScatter
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
-from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.joint_log import JointLog, JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -110,26 +110,36 @@ class LookedAt:
 
     def add(self, batch: Batch) -> None:
         """Take some samples, in order."""
-        for stamp, (q, qd, tau) in zip(batch[0].tolist(), batch[1], strict=True):
-            measurement = JointMeasurement(stamp, q, qd, tau)
-            try:
-                rows = self._observer.add(measurement)
-            except MeasurementError:
-                self._begin_rows(self._deviation)
-                continue
-            self._origin = stamp if self._origin is None else self._origin
-            self._begin = stamp if self._begin is None else self._begin
-            self._samples.append(measurement)
-            if rows is None:
-                continue
-            later = (self._begin - self._origin) * 1e-9
-            rows = replace(rows, start=rows.start + later, end=rows.end + later)
-            if self._scatters_otherwise():
-                self._begin_rows(self._scattering)
-                continue
-            if self._origin + round(float(rows.start[0]) * 1e9) >= self._since:
-                self._look(rows)
-            self._samples = [measurement]
+        stamps, samples = batch
+        log, i = JointLog(stamps.astype(np.int64), samples[:, 0], samples[:, 1], samples[:, 2]), 0
+        while i < len(log):
+            count = self._observer.add_regular(log, i)
+            self._samples += [log[k] for k in range(i, i + count)]
+            i += count
+            if i < len(log):
+                self._take(log[i])
+                i += 1
+
+    def _take(self, measurement: JointMeasurement) -> None:
+        """Take one sample, which may end a window."""
+        try:
+            rows = self._observer.add(measurement)
+        except MeasurementError:
+            self._begin_rows(self._deviation)
+            return
+        self._origin = measurement.stamp if self._origin is None else self._origin
+        self._begin = measurement.stamp if self._begin is None else self._begin
+        self._samples.append(measurement)
+        if rows is None:
+            return
+        later = (self._begin - self._origin) * 1e-9
+        rows = replace(rows, start=rows.start + later, end=rows.end + later)
+        if self._scatters_otherwise():
+            self._begin_rows(self._scattering)
+            return
+        if self._origin + round(float(rows.start[0]) * 1e9) >= self._since:
+            self._look(rows)
+        self._samples = [measurement]
 
     def _scatters_otherwise(self) -> bool:
         """Whether velocities of a window scatter otherwise than rows are made for."""
