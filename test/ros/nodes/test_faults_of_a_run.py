@@ -1,5 +1,6 @@
 """`safe-sysid run` starts every process again that is killed, and the loop comes back."""
 
+from contextlib import suppress
 import os
 from pathlib import Path
 import signal
@@ -48,6 +49,7 @@ def moves(loop):
 def pid(run, node):
     """Process id of a node that a run has started; None while there is none."""
     for child in Path(f'/proc/{run.pid}/task/{run.pid}/children').read_text().split():
-        if f'safe_sysid.ros.nodes.{node}' in Path(f'/proc/{child}/cmdline').read_text():
-            return int(child)
+        with suppress(OSError):  # it may have ended
+            if f'.{node}' in Path(f'/proc/{child}/cmdline').read_text():
+                return int(child)
     return None
