@@ -104,8 +104,7 @@ class Copy:
 
     def __init__(self, module: str, arguments: list[str]) -> None:
         self.returncode: int | None = None
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()  # or both would write what is left
+        _flush()  # or both would write what is left
         gc.freeze()  # a search for garbage would write to, and so copy, all that is shared
         before = signal.pthread_sigmask(signal.SIG_BLOCK, TO_END)
         try:
@@ -157,10 +156,15 @@ def _become(module: str, arguments: list[str]) -> NoReturn:
     except BaseException:  # noqa: BLE001 - this is the edge of a process
         traceback.print_exc()
     finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
+        _flush()
         os._exit(status)
+
+
+def _flush() -> None:
+    """Write what is left of output, as far as anybody is there to take it."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
 
 
 def _before_it_begins() -> None:

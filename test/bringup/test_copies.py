@@ -115,6 +115,11 @@ def test_a_copy_is_called_by_its_module(carried_out):
     assert carried_out(body, 'copied(line()).wait()') == (0, 'copied_node copied_node\n\n', '')
 
 
+def test_a_copy_is_made_although_nobody_takes_output_any_more(carried_out):
+    code = 'sys.stdout.write("lost"); os.close(1)\nprint(copied(line()).wait(), file=sys.stderr)'
+    assert carried_out('return 4', code)[2].startswith('4\n')
+
+
 def test_beside_threads_nothing_is_copied(carried_out):
     code = (
         'threading.Thread(target=time.sleep, args=(1.0,), daemon=True).start()\n'
