@@ -34,7 +34,7 @@ __all__ = ['Existing', 'NewArm', 'NewArmSettings', 'StandingShare', 'new_arm', '
 Existing = Literal['kept', 'replaced']
 POSES = 1000  # at which contact is looked at
 LIKELY = 0.2  # share of poses that a cover may cost before more capsules are advised
-PARTS = 4  # time steps of a plan that stands; its sets hardly change
+PARTS = 4  # time steps of a plan that stands; longer ones enclose more, here next to nothing
 
 
 @dataclass(frozen=True)

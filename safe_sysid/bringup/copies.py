@@ -1,15 +1,16 @@
 """Nodes as copies of this process, which imports once the numerics that all of them need.
 
-A node alone imports for one to two seconds of a processor, and there are seven of them: on two
-cores an arm waited ten seconds for that. A copy has them at once, one that takes the place of
-another that crashed as well. It is as apart from the others as any process: memory, threads and
-signals are its own. ROS is left to the copies, as it begins threads when it is imported.
+A node alone imports for one to two seconds of a processor, and there are seven of them on few
+cores. A copy has them at once, one that takes the place of another that crashed as well. It is as
+apart from the others as any process: memory, threads and signals are its own. ROS is left to the
+copies, as it begins threads when it is imported.
 """
 
 from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from functools import cache
 import gc
 import importlib
 import os
@@ -78,6 +79,7 @@ def numerics_of(module: str) -> list[str]:
     return list(found)
 
 
+@cache
 def _imported(module: str) -> list[str]:
     """Return modules of the package that one imports when it is imported."""
     path = PACKAGE.parent.joinpath(*module.split('.')).with_suffix('.py')
