@@ -31,10 +31,11 @@ PATIENCE = 300.0  # [s] for everything to happen; simulated time waits for a bus
 SETTINGS = {
     f'{BRIDGE}__hold_controller': HOLD,
     **{name: value for name, value in ROOMY.items() if not name.startswith('builtin_sim')},
-    # time stands still until a sample is answered: what is not, is not for want of a processor
+    # time stands still until a sample is answered: what is not, is not for want of a processor;
+    # but until the first command it goes on as the clock does, whatever the bridge gets
     f'{BRIDGE}__period': 5.0,
     'supervisor__stale': 30.0,
-    f'{BRIDGE}__guard__max_age': 0.12,
+    f'{BRIDGE}__guard__max_age': 2.0,
     f'{BRIDGE}__guard__longest_step': 0.03,
     f'{BRIDGE}__guard__patience': 1.0,
     'identifier__identifier__observation__torque_signal': 'held_until',
@@ -189,6 +190,9 @@ def _ending_loop(folder, options, driver, changes):
         )
         started.append(run)
         yield EndingLoop(folder, run, started[0], observer)
+    except AssertionError:
+        print((folder / 'said').read_text())  # the reason of what was not expected
+        raise
     finally:
         nodes = pids_of(started[-1].pid) if len(started) > 1 else []
         for process in started:

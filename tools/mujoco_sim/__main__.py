@@ -34,7 +34,7 @@ import yaml
 QUEUE = QoSProfile(depth=100)
 TOPIC = f'/{EFFORT}/commands'
 REPEATS = 6.0  # [s] without an answer after which the last command goes on
-QUIET = 0.3  # [s] without an answer after which those to the states from before have come
+QUIET = 1.0  # [s] without an answer after which those to the states from before have come
 BURST = 5  # ticks at once to catch up with the clock
 
 

@@ -1,5 +1,7 @@
 """The bridge to an LBR, with its real messages over real middleware and a simulated arm."""
 
+from threading import Event, Thread
+
 import numpy as np
 import pytest
 import rclpy
@@ -48,6 +50,14 @@ def connected(fri_messages, tmp_path_factory):
     with running_node('lbr_fri_bridge', '--params-file', str(settings)):
         loop.wait_until(lambda: loop.is_connected and robot.is_connected, 'the bridge')
         yield robot, loop
+        say(loop, 'idle')
+        leave_torque_control(robot, loop)
+        robot.session, robot.command_mode = FriSession.MONITORING_READY, CommandMode.NONE
+        is_over = Event()  # until then the bridge, which is told to end, sees that it may
+        monitoring = Thread(target=monitor, args=(robot, is_over), daemon=True)
+        monitoring.start()
+    is_over.set()
+    monitoring.join()
     node.destroy_node()
     rclpy.shutdown()
 
@@ -86,6 +96,13 @@ def leave_torque_control(robot, loop):
 
     loop.wait_until(is_released, 'the arm is in other hands', monitored)
     robot.session, robot.command_mode = FriSession.COMMANDING_ACTIVE, CommandMode.TORQUE
+
+
+def monitor(robot, is_over):
+    """A robot whose application has ended goes on saying where it is."""
+    while not is_over.wait(PERIOD):
+        robot.send()
+        robot.move()
 
 
 def expect_positions(robot, loop, what):
