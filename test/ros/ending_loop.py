@@ -190,8 +190,8 @@ def _ending_loop(folder, options, driver, changes):
         )
         started.append(run)
         yield EndingLoop(folder, run, started[0], observer)
-    except AssertionError:
-        print((folder / 'said').read_text())  # the reason of what was not expected
+    except AssertionError as error:
+        error.add_note((folder / 'said').read_text())  # the reason of what was not expected
         raise
     finally:
         nodes = pids_of(started[-1].pid) if len(started) > 1 else []

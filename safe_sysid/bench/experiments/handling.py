@@ -50,9 +50,9 @@ MASSES = {
 }
 RATIO = 0.02  # [1] error of measured torques
 INSIDE = 0.999  # share of its bounds within which theta_r of a simulated arm is
-PERIOD = 0.002  # [s]
+PERIOD = 0.002  # [s] of a loop, where nothing else is said
 LOOKS = 20_000_000  # [ns] between two looks at what it touches
-WINDOW = 25  # samples
+WINDOW = 25  # samples of that period
 EXPECTED = ChangeSettings(unmodelled_torque=0.05, velocity_noise=0.001)  # nothing no model has
 SEARCH = SearchSettings(candidates=16, rounds=0, nearby=1, intervals=32, slow=0.02)
 
@@ -72,6 +72,7 @@ class HandlingArm:
     model: RobotModel  # as the loop knows it
     held: HeldNext
     gauge: ContactGauge
+    period: float  # [s]
     broken: list[str] = field(default_factory=list)  # promises, and when
     _answered: int | None = None  # changes, when the last one came that nobody announced
     _before: int = 0  # [ns] stamp of the period before
@@ -79,7 +80,7 @@ class HandlingArm:
 
     def run(self, seconds: float) -> None:
         """Go on, and look whether the arm keeps its limits and touches nothing."""
-        self.loop.run(round(seconds / PERIOD), self.look)
+        self.loop.run(round(seconds / self.period), self.look)
 
     def look(self, sample: LoopSample) -> None:
         """Compare a period with what holds whatever is held, and with what is promised."""
@@ -191,6 +192,7 @@ class Setup:
     times: PlannerSettings
     observed: ObservationSettings
     changes: ChangeSettings
+    period: float = PERIOD  # [s]
 
 
 def assembled(setup: Setup, robot: SimulatedArm, mission: Mission) -> HandlingArm:
@@ -206,19 +208,21 @@ def assembled(setup: Setup, robot: SimulatedArm, mission: Mission) -> HandlingAr
     identifier = OnlineIdentifier(model, prior, settings, SolvesAtOnce, watch)
     controller = RobustPassivityController(model, setup.gains, clock)
     loop = ChangingLoop(robot, identifier, receding, controller, setup.held)
-    return HandlingArm(robot, loop, model, setup.held, ContactGauge(model))
+    return HandlingArm(robot, loop, model, setup.held, ContactGauge(model), setup.period)
 
 
-def seen_exactly(unmodelled: float, creep: float = 0.0) -> ObservationSettings:
+def seen_exactly(
+    unmodelled: float, creep: float = 0.0, period: float = PERIOD
+) -> ObservationSettings:
     """Return how rows are made: torques to `RATIO` and as promised, the rest exact.
 
     Below a speed of `creep` [rad/s] a simulator need not have Coulomb friction.
     """
     return ObservationSettings(
-        WINDOW,
+        round(WINDOW * PERIOD / period),
         torque_ratio=(1.01 * RATIO / (1.0 - RATIO),),
         torque_error=(unmodelled,),
-        longest_step=1.5 * PERIOD,
+        longest_step=1.5 * period,
         torque_signal='held_until',
         position_error=(0.0,),
         velocity_error=(creep,),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from safe_sysid.bench.experiments.handling import PERIOD, HandlingArm
+from safe_sysid.bench.experiments.handling import HandlingArm
 from safe_sysid.bench.experiments.pick_and_place import (
     CELLS,
     SIMULATORS,
@@ -245,7 +245,7 @@ def _moves(arm: HandlingArm, seconds: float) -> bool:
     """Go on until it has moved for some time, so that somebody would see it."""
     count, left = len(arm.loop.outcomes), seconds
     for _ in range(round(LONGEST / LOOK)):
-        step = LOOK if not arm.moves else min(LOOK, max(left, PERIOD))
+        step = LOOK if not arm.moves else min(LOOK, max(left, arm.period))
         left -= step if arm.moves else 0.0
         arm.run(step)
         if len(arm.loop.outcomes) > count or (left <= 0.0 and arm.moves):
