@@ -26,7 +26,7 @@ from typing import Annotated
 import numpy as np
 from scipy.special import chdtri
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import NotNegative, Positive, Range, Settings
 from safe_sysid.identify.change.change_kinds import (
     Explanation,
@@ -103,6 +103,30 @@ class _Window:
     believed: SharedPosterior  # before it
     dry: Array  # (m,) [N m s] bounds on friction of unknown sign
     variance: Array  # (m,) [N m^2 s^2] of what is new in every window
+
+
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """Windows that follow each other, one below the other."""
+
+    believed: list[SharedPosterior]  # before each
+    begins: IntArray  # first row of each, and their number
+    H: Array
+    b: Array
+    load: Array  # (m, 4)
+    noise: Array  # (m, m) covariance of all but what is believed
+
+    def residual(self, first: int, belief: SharedPosterior) -> tuple[Array, Array]:
+        """Return what a belief says wrongly of windows from one on: its covariance, and it."""
+        begin = self.begins[first]
+        H = self.H[begin:]
+        S: Array = H @ belief.covariance @ H.T + self.noise[begin:, begin:]
+        return S, self.b[begin:] - H @ belief.mean
+
+    def statistic(self, first: int) -> float:
+        """Return what a change at the beginning of a window gains, by the belief before it."""
+        S, e = self.residual(first, self.believed[first])
+        return gain(self.load[self.begins[first] :], S, e)[0]
 
 
 class ChangeTest:
@@ -229,20 +253,20 @@ class ChangeTest:
 
     def _noticed(self, length: float) -> Change | None:
         """Return the change that rows of the last windows tell of, if they do."""
-        threshold = self.threshold(length)
-        lags = [lag for lag in LAGS if lag <= len(self._windows)]
-        statistics = [self._statistic(lag) for lag in lags]
-        self.statistic = max(statistics)
+        threshold, kept = self.threshold(length), list(self._windows)
+        rows = self._stacked(kept)
+        lags = [lag for lag in LAGS if lag <= len(kept)]
+        self.statistic = max(rows.statistic(len(kept) - lag) for lag in lags)
         if self.statistic <= threshold:
             return None
-        every = np.array([self._statistic(lag + 1) for lag in range(len(self._windows))])
+        every = np.array([rows.statistic(len(kept) - 1 - i) for i in range(len(kept))])
         best = int(np.argmax(every)) + 1
         after, before = self._located(every)
-        since, S, e = self._residual(best)
-        self._belief = self._windows[-best].believed
+        since, S, e = self._residual_of(kept[-best:], kept[-best].believed)
+        self._belief = kept[-best].believed
         self._since = []
         return Change(
-            float(self._windows[-1].rows.end[0]),
+            float(kept[-1].rows.end[0]),
             after,
             before,
             float(every[best - 1]),
@@ -250,33 +274,35 @@ class ChangeTest:
             explanations(since, S, e),
         )
 
-    def _statistic(self, lag: int) -> float:
-        since, S, e = self._residual(lag)
-        return gain(load_columns(since.rows), S, e)[0]
-
-    def _residual(self, lag: int) -> tuple[Windows, Array, Array]:
-        """Rows of the last windows, what belief of then says of them wrongly, its covariance."""
-        windows = list(self._windows)[-lag:]
-        return self._residual_of(windows, windows[0].believed)
-
     def _residual_of(
         self, windows: list[_Window], belief: SharedPosterior
     ) -> tuple[Windows, Array, Array]:
-        """Return the same of some windows, by some belief."""
-        rows = stacked([each.rows for each in windows])
-        H = np.concatenate([each.H for each in windows])
+        """Rows of windows, what a belief says of them wrongly, and its covariance."""
+        S, e = self._stacked(windows).residual(0, belief)
+        pushes = np.concatenate([each.pushes for each in windows])
+        return Windows(stacked([each.rows for each in windows]), pushes), S, e
+
+    def _stacked(self, windows: list[_Window]) -> _Stack:
+        """Return windows that follow each other, one below the other."""
+        joint = np.concatenate([each.rows.joint for each in windows])
         spans = [(float(each.rows.start[0]), float(each.rows.end[0])) for each in windows]
         shared = impulse_covariance(
             spans, self._settings.unmodelled_torque, self._settings.correlation_time
         )
-        number = np.repeat(np.arange(len(windows)), [len(each.rows) for each in windows])
-        same = rows.joint[:, None] == rows.joint[None, :]
+        begins = np.cumsum([0, *(len(each.rows) for each in windows)])
+        number = np.repeat(np.arange(len(windows)), np.diff(begins))
         dry = np.concatenate([each.dry for each in windows])
-        noise = shared[np.ix_(number, number)] + np.outer(dry, dry)
-        S = H @ belief.covariance @ H.T + np.where(same, noise, 0.0)
-        S[np.diag_indices(len(S))] += np.concatenate([each.variance for each in windows])
-        pushes = np.concatenate([each.pushes for each in windows])
-        return Windows(rows, pushes), S, rows.b - H @ belief.mean
+        noise = shared[number[:, None], number] + dry[:, None] * dry
+        noise[joint[:, None] != joint] = 0.0
+        noise[np.diag_indices(len(noise))] += np.concatenate([each.variance for each in windows])
+        return _Stack(
+            [each.believed for each in windows],
+            begins,
+            np.concatenate([each.H for each in windows]),
+            np.concatenate([each.rows.b for each in windows]),
+            np.concatenate([load_columns(each.rows) for each in windows]),
+            noise,
+        )
 
     def _located(self, every: Array) -> tuple[float, float]:
         """Return times [s] between which it was, from what each number of windows back gains.

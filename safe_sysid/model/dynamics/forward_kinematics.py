@@ -36,17 +36,22 @@ def tip_jacobian(model: RobotModel, q: Array) -> Array:
 def tip_jacobians(model: RobotModel, poses: Array) -> Array:
     """Return the same at each of T poses (T, n), (T, 6, n)."""
     frames, origins = frames_of_poses(model, poses)
-    tip = model.layout.tip
+    tip, moving = model.layout.tip, _above(model)
+    axes = (frames[:, moving] @ model.tree.axis[moving][:, :, None])[..., 0]
+    turned = np.cross(axes, origins[:, [tip]] - origins[:, moving])
+    shifts = model.tree.is_prismatic[moving][:, None]
     J = np.zeros((len(frames), 6, model.n))
-    i = tip
-    while i >= 0:
-        axis = frames[:, i] @ model.tree.axis[i]
-        if model.tree.is_prismatic[i]:
-            J[:, :3, i] = axis
-        else:
-            J[:, :3, i], J[:, 3:, i] = np.cross(axis, origins[:, tip] - origins[:, i]), axis
-        i = int(model.tree.parent[i])
+    J[:, :3, moving] = np.where(shifts, axes, turned).transpose(0, 2, 1)
+    J[:, 3:, moving] = np.where(shifts, 0.0, axes).transpose(0, 2, 1)
     return J
+
+
+def _above(model: RobotModel) -> list[int]:
+    """Return the joints that move the tip's frame, from the tip on."""
+    moving = [model.layout.tip]
+    while (up := int(model.tree.parent[moving[-1]])) >= 0:
+        moving.append(up)
+    return moving
 
 
 @jit
