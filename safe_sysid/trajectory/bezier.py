@@ -73,7 +73,7 @@ class Bezier:
             value.setflags(write=False)
             object.__setattr__(self, name, value)
 
-    @property
+    @cached_property
     def ends_at_rest(self) -> bool:
         """Whether velocity and acceleration are zero at the end."""
         return not (np.any(self.qd1) or np.any(self.qdd1))
@@ -81,11 +81,11 @@ class Bezier:
     def derivative(self, order: int, t: npt.ArrayLike, k: npt.ArrayLike) -> Array:
         """Position (order 0), velocity, acceleration at times t in [0, duration]; (..., n)."""
         s = np.asarray(t, dtype=np.float64)[..., None] / self.duration
-        V, A, K = (np.polynomial.polynomial.polyval(s, c) for c in basis_derivative(order))
+        V, A, K = _values(_BASES[order], s)
         T = self.duration
         change = self.qd0 * T * V + self.qdd0 * T**2 * A + np.asarray(k) * K
         if not self.ends_at_rest:
-            V1, A1 = (np.polynomial.polynomial.polyval(s, c) for c in end_derivative(order))
+            V1, A1 = _values(_END_BASES[order], s)
             change = change + self.qd1 * T * V1 + self.qdd1 * T**2 * A1
         return np.asarray((self.q0 if order == 0 else 0.0) + change / T**order)
 
@@ -168,16 +168,32 @@ def enclose_polynomial(coefficients: Interval, s: Interval) -> Interval:
 
 def basis_derivative(order: int) -> Array:
     """Coefficients of the derivatives in s of V, A and K, (3, 6), exact."""
-    return _differentiated(BASIS, order)
+    return _BASES[order]
 
 
 def end_derivative(order: int) -> Array:
     """Coefficients of the derivatives in s of V1 and A1, (2, 6), exact."""
-    return _differentiated(END_BASIS, order)
+    return _END_BASES[order]
 
 
-def _differentiated(coefficients: Array, order: int) -> Array:
-    for _ in range(order):
-        lowered = coefficients[:, 1:] * np.arange(1.0, 6.0)
-        coefficients = np.concatenate([lowered, np.zeros((len(coefficients), 1))], axis=1)
-    return coefficients
+def _derivatives(coefficients: Array) -> tuple[Array, ...]:
+    """Return coefficients of polynomials in s, and of all derivatives that are not 0."""
+    found = [coefficients]
+    for _ in range(coefficients.shape[1] - 1):
+        lowered = found[-1][:, 1:] * np.arange(1.0, 6.0)
+        found.append(np.concatenate([lowered, np.zeros((len(coefficients), 1))], axis=1))
+    for each in found:
+        each.setflags(write=False)
+    return tuple(found)
+
+
+def _values(coefficients: Array, s: Array) -> Array:
+    """Values (m, ...) of m polynomials at s, by Horner's rule."""
+    rows = coefficients.reshape(*coefficients.shape, *(1,) * s.ndim)
+    value = rows[:, -1]
+    for i in range(rows.shape[1] - 2, -1, -1):
+        value = rows[:, i] + value * s
+    return np.asarray(value)
+
+
+_BASES, _END_BASES = _derivatives(BASIS), _derivatives(END_BASIS)
