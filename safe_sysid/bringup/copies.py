@@ -52,17 +52,20 @@ def started(line: list[str]) -> Running:
     return subprocess.Popen(line, start_new_session=True, preexec_fn=_before_it_begins)
 
 
+def prepare(line: list[str]) -> None:
+    """Import the numerics of `[python, '-m', module, ...]`, for copies of this process."""
+    with suppress(Exception):  # whoever becomes this module says what is wrong with it
+        for each in numerics_of(line[2]):
+            importlib.import_module(each)
+        _make_numba_ready()
+
+
 def copied(line: list[str]) -> Running:
-    """Start `[python, '-m', module, ...]` as a copy of this process.
+    """Start a command line as a copy of this process, which is prepared for it.
 
     Where a library has begun threads, of which a copy would have none, it is started as any other.
     """
-    module = line[2]
-    with suppress(Exception):  # whoever becomes this module says what is wrong with it
-        for each in numerics_of(module):
-            importlib.import_module(each)
-        _make_numba_ready()
-    return started(line) if _threads() > 1 else Copy(module, line[3:])
+    return started(line) if _threads() > 1 else Copy(line[2], line[3:])
 
 
 def numerics_of(module: str) -> list[str]:

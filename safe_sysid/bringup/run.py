@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import time
 from types import FrameType
 
-from safe_sysid.bringup.copies import Running, copied, started
+from safe_sysid.bringup.copies import Running, copied, prepare, started
 from safe_sysid.bringup.isolation import is_secured, isolated, where
 from safe_sysid.bringup.processes import (
     BRIDGES,
@@ -50,7 +50,7 @@ def run(name: str, choices: Choices) -> int:
         os.environ.update(added)  # for all nodes
         alone = started_alone(processes)
         lines = {each.node: command_line(each, chosen) for each in alone}
-        return Supervised(lines, copied).run()
+        return Supervised(lines, copied, prepare).run()
 
 
 def command_line(process: Process, chosen: Path) -> list[str]:
@@ -68,10 +68,13 @@ class Supervised:
     """Processes that live and end together."""
 
     def __init__(
-        self, lines: dict[str, list[str]], start: Callable[[list[str]], Running] = started
+        self,
+        lines: dict[str, list[str]],
+        start: Callable[[list[str]], Running] = started,
+        prepare: Callable[[list[str]], None] = lambda _: None,
     ) -> None:
         self._lines = lines  # command line of every node
-        self._begin = start
+        self._prepare, self._begin = prepare, start
         self._running: dict[str, Running] = {}
         self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
@@ -86,7 +89,10 @@ class Supervised:
         """Until somebody asks to end, or a process ends all; its status."""
         before = {s: signal.signal(s, self._on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
         try:
-            for node in self._lines:
+            for node, line in self._lines.items():
+                self._prepare(line)  # which takes seconds
+                if self._signals:
+                    break
                 self._start(node)
             while self._status is None:
                 time.sleep(LOOK)

@@ -94,6 +94,16 @@ def test_ctrl_c_reaches_every_process_once_and_ends_with_status_0(tmp_path):
     assert log.read_text().count('asked') == 2
 
 
+def test_after_ctrl_c_nobody_is_started_any_more(tmp_path):
+    """It may come while numerics are imported for a node, which takes seconds."""
+    file = tmp_path / 'begun'
+    begins = python(f'open({str(file)!r}, "w").close()\nimport time; time.sleep(100)')
+    lines = {'a': begins, 'b': begins}
+    asked = run.Supervised(lines, prepare=lambda _: os.kill(os.getpid(), signal.SIGINT)).run()
+    assert asked == 130
+    assert not file.exists()
+
+
 @pytest.mark.parametrize('status', slow_after(1, [FAULT, 0, 1]))
 def test_a_recorder_never_ends_a_run(status, monkeypatch, capfd):
     """Not by its exit status, and not by crashing again and again."""
