@@ -31,7 +31,6 @@ DRAWS = 4  # times as many starts as are asked for are tried at most
 PATIENCE = 60.0  # [s] to find out whether standing still can be certified
 WAY = 0.5  # [rad] to a goal at most, in every joint
 INSIDE = 0.1  # [rad] of its limits
-LATE_STARTS = 3  # from which late certificates are tried, too
 COMPILING = 600.0  # [s] of the first search, which is not counted
 
 
@@ -130,7 +129,7 @@ def _figures(name: str, rng: np.random.Generator, starts: int, samples: int) -> 
         'refused': [str(plan.found) for plan in every if not _is_found(plan.found)]
         + [str(found) for found in refused[:3]],
         'without_assumed_armature': _as_described(name, drawn),
-        'late': late_figures_of(name, drawn[:LATE_STARTS]),
+        'late': late_figures_of(name, drawn),
     }
     return figures
 
