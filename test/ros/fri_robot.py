@@ -98,7 +98,7 @@ class FriRobot:
         lag = self.habits.torque_filter
         share = 1.0 if not lag else 1.0 - np.exp(-PERIOD * self.habits.states_every / lag)
         last = torque if self._filtered is None else self._filtered
-        self._filtered = last + share * (torque - last)
+        self._filtered = share * torque + (1.0 - share) * last  # without a lag just the torque
         return self._filtered
 
     def _external(self):
