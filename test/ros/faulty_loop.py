@@ -211,11 +211,16 @@ class FaultyLoop(Observer):
         return done
 
     def move_out_of_a_corner(self):
-        """Where narrow bounds led the arm, wide ones may not let it stay: begin at START again."""
+        """Where narrow bounds led the arm, wide ones may not let it stay: begin at START again.
+
+        A fault is over only once the supervisor has seen that arm, however long this takes.
+        """
         self.kill('builtin_sim_bridge')
         self.start('builtin_sim_bridge')
         pid = str(self.processes['builtin_sim_bridge'].pid)
         self.wait(lambda: self.figure('builtin_sim_bridge', 'pid') == pid, 'another arm')
+        is_over = lambda: self.mode != 'fault' or self.call('supervisor/reset_fault').success  # noqa: E731
+        self.wait(is_over, 'the fault is over')
 
     def spin_for(self, states):
         """Listen until the arm has reported some more states."""
