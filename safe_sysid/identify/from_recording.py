@@ -12,7 +12,12 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
-from safe_sysid.identify.held_object import HeldObject, RecordedObject, torque_of_force
+from safe_sysid.identify.held_object import (
+    HeldObject,
+    RecordedObject,
+    containing,
+    torque_of_force,
+)
 from safe_sysid.identify.held_out import Validation, thinned, validate
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.momentum_observation import ObservationSettings, per_joint
@@ -22,6 +27,7 @@ from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
 from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
+from safe_sysid.identify.two_at_a_time import two_at_a_time
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.reading_errors import departures, difference_errors, smallest_steps
 from safe_sysid.measure.recording import Recording
@@ -31,7 +37,7 @@ from safe_sysid.measure.turns import whole_turns
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.payload import read_payload
+from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import ReadingErrors, TorqueErrors, torque_errors, zero_error
 from safe_sysid.sets.interval import Interval
@@ -92,24 +98,35 @@ class IdentificationProblem:
         """What is known before."""
         return prior_of(self.arm.model, self.known)
 
-    def held(self, settings: RecordingSettings, found: ParameterEstimate) -> HeldObject | None:
+    def held(self, settings: RecordingSettings) -> HeldObject | None:
         """Whether the object is rigid, and which one it is; None without velocities."""
         if not self.has_velocity:
             return None
         model = self.arm.model
         rigid = replace(self.observation, beyond_rigid=(0.0,))
         recorded = RecordedObject(model, self.prior, rigid, self.log, settings.unmodelled_torque)
+        return recorded.judged(_library(settings), self._empty_hand)
+
+    def containing(self, settings: RecordingSettings, found: ParameterEstimate) -> tuple[str, ...]:
+        """Names of known objects whose own bounds contain those that were found."""
+        return containing(self.arm.model, _library(settings), self._empty_hand, found)
+
+    @property
+    def _empty_hand(self) -> Interval:
+        """Bounds on theta_e of the hand that holds nothing."""
+        model = self.arm.model
         widths = self.known.bounds(model)[model.layout.end_effector]
         empty = model.theta[model.layout.end_effector]
-        own = Interval.from_center_radius(empty, widths.radius)
-        return recorded.judged([read_payload(each) for each in settings.library], own, found)
+        return Interval.from_center_radius(empty, widths.radius)
+
+    @property
+    def implausible(self) -> str | None:
+        """Why the effort signal is not what the settings take it for."""
+        return implausible(self.arm.model, thinned(self.smoothed), self.known)
 
     def replayed(self, progress: Progress) -> Replay:
-        """Through the identifier, unless the effort signal is implausible."""
+        """Through the identifier."""
         model, prior = self.arm.model, self.prior
-        refusal = implausible(model, thinned(self.smoothed), self.known)
-        if refusal is not None:
-            return refused(prior, refusal)
         solve = SolveSettings(pivots=SOLVE_PIVOTS, seconds=SOLVE_SECONDS, reach=self.known.reach)
         settings = IdentifierSettings(self.observation, solve, max(0.5, self.seconds / SOLVES))
         return replay(model, prior, settings, self.log, self.split, progress)
@@ -163,10 +180,7 @@ def identify_recording(
         end = np.inf if settings.end is None else settings.end
         recording = recording.between(settings.begin, end)
     problem = identification_problem(arm, recording, settings)
-    replayed = problem.replayed(progress)
-    held = None
-    if replayed.refused is None or UNEXPLAINED in replayed.refused:
-        held = problem.held(settings, replayed.estimate)
+    replayed, held = _replayed_and_held(problem, settings, progress)
     if held is not None and held.rigidity is not None and not settings.slosh_force:
         reasons = [each for each in (replayed.refused, held.rigidity.refusal) if each]
         if held.rigidity.rejects:
@@ -197,6 +211,28 @@ def identify_recording(
         alone=None if replayed.refused else problem.held_alone(settings.flange, estimate),
     )
     return IdentifiedRecording(found, problem, replayed)
+
+
+def _replayed_and_held(
+    problem: IdentificationProblem, settings: RecordingSettings, progress: Progress
+) -> tuple[Replay, HeldObject | None]:
+    """Return what the identifier finds, and what short windows say beside it."""
+    refusal = problem.implausible
+    if refusal is not None:
+        return refused(problem.prior, refusal), None
+    with two_at_a_time() as pool:
+        beside = pool.submit(problem.held, settings)
+        replayed = problem.replayed(progress)
+    if replayed.refused is not None and UNEXPLAINED not in replayed.refused:
+        return replayed, None
+    held = beside.result()
+    if held is not None and held.probabilities:
+        held = replace(held, inside=problem.containing(settings, replayed.estimate))
+    return replayed, held
+
+
+def _library(settings: RecordingSettings) -> list[Payload]:
+    return [read_payload(each) for each in settings.library]
 
 
 def identification_problem(

@@ -68,27 +68,16 @@ class RecordedObject:
     log: JointLog
     unmodelled_torque: float  # [N m]
 
-    def judged(
-        self, library: Sequence[Payload], own: Interval, found: ParameterEstimate
-    ) -> HeldObject:
+    def judged(self, library: Sequence[Payload], own: Interval) -> HeldObject:
         """Return what windows say; `own` are bounds on theta_e of the empty hand."""
-        windows = self._windows
-        if not windows:
+        if not self._windows:
             return HeldObject(None, {})
         after = self._after
         tested = self.rigidity()
         if not library:
             return HeldObject(tested, {})
-        body = self.prior.end_effector_bounds
         objects = [known_object(self.model, each, GraspError(), own) for each in library]
-        inside = [
-            each.name
-            for each in library
-            if (own + body_bounds(self.model, each, GraspError())).contains(
-                found.end_effector_bounds
-            )
-        ]
-        return HeldObject(tested, recognised(after, body, objects), tuple(inside))
+        return HeldObject(tested, recognised(after, self.prior.end_effector_bounds, objects))
 
     def rigidity(self) -> Rigidity | None:
         """Return what windows say of a rigid body that is pulled at its likeliest centre."""
@@ -139,6 +128,17 @@ class RecordedObject:
             variance = np.diag(sensor_variance(rows, self._samples) + lasting)
             belief = belief.updated(belief.row_matrix(rows), rows.b, variance)
         return belief
+
+
+def containing(
+    model: RobotModel, library: Sequence[Payload], own: Interval, found: ParameterEstimate
+) -> tuple[str, ...]:
+    """Names of known objects whose own bounds contain those that were found."""
+    return tuple(
+        each.name
+        for each in library
+        if (own + body_bounds(model, each, GraspError())).contains(found.end_effector_bounds)
+    )
 
 
 def torque_of_force(model: RobotModel, log: JointLog, reach: float, force: float) -> Array:

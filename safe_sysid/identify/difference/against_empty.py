@@ -38,7 +38,7 @@ from safe_sysid.identify.difference.torque_delay import (
     TorqueDelay,
     torque_delay,
 )
-from safe_sysid.identify.difference.two_at_a_time import two_at_a_time
+from safe_sysid.identify.two_at_a_time import two_at_a_time
 from safe_sysid.model.robot_model import RobotModel
 
 

@@ -27,7 +27,7 @@ from safe_sysid.identify.difference.rows import (
     with_friction,
 )
 from safe_sysid.identify.difference.shared_fit import joint_fit, payload_prior
-from safe_sysid.identify.difference.two_at_a_time import two_at_a_time
+from safe_sysid.identify.two_at_a_time import two_at_a_time
 from safe_sysid.model.robot_model import RobotModel
 
 _Name = TypeVar('_Name', str, float)

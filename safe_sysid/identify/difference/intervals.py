@@ -43,13 +43,13 @@ from safe_sysid.identify.difference.torque_delay import (
     later_with_payload,
     rate_of_change,
 )
-from safe_sysid.identify.difference.two_at_a_time import two_at_a_time
 from safe_sysid.identify.difference.what_limits import (
     Shares,
     spread_if_longer,
     variance_shares,
 )
 from safe_sysid.identify.difference.what_to_record import Recorded, what_to_record
+from safe_sysid.identify.two_at_a_time import two_at_a_time
 from safe_sysid.sets.interval import Interval
 
 LEAST_SECONDS = 4.0  # with the payload, of which statistics are made
