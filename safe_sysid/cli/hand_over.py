@@ -64,6 +64,7 @@ def command(options: argparse.Namespace) -> int:
         'name': options.name or made.name,
         'fields': dict(made.fields),
         'newer': list(made.newer),
+        'others': [dict(each) for each in made.others],
     }
     answer = {} if options.dry_run else hand_over(request, options.wait)
     lacking = answer.get('lacking', [])

@@ -53,6 +53,7 @@ class HandOver:
     sentences: tuple[str, ...]  # frame, units, intervals, and what to mind
     newer: tuple[str, ...] = ()  # fields that older drivers do not have
     without_them: str = ''  # what a driver does that has none of them
+    others: tuple[Mapping[str, Any], ...] = ()  # the same in fields of other versions
 
     @property
     def is_service(self) -> bool:
@@ -91,6 +92,13 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
         raise ConfigError(f'the payload is not what `identify --json` prints: {error}') from error
     if not lower.shape == upper.shape == nominal.shape == (10,):
         raise ConfigError(f'the payload has {nominal.shape} parameters; ten are needed')
+    room = 1e-6 * (1e-3 + np.abs(nominal))
+    inside = (lower - room <= nominal) & (nominal <= upper + room) & np.isfinite(nominal)
+    if not inside.all():
+        raise ConfigError(
+            f'the payload {nominal.tolist()} is not within its interval, {lower.tolist()} to '
+            f'{upper.tolist()}'
+        )
     return Body(frame, nominal, Interval(lower, upper), tuple(map(str, unstated)), kind)
 
 
@@ -120,6 +128,10 @@ def _ur(body: Body, asked: Asked) -> HandOver:
         **inertia,
         'transition_time': duration,
     }
+    since_3 = {  # ur_msgs 3.0
+        'payload': {'m': body.mass, 'com': _vector(body.com), **inertia},
+        'transition_time': float(asked.transition),
+    }
     said = 'kg, m, kg m^2 in the axes of the tool flange; what hangs behind the flange is meant'
     without = (
         'this driver knows no inertia: the robot resets it to that of a compact body; --to '
@@ -128,7 +140,7 @@ def _ur(body: Body, asked: Asked) -> HandOver:
     more = () if knows else ('the inertia is left out, as the motion has not determined it',)
     return HandOver(
         'ur_msgs/srv/SetPayload', '/io_and_status_controller/set_payload', fields,
-        (said, *more), (*INERTIA, 'transition_time'), without,
+        (said, *more), (*INERTIA, 'transition_time'), without, (since_3,),
     )  # fmt: skip
 
 

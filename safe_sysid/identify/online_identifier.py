@@ -12,7 +12,7 @@ from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.calibrated_rows import calibrated_rows
-from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange
+from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange, WatchEndedError
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.doubted_readings import DoubtedReadings
 from safe_sysid.identify.linear_programs import Ending
@@ -184,7 +184,10 @@ class OnlineIdentifier:
     def step(self, measurement: JointMeasurement) -> ParameterEstimate:
         """Take a measurement; the best estimate so far, or the fault that ended it."""
         if self._watch is not None and measurement.stamp > self._since:
-            self._watch.take(measurement)
+            try:
+                self._watch.take(measurement)
+            except WatchEndedError as error:
+                raise self._fault or self._faulted(str(error)) from error
         if self._fault is not None:
             raise self._fault
         if measurement.stamp <= self._since:

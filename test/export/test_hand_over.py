@@ -46,6 +46,15 @@ def test_a_ur_gets_inertia_about_the_centre_and_a_transition_time():
     assert 'ixx' in made.newer
 
 
+@pytest.mark.parametrize('wrong', [9.0, -3.6, float('nan'), float('inf')])
+@pytest.mark.parametrize('place', [0, 1, 9])
+def test_a_payload_outside_of_its_interval_is_handed_to_nobody(wrong, place):
+    given = found()
+    given['payload']['nominal'][place] = wrong
+    with pytest.raises(ConfigError, match='is not within its interval'):
+        body_of(given, 'ur')
+
+
 def test_an_inertia_that_is_a_guess_is_left_out_for_a_ur_and_refused_by_the_others():
     wide = (0.02, 0.02, 5.0)
     made = handed('ur', widths=wide)

@@ -10,6 +10,8 @@ import pytest
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial, wrong_trial
 from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.identify.change.change_test import ChangeSettings
+from safe_sysid.identify.change.change_watch import ChangeWatch, LooksInBackground
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.online_identifier import (
@@ -265,6 +267,24 @@ def test_a_dead_solver_process_is_a_fault_and_close_leaves_no_process(trial):
     identifier.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_dead_process_that_looks_for_changes_is_a_fault(trial):
+    """Nobody would notice a change any more."""
+    watch = ChangeWatch(
+        trial.model, trial.prior, SETTINGS.observation, ChangeSettings(), LooksInBackground
+    )
+    identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, SolvesAtOnce, watch)
+    try:
+        worker = watch._looks._worker.process
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait()
+        with pytest.raises(IdentificationFault, match=r'looks for changes .* has ended'):
+            estimates(identifier, trial.log, 500)
+        with pytest.raises(IdentificationFault, match=r'looks for changes .* has ended'):
+            identifier.step(trial.log[500])
+    finally:
+        identifier.close()
 
 
 def test_settings_out_of_range_are_named():

@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
-from safe_sysid.errors import MeasurementError
+from safe_sysid.errors import MeasurementError, SafeSysidError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
 from safe_sysid.identify.change.impulse_noise import ROOM
@@ -43,6 +43,10 @@ LONGEST_MESSAGE = 1 << 20  # bytes
 NICENESS = 5  # it may come later than torques and samples, not later than bounds
 
 Batch = tuple[Array | IntArray, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
+
+
+class WatchEndedError(SafeSysidError):
+    """The process that looks for changes has ended."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +260,12 @@ class LooksInBackground:
     def add(self, batch: Batch) -> None:
         """Take some samples."""
         self._send(('add', self._episode, batch))
+        if not self._is_running:
+            raise WatchEndedError(
+                'the process that looks for changes of what is held has ended (exit code '
+                f'{self._worker.process.poll()}); nobody would notice one until the identifier is '
+                'started again'
+            )
 
     def found(self) -> NoticedChange | None:
         """Return the change, if one was told by now."""
@@ -294,8 +304,10 @@ class LooksInBackground:
     def _send(self, message: object) -> None:
         try:
             self._socket.send(pickle.dumps(message), socket.MSG_DONTWAIT)
-        except (BlockingIOError, BrokenPipeError, ConnectionResetError):
+        except BlockingIOError:
             return
+        except (BrokenPipeError, ConnectionResetError):
+            self._is_running = False
 
 
 def serve(connection: socket.socket) -> None:
@@ -346,8 +358,8 @@ class ChangeWatch:
         self._stamps[self._count] = measurement.stamp
         self._count += 1
         if self._count == len(self._stamps):
-            self._looks.add((self._stamps.copy(), self._values.copy()))
             self._count = 0
+            self._looks.add((self._stamps.copy(), self._values.copy()))
 
     @property
     def has_noticed(self) -> bool:

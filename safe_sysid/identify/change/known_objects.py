@@ -5,9 +5,11 @@ object k that lies anywhere within its grasp error, x ~ N(b_k, G_k), explains it
 
     Z_k = integral of L(x) N(x; b_k, G_k) dx,
 
-and "none of these" is a body of the belief before, for which it is 1. Directions of theta_e that
-the motion has not shown cancel. No bound rests on this: an object's own bounds may be taken for
-what is held only where the guaranteed interval lies inside them.
+and "none of these" is a body of the belief before, for which it is 1, or as likely one that is
+like an object of the library without being it: off by ALIKE. Without these an object that misses
+by several deviations would still win against one that may be anything at all. Directions of
+theta_e that the motion has not shown cancel. No bound rests on this: an object's own bounds may be
+taken for what is held only where the guaranteed interval lies inside them.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from safe_sysid.sets.interval import Interval
 
 NONE = 'none of these'
 STEP = 1e-6  # [m, rad] of differences
+ALIKE = GraspError(displaced=0.1, turned=0.5, weight=0.3)  # of what is like an object, and another
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,7 @@ class KnownObject:
     name: str
     mean: Array  # (10,)
     covariance: Array  # (10, 10)
+    alike: Array  # (10, 10) the same of others that are like it
 
 
 def known_object(
@@ -48,7 +52,14 @@ def known_object(
     body = placed(model, payload)
     link, _, p = payload.placed_on(model.name)
     frame = model.frames[link]
-    origin = frame.R @ p + frame.p
+    hand = np.diag(own.radius**2) / 3.0
+    spreads = (_spread(body, frame.R @ p + frame.p, each) + hand for each in (error, ALIKE))
+    empty = model.theta[model.layout.end_effector]
+    return KnownObject(payload.name, empty + body, *spreads)
+
+
+def _spread(body: Array, origin: Array, error: GraspError) -> Array:
+    """Covariance of ten parameters of a body held up to an error off its place, (10, 10)."""
     ways = []
     for i in range(3):
         step = STEP * np.eye(3)[i]
@@ -57,9 +68,7 @@ def known_object(
         there = moved(body, turned, origin - turned @ origin)
         ways.append((there - body) / STEP * error.turned)
     spread = np.array([*ways, error.weight * body]) / np.sqrt(3.0)
-    covariance = spread.T @ spread + np.diag(own.radius**2) / 3.0
-    empty = model.theta[model.layout.end_effector]
-    return KnownObject(payload.name, empty + body, covariance)
+    return np.asarray(spread.T @ spread)
 
 
 def recognised(
@@ -79,11 +88,16 @@ def recognised(
     L = np.subtract(information, np.diag(first), dtype=np.float64)
     h = information @ belief.mean[:BODY] - first * middle
     unknown = _log_evidence(L, h, middle, np.diag(1.0 / first))
-    scores = {NONE: np.log(none)}
+    others = [np.log(0.5 * none)]  # of what is none of them
+    scores = {}
     for each in objects:
-        covariance = each.covariance / np.outer(scale, scale)
-        evidence = _log_evidence(L, h, each.mean / scale, covariance) - unknown
-        scores[each.name] = evidence + np.log((1.0 - none) / len(objects))
+        held, alike = (
+            _log_evidence(L, h, each.mean / scale, spread / np.outer(scale, scale)) - unknown
+            for spread in (each.covariance, each.alike)
+        )
+        scores[each.name] = held + np.log((1.0 - none) / len(objects))
+        others.append(alike + np.log(0.5 * none / len(objects)))
+    scores[NONE] = float(np.logaddexp.reduce(others))
     largest = max(scores.values())
     weight = {name: float(np.exp(score - largest)) for name, score in scores.items()}
     total = sum(weight.values())

@@ -25,7 +25,7 @@ class Condition(Enum):
     """What has to be so for an arm to go on after a change without a person."""
 
     AT_REST = 'the arm is at rest'
-    CAUSE = 'something was picked, dropped or slipped, and nothing else explains it as well'
+    CAUSE = 'something was picked or dropped, and nothing else explains it as well'
     COUNT = 'no more changes in this mission than the arm may go on from by itself'
     ENERGY = 'the energy of the tracking error is within V_M for every body that may be held'
     STANDING = 'standing still is certified for every body that may be held'
@@ -49,6 +49,7 @@ class Change:
     sentence: str
     kinds: tuple[Kind, ...] = ()  # none: nobody knows
     is_load: bool = False  # whether nothing but another load explains it
+    is_explained: bool = True  # whether any of the kinds explains all that torques show
     noticed_at: int = -1  # [ns] when torques showed it; -1: they did not
 
     @staticmethod
@@ -64,6 +65,7 @@ class Change:
         return Change(
             *(Source.NOTICED, found.after, found.before, str(found), found.kinds),
             is_load=loads and found.is_explained,
+            is_explained=found.is_explained,
             noticed_at=found.noticed,
         )
 
@@ -77,9 +79,24 @@ class Change:
         return replace(self, after=self.after - margin, before=self.before + margin)
 
     def joined(self, other: Change) -> Change:
-        """Return the same between the earlier and the later stamps of both."""
+        """Return both as one, between the earlier and the later stamps.
+
+        What was told says which of the kinds it was that torques leave open. It does not make a
+        load of what only something else explains: that happened as well.
+        """
         after, before = min(self.after, other.after), max(self.before, other.before)
-        return replace(self, after=after, before=before)
+        kinds = tuple(dict.fromkeys((*self.kinds, *other.kinds)))
+        may_be_load = not other.kinds or any(kind in OF_LOADS for kind in other.kinds)
+        return replace(
+            self,
+            after=after,
+            before=before,
+            sentence=f'{self.sentence}; {other.sentence}',
+            kinds=kinds,
+            is_load=self.is_load and other.is_explained and may_be_load,
+            is_explained=self.is_explained and other.is_explained,
+            noticed_at=max(self.noticed_at, other.noticed_at),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,11 +140,16 @@ def unmet(change: Change, count: int, settings: ResponseSettings) -> tuple[Condi
 
     `count` changes came before it in the mission.
     """
+    kinds = ' or '.join(kind.value for kind in change.kinds)
     if not change.is_load:
-        kinds = ' or '.join(kind.value for kind in change.kinds)
         return (
             Condition.CAUSE,
             f'it may have been {kinds}' if kinds else 'nobody knows what it was',
+        )
+    if change.source is Source.NOTICED and Kind.SLIPPED in change.kinds:
+        return (
+            Condition.CAUSE,
+            f'it may have been {kinds}, and what slipped is not where its bounds and shapes say',
         )
     if count >= settings.most:
         return Condition.COUNT, f'{count} before this one, {settings.most} are allowed'

@@ -68,7 +68,11 @@ class Grasping:
             self._why = f'nobody says that the gripper has {self._did}'
         if self._why and loop.mode is Mode.CHANGING:
             loop.ask(Signal.BRAKE)
-            return Outcome(False, f'{self._why}; the change was called off, the arm is at rest')
+            return Outcome(
+                False,
+                f'{self._why}; the change was called off, the arm is at rest, and bounds are '
+                'those of what was held and of what may be held now',
+            )
         if loop.mode is not Mode.CHANGING:
             return Outcome(False, f'it was called off: {loop.sentence()}')
         if self._gripper.is_done:

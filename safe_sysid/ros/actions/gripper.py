@@ -1,8 +1,10 @@
 """The gripper of a cell: an action of its driver, or a topic that somebody else follows.
 
-With `action` it is `control_msgs/GripperCommand`, and what it has reached or stalled at counts as
-closed. Without, `gripper_command` (std_msgs/Bool, true: close) is published, and a `payload_event`
-or the finger in joint_states has to tell when it has happened.
+With `action` it is `control_msgs/GripperCommand`. What a gripper that closes has reached or
+stalled at counts as closed, also where its driver calls a stall a failure (`allow_stalling: false`
+of gripper_action_controller of ros2_controllers, its default). Without, `gripper_command`
+(std_msgs/Bool, true: close) is published, and a `payload_event` or the finger in joint_states has
+to tell when it has happened.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.ros.messages.request_topics import GRIPPER
 
-SUCCEEDED = 4  # of action_msgs/GoalStatus
+SUCCEEDED, ABORTED = 4, 6  # of action_msgs/GoalStatus
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class CellGripper:
         self._publisher = node.create_publisher(Bool, GRIPPER, REQUESTS)
         self._kind = _kind(settings.action) if settings.action else None
         self._client = self._kind and ActionClient(node, self._kind, settings.action)
-        self._has_reached = False
+        self._has_reached = self._closes = False
         self._trouble = ''
 
     @property
@@ -57,7 +59,7 @@ class CellGripper:
 
     def begin(self, *, closes: bool) -> None:
         """Close or open."""
-        self._has_reached, self._trouble = False, ''
+        self._has_reached, self._trouble, self._closes = False, '', closes
         if self._client is None or self._kind is None:
             self._publisher.publish(Bool(data=closes))
             return
@@ -79,7 +81,8 @@ class CellGripper:
     def _on_result(self, answer: Future[Any]) -> None:
         said = answer.result()
         moved = said.result.reached_goal or said.result.stalled
-        self._has_reached = said.status == SUCCEEDED and moved
+        holds = self._closes and said.status == ABORTED and said.result.stalled
+        self._has_reached = holds or (said.status == SUCCEEDED and moved)
         if not self._has_reached:
             self._trouble = (
                 f'the gripper on {self._settings.action} did not get there: it is at '

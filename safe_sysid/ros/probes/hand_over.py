@@ -1,12 +1,14 @@
 """Hand an identified payload to a driver that runs: JSON in, JSON out.
 
 Takes how long to wait [s], and on standard input the type, the name and the fields of a service
-request or of a message, with the fields that older drivers do not have. Says whether it was
+request or of a message, with the fields that older drivers do not have, and the same in fields of
+other versions. Says whether it was
 answered, with what, and which fields the type of this driver lacks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import importlib
 import json
 import sys
@@ -51,9 +53,8 @@ def _call(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> dict
         rclpy.spin_once(node, timeout_sec=PERIOD)
     if not client.service_is_ready():
         return {'error': f'nobody serves {given["name"]} ({given["type"]})'}
-    request = kind.Request()
-    lacking = _fill(request, given['fields'])
-    if refusal := _refusal(lacking, given):
+    request, lacking, refusal = _filled(kind.Request, given)
+    if refusal:
         return {'error': refusal}
     answer = client.call_async(request)
     while not answer.done() and time.monotonic() < deadline:
@@ -68,9 +69,8 @@ def _call(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> dict
 
 
 def _publish(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> dict[str, Any]:
-    message = kind()
-    lacking = _fill(message, given['fields'])
-    if refusal := _refusal(lacking, given):
+    message, lacking, refusal = _filled(kind, given)
+    if refusal:
         return {'error': refusal}
     if hasattr(message, 'header'):
         message.header.stamp = node.get_clock().now().to_msg()
@@ -82,6 +82,19 @@ def _publish(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> d
     publisher.publish(message)
     publisher.wait_for_all_acked(rclpy.duration.Duration(seconds=1.0))
     return {'success': True, 'lacking': lacking}
+
+
+def _filled(make: Callable[[], Any], given: dict[str, Any]) -> tuple[Any, list[str], str]:
+    """Return the message in the fields that it has, those that it lacks, and why it is none."""
+    first = ''
+    for fields in (given['fields'], *given['others']):
+        message = make()
+        lacking = _fill(message, fields)
+        refusal = _refusal(lacking, given)
+        if not refusal:
+            return message, lacking, ''
+        first = first or refusal
+    return make(), [], first
 
 
 def _refusal(lacking: list[str], given: dict[str, Any]) -> str:

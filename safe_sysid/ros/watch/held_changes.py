@@ -2,7 +2,8 @@
 
 Announced: the identifier gives bounds for what is held and what may be held next, in mode changing
 the planner stands still on a plan that is certified for them, and once the arm follows that plan
-what is held `may change`. Not announced: after the fault the arm goes on by itself, at rest, where
+what is held `may change`. Where it may have changed and nobody says that it has, bounds stay those
+for both. Not announced: after the fault the arm goes on by itself, at rest, where
 nothing but a load explains the change, at most `most` times until a person asks for something.
 Whether it may move is for the planner then: it certifies standing for the new bounds first, with V
 of every body in them at most V_M at the measured state.
@@ -27,6 +28,7 @@ from safe_sysid.ros.watch.payload_events import (
     CHANGED,
     GO_ON,
     IS_LOAD,
+    MAY_HAVE_CHANGED,
     SEEN,
     TAKEN,
     TOPIC,
@@ -56,6 +58,7 @@ class HeldChanges:
         self._name = -1
         self._before_fault = Mode.IDLE
         self._goes_on = self._is_announcing = False
+        self._was_allowed = False  # the change that was announced last
         self.count = 0
         self.announced = 0  # changes that came as was announced
         self.refusal = ''  # why what is held may not change
@@ -85,21 +88,25 @@ class HeldChanges:
 
     def announce(self, stamp: int) -> None:
         """Have bounds widened to what may be held next; then the mode is to be changing."""
-        if not self._is_announcing:
-            self.refusal, self._is_announcing = '', True
+        if not self._is_announcing and not self.is_pending:  # the last answer is still on its way
+            self.refusal, self._is_announcing, self._was_allowed = '', True, False
             self._ask(ANNOUNCE, stamp, stamp)
 
     def may_change(self, seen: Seen) -> bool:
-        """Whether what is held may change now."""
+        """Whether what is held may change now; once it might, nobody knows that it did not."""
         is_known = bool(self.bounds) and not self.is_pending
-        return is_known and seen.mode is Mode.CHANGING and seen.certified_for == self.bounds
+        may = is_known and seen.mode is Mode.CHANGING and seen.certified_for == self.bounds
+        self._was_allowed |= may
+        return may
 
     def left(self, before: Mode, now: Mode, by: Signal | None, stamp: int) -> None:
-        """Take note of a mode that was left; a change that did not come is called off."""
+        """Take note of a mode that was left; a change that could not come is called off."""
         if now is Mode.FAULT:
             self._before_fault = before
         is_called_off = before is Mode.CHANGING and by is not Signal.PAYLOAD_CHANGED
-        if is_called_off or (self._is_announcing and now is not Mode.CHANGING):
+        if is_called_off and self._was_allowed:
+            self._ask(MAY_HAVE_CHANGED, stamp, stamp + round(self._settling * SECOND))
+        elif is_called_off or (self._is_announcing and now is not Mode.CHANGING):
             self._ask(CALL_OFF, stamp, stamp)
         self._is_announcing = False
         if now not in (Mode.FAULT, Mode.HOLDING):

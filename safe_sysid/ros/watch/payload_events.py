@@ -2,7 +2,9 @@
 
 Three things say that it has changed: a `std_msgs/Header` on `payload_event`, whose stamp is when,
 a finger joint in joint_states that passes from one side of the middle to the other, and the test
-on torques. Where no change was announced that is a fault, CHANGE_NOTICED. What comes of it the
+on torques. An event whose stamp cannot be (none, ahead of the samples, or long before them) is
+taken, and its stamp is not: no sample until the answer is of either body then. Where no change was
+announced that is a fault, CHANGE_NOTICED. What comes of it the
 supervisor says on `payload_change` (`sensor_msgs/TimeReference`): header.stamp names the request,
 time_ref is the stamp up to which samples are of no body, source is what to do. What was taken is
 told on /diagnostics, so requests are told again until it is.
@@ -11,7 +13,8 @@ told on /diagnostics, so requests are told again until it is.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+import math
 
 from rclpy.node import Node
 from sensor_msgs.msg import JointState, TimeReference
@@ -29,11 +32,14 @@ from safe_sysid.ros.messages.qos import STATE
 
 TOPIC, EVENT = 'payload_change', 'payload_event'
 ANNOUNCE, CALL_OFF, CHANGED, GO_ON = 'announce', 'call off', 'changed', 'go on'
+MAY_HAVE_CHANGED = 'may have changed'
 TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
 IS_LOAD = 'change is one of load'
 LEAST_TRAVEL = 1e-6  # of a finger between open and closed
+OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
+AHEAD = SECOND // 2  # [ns] and behind it
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,9 @@ class PayloadEvents:
         self._settings = settings
         self._told: Change | None = None
         self._event = -1  # [ns] stamp of the newest
+        self._heard = 0  # [ns] stamp of the newest message, as it was
+        self._newest = -1  # [ns] stamp of the newest sample
+        self._has_no_time = False  # whether an event has a stamp that cannot be
         self._announced: int | None = None  # [ns] stamp of the newest sample then
         self._taken = -1
         self._announced_for = self._refusal = ''
@@ -93,10 +102,14 @@ class PayloadEvents:
 
     def note_sample(self, msg: JointState, stamp: int) -> None:
         """Look at the finger."""
+        self._newest = max(self._newest, stamp)
         finger = self._settings.finger
         if not finger.joint or finger.joint not in msg.name:
             return
-        is_closed = finger.is_closed(msg.position[msg.name.index(finger.joint)])
+        position = msg.position[msg.name.index(finger.joint)]
+        if not math.isfinite(position):
+            return
+        is_closed = finger.is_closed(position)
         if self._was_closed is not None and is_closed != self._was_closed:
             self._note(self._before, stamp)
         self._was_closed, self._before = is_closed, stamp
@@ -114,7 +127,7 @@ class PayloadEvents:
     def forget(self) -> None:
         """Whatever was heard is of a payload before."""
         self._told = self._announced = None
-        self._announced_for = ''
+        self._announced_for, self._has_no_time = '', False
 
     def figures(self) -> dict[str, object]:
         """Return what the supervisor goes by."""
@@ -131,7 +144,14 @@ class PayloadEvents:
 
     def _on_event(self, msg: Header) -> None:
         stamp = stamp_of(msg.stamp)
-        self._note(stamp, stamp)
+        if 0 < stamp == self._heard:
+            return  # told again
+        self._heard = stamp
+        if -AHEAD <= self._newest - stamp <= OLDEST:
+            self._note(stamp, stamp)
+            return
+        self._has_no_time = True
+        self._note(0, max(self._newest, 0))
 
     def _note(self, after: int, before: int) -> None:
         """Take an event between two stamps; those of one promise may be off."""
@@ -165,9 +185,21 @@ class PayloadEvents:
         elif source == CHANGED and self._announced is not None:
             identifier.change(self._announced, now, self._held)
             self.forget()
+        elif source == MAY_HAVE_CHANGED and self._announced is not None:
+            both = identifier.estimate
+            held = HeldNext(both.end_effector_bounds, both.end_effector)
+            identifier.change(self._announced, now, held)
+            self.forget()
         elif source == GO_ON:
-            change = self.change()
-            if change is not None:
-                found = change.apart(identifier.longest_window)
-                identifier.change(found.after, found.before, self._held)
-                self.forget()
+            self._go_on(now)
+
+    def _go_on(self, now: int) -> None:
+        """Give samples on either side of the change to different bodies."""
+        change = self.change()
+        if change is None:
+            return
+        if self._has_no_time:
+            change = replace(change, before=max(change.before, now))
+        found = change.apart(self._identifier.longest_window)
+        self._identifier.change(found.after, found.before, self._held)
+        self.forget()

@@ -217,3 +217,27 @@ def test_after_a_new_payload_a_change_leaves_out_no_more_than_what_was_before(mo
     assert bounds.radius[0] < 0.5 * prior_box.radius[0]
     truth = motion.truth.theta[place]
     assert np.all((bounds.lower <= truth) & (truth <= bounds.upper))
+
+
+@pytest.mark.parametrize('size', [0.1, 0.3, 1.0])
+@pytest.mark.parametrize('seed', [4, 5])
+def test_where_nobody_knows_when_no_row_before_the_answer_counts(size, seed):
+    """As after an event whose stamp cannot be: from before the recording until it is told."""
+    motion = random_motion(np.random.default_rng(seed), 'two_link', 2.2, 0.0)
+    event = Event('picked', size)
+    identifier = OnlineIdentifier(motion.truth, motion.prior, SETTINGS, SolvesAtOnce)
+    first, then = motion.log(0, last=AT + 1), motion.log(AT, event)
+    place = motion.truth.layout.end_effector
+    truth = motion.truth.theta[place] + motion._change(event)
+    for k in range(AT + 1):
+        identifier.step(first[k])
+    held = HeldNext(motion.prior.end_effector_bounds, motion.prior.end_effector)
+    for k in range(1, len(then)):
+        estimate = identifier.step(then[k])
+        if k == LATE:
+            identifier.change(-30_000_000, int(then.stamp[k]) + 50_000_000, held)
+        elif k > LATE:
+            assert estimate.end_effector_bounds.contains(truth)
+    bounds = identifier.finish().end_effector_bounds
+    assert bounds.contains(truth)
+    assert bounds.radius[0] < held.bounds.radius[0]

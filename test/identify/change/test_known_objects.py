@@ -107,3 +107,19 @@ def test_the_ways_of_holding_an_object_spread_as_samples_do(model, rng):
     deviation = np.sqrt(np.diag(known_object(model, payload, ERROR, sure).covariance))
     np.testing.assert_allclose(np.std(drawn, axis=0)[:4], deviation[:4], rtol=0.1, atol=1e-5)
     np.testing.assert_allclose(np.std(drawn, axis=0), deviation, rtol=0.3, atol=3e-4)
+
+
+@pytest.mark.parametrize('share', [0.8, 0.85, 1.15, 1.2])
+def test_what_only_looks_like_one_of_these_is_not_called_by_its_name(model, library, share):
+    """Between the weights of two: by several deviations neither."""
+    load = share * placed(model, read_payload('dumbbell_6lb'))
+    found = recognised(*belief_in(load, 3), library)
+    assert found[NONE] > 0.9
+
+
+@pytest.mark.parametrize('axis', range(3))
+def test_an_object_far_off_its_place_is_none_of_these(model, library, axis):
+    load = placed(model, read_payload('dumbbell_6lb'))
+    away = moved(load, np.eye(3), 0.06 * np.eye(3)[axis])
+    found = recognised(*belief_in(away, 3), library)
+    assert found[NONE] > 0.9

@@ -20,10 +20,31 @@ def noticed(kinds, **others):
 
 @pytest.mark.parametrize('count', [1, 2, 3])
 def test_only_loads_are_gone_on_from(count):
-    loads = {Kind.PICKED, Kind.DROPPED, Kind.SLIPPED}
     for kinds in combinations(Kind, count):
         found = unmet(noticed(kinds), 0, SETTINGS)
-        assert (found is None) == (set(kinds) <= loads), kinds
+        assert (found is None) == (set(kinds) <= {Kind.PICKED, Kind.DROPPED}), kinds
+
+
+def test_what_may_have_slipped_is_where_nobody_says_it_is():
+    condition, reason = unmet(noticed([Kind.DROPPED, Kind.SLIPPED]), 0, SETTINGS)
+    assert condition is Condition.CAUSE
+    assert 'slipped is not where its bounds and shapes say' in reason
+
+
+@pytest.mark.parametrize('first', Kind)
+@pytest.mark.parametrize('second', Kind)
+def test_an_event_decides_what_torques_leave_open_and_nothing_else(first, second):
+    loads = {Kind.PICKED, Kind.DROPPED, Kind.SLIPPED}
+    both = Change.told(1, 2).joined(noticed([first, second]))
+    assert (unmet(both, 0, SETTINGS) is None) == bool({first, second} & loads)
+    assert first.value in both.sentence
+    assert 'was told' in both.sentence
+
+
+def test_an_event_does_not_explain_what_no_load_explains():
+    both = Change.told(1, 2).joined(noticed([Kind.PICKED], is_explained=False))
+    assert unmet(both, 0, SETTINGS)[0] is Condition.CAUSE
+    assert unmet(both.joined(Change.told(3, 4)), 0, SETTINGS)[0] is Condition.CAUSE
 
 
 def test_a_load_that_does_not_explain_all_is_none():

@@ -50,6 +50,18 @@ def test_a_new_ur_driver_takes_inertia_and_time(tmp_path, capsys):
     assert taken['transition_time'] == {'sec': 0, 'nanosec': 500_000_000}
 
 
+def test_a_ur_driver_since_3_takes_an_inertia_message(tmp_path, capsys):
+    with importable('ur_msgs', DATA / 'newer'), driver('ur') as process:
+        status, said = asked(tmp_path, capsys, '--to', 'ur', '--transition', '0.5')
+        taken = json.loads(process.stdout.readline())
+    assert status == 0
+    assert said['answer'] == {'success': True, 'lacking': []}
+    assert taken['payload']['m'] == pytest.approx(3.6)
+    assert [taken['payload']['com'][x] for x in 'xyz'] == pytest.approx(COM.tolist())
+    assert taken['payload']['iyz'] == pytest.approx(MOMENTS[1, 2], rel=1e-6)
+    assert taken['transition_time'] == 0.5
+
+
 def test_an_older_ur_driver_takes_mass_and_centre_and_that_is_said(tmp_path, capsys):
     with importable('ur_msgs', DATA / 'older'), driver('ur') as process:
         status, said = asked(tmp_path, capsys, '--to', 'ur')

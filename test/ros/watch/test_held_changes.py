@@ -1,0 +1,99 @@
+"""What is told of an announced change that was ended: once it might happen, it may have."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from safe_sysid.ros.messages.codec import SECOND, stamp_of
+from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
+from safe_sysid.ros.watch.payload_events import (
+    ANNOUNCE,
+    ANNOUNCED_FOR,
+    CALL_OFF,
+    CHANGED,
+    MAY_HAVE_CHANGED,
+    TAKEN,
+)
+from safe_sysid.track.supervisor import Mode, Signal
+
+SETTLING = 0.5
+
+
+class World:
+    """Topics and figures by hand."""
+
+    def __init__(self):
+        self.told, self.figures = [], {}
+
+    def create_publisher(self, *_):
+        return SimpleNamespace(publish=self.told.append)
+
+    def figure(self, _, key):
+        return self.figures.get(key)
+
+    def takes(self, bounds):
+        name = stamp_of(self.told[-1].header.stamp)
+        self.figures |= {TAKEN: str(name), ANNOUNCED_FOR: bounds}
+
+    @property
+    def sources(self):
+        return [each.source for each in self.told]
+
+
+def seen(certified_for):
+    return Seen(Mode.CHANGING, frozenset(), True, certified_for)
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+@pytest.fixture
+def changes(world):
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.announce(1000)
+    world.takes('bounds 1')
+    changes.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, 1500)
+    return changes
+
+
+@pytest.mark.parametrize('now', [Mode.HOLDING, Mode.FAULT, Mode.IDLE])
+@pytest.mark.parametrize('by', [Signal.BRAKE, None])
+def test_what_was_allowed_to_change_may_have_changed(changes, world, now, by):
+    assert changes.may_change(seen('bounds 1'))
+    changes.left(Mode.CHANGING, now, by, 2000)
+    assert world.sources == [ANNOUNCE, MAY_HAVE_CHANGED]
+    assert stamp_of(world.told[-1].time_ref) == 2000 + round(SETTLING * SECOND)
+
+
+def test_what_was_never_allowed_to_change_has_not(changes, world):
+    assert not changes.may_change(seen('bounds of before'))
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
+    assert world.sources == [ANNOUNCE, CALL_OFF]
+
+
+def test_a_change_that_came_is_not_called_off(changes, world):
+    assert changes.may_change(seen('bounds 1'))
+    changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.PAYLOAD_CHANGED, 2000)
+    assert world.sources == [ANNOUNCE, CHANGED]
+
+
+def test_the_next_announcement_waits_until_the_last_one_is_answered(changes, world):
+    assert changes.may_change(seen('bounds 1'))
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
+    changes.announce(3000)
+    assert world.sources == [ANNOUNCE, MAY_HAVE_CHANGED]
+    world.takes('')
+    changes.announce(3000)
+    assert world.sources == [ANNOUNCE, MAY_HAVE_CHANGED, ANNOUNCE]
+
+
+def test_another_announcement_begins_without_permission(changes, world):
+    assert changes.may_change(seen('bounds 1'))
+    changes.left(Mode.CHANGING, Mode.HOLDING, Signal.BRAKE, 2000)
+    world.takes('')
+    changes.announce(3000)
+    changes.left(Mode.HOLDING, Mode.HOLDING, Signal.BRAKE, 3500)
+    assert world.sources[-2:] == [ANNOUNCE, CALL_OFF]

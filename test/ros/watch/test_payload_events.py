@@ -1,0 +1,170 @@
+"""What an identifier makes of events and requests; what may have changed is not as before."""
+
+from types import SimpleNamespace
+
+import pytest
+from sensor_msgs.msg import JointState, TimeReference
+from std_msgs.msg import Header
+
+from safe_sysid.identify.change.change_kinds import Explanation, Kind
+from safe_sysid.identify.change.change_watch import NoticedChange
+from safe_sysid.identify.change.held_next import HeldNext
+from safe_sysid.ros.messages.codec import SECOND, time_of
+from safe_sysid.ros.watch.payload_events import (
+    ANNOUNCE,
+    CALL_OFF,
+    CHANGED,
+    GO_ON,
+    IS_LOAD,
+    MAY_HAVE_CHANGED,
+    SEEN,
+    FingerSettings,
+    HoldSettings,
+    PayloadEvents,
+)
+
+NEXT = HeldNext('bounds of the next', 'the next')
+BOTH = SimpleNamespace(end_effector_bounds='bounds of both', end_effector='between')
+MARGIN = round(0.03 * SECOND)
+WINDOW = 10
+NEWEST = 100 * SECOND
+
+
+class Identifier:
+    """Remembers what it was told."""
+
+    longest_window = WINDOW
+
+    def __init__(self):
+        self.told, self.found = [], None
+        self.estimate = BOTH
+
+    @property
+    def has_noticed(self):
+        return self.found is not None
+
+    def noticed(self):
+        return self.found
+
+    def announce(self, held):
+        self.told.append(('announce', held))
+        return SimpleNamespace(layout=None, theta=None, bounds=None)
+
+    def change(self, after, before, held):
+        self.told.append(('change', after, before, held.bounds, held.nominal))
+
+    def trust(self):
+        self.told.append(('trust',))
+
+    def doubt(self):
+        self.told.append(('doubt',))
+
+
+@pytest.fixture
+def identifier():
+    return Identifier()
+
+
+@pytest.fixture
+def events(identifier, monkeypatch):
+    monkeypatch.setattr('safe_sysid.ros.watch.payload_events.name_of', lambda _: 'bounds 1')
+    node = SimpleNamespace(create_subscription=lambda *_: None)
+    settings = HoldSettings(FingerSettings('finger', 0.0, 1.0))
+    events = PayloadEvents(node, identifier, NEXT, settings, lambda: None, lambda _: False)
+    events.note_sample(JointState(), NEWEST)
+    return events
+
+
+def ask(events, what, name, now):
+    header = Header(stamp=time_of(name))
+    events._on_request(TimeReference(header=header, time_ref=time_of(now), source=what))
+
+
+def event(events, stamp):
+    events._on_event(Header(stamp=time_of(stamp)))
+
+
+def noticed(*kinds, is_explained=True):
+    explanations = tuple(Explanation(kind, 200.0, (0.0, 0.0, 60.0)) for kind in kinds)
+    return NoticedChange(NEWEST, NEWEST - 20, NEWEST - 10, explanations, is_explained)
+
+
+def test_samples_on_either_side_of_an_event_are_of_different_bodies(events, identifier):
+    event(events, NEWEST - 1000)
+    ask(events, GO_ON, 1, NEWEST + SECOND)
+    room = MARGIN + WINDOW
+    expected = ('change', NEWEST - 1000 - room, NEWEST - 1000 + room, NEXT.bounds, NEXT.nominal)
+    assert identifier.told == [('doubt',), expected]
+    assert events.change() is None
+
+
+@pytest.mark.parametrize(
+    'stamp', [0, 1, NEWEST - 2 * SECOND, NEWEST + 2 * SECOND, 10**18], ids=str
+)
+def test_a_stamp_that_cannot_be_is_not_gone_by(events, identifier, stamp):
+    """What has changed, has; nobody knows when, so no sample until the answer is of one body."""
+    event(events, stamp)
+    assert events.figures()[IS_LOAD]
+    now = NEWEST + SECOND
+    ask(events, GO_ON, 1, now)
+    what, after, before, *_ = identifier.told[-1]
+    assert (what, before) == ('change', now + WINDOW)
+    assert after < 0
+    event(events, NEWEST)  # the next one has a stamp
+    ask(events, GO_ON, 2, now)
+    assert identifier.told[-1][2] == NEWEST + MARGIN + WINDOW
+
+
+@pytest.mark.parametrize('stamp', [0, NEWEST - 2 * SECOND, 10**18], ids=str)
+def test_an_event_without_a_time_ends_the_wait_for_an_announced_change(events, stamp):
+    ask(events, ANNOUNCE, NEWEST - 10, NEWEST - 10)
+    event(events, stamp)
+    assert events.figures()[SEEN] > NEWEST - 10
+
+
+def test_the_same_event_again_is_no_other_change(events):
+    event(events, NEWEST)
+    ask(events, GO_ON, 1, NEWEST + SECOND)
+    event(events, NEWEST)
+    assert events.change() is None
+
+
+def test_a_collision_stays_one_where_the_gripper_says_something_too(events, identifier):
+    identifier.found = noticed(Kind.TOUCHED, is_explained=False)
+    assert not events.figures()[IS_LOAD]
+    event(events, NEWEST)
+    figures = events.figures()
+    assert not figures[IS_LOAD]
+    assert 'touched' in figures['change']
+
+
+def test_an_event_says_which_of_two_kinds_it_was(events, identifier):
+    identifier.found = noticed(Kind.TOUCHED, Kind.DROPPED)
+    assert not events.figures()[IS_LOAD]
+    event(events, NEWEST)
+    assert events.figures()[IS_LOAD]
+
+
+def test_a_finger_that_says_no_number_says_nothing(events):
+    for position in (0.9, float('nan'), 0.9):
+        events.note_sample(JointState(name=['finger'], position=[position]), NEWEST + 1)
+    assert events.change() is None
+
+
+def test_what_could_not_change_is_as_before(events, identifier):
+    ask(events, ANNOUNCE, 1, NEWEST)
+    ask(events, CALL_OFF, 2, NEWEST)
+    assert identifier.told[-1] == ('trust',)
+
+
+@pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
+def test_bounds_are_for_what_may_be_held(events, identifier, what):
+    """Where it may have changed, for both; and samples in between are of neither."""
+    ask(events, ANNOUNCE, 1, NEWEST)
+    ask(events, what, 2, NEWEST + SECOND)
+    held = (NEXT.bounds, NEXT.nominal)
+    if what == MAY_HAVE_CHANGED:
+        held = (BOTH.end_effector_bounds, BOTH.end_effector)
+    assert identifier.told[-1] == ('change', NEWEST, NEWEST + SECOND, *held)
+    ask(events, what, 3, NEWEST + SECOND)  # nothing is announced any more
+    assert len(identifier.told) == 2
