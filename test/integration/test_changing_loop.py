@@ -107,8 +107,8 @@ def test_a_drive_that_is_stuck_is_no_body_that_was_picked():
 
 
 @pytest.mark.slow
-def test_a_body_that_slips_in_the_hand_is_noticed():
-    """Whether it is one joint's drive may stay open; then the arm is held."""
+def test_a_body_that_slips_in_the_hand_is_noticed_and_waits_for_a_person():
+    """It is not where its bounds and shapes say."""
     arm = moving()
     arm.pick(HEAVY)
     assert until_it_is_over(arm).goes_on
@@ -116,8 +116,7 @@ def test_a_body_that_slips_in_the_hand_is_noticed():
     arm.slip(np.array([-0.15, 0.0, 0.0]))
     outcome = until_it_is_over(arm, 2)
     assert Kind.SLIPPED in outcome.change.kinds
-    assert outcome.goes_on or outcome.failed is Condition.CAUSE
-    assert outcome.goes_on == (not set(outcome.change.kinds) & {Kind.DRIVE, Kind.TOUCHED})
+    assert outcome.failed is Condition.CAUSE
     assert arm.is_inside
     assert arm.broken == []
 

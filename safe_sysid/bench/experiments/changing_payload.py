@@ -16,7 +16,7 @@ from safe_sysid.identify.observation import Observation
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.dynamics.forward_kinematics import tip_jacobian
 from safe_sysid.model.dynamics.tip_regressor import tip_regressor
-from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia
+from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia, moved
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
@@ -75,10 +75,10 @@ class Motion:
 
     def _change(self, event: Event) -> Array:
         body = self.truth.theta[self.truth.layout.end_effector]
-        mass, com, inertia = mass_com_inertia(body)
         if event.kind == 'slipped':
-            moved = from_mass_com_inertia(mass, com + event.size * self.way, inertia)
-            return np.asarray(moved - body)
+            load = body - RobotModel.named(self.truth.name).own_end_effector
+            return np.asarray(moved(load, np.eye(3), event.size * self.way) - load)
+        _, com, _ = mass_com_inertia(body)
         own = abs(event.size) * DENSE**2 * np.eye(3)
         change = from_mass_com_inertia(np.array(abs(event.size)), com, own)
         return np.asarray(np.sign(event.size) * change)
@@ -160,7 +160,7 @@ def windows_of(motion: Motion, log: JointLog) -> Iterator[tuple[Observation, Arr
 
 def begun(motion: Motion, settings: ChangeSettings) -> ChangeTest:
     """Return a test that has seen nothing."""
-    return ChangeTest(motion.truth, motion.prior, WINDOW, settings)
+    return ChangeTest(RobotModel.named(motion.truth.name), motion.prior, WINDOW, settings)
 
 
 def noticed(test: ChangeTest, motion: Motion, first: int, event: Event | None) -> Change | None:

@@ -11,6 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.identify.observation import Observation
 
 TOLD_APART = 10.0  # difference of scores below which both are said
+HALVINGS = 50  # of what keeps an explanation short
 
 
 class Kind(Enum):
@@ -66,6 +67,28 @@ def gain(D: Array, S: Array, e: Array) -> tuple[float, Array]:
     return float(explained @ explained), x / size
 
 
+def gain_within(D: Array, S: Array, e: Array, largest: float) -> tuple[float, Array]:
+    """Return the same of the best x that is no longer than `largest`."""
+    factor = np.linalg.cholesky(S)
+    white = np.linalg.solve(factor, np.column_stack([D, e]))
+    squares, axes = np.linalg.eigh(white[:, :-1].T @ white[:, :-1])
+    squares = np.maximum(squares, 0.0)
+    along = axes.T @ (white[:, :-1].T @ white[:, -1])
+
+    def best(more: float) -> Array:
+        seen = squares + more > 1e-12 * max(squares[-1], 1e-300)
+        return np.where(seen, along / np.where(seen, squares + more, 1.0), 0.0)
+
+    low, high = 0.0, float(np.linalg.norm(along)) / max(largest, 1e-12)
+    x = best(0.0)
+    if np.linalg.norm(x) > largest:
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if np.linalg.norm(best(middle)) > largest else (low, middle)
+        x = best(high)
+    return float(2.0 * along @ x - squares @ x**2), axes @ x
+
+
 def load_columns(rows: Observation) -> Array:
     """Columns of mass and of mass times centre."""
     return rows.Y_e[:, :4]
@@ -85,12 +108,15 @@ def _load(rows: Observation, S: Array, e: Array, cost: float) -> Explanation:
     return Explanation(kind, max(scored, alone), change)
 
 
-def explanations(windows: Windows, S: Array, e: Array) -> tuple[Explanation, ...]:
-    """Kinds that explain the residuals e about equally well, the best first."""
+def explanations(windows: Windows, S: Array, e: Array, slips: float) -> tuple[Explanation, ...]:
+    """Kinds that explain the residuals e about equally well, the best first.
+
+    What is held slips by a moment of `slips` [kg m] at most.
+    """
     rows, cost = windows.rows, float(np.log(len(e)))
     found = []
     found.append(_load(rows, S, e, cost))
-    scored, slip = gain(rows.Y_e[:, 1:4], S, e)
+    scored, slip = gain_within(rows.Y_e[:, 1:4], S, e, slips)
     found.append(Explanation(Kind.SLIPPED, scored - 3 * cost, (0.0, *slip)))
     scored, force = gain(windows.pushes, S, e)
     found.append(Explanation(Kind.TOUCHED, scored - 3 * cost, tuple(force)))

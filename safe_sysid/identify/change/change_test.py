@@ -54,6 +54,8 @@ MOST_SINCE = 60  # windows since a change that are judged
 SUSPECTED = 1e-4  # probability of a statistic that tells when and what, where a change is proven
 SURELY = 1e-6  # probability of noise that leaves more than a load explains
 ROUNDING = 1e-9  # [s]
+FARTHEST = 0.2  # [m] that anything slips and is still held
+DEVIATIONS = 3.0  # of the mass that may be held
 LEAST_WEIGHT = 0.001  # of a moment of the event that is left out of its interval
 
 
@@ -228,9 +230,16 @@ class ChangeTest:
         explained, _ = gain(load_columns(since.rows), S, e)
         left = float(e @ np.linalg.solve(S, e)) - explained
         most = float(chdtri(max(len(e) - LOAD, 1), SURELY))
-        kinds = explanations(since, S, e)
+        kinds = explanations(since, S, e, self._slips)
         known = replace(change, after=after, before=before, is_explained=left <= most)
         return replace(known, explanations=kinds)
+
+    @property
+    def _slips(self) -> float:
+        """Largest moment of what is held, in all likelihood, by which it may slip [kg m]."""
+        mean, covariance = self._belief.body
+        most = mean[0] + DEVIATIONS * np.sqrt(covariance[0, 0])
+        return float(FARTHEST * max(most - self._model.own_end_effector[0], 0.0))
 
     def _gains(self, windows: list[_Window], belief: SharedPosterior) -> Array:
         """Return what a change at the beginning of each window gains over none, (k,)."""
@@ -271,7 +280,7 @@ class ChangeTest:
             before,
             float(every[best - 1]),
             threshold,
-            explanations(since, S, e),
+            explanations(since, S, e, self._slips),
         )
 
     def _residual_of(

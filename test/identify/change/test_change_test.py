@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.integrate import dblquad
+from scipy.optimize import minimize
+from tiers import slow_after
 
 from safe_sysid.bench.experiments.changing_payload import (
     TORQUE_RATIO,
@@ -13,10 +15,15 @@ from safe_sysid.bench.experiments.changing_payload import (
     random_motion,
     windows_of,
 )
-from safe_sysid.identify.change.change_kinds import Kind, gain
+from safe_sysid.identify.change.change_kinds import Kind, gain, gain_within
 from safe_sysid.identify.change.change_test import ChangeSettings
+from safe_sysid.identify.change.change_watch import NoticedChange
+from safe_sysid.identify.change.held_next import placed
 from safe_sysid.identify.change.impulse_noise import impulse_covariance, lasting_variance
+from safe_sysid.identify.change.response import Change, Condition, ResponseSettings, unmet
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import true_torque
 
 AT = 2000  # sample at which something happens
@@ -55,6 +62,27 @@ def test_what_columns_explain_is_the_formula_of_least_squares(rng):
     np.testing.assert_allclose(found, x)
 
 
+@pytest.mark.parametrize('largest', [0.0, 0.01, 0.1, 1.0, 10.0])
+def test_what_short_columns_explain_is_what_a_search_finds(rng, largest):
+    D, e, A = rng.normal(size=(9, 3)), rng.normal(size=9), rng.normal(size=(9, 9))
+    S = A @ A.T + np.eye(9)
+    score, x = gain_within(D, S, e, largest)
+    assert np.linalg.norm(x) <= largest * (1.0 + 1e-9) + 1e-11
+    W = np.linalg.inv(S)
+
+    def gained(x):
+        left = e - D @ x
+        return e @ W @ e - left @ W @ left
+
+    assert score == pytest.approx(gained(x), abs=1e-9)
+    ball = {'type': 'ineq', 'fun': lambda x: largest**2 - x @ x}
+    found = minimize(lambda x: -gained(x), 0.5 * x, constraints=ball, method='SLSQP')
+    inside = found.x * min(1.0, largest / max(np.linalg.norm(found.x), 1e-300))
+    assert score >= gained(inside) - 1e-6
+    if largest == 10.0:
+        assert score == pytest.approx(gain(D, S, e)[0])
+
+
 def test_columns_that_say_the_same_count_once(rng):
     d, e = rng.normal(size=(9, 1)), rng.normal(size=9)
     one, two = (gain(D, np.eye(9), e)[0] for D in (d, np.hstack([d, 2.0 * d])))
@@ -91,11 +119,21 @@ def test_one_window_after_the_other_says_what_all_say_at_once(motion, before):
     [
         (Event('picked', 1.0), Kind.PICKED),
         (Event('picked', -0.4), Kind.DROPPED),
-        (Event('slipped', 0.1), Kind.SLIPPED),
         (Event('touched', 20.0), Kind.TOUCHED),
     ],
 )
 def test_a_large_change_is_found_at_once_located_and_named(motion, before, event, kind):
+    found_at_once(motion, before, event, kind)
+
+
+def test_a_slip_of_what_is_heavy_is_found_at_once_located_and_named():
+    load = placed(RobotModel.named('kinova_gen3'), read_payload('dumbbell_8lb'))
+    motion = random_motion(np.random.default_rng(4), 'kinova_gen3', 2.6, UNMODELLED, load)
+    before = list(windows_of(motion, motion.log(0, last=AT + 1)))
+    found_at_once(motion, before, Event('slipped', 0.1), Kind.SLIPPED)
+
+
+def found_at_once(motion, before, event, kind):
     change, _ = change_of(motion, before, event)
     assert change.noticed <= AT * 1e-3 + 0.3
     assert change.after <= AT * 1e-3 <= change.before
@@ -178,3 +216,25 @@ def test_alarms_without_a_change_are_no_more_than_stated(rng):
             alarms += 1
             test.new_payload(motion.prior.end_effector_bounds)
     assert 1 <= alarms <= rate / 3600.0 * 20.0
+
+
+@pytest.mark.parametrize('seed', slow_after(2, range(8)))
+@pytest.mark.parametrize('size', [0.05, 0.1, 0.2])
+def test_no_arm_goes_on_by_itself_after_a_slip(seed, size):
+    """Judged by the windows of half a second after the alarm; few errors, so that all is seen."""
+    load = placed(RobotModel.named('kinova_gen3'), read_payload('dumbbell_4lb'))
+    motion = random_motion(np.random.default_rng(seed), 'kinova_gen3', 3.0, 0.1, load)
+    test = begun(motion, ChangeSettings(unmodelled_torque=0.1))
+    event, since = Event('slipped', size), 0
+    for rows, position in (
+        *windows_of(motion, motion.log(0, last=1501)),
+        *windows_of(motion, motion.log(1500, event)),
+    ):
+        since += test.add(rows, position) is not None
+        if since > 10:
+            break
+    found = test.judged()
+    assert found is not None
+    noticed = NoticedChange(3, 1, 2, found.explanations, found.is_explained)
+    condition, _ = unmet(Change.noticed(noticed), 0, ResponseSettings())
+    assert condition is Condition.CAUSE
