@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -284,6 +284,10 @@ class OnlineIdentifier:
     def noticed(self) -> NoticedChange | None:
         """Return what was noticed so, judged by all samples since."""
         return None if self._watch is None else self._watch.judged()
+
+    def recognised(self) -> Mapping[str, float]:
+        """Return how probable each known object is, and none of them; statistics."""
+        return {} if self._watch is None else self._watch.recognised()
 
     def _do_one_thing(self) -> None:
         """Do one of the things that are due; each has a sample of its own, so none waits long."""

@@ -12,7 +12,7 @@ hardly moved.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import os
 import pickle
@@ -26,6 +26,7 @@ from safe_sysid.errors import MeasurementError, SafeSysidError
 from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_test import Change, ChangeSettings, ChangeTest
 from safe_sysid.identify.change.impulse_noise import ROOM
+from safe_sysid.identify.change.known_objects import KnownObject, recognised
 from safe_sysid.identify.change.velocity_scatter import VelocityScatter
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.observation import Observation
@@ -40,6 +41,7 @@ DEVIATIONS = 3.0  # that a bound is taken for
 OTHERWISE = 1.5  # times as much as rows are made for, or as little, from which on others are made
 LEAST_SCATTER = 1e-6  # [rad/s] that is told from none
 LONGEST_MESSAGE = 1 << 20  # bytes
+RECOGNISES = 10  # windows between two looks at which known object is held
 NICENESS = 5  # it may come later than torques and samples, not later than bounds
 
 Batch = tuple[Array | IntArray, Array]  # stamps (N,) [ns] and rows q, qd, tau (N, 3, n)
@@ -87,8 +89,10 @@ class LookedAt:
         prior: ParameterEstimate,
         observation: ObservationSettings,
         settings: ChangeSettings,
+        objects: Sequence[KnownObject] = (),
     ) -> None:
         self._model, self._prior = model, prior
+        self._objects, self._body = objects, prior.end_effector_bounds
         self._bounds = observation.readings(model).velocity
         self._scatter = None if settings.velocity_noise is not None else VelocityScatter(model.n)
         self._observation = observation
@@ -192,13 +196,19 @@ class LookedAt:
         """Of the last window."""
         return self._test.statistic
 
+    def recognised(self) -> Mapping[str, float]:
+        """Return how probable each known object is, and none of them; nothing without any."""
+        if not self._objects:
+            return {}
+        return recognised(self._test.belief, self._body, self._objects)
+
     def suspect(self) -> None:
         """Take it as proven that something has changed: less is enough to tell when and what."""
         self._test.suspect()
 
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, in windows that begin at a stamp [ns] or later."""
-        self._since = since
+        self._since, self._body = since, body
         self._test.new_payload(body)
 
 
@@ -214,6 +224,9 @@ class Looks(Protocol):
     def judged(self) -> NoticedChange | None:
         """Return the change, judged by all windows since, as far as they were looked at."""
 
+    def recognised(self) -> Mapping[str, float]:
+        """Return how probable each known object is, as far as was looked; nothing without any."""
+
     def suspect(self) -> None:
         """Take it as proven that something has changed."""
 
@@ -225,7 +238,14 @@ class Looks(Protocol):
 
 
 LooksFactory = Callable[
-    [RobotModel, ParameterEstimate, ObservationSettings, ChangeSettings], Looks
+    [
+        RobotModel,
+        ParameterEstimate,
+        ObservationSettings,
+        ChangeSettings,
+        Sequence[KnownObject],
+    ],
+    Looks,
 ]
 
 
@@ -248,6 +268,7 @@ class LooksInBackground:
         prior: ParameterEstimate,
         observation: ObservationSettings,
         settings: ChangeSettings,
+        objects: Sequence[KnownObject] = (),
     ) -> None:
         self._worker = Worker(serve, socket.SOCK_SEQPACKET)
         self._socket = self._worker.socket
@@ -255,7 +276,8 @@ class LooksInBackground:
         self._episode = 0
         self._is_running = True
         self._found: NoticedChange | None = None
-        self._send(('begin', model, prior, observation, settings))
+        self._known: Mapping[str, float] = {}
+        self._send(('begin', model, prior, observation, settings, objects))
 
     def add(self, batch: Batch) -> None:
         """Take some samples."""
@@ -279,14 +301,19 @@ class LooksInBackground:
             if not message:
                 self._is_running = False
                 break
-            episode, change = pickle.loads(message)
+            episode, change, known = pickle.loads(message)
             if episode == self._episode:
-                self._found = change
+                self._found, self._known = change, known or self._known
         return self._found
 
     def judged(self) -> NoticedChange | None:
         """Return the same, which is judged anew with every batch."""
         return self.found()
+
+    def recognised(self) -> Mapping[str, float]:
+        """Return what was told last."""
+        self.found()
+        return self._known
 
     def suspect(self) -> None:
         """Take it as proven that something has changed."""
@@ -294,7 +321,7 @@ class LooksInBackground:
 
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, in windows that begin at a stamp [ns] or later."""
-        self._episode, self._found = self._episode + 1, None
+        self._episode, self._found, self._known = self._episode + 1, None, {}
         self._send(('new_payload', body, since))
 
     def close(self) -> None:
@@ -314,6 +341,7 @@ def serve(connection: socket.socket) -> None:
     """Look at samples for another process until it closes the connection."""
     os.nice(NICENESS)
     looked: LookedAt | None = None
+    count = 0
     while message := connection.recv(LONGEST_MESSAGE):
         kind, *content = pickle.loads(message)
         if kind == 'begin':
@@ -323,9 +351,10 @@ def serve(connection: socket.socket) -> None:
         elif kind == 'add':
             episode, batch = content
             looked.add(batch)
-            change = looked.judged()
-            if change is not None:
-                connection.send(pickle.dumps((episode, change)))
+            change, count = looked.judged(), count + 1
+            known = looked.recognised() if count % RECOGNISES == 0 else {}
+            if change is not None or known:
+                connection.send(pickle.dumps((episode, change, known)))
         else:
             getattr(looked, kind)(*content)
 
@@ -340,8 +369,9 @@ class ChangeWatch:
         observation: ObservationSettings,
         settings: ChangeSettings,
         looks: LooksFactory,
+        objects: Sequence[KnownObject] = (),
     ) -> None:
-        self._looks = looks(model, prior, observation, settings)
+        self._looks = looks(model, prior, observation, settings, objects)
         self._stamps = np.zeros(observation.window, dtype=np.int64)
         self._values = np.zeros((observation.window, 3, model.n))
         self._count = 0
@@ -373,6 +403,10 @@ class ChangeWatch:
     def judged(self) -> NoticedChange | None:
         """Return what was noticed, judged by all samples since; None: nothing."""
         return self._looks.judged()
+
+    def recognised(self) -> Mapping[str, float]:
+        """Return how probable each known object is, and none of them; nothing without any."""
+        return self._looks.recognised()
 
     def new_payload(self, body: Interval, since: int) -> None:
         """Another body is in hand, within these bounds, in windows that begin at a stamp [ns]."""

@@ -60,8 +60,8 @@ class Loop(Protocol):
     def is_change_pending(self) -> bool:
         """Whether the identifier has yet to take what it was told of the payload."""
 
-    def planner_says(self, key: str) -> str:
-        """Return a figure of the planner; empty where there is none."""
+    def figure(self, key: str, node: str = 'planner') -> str:
+        """Return a figure that a node tells of itself; empty where there is none."""
 
 
 @dataclass(frozen=True)

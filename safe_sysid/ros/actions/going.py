@@ -25,7 +25,7 @@ class Going:
     @property
     def distance(self) -> float:
         """How far some joint is from the goal [rad]; not a number before it is taken."""
-        said = self._loop.planner_says(AWAY) if self._is_taken else ''
+        said = self._loop.figure(AWAY) if self._is_taken else ''
         return float(said) if said else float('nan')
 
     def take_back(self) -> None:
@@ -55,8 +55,8 @@ class Going:
 
     def _ask(self) -> Outcome | None:
         """Tell it until the planner answers."""
-        if self._loop.planner_says(ANSWERED) == str(self._stamp):
-            stamp, _, reason = self._loop.planner_says(REFUSED).partition(' ')
+        if self._loop.figure(ANSWERED) == str(self._stamp):
+            stamp, _, reason = self._loop.figure(REFUSED).partition(' ')
             if stamp == str(self._stamp):
                 return Outcome(False, f'refused: {reason}', Why.NOT_BEGUN)
             self._is_taken, self._looks = True, 0
@@ -75,7 +75,7 @@ class Going:
         return None
 
     def _outcome(self, mode: Mode) -> Outcome:
-        stamp, _, reason = self._loop.planner_says(GIVEN_UP).partition(' ')
+        stamp, _, reason = self._loop.figure(GIVEN_UP).partition(' ')
         if stamp == str(self._stamp):
             return Outcome(False, f'given up: {reason}; the arm is at rest')
         if mode is Mode.IDENTIFIED:
@@ -86,7 +86,7 @@ class Going:
         """Brake, and see to it that the goal begins nothing later."""
         if self._loop.mode in (Mode.TASK, *LEARNS):
             self._loop.ask(Signal.BRAKE)
-        is_taken_back = self._loop.planner_says(ANSWERED) == str(self._stamp + 1)
+        is_taken_back = self._loop.figure(ANSWERED) == str(self._stamp + 1)
         if not is_taken_back:
             self._withdraw(self._stamp + 1)
         is_answered = is_taken_back or self._looks > PATIENCE

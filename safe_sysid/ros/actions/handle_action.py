@@ -23,6 +23,7 @@ from safe_sysid.ros.actions.handling import (
 )
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
 from safe_sysid.ros.actions.weighing import Weighing
+from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
 from safe_sysid.sets.interval import Interval
 
 
@@ -65,6 +66,7 @@ class HandleAction:
     def __init__(self, kind: Any, goal: Any, asking: Asking, hand: Hand) -> None:
         self._kind, self._goal, self._asking, self._hand = kind, goal, asking, hand
         self._learnt: Interval | None = None  # before it was released
+        self._recognised = ''  # then
         self.asked = Handling(self._steps())
 
     def feedback(self) -> Any:
@@ -86,13 +88,21 @@ class HandleAction:
         is_held = self._learnt is None and known is not None and GRASP in self.asked.done
         if is_held and known is not None:
             middle = (known.end_effector - self._hand.bounds.center).tolist()
+        recognised = self._recognised
+        if GRASP in self.asked.done and self._learnt is None:
+            recognised = self._object
         return self._kind.Result(
             success=outcome.success,
-            message=outcome.message,
+            message='; '.join(each for each in (outcome.message, recognised) if each),
             lower=lower,
             nominal=middle,
             upper=upper,
         )
+
+    @property
+    def _object(self) -> str:
+        """Which of the known objects is held, in a sentence; empty where there are none."""
+        return object_sentence(self._asking.loop.figure(RECOGNISED, 'identifier'))
 
     def _thing(self) -> Bounds:
         """Bounds on the thing alone, once it was picked."""
@@ -142,6 +152,7 @@ class HandleAction:
         """Open the gripper; what is known of the thing is kept for the result."""
         known = self._asking.known()
         self._learnt = None if known is None else self._hand.thing(known)
+        self._recognised = self._object
         knows = knows_change(self._asking)
         return Grasping(self._asking.loop, self._hand.gripper, knows, closes=False)
 

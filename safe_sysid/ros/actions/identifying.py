@@ -75,7 +75,7 @@ class Identifying:
 
     def _begin(self) -> Outcome | None:
         """Tell the planner until it answers, then learn."""
-        if self._loop.planner_says(LEARNS_TO) != (str(self._wanted) if self._wanted else ''):
+        if self._loop.figure(LEARNS_TO) != (str(self._wanted) if self._wanted else ''):
             if self._looks > PATIENCE:
                 return Outcome(False, 'the planner does not answer; nothing was begun')
             self._tell(self._wanted)

@@ -160,7 +160,7 @@ class ServedActions:
             return self._types.GoTo.Feedback(
                 phase=self._loop.mode.value,
                 distance=asked.distance,
-                pieces_certified=int(self._loop.planner_says(PIECES) or 0),
+                pieces_certified=int(self._loop.figure(PIECES) or 0),
             )
 
         result = partial(_result_of_going, self._types.GoTo, asked)
@@ -177,11 +177,11 @@ class ServedActions:
         asked = self._requests.along(goal.request.path)
 
         def feedback() -> Any:
-            pieces = int(self._loop.planner_says(PATH_PIECES) or 0)
+            pieces = int(self._loop.figure(PATH_PIECES) or 0)
             return self._types.Follow.Feedback(
                 phase=self._loop.mode.value,
                 distance=asked.distance,
-                pieces_certified=int(self._loop.planner_says(PIECES) or 0) if pieces else 0,
+                pieces_certified=int(self._loop.figure(PIECES) or 0) if pieces else 0,
                 pieces=pieces,
             )
 

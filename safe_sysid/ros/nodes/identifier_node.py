@@ -16,6 +16,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce, LooksInBackground
 from safe_sysid.identify.change.held_next import HeldNext, from_library, of_prior, within
+from safe_sysid.identify.change.known_objects import KnownObject, known_object
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,
     IdentifierSettings,
@@ -29,6 +30,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, stamp_of
 from safe_sysid.ros.messages.drawings import payload_markers, payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
+from safe_sysid.ros.messages.recognised_objects import RECOGNISED, told_objects
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
@@ -68,7 +70,16 @@ class IdentifierNodeSettings(ManagedSettings):
         """Return what looks for changes that nobody announced, beside the samples or in time."""
         looks = LooksAtOnce if self.is_lockstep else LooksInBackground
         observation = self.identifier.observation
-        return ChangeWatch(arm.model, arm.prior, observation, self.change_test, looks)
+        settings = observation, self.change_test, looks, self.known_objects()
+        return ChangeWatch(arm.model, arm.prior, *settings)
+
+    def known_objects(self) -> list[KnownObject]:
+        """Return what is recognised."""
+        payloads = self.payloads()
+        if not payloads:
+            return []
+        empty, own = self.with_empty_hand()
+        return [known_object(empty, each, self.grasp, own) for each in payloads]
 
 
 class IdentifierNode(Node):
@@ -225,6 +236,7 @@ class IdentifierNode(Node):
             'solves cut short by the clock': self._identifier.solves_cut_short,
             'mass at least [kg]': f'{bounds.lower[0]:.4g}',
             'mass at most [kg]': f'{bounds.upper[0]:.4g}',
+            RECOGNISED: told_objects(self._identifier.recognised()),
             **self._events.figures(),
         }
         faults = {Cause.CONTRADICTION} if self._fault else set()

@@ -191,9 +191,9 @@ class SupervisorNode(Node):
         desired = plan.motion.desired((seen.stamp - plan.start) / SECOND)
         return Motion(seen.stamp, seen.position, seen.velocity, desired)
 
-    def planner_says(self, key: str) -> str:
-        """Return a figure of the planner; empty where there is none."""
-        return self._nodes.figure('planner', key) or ''
+    def figure(self, key: str, node: str = 'planner') -> str:
+        """Return a figure that a node tells of itself; empty where there is none."""
+        return self._nodes.figure(node, key) or ''
 
     def ask(self, signal: Signal) -> tuple[bool, str]:
         """Whether a request was granted, and what it led to."""

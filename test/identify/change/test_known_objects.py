@@ -1,6 +1,7 @@
 """Known objects are recognised, unknown ones are none of these, and nothing seen says nothing."""
 
 from dataclasses import replace
+import time
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from safe_sysid.bench.experiments.changing_payload import begun, prior, random_motion, windows_of
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.change.change_test import ChangeSettings
+from safe_sysid.identify.change.change_watch import LooksAtOnce, LooksInBackground
 from safe_sysid.identify.change.held_next import placed
 from safe_sysid.identify.change.known_objects import (
     NONE,
@@ -16,11 +18,13 @@ from safe_sysid.identify.change.known_objects import (
     recognised,
 )
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
+from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.model.grasp import GraspError
 from safe_sysid.model.inertia import moved
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import rotation_from_rpy
+from safe_sysid.ros.messages.recognised_objects import object_sentence, told_objects
 from safe_sysid.sets.interval import Interval
 
 NAMES = ('dumbbell_4lb', 'dumbbell_6lb', 'dumbbell_8lb')
@@ -123,3 +127,62 @@ def test_an_object_far_off_its_place_is_none_of_these(model, library, axis):
     away = moved(load, np.eye(3), 0.06 * np.eye(3)[axis])
     found = recognised(*belief_in(away, 3), library)
     assert found[NONE] > 0.9
+
+
+@pytest.fixture(scope='module')
+def held():
+    """2 s of a motion with a dumbbell."""
+    load = placed(RobotModel.named('kinova_gen3'), read_payload('dumbbell_6lb'))
+    return random_motion(np.random.default_rng(3), 'kinova_gen3', 2.0, 0.3, load)
+
+
+def looked_at(looks, motion, model, library):
+    """Who looks, once it has got all samples."""
+    observation = ObservationSettings(
+        window=50, position_error=(0.0,), velocity_error=(0.003,), torque_ratio=(0.025,)
+    )
+    settings = ChangeSettings(velocity_noise=0.001)
+    looking = looks(model, motion.prior, observation, settings, library)
+    log = motion.log(0)
+    for k in range(0, len(log) - 50, 50):
+        part = slice(k, k + 50)
+        samples = np.stack([log.position[part], log.velocity[part], log.torque[part]], axis=1)
+        looking.add((log.stamp[part], samples))
+    return looking
+
+
+def test_a_watch_recognises_what_is_held_and_forgets_it_with_the_next_payload(
+    held, model, library
+):
+    looking = looked_at(LooksAtOnce, held, model, library)
+    assert looking.found() is None
+    name, share = next(iter(looking.recognised().items()))
+    assert name == 'dumbbell_6lb'
+    assert share > 0.9
+    looking.new_payload(held.prior.end_effector_bounds, int(held.log(0).stamp[-1]))
+    assert max(looking.recognised().values()) < 0.9
+    assert looked_at(LooksAtOnce, held, model, []).recognised() == {}
+
+
+def test_a_watch_in_the_background_recognises_the_same(held, model, library):
+    expected = looked_at(LooksAtOnce, held, model, library).recognised()
+    looking = looked_at(LooksInBackground, held, model, library)
+    until = time.monotonic() + 60.0
+    try:
+        while next(iter(looking.recognised()), '') != next(iter(expected)):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert sum(looking.recognised().values()) == pytest.approx(1.0)
+        looking.new_payload(held.prior.end_effector_bounds, int(held.log(0).stamp[-1]))
+        assert looking.recognised() == {}
+    finally:
+        looking.close()
+
+
+def test_what_is_told_of_probabilities_is_a_sentence():
+    assert object_sentence(told_objects({})) == ''
+    told = told_objects({'my cup': 0.97, NONE: 0.03})
+    assert told == 'my cup: 0.970, none of these: 0.030'
+    assert object_sentence(told) == 'it is my cup (97 %)'
+    assert object_sentence(told_objects({NONE: 1.0})) == 'it is none of these (100 %)'
+    assert 'is open (a: 0.600, b: 0.400)' in object_sentence(told_objects({'a': 0.6, 'b': 0.4}))

@@ -49,8 +49,8 @@ class Loop:
     def sentence(self):
         return self.mode.value
 
-    def planner_says(self, key):
-        return self.says.get(key, '')
+    def figure(self, key, node='planner'):
+        return self.says.get(key, '') if node == 'planner' else ''
 
     def motion(self):
         return self.moves

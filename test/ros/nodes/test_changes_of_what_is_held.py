@@ -177,6 +177,7 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         status, result = handle.outcome(handle.send(goal))
         assert (status, result.success) == (SUCCEEDED, True), result.message
         assert result.lower[0] <= MASS <= result.upper[0] <= 1.6 * MASS
+        assert 'thing_of_' in result.message, result.message
         steps = list(dict.fromkeys(told.step for told in handle.feedback))
         assert [each for each in steps if each != 'grasp'] == ['weigh', 'carry', 'release']
         assert np.abs(np.array(loop.samples[-1].position) - there.position).max() < 0.05
