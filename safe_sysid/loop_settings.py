@@ -164,6 +164,11 @@ class LoopSettings(Settings):
         """Return what may be held after a change, if that is known."""
         return [read_payload(name) for name in self.library]
 
+    @property
+    def has_shape(self) -> bool:
+        """Whether certificates know of a shape that the arm may hold."""
+        return bool(self.payload or self.library)
+
     def with_empty_hand(self) -> tuple[RobotModel, Interval]:
         """Return the arm without a payload, and bounds on theta_e of its hand."""
         empty = replace(self, payload='').described()

@@ -39,7 +39,7 @@ from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
-from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
+from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_change import PayloadChange
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
@@ -232,7 +232,7 @@ class SupervisorNode(Node):
         if refusal := successor(self._now, situation).refusal:
             return False, refusal
         if self._changes.may_change(self._seen()):
-            return True, 'what is held may change now; say payload_changed when it has'
+            return True, granted(self._settings.has_shape)
         if refusal := self._changes.refusal:
             self._changes.refusal = ''
             return False, refusal

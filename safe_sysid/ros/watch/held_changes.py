@@ -39,6 +39,17 @@ MOVED = (Mode.EXCITING, Mode.TASK)  # modes from which the loop goes on
 FAILURES = frozenset(outcome.name for outcome in FAILED)
 
 
+def granted(has_shape: bool) -> str:
+    """Return the answer to an announcement; `has_shape`: of what may be held."""
+    said = 'what is held may change now; say payload_changed when it has'
+    if has_shape:
+        return said
+    return (
+        f'{said}. Neither `payload` nor `library` gives a shape: certificates keep the arm clear '
+        'of obstacles, not what it picks'
+    )
+
+
 @dataclass(frozen=True)
 class Seen:
     """What the supervisor sees in one look."""

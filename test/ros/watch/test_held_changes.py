@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
-from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
+from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
@@ -97,3 +97,8 @@ def test_another_announcement_begins_without_permission(changes, world):
     changes.announce(3000)
     changes.left(Mode.HOLDING, Mode.HOLDING, Signal.BRAKE, 3500)
     assert world.sources[-2:] == [ANNOUNCE, CALL_OFF]
+
+
+def test_what_has_no_shape_is_said_where_it_may_be_picked():
+    assert 'keep the arm clear of obstacles, not what it picks' in granted(has_shape=False)
+    assert 'clear' not in granted(has_shape=True)
