@@ -49,6 +49,11 @@ class Grasping:
         """Whether what is held is another body now."""
         return self._loop.load_changes > self._changes
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the gripper was told: then it may have done it, whatever comes of this."""
+        return self._is_granted
+
     def take_back(self) -> None:
         """Call it off, unless it has happened."""
         self._why = self._why or 'taken back'

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from safe_sysid.ros.actions.asked import Asked, Outcome
 from safe_sysid.ros.actions.going import Going
+from safe_sysid.ros.actions.grasping import Grasping
 
 Step = tuple[str, Callable[[], Asked]]  # its name, and how it is begun
 APPROACH, GRASP, LIFT, WEIGH = 'approach', 'grasp', 'lift', 'weigh'
@@ -22,6 +23,7 @@ class Handling:
         self.done: list[str] = []
         self._said: list[str] = []
         self._is_taken_back = False
+        self._is_uncertain = False  # whether the last step may have changed what is held
 
     @property
     def distance(self) -> float:
@@ -44,6 +46,7 @@ class Handling:
         outcome = self._asked.step()
         if outcome is None:
             return None
+        self._is_uncertain = isinstance(self._asked, Grasping) and self._asked.is_told
         self._asked = None
         if not outcome.success:
             return Outcome(False, f'{self.name}: {outcome.message}; {self._hand}', outcome.why)
@@ -58,6 +61,8 @@ class Handling:
 
     @property
     def _hand(self) -> str:
+        if self._is_uncertain and self.name not in self.done:
+            return 'nobody knows what is in the hand'
         if GRASP in self.done and RELEASE not in self.done:
             return 'what was picked is in the hand'
         return 'nothing was picked' if GRASP not in self.done else 'the hand is empty'

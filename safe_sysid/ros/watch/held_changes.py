@@ -32,6 +32,7 @@ from safe_sysid.ros.watch.payload_events import (
     SEEN,
     TAKEN,
     TOPIC,
+    WAITS,
 )
 from safe_sysid.track.supervisor import OF_A_CHANGE, Cause, Mode, Signal
 
@@ -147,7 +148,7 @@ class HeldChanges:
         if others:
             return f'there is {", ".join(others)} as well'
         if self._figure(IS_LOAD) != 'True':
-            return 'something else than a load may explain it'
+            return self._figure(WAITS) or 'something else than a load may explain it'
         if self.count >= self._most:
             return f'it went on by itself {self.count} times, {self._most} are allowed'
         return ''

@@ -37,6 +37,7 @@ TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
 IS_LOAD = 'change is one of load'
+WAITS = 'change waits for a person'
 LEAST_TRAVEL = 1e-6  # of a finger between open and closed
 OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
 AHEAD = SECOND // 2  # [ns] and behind it
@@ -132,12 +133,13 @@ class PayloadEvents:
     def figures(self) -> dict[str, object]:
         """Return what the supervisor goes by."""
         change = self.change()
-        allowed = change is not None and unmet(change, 0, ResponseSettings()) is None
+        stays = None if change is None else unmet(change, 0, ResponseSettings())
         return {
             TAKEN: self._taken,
             SEEN: self._event,
             ANNOUNCED_FOR: self._announced_for,
-            IS_LOAD: allowed,
+            IS_LOAD: change is not None and stays is None,
+            WAITS: '' if stays is None else stays[1],
             'change': '' if change is None else change.sentence,
             'change refused': self._refusal,
         }
@@ -151,14 +153,20 @@ class PayloadEvents:
             self._note(stamp, stamp)
             return
         self._has_no_time = True
-        self._note(0, max(self._newest, 0))
+        self._note(
+            0,
+            max(self._newest, 0),
+            f'what is held has changed, as was told by an event whose stamp, {stamp} ns, cannot '
+            f'be: the newest sample is of {self._newest} ns',
+        )
 
-    def _note(self, after: int, before: int) -> None:
+    def _note(self, after: int, before: int, sentence: str = '') -> None:
         """Take an event between two stamps; those of one promise may be off."""
         self._event = before
         if self._announced is None and not self._begins_anew(before):
             self._identifier.doubt()
             told = Change.told(after, before).apart(round(self._settings.stamp_error * SECOND))
+            told = replace(told, sentence=sentence or told.sentence)
             self._told = told if self._told is None else self._told.joined(told)
 
     def _on_request(self, msg: TimeReference) -> None:

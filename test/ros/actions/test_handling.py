@@ -195,3 +195,20 @@ def test_the_first_step_that_fails_is_the_last_and_what_is_held_is_said():
     early = Handling(steps[1:])
     early.take_back()
     assert 'taken back before carry' in early.step().message
+
+
+@pytest.mark.parametrize('is_told', [True, False])
+@pytest.mark.parametrize('name', [GRASP, RELEASE])
+def test_a_gripper_that_failed_may_have_done_it_and_that_is_said(name, is_told):
+    loop = Loop()
+    asked, gripper = grasping(loop, closes=name == GRASP)
+    loop.certified = 'yes' if is_told else ''
+    handling = Handling([(name, lambda: asked)])
+    assert handling.step() is None
+    assert bool(gripper.told) == is_told
+    gripper.trouble = 'it is stuck'
+    if not is_told:
+        loop.refusal = 'standing is not certified'
+    message = handling.step().message
+    assert ('nobody knows what is in the hand' in message) == is_told
+    assert ('nothing was picked' in message) == (not is_told)

@@ -18,6 +18,7 @@ from safe_sysid.ros.watch.payload_events import (
     IS_LOAD,
     MAY_HAVE_CHANGED,
     SEEN,
+    WAITS,
     FingerSettings,
     HoldSettings,
     PayloadEvents,
@@ -105,6 +106,7 @@ def test_a_stamp_that_cannot_be_is_not_gone_by(events, identifier, stamp):
     """What has changed, has; nobody knows when, so no sample until the answer is of one body."""
     event(events, stamp)
     assert events.figures()[IS_LOAD]
+    assert f'{stamp} ns, cannot' in events.figures()['change']
     now = NEWEST + SECOND
     ask(events, GO_ON, 1, now)
     what, after, before, *_ = identifier.told[-1]
@@ -136,6 +138,13 @@ def test_a_collision_stays_one_where_the_gripper_says_something_too(events, iden
     figures = events.figures()
     assert not figures[IS_LOAD]
     assert 'touched' in figures['change']
+    assert figures[WAITS] == 'it may have been touched'
+
+
+def test_a_slip_waits_for_a_person_and_says_why(events, identifier):
+    identifier.found = noticed(Kind.DROPPED, Kind.SLIPPED)
+    assert not events.figures()[IS_LOAD]
+    assert 'slipped is not where' in events.figures()[WAITS]
 
 
 def test_an_event_says_which_of_two_kinds_it_was(events, identifier):
