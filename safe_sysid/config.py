@@ -219,6 +219,8 @@ def yaml_value(text: str, source: str) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
+        if twice := _key_twice(node):
+            raise ConfigError(f'{source}: {twice}')
         if not _size(node, {}) <= MOST_VALUES:
             raise ConfigError(
                 f'{source}: its aliases (*name) stand for more than {MOST_VALUES} values, or for '
@@ -227,6 +229,23 @@ def yaml_value(text: str, source: str) -> Any:
         return loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # 1_: is an int of no digits
         raise ConfigError(f'{source}: is not YAML: {error}') from error
+
+
+def _key_twice(node: Any) -> str:
+    """Return which key a mapping has more than once; a reader would keep the last one alone."""
+    left, seen = [node], set()
+    while left:
+        each = left.pop()
+        if id(each) in seen or not isinstance(each.value, list):
+            continue
+        seen.add(id(each))
+        pairs = [part for part in each.value if isinstance(part, tuple)]
+        names = [key.value for key, _ in pairs if isinstance(key.value, str)]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                return f"key '{name}' is there twice (line {pairs[i][0].start_mark.line + 1})"
+        left += [x for part in each.value for x in (part if isinstance(part, tuple) else (part,))]
+    return ''
 
 
 def _size(node: Any, known: dict[int, float]) -> float:

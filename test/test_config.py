@@ -68,7 +68,12 @@ def test_a_wrong_value_is_named_with_its_place(values, message):
 def test_files_that_are_no_settings(tmp_path):
     with pytest.raises(ConfigError, match='missing.yaml: cannot be read'):
         read_yaml(tmp_path / 'missing.yaml')
-    for text, message in (('a: [', 'is not YAML'), ('- 1', 'holds list, expected a mapping')):
+    for text, message in (
+        ('a: 1\nb: 2\na: 3', r"key 'a' is there twice \(line 3\)"),
+        ('x: {y: [{b: 1, b: 1}]}', "key 'b' is there twice"),
+        ('a: [', 'is not YAML'),
+        ('- 1', 'holds list, expected a mapping'),
+    ):
         (tmp_path / 'bad.yaml').write_text(text)
         with pytest.raises(ConfigError, match=message):
             read_yaml(tmp_path / 'bad.yaml')

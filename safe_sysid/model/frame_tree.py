@@ -155,10 +155,11 @@ class FrameTree:
         oldest = min(moving, key=lambda each: self._edges[each].stamps[-1])
         time = self._edges[oldest].stamps[-1]
         age = (now - time) / SECOND
-        if age > self._max_age:
+        if abs(age) > self._max_age:
+            said = 'old' if age > 0.0 else 'ahead'
             raise FrameError(
-                f"the newest transform of frame '{oldest}' is {age:.3g} s old; {self._max_age} s "
-                'are allowed'
+                f"the newest transform of frame '{oldest}' is {abs(age):.3g} s {said}; "
+                f'{self._max_age} s are allowed'
             )
         return time
 

@@ -78,7 +78,7 @@ class MovingFrames:
                 f"the motion of frame '{frame}' is {abs(age):.3g} s {said}; {self._max_age} s are "
                 'allowed'
             )
-        if not self._frames.stands(motion.parent):
+        if self.moves(motion.parent) or not self._frames.stands(motion.parent):
             raise FrameError(
                 f"the motion of frame '{frame}' is told in frame '{motion.parent}', which is not "
                 'known to stand'

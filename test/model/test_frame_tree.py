@@ -89,6 +89,8 @@ def test_nothing_is_guessed():
     frames.placement('cart', 0, 11 * SECOND + SECOND // 2)
     with pytest.raises(FrameError, match='is 0.6 s old'):
         frames.placement('cart', 0, 11 * SECOND + 6 * SECOND // 10)
+    with pytest.raises(FrameError, match='is 0.6 s ahead'):
+        frames.placement('cart', 0, 11 * SECOND - 6 * SECOND // 10)
     with pytest.raises(FrameError, match="'moon' is not connected to 'base'"):
         frames.placement('moon', 0, 0)
     with pytest.raises(BoundError, match='orientation'):

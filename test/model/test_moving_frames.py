@@ -132,3 +132,11 @@ def rotated(angular, tau, point):
     axis = angular / np.linalg.norm(angular)
     along = axis * (axis @ point) * (1.0 - np.cos(angle))
     return point * np.cos(angle) + np.cross(axis, point) * np.sin(angle) + along
+
+
+def test_a_motion_told_in_a_frame_that_moves_places_nothing():
+    """Also where tf says that this frame stands."""
+    cell = Cell(expected=('person', 'cart'))
+    cell.frames.put('base', 'cart', 0, Transform(np.ones(3), np.array([1.0, 0, 0, 0])), True)
+    cell.tell(parent='cart')
+    assert "'cart', which is not known to stand" in cell.refusal()

@@ -18,12 +18,19 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.model.collision.mesh_files import package_folders
 
+LONGEST = 16  # characters of what says the kind of a file
+
 
 def mesh_points(resource: str, content: bytes) -> Array:
     """Vertices (N, 3) [m] of the mesh at a package:// or file:// name, or of its bytes."""
-    if not content:
-        return _read(_found(resource))
-    suffix = Path(urlparse(resource).path).suffix
+    try:
+        if not content:
+            return _read(_found(resource))
+        suffix = Path(urlparse(resource).path).suffix
+    except (OSError, ValueError) as error:  # a name that cannot be one
+        raise ModelError(f"mesh '{resource[:99]}': {error}") from error
+    if len(suffix) > LONGEST:
+        raise ModelError(f"mesh '{resource[:99]}': its name ends in no kind of file")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f'mesh{suffix}'
         path.write_bytes(content)

@@ -20,6 +20,7 @@ from safe_sysid.model.moving_frames import MovingFrames
 from safe_sysid.sets.box import Box
 
 SECOND = 1e9  # [ns]
+REMEMBERED = 60.0  # [s] that a key which is not shown any more had no place
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,7 @@ class ShownScene:
     ) -> None:
         self._frames, self._patience, self._moving = frames, patience, moving
         self._entries: dict[str, _Entry] = {}
+        self._unplaced: dict[str, float] = {}  # [ns] since when, also where it was shown again
 
     def apply(self, changes: Iterable[Change], now: int) -> None:
         """Take what a message says, in its order."""
@@ -72,17 +74,20 @@ class ShownScene:
         for change in changes:
             if not change.key:
                 self._entries.clear()
+                self._unplaced.clear()
             elif change.unclear:
                 self._entries[change.key] = _Entry(
                     None, self._placed(change.key), np.inf, change.unclear
                 )
             elif change.shown is None:
                 self._entries.pop(change.key, None)
+                self._unplaced.pop(change.key, None)
             else:
                 lifetime = change.shown.lifetime
                 expires = now + lifetime if lifetime > 0 else np.inf
+                since = self._unplaced.setdefault(change.key, now)
                 self._entries[change.key] = _Entry(
-                    change.shown, self._placed(change.key), expires, unplaced_since=now
+                    change.shown, self._placed(change.key), expires, unplaced_since=since
                 )
         self.settle(now)
 
@@ -92,7 +97,9 @@ class ShownScene:
         for key, entry in self._entries.items():
             shown = entry.shown
             if shown is not None and (not entry.is_placed or self._may_move(shown)):
-                self._entries[key] = self._placed_anew(entry, shown, now)
+                self._entries[key] = found = self._placed_anew(entry, shown, now)
+                if found.is_placed:
+                    self._unplaced.pop(key, None)
 
     @property
     def boxes(self) -> dict[str, Box]:
@@ -120,6 +127,8 @@ class ShownScene:
 
     def _expire(self, now: int) -> None:
         self._entries = {k: entry for k, entry in self._entries.items() if now < entry.expires}
+        kept, oldest = self._entries, now - REMEMBERED * SECOND
+        self._unplaced = {k: t for k, t in self._unplaced.items() if k in kept or t > oldest}
 
     def _placed(self, key: str) -> tuple[Box, ...]:
         entry = self._entries.get(key)

@@ -159,7 +159,8 @@ class AvoidedObstacles:
             return (
                 f'waiting for the scene on topic {self._topic}; until it comes there are no plans'
             )
-        if self._node.count_publishers(self._topic):
+        name = self._node.resolve_topic_name(self._topic)  # counting does not look at remaps
+        if self._node.count_publishers(name):
             return (
                 f'somebody publishes on topic {self._topic} and nothing has come since this node '
                 'was started; until it is shown again there are no plans'

@@ -42,7 +42,7 @@ def _points(msg: PointCloud2) -> Array:
             f'fields end at {max(ends)}, and a row has {columns} points'
         )
     data = np.frombuffer(bytes(msg.data), dtype=np.uint8)
-    if len(data) < rows * msg.row_step:
+    if len(data) != rows * msg.row_step:
         raise MessageError(
             f'the cloud has {len(data)} bytes; {rows} rows of {msg.row_step} were announced'
         )

@@ -167,7 +167,7 @@ class _Walk:
     def _text(self) -> str:
         length, first = self._count(), self._at
         self._skip(length, 1, 1)
-        return self._data[first : first + max(length - 1, 0)].decode(errors='replace')
+        return self._data[first : first + max(length - 1, 0)].decode(errors='backslashreplace')
 
 
 @cache

@@ -2,14 +2,15 @@
 
 What is attached has to be within the capsules of its link, as certificates know no other shape of
 the arm; else nothing is known. Allowed collisions, padding and colours change nothing: no pair is
-left out because somebody else allows it. Messages are known by their fields alone, as their
-package is on no list of wheels.
+left out because somebody else allows it. As for MoveIt, an object without a pose that has one
+shape has the pose of that shape, and shapes that are added leave its pose as it is. Messages are
+known by their fields alone, as their package is on no list of wheels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Pose
 import numpy as np
@@ -31,8 +32,17 @@ from safe_sysid.sets.box import Box
 ADD, REMOVE, APPEND, MOVE = range(4)
 BOX, SPHERE, CYLINDER, CONE = 1, 2, 3, 4  # of shape_msgs/SolidPrimitive
 OCTOMAP = '<octomap>'  # as MoveIt calls it
+SCENE = '<scene>'  # what is said of no object alone
 Boxes = tuple[Box, ...]
 Holds = Callable[[str, str, Boxes], bool]  # whether capsules of a link contain boxes in a frame
+
+
+class _Object(NamedTuple):
+    """Shapes in the frame of an object, and where that is."""
+
+    boxes: Boxes
+    frame: str
+    place: Placement
 
 
 class PlanningSceneReader:
@@ -43,19 +53,21 @@ class PlanningSceneReader:
 
     def __init__(self, is_held: Holds, budget: int) -> None:
         self._is_held, self._budget = is_held, budget
-        self._shapes: dict[str, Boxes] = {}  # in the frames of the objects
+        self._known: dict[str, _Object] = {}
+        self._lost: set[str] = set()  # names whose shapes were not understood
         self._is_whole = False  # whether a whole scene was heard, which later ones change
 
     def changes(self, msg: Any) -> list[Change]:
         """Return the changes that a message says, in order."""
         changes: list[Change] = []
         if not msg.is_diff:
-            self._shapes.clear()
+            self._known.clear()
+            self._lost.clear()
             self._is_whole = True
             changes.append(Change(''))
         if not self._is_whole:
             said = 'the first message is a diff; show the whole scene (is_diff: false) first'
-            changes.append(Change('scene', unclear=said))
+            changes.append(Change(SCENE, unclear=said))
         for told in msg.world.collision_objects:
             changes += self._object(told)
         for told in msg.robot_state.attached_collision_objects:
@@ -75,38 +87,58 @@ class PlanningSceneReader:
     def _object(self, told: Any) -> list[Change]:
         operation, name = _number(told.operation), told.id
         if operation == REMOVE:
-            gone = [name] if name else list(self._shapes)
+            gone = [name] if name else [*self._known, *self._lost]
             for each in gone:
-                self._shapes.pop(each, None)
+                self._forget(each)
             return [Change(each) for each in gone]
+        if not name:
+            return [Change(SCENE, unclear='an object has no id')]
         try:
-            boxes = self._told_shapes(operation, told)
-            place = _placement(getattr(told, 'pose', Pose()))
+            known = self._told(operation, told)
         except SafeSysidError as error:
+            if operation != MOVE:
+                self._forget(name)
+                self._lost.add(name)
             return [Change(name, unclear=str(error))]
-        self._shapes[name] = boxes
-        placed = tuple(place.of_box(box) for box in boxes)
-        stamp = stamp_of(told.header.stamp)
-        return [Change(name, Shown(placed, told.header.frame_id, stamp))]
+        self._forget(name)
+        self._known[name] = known
+        placed = tuple(known.place.of_box(box) for box in known.boxes)
+        return [Change(name, Shown(placed, known.frame, stamp_of(told.header.stamp)))]
 
-    def _told_shapes(self, operation: int, told: Any) -> Boxes:
-        """Shapes of an object from now on, in its own frame."""
-        known = self._shapes.get(told.id, ())
-        if operation == MOVE:
-            if not known:
-                raise MessageError('it is moved, and nobody has shown it before')
-            if not hasattr(told, 'pose'):
-                raise MessageError('it is moved, and its message has no pose of the object')
-            return known
-        if operation not in (ADD, APPEND):
+    def _forget(self, name: str) -> None:
+        self._known.pop(name, None)
+        self._lost.discard(name)
+
+    def _told(self, operation: int, told: Any) -> _Object:
+        """Return an object as it is from now on."""
+        if operation not in (ADD, APPEND, MOVE):
             raise MessageError(f'its operation is {operation}; 0 to 3 are known')
+        if told.id in self._lost and operation != ADD:
+            raise MessageError('its shapes were not understood; show it whole')
+        known, frame = self._known.get(told.id), told.header.frame_id
+        if operation == MOVE:
+            return _moved(known, frame, told)
         boxes = tuple(_boxes(told))
         if not boxes:
             raise MessageError('it has no shape')
-        return known + boxes if operation == APPEND else boxes
+        pose = getattr(told, 'pose', Pose())
+        place, is_alone = _placement(pose), len(boxes) == 1 and _is_empty(pose)
+        if operation == APPEND and known is not None:
+            if is_alone or frame != known.frame or not _is_same(place, known.place):
+                raise MessageError(
+                    'shapes are added with another pose than its own; show it whole'
+                )
+            return _Object(known.boxes + boxes, frame, place)
+        if is_alone:  # for MoveIt the pose of its shape is that of the object then
+            place = _placement([*told.primitive_poses, *told.mesh_poses][0])
+            boxes = tuple(_shapes(told))
+        return _Object(boxes, frame, place)
 
     def _attached(self, told: Any) -> list[Change]:
         name = told.object.id
+        if not name:
+            said = 'an object that is held, or none is any more, has no id; show the whole scene'
+            return [Change(SCENE, unclear=said)]
         held = f'held: {name}'
         if _number(told.object.operation) == REMOVE:
             said = 'it is not held any more; show where it is, or that it is gone'
@@ -122,9 +154,30 @@ class PlanningSceneReader:
         elif not self._is_held(link, frame, boxes):
             said = f'it is not within the capsules of {link}; the settings say what the arm holds'
         else:
-            self._shapes.pop(name, None)
+            self._forget(name)
             return [Change(name), Change(held)]  # it is not in the way, as the arm has it
         return [Change(held, unclear=said)]
+
+
+def _moved(known: _Object | None, frame: str, told: Any) -> _Object:
+    """Return an object that is elsewhere now."""
+    if known is None:
+        raise MessageError('it is moved, and nobody has shown it before')
+    if not hasattr(told, 'pose'):
+        raise MessageError('it is moved, and its message has no pose of the object')
+    if told.primitive_poses or told.mesh_poses or told.plane_poses:
+        raise MessageError('it is moved by poses of its shapes; state the pose of the object')
+    return _Object(known.boxes, frame, _placement(told.pose))
+
+
+def _is_empty(pose: Pose) -> bool:
+    """Whether nobody has filled in a pose."""
+    p, q = pose.position, pose.orientation
+    return not any((p.x, p.y, p.z, q.x, q.y, q.z)) and q.w in (0.0, 1.0)
+
+
+def _is_same(a: Placement, b: Placement) -> bool:
+    return np.array_equal(a.R, b.R) and np.array_equal(a.p, b.p)
 
 
 def _boxes(told: Any) -> Iterator[Box]:
@@ -134,11 +187,17 @@ def _boxes(told: Any) -> Iterator[Box]:
     for shapes, poses in ((told.primitives, told.primitive_poses), (told.meshes, told.mesh_poses)):
         if len(shapes) != len(poses):
             raise MessageError(f'it has {len(shapes)} shapes of a kind and {len(poses)} poses')
-    for shape, pose in zip(told.primitives, told.primitive_poses, strict=True):
-        yield _placement(pose).of_box(_primitive(shape))
-    for mesh, pose in zip(told.meshes, told.mesh_poses, strict=True):
-        vertices = np.array([[p.x, p.y, p.z] for p in mesh.vertices]).reshape(-1, 3)
-        yield _placement(pose).of_box(box_of_points(vertices))
+    poses = [*told.primitive_poses, *told.mesh_poses]
+    for box, pose in zip(_shapes(told), poses, strict=True):
+        yield _placement(pose).of_box(box)
+
+
+def _shapes(told: Any) -> Iterator[Box]:
+    """Return the same, each in the frame of its own pose."""
+    for shape in told.primitives:
+        yield _primitive(shape)
+    for mesh in told.meshes:
+        yield box_of_points(np.array([[p.x, p.y, p.z] for p in mesh.vertices]).reshape(-1, 3))
 
 
 def _primitive(shape: Any) -> Box:

@@ -65,7 +65,8 @@ class SceneTopic:
     @property
     def awaited(self) -> str:
         """What is waited for before the first plan; empty: nothing."""
-        if self._heard is not None or not self._node.count_publishers(self._topic):
+        name = self._node.resolve_topic_name(self._topic)  # counting does not look at remaps
+        if self._heard is not None or not self._node.count_publishers(name):
             return ''
         return (
             f'somebody publishes on topic {self._topic} and nothing has come since this node was '
@@ -81,6 +82,8 @@ class SceneTopic:
     def settle(self) -> None:
         """Place what moves, and notice silence."""
         now = self._now()
+        if self._heard is not None:
+            self._heard = min(self._heard, now)  # after a step back of the clock
         if self._heard is not None and now - self._heard > self.max_age * SECOND:
             said = f'nothing has come for more than {self.max_age} s'
             self._scene.apply([Change(KEY, unclear=said)], now)

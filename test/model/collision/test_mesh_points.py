@@ -76,3 +76,14 @@ def test_collada_is_in_the_unit_it_names(unit):
 def test_what_is_not_found_or_not_read_is_refused(name, content, complaint):
     with pytest.raises(ModelError, match=complaint):
         mesh_points(name, content)
+
+
+@pytest.mark.parametrize(
+    'name',
+    ['package://[x', 'package://', 'file://', 'package://' + 'a' * 5000, 'file:///' + 'b/' * 3000,
+     'file:///a\0b', 'package://x/\0', 'x.' + 'c' * 4000],
+)  # fmt: skip
+@pytest.mark.parametrize('content', [b'', b'solid'])
+def test_a_name_that_cannot_be_one_is_refused(name, content):
+    with pytest.raises(ModelError):
+        mesh_points(name, content)

@@ -119,3 +119,13 @@ def test_a_larger_box_goes_on_as_before():
     assert going.radius >= 0.2
     assert going.stamp == STAMP
     np.testing.assert_array_equal(going.velocity, [0.5, 0.0, 0.0])
+
+
+@pytest.mark.parametrize('error', [0.0, 0.5, np.inf])
+def test_who_says_to_be_faster_than_promised_is_refused(error):
+    """Where no velocity is promised, that is no leave to be faster."""
+    box = Box(np.zeros(3), np.full(3, 0.1), np.eye(3))
+    promised = MotionBounds(position_error=0.1, velocity_error=error, speed=1.6)
+    MovingBox.of(box, STAMP, np.array([1.5, 0.0, 0.0]), promised)
+    with pytest.raises(BoundError, match='moves at 5 m/s'):
+        MovingBox.of(box, STAMP, np.array([5.0, 0.0, 0.0]), promised)

@@ -36,6 +36,21 @@ def test_a_second_add_does_not_delete_the_first():
     assert shown.boxes == {}
 
 
+def test_what_has_no_place_is_said_however_often_it_is_shown_again():
+    """With and without a lifetime that ends before the next message."""
+    for lifetime in (0, SECOND // 20):
+        shown, _ = scene()
+        for k in range(4):
+            now = k * SECOND // 10
+            shown.apply([Change('a', cube(frame='nowhere', lifetime=lifetime))], now)
+            assert not shown.is_settled
+        assert 'nowhere' in shown.trouble(now)
+        shown.apply([Change('a', cube())], now)
+        assert shown.is_settled
+        shown.apply([Change('a', cube(frame='nowhere'))], now + 1)
+        assert shown.trouble(now + 2) == ''
+
+
 def test_the_same_key_is_replaced_and_the_rest_untouched():
     shown, _ = scene()
     shown.apply([Change('a/0', cube(0.1)), Change('a/1', cube(0.1))], 0)

@@ -94,6 +94,7 @@ def test_rays_that_met_nothing_take_no_room_and_a_new_cloud_replaces_the_old_one
     [
         ({'fields': []}, "has no \\['x', 'y', 'z'\\]"),
         ({'data': b''}, 'were announced'),
+        ({'height': 0}, 'were announced'),
         ({'point_step': 8}, 'fields end at'),
         ({'fields': [PointField(name=n, datatype=PointField.INT32) for n in 'xyz']}, '7 and 8'),
     ],
@@ -111,14 +112,18 @@ class Node:
     """Somebody who listens, at a time that is set."""
 
     def __init__(self):
-        self.now, self.publishers, self.hear = NOW, 0, {}
+        self.now, self.publishers, self.hear, self.remaps = NOW, 0, {}, {}
 
     def create_subscription(self, message, topic, hear, qos):
         del message, qos
         self.hear[topic] = hear
 
+    def resolve_topic_name(self, topic):
+        return self.remaps.get(topic, topic)
+
     def count_publishers(self, topic):
-        return self.publishers if topic == POINTS else 0
+        """As that of rclpy, which does not look at remaps."""
+        return self.publishers if topic == self.resolve_topic_name(POINTS) else 0
 
     def get_clock(self):
         return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=self.now))
@@ -140,6 +145,25 @@ def test_a_camera_that_falls_silent_leaves_nothing_known_until_it_is_back():
     assert (points.is_settled, points.unclear) == (True, '')
 
 
+def test_who_publishes_is_found_by_the_name_that_the_topic_has_here():
+    node = Node()
+    node.remaps[POINTS], node.publishers = '/camera/points', 1
+    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    assert 'nothing has come' in points.awaited
+
+
+def test_silence_is_noticed_after_a_step_back_of_the_clock():
+    node = Node()
+    (points,) = scene_topics(node, PointSettings(), scene, lambda *_: False, lambda: None)
+    node.hear[POINTS](cloud())
+    node.now -= 100_000_000_000
+    points.settle()
+    assert points.is_settled
+    node.now += 1_100_000_000
+    points.settle()
+    assert not points.is_settled
+
+
 def pose(x=0.0, y=0.0, z=0.0):
     told = Pose()
     told.position.x, told.position.y, told.position.z = x, y, z
@@ -157,6 +181,7 @@ def collision_object(name, operation=ADD, primitives=(), meshes=(), place=None):
         meshes=list(meshes),
         mesh_poses=[pose() for _ in meshes],
         planes=[],
+        plane_poses=[],
         operation=bytes([operation]),
     )
 
@@ -217,9 +242,10 @@ def test_objects_are_added_to_moved_and_removed():
     box, ball = SOLIDS[:2]
     mesh = SimpleNamespace(vertices=[Point(x=1.0), Point(y=1.0), Point(z=3.0)])
     first = planning_scene(
-        collision_object('a', primitives=[box]), collision_object('b', meshes=[mesh])
+        collision_object('a', primitives=[box], place=pose(1.0)),
+        collision_object('b', meshes=[mesh]),
     )
-    more = planning_scene(collision_object('a', APPEND, [ball]), is_diff=True)
+    more = planning_scene(collision_object('a', APPEND, [ball], place=pose(1.0)), is_diff=True)
     moved = planning_scene(collision_object('a', MOVE, place=pose(5.0)), is_diff=True)
     told = told_one_after_the_other(first, more, moved)
     assert len(told.boxes) == 3
@@ -228,6 +254,64 @@ def test_objects_are_added_to_moved_and_removed():
     gone = planning_scene(collision_object('a', REMOVE), is_diff=True)
     assert list(told_one_after_the_other(first, more, moved, gone).boxes) == ['b']
     assert told_one_after_the_other(first, planning_scene()).boxes == {}
+
+
+def test_an_object_without_a_pose_is_moved_from_where_its_one_shape_is():
+    first = planning_scene(collision_object('a', primitives=SOLIDS[:1]))
+    assert told_one_after_the_other(first).boxes['a'].center[0] == 0.5
+    moved = planning_scene(collision_object('a', MOVE, place=pose(0.7)), is_diff=True)
+    assert told_one_after_the_other(first, moved).boxes['a'].center[0] == 0.7
+
+
+@pytest.mark.parametrize(
+    ('then', 'why'),
+    [
+        (collision_object('a', APPEND, SOLIDS[1:2], place=pose(0.9)), 'another pose than its own'),
+        (collision_object('a', APPEND, SOLIDS[1:2]), 'another pose than its own'),
+        (collision_object('a', primitives=[(9, [1.0], pose())]), 'of type 9'),
+    ],
+)
+def test_an_object_that_was_not_understood_is_not_known_before_it_is_shown_whole(then, why):
+    first = collision_object('a', primitives=SOLIDS[:1], place=pose(1.0))
+    scenes = [planning_scene(first), planning_scene(then, is_diff=True)]
+    assert why in told_one_after_the_other(*scenes).trouble(NOW)
+    for more in (
+        collision_object('a', MOVE, place=pose(2.0)),
+        collision_object('a', APPEND, SOLIDS[1:2], place=pose(1.0)),
+    ):
+        told = told_one_after_the_other(*scenes, planning_scene(more, is_diff=True))
+        assert 'were not understood' in told.trouble(NOW)
+    for more in (first, collision_object('a', REMOVE), collision_object('', REMOVE)):
+        told = told_one_after_the_other(*scenes, planning_scene(more, is_diff=True))
+        assert told.is_settled
+
+
+def test_an_object_is_not_moved_by_poses_of_its_shapes():
+    first = planning_scene(collision_object('a', primitives=SOLIDS[:1]))
+    moved = planning_scene(collision_object('a', MOVE, SOLIDS[1:2]), is_diff=True)
+    assert 'state the pose of the object' in told_one_after_the_other(first, moved).trouble(NOW)
+
+
+@pytest.mark.parametrize('operation', [ADD, APPEND, MOVE])
+@pytest.mark.parametrize('is_held', [True, False])
+def test_an_object_without_an_id_takes_no_other_away(operation, is_held):
+    nameless = collision_object('', operation, SOLIDS[:1])
+    held = [SimpleNamespace(link_name='link_2', object=nameless)]
+    scene = planning_scene(collision_object('a', primitives=SOLIDS[:1]))
+    then = planning_scene(attached=held, is_diff=True)
+    if not is_held:
+        then = planning_scene(nameless, is_diff=True)
+    told = told_one_after_the_other(scene, then, is_held=lambda *_: True)
+    assert list(told.boxes) == ['a']
+    assert 'no id' in told.trouble(NOW)
+
+
+def test_detaching_everything_takes_no_obstacle_away():
+    held = [SimpleNamespace(link_name='', object=collision_object('', REMOVE))]
+    scene = planning_scene(collision_object('a', primitives=SOLIDS[:1]))
+    told = told_one_after_the_other(scene, planning_scene(attached=held, is_diff=True))
+    assert list(told.boxes) == ['a']
+    assert not told.is_settled
 
 
 def test_what_is_not_understood_leaves_nothing_known():
