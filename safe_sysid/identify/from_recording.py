@@ -39,7 +39,14 @@ from safe_sysid.model.parameter_kinds import JOINT_KINDS, LINK_KINDS
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.model.sensing import ReadingErrors, TorqueErrors, torque_errors, zero_error
+from safe_sysid.model.sensing import (
+    ReadingErrors,
+    TorqueErrors,
+    backlash,
+    stated_stamp_way,
+    torque_errors,
+    zero_error,
+)
 from safe_sysid.sets.interval import Interval
 
 WINDOW = 0.1  # [s] of measurements become rows together
@@ -190,7 +197,12 @@ def identify_recording(
         robot=arm.model.name,
         source=str(choice.path),
         joint_names=arm.model.layout.joint_names,
-        recording=(*recording.timing.sentences(), *recording.remarks, *_effort_sentences(arm)),
+        recording=(
+            *recording.timing.sentences(),
+            *recording.remarks,
+            *_effort_sentences(arm),
+            *(f'DOUBT: {each}' for each in replayed.doubts),
+        ),
         part=(settings.begin, settings.begin + problem.seconds),
         nominal=estimate.end_effector,
         bounds=estimate.end_effector_bounds,
@@ -343,13 +355,17 @@ def _readings(
                 'assumed, as nobody stated it: positions have no steps larger than the smallest '
                 'that is seen, and no other errors'
             )
+    # the play of a joint is no reading of its encoder, and nor is where it was at another time
+    away = np.zeros(n)
+    if not settings.position_error:
+        dq, away = dq + 0.5 * backlash(model), stated_stamp_way(model)
     zero = np.zeros(n) if settings.position_error else zero_error(model, sentences)
     velocity = settings.velocity_error
     if velocity is None and recording.velocity is not None:
         velocity = sensing.velocity_error
     if velocity is not None:
         dv = per_joint('velocity_error', velocity, n)
-        return ReadingErrors(dq, dv, tuple(sentences), zero)
+        return ReadingErrors(dq + away, dv, tuple(sentences), zero)
     if recording.velocity is None:
         dv = difference_errors(log, recording.stride)
         dv = dv + dq / (recording.stride * recording.timing.period)
@@ -363,7 +379,7 @@ def _readings(
             f'{DOUBTED:g} times as far as they depart; --velocity-error, or sensing: in the '
             'settings of the arm, says it better'
         )
-    return ReadingErrors(dq, dv, tuple(sentences), zero)
+    return ReadingErrors(dq + away, dv, tuple(sentences), zero)
 
 
 def _torques(settings: RecordingSettings, model: RobotModel) -> TorqueErrors:
@@ -416,7 +432,7 @@ def _assumptions(
         f'Coulomb, viscous, rotor inertia and offset{_beyond(torque)}; nothing touches it',
         f'A3: every torque is within {_shares(_entries(torque.ratio))} of its value and '
         f'{_figures(_entries(torque.absolute))} N m{_lag(torque)}, every position within '
-        f'{_figures(position)} rad, every velocity within '
+        f'{_figures(position)} rad{_constant(settings.zero_error)}, every velocity within '
         f'{_figures(velocity)} rad/s of the truth at its stamp{source}',
         'A4: between two samples a velocity departs from the cubic through positions and '
         f"velocities at both by at most {0.5 * settings.safety_factor:g} times that cubic's own "
@@ -425,6 +441,11 @@ def _assumptions(
         'A6: no joint stops and breaks away, or breaks away and stops, between two samples',
         'A2: theta is inside what is known before:',
     ]
+
+
+def _constant(zero: tuple[float, ...] | None) -> str:
+    """Say by how much joints read wrong all the time."""
+    return f' (and a constant of up to {_figures(zero)} rad)' if zero and any(zero) else ''
 
 
 def _beyond(torque: TorqueErrors) -> str:

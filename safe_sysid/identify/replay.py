@@ -33,6 +33,7 @@ class Replay:
     series: EstimateSeries
     refused: str | None
     solves_cut_short: int = 0  # by the clock
+    doubts: tuple[str, ...] = ()  # what readings say against the errors promised of them
 
 
 def replay(
@@ -65,8 +66,8 @@ def replay(
         refusal, estimate = f'assumption A1, A2 or A3 does not hold: {fault.cause}', prior
     finally:
         identifier.close()
-    cut_short = identifier.solves_cut_short
-    return Replay(estimate, at_split, _series(history), refusal, cut_short)
+    cut_short, doubts = identifier.solves_cut_short, identifier.doubts
+    return Replay(estimate, at_split, _series(history), refusal, cut_short, doubts)
 
 
 def _steps(identifier: OnlineIdentifier, log: JointLog) -> Iterator[int]:

@@ -248,6 +248,8 @@ def _wrench(names: list[str]) -> list[int] | None:
 
 def _place(names: list[str], wanted: str) -> int | None:
     """Return the column of that name; a path in front of it is ignored."""
+    if names.count(wanted) > 1:
+        raise MeasurementError(f"column '{wanted}' is there {names.count(wanted)} times")
     if wanted in names:
         return names.index(wanted)
     ends = [i for i, name in enumerate(names) if name.endswith('/' + wanted)]
@@ -349,7 +351,7 @@ class _Table:
         scale = 1 if abs(first) > NANOSECONDS else 10**9
         torn = [i for i, t in enumerate(times) if not (t.is_finite() and abs(t) * scale < LATEST)]
         for i in torn:
-            times[i] = first
+            times[i] = first if abs(first) * scale < LATEST else Decimal(0)
         self._torn = torn
         return np.array([round(time * scale) for time in times], dtype=np.int64)
 

@@ -99,6 +99,12 @@ def reading_errors(
     return ReadingErrors(position, velocity, tuple(sentences), zero)
 
 
+def stated_stamp_way(model: RobotModel) -> Array:
+    """How far each joint moves in the error of stamps, where somebody states one [rad]."""
+    stamp = model.sensors.sensing.stamp_error
+    return np.asarray((0.0 if stamp is None else stamp) * _fastest(model))
+
+
 def torque_errors(
     model: RobotModel, ratio: PerJoint | None = None, absolute: PerJoint | None = None
 ) -> TorqueErrors:

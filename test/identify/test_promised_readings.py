@@ -1,5 +1,7 @@
 """What a recording is promised where nobody states the errors of its velocities."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,3 +36,30 @@ def test_velocities_made_of_the_positions_are_not_taken_for_exact(differences):
     problem = identification_problem(arm, recording, RecordingSettings())
     promised = np.array(problem.observation.velocity_error)
     assert (np.abs(velocity - qd)[1:-1].max(axis=0) <= promised).all()
+
+
+def slow_recording(arm):
+    t = PERIOD * np.arange(2000)
+    rate = np.linspace(1.0, 3.0, arm.model.n)
+    q, qd = 0.5 * np.sin(np.outer(t, rate)), 0.5 * rate * np.cos(np.outer(t, rate))
+    samples = Samples(np.round(t * 1e9).astype(np.int64), q, qd, np.zeros_like(q))
+    return recording_of('made up', arm.model.layout.joint_names, samples, ())
+
+
+@pytest.mark.parametrize('stated', [None, (1e-4,)])
+def test_backlash_stamps_and_zeros_that_are_stated_are_part_of_positions(stated):
+    arm = arm_of('kinova_gen3', None)
+    sensing = replace(arm.model.sensors.sensing, position_error=stated, backlash=None)
+    more = replace(sensing, backlash=(0.03,), stamp_error=0.002, zero_error=(0.01,))
+    found = []
+    for each in (replace(sensing, stamp_error=None), more):
+        model = replace(arm.model, sensors=replace(arm.model.sensors, sensing=each))
+        chosen = replace(arm, model=model)
+        found.append(identification_problem(chosen, slow_recording(chosen), RecordingSettings()))
+    before, after = (np.array(each.observation.position_error) for each in found)
+    V = arm.model.limits.velocity
+    np.testing.assert_allclose(after - before, 0.015 + 0.002 * V, rtol=1e-9)
+    assert set(found[1].observation.zero_error) == {0.01}
+    given = RecordingSettings(position_error=(0.001,))  # of all causes
+    problem = identification_problem(chosen, slow_recording(chosen), given)
+    assert set(problem.observation.position_error) == {0.001}

@@ -105,6 +105,7 @@ def test_lines_that_are_no_numbers_are_left_out_and_counted(rng, tmp_path):
         (['t', 'x'], Columns(position='{n:>999999999}'), 'may hold {joint}, {i} and {n}'),
         (['t', 'x'], Columns(position='{n.__class__}'), 'may hold {joint}, {i} and {n}'),
         (['t', 'q_a', 'q_b', 'tau_a', 'tau_b'], Columns(time='when'), "no column 'when'"),
+        (['t', 'q_a', 'q_b', 'tau_a', 'tau_b', 'q_a'], USUAL, "'q_a' is there 2 times"),
     ],
 )
 def test_missing_columns_are_named_with_a_way_out(names, columns, sentence, tmp_path):
@@ -134,6 +135,16 @@ def test_a_torn_number_costs_its_row_only(torn, column, tmp_path):
     recording = read_csv(path, ('a',), Columns())
     assert len(recording) == 49
     assert recording.timing.not_finite == 1
+
+
+@pytest.mark.parametrize('first', [1_700_000_000_005, 10**12])
+def test_times_that_are_no_seconds_end_in_a_sentence(first, tmp_path):
+    """Milliseconds since 1970: as seconds they have no stamp."""
+    rows = [[str(first + 10 * i), '0.5', '1.5'] for i in range(50)]
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join(','.join(row) for row in [['time', 'q_0', 'tau_0'], *rows]))
+    with pytest.raises(MeasurementError):
+        read_csv(path, ('a',), Columns())
 
 
 def test_decimal_commas_are_read_between_semicolons(tmp_path):

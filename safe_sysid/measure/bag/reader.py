@@ -268,6 +268,8 @@ def _kind_of(layout: JointStateLayout, joints: tuple[str, ...], needed: tuple[in
     names = len(layout.names)
     if missing:
         why_not = f'about {list(layout.names)}, without {missing}'
+    elif twice := [joint for joint in joints if layout.names.count(joint) > 1]:
+        why_not = f'that name {twice} more than once'
     elif any(counts[i] != names for i in needed):
         why_not = f'with {counts[0]} positions and {counts[2]} efforts for {names} joints'
     else:

@@ -186,6 +186,15 @@ def test_a_bag_without_the_joints_says_what_it_has(joints, topic, sentence, rng,
         read_rosbag(path, joints, topic)
 
 
+def test_joints_that_a_message_names_twice_are_not_chosen_from(rng, tmp_path):
+    """Two arms with the same names of joints in one message."""
+    bag = Bag()
+    for i in range(5):
+        bag.add(BEGIN + i * 10**6, (*ABC, *ABC), *(rng.normal(size=6) for _ in range(3)))
+    with pytest.raises(MeasurementError, match='more than once'):
+        read_rosbag(bag.write(tmp_path / 'bag', 'mcap'), ABC)
+
+
 def test_a_bag_without_effort_says_so(rng, tmp_path):
     bag = Bag()
     for i in range(5):
