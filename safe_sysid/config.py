@@ -233,17 +233,19 @@ def yaml_value(text: str, source: str) -> Any:
 
 def _key_twice(node: Any) -> str:
     """Return which key a mapping has more than once; a reader would keep the last one alone."""
-    left, seen = [node], set()
+    left, seen = [node], set()  # a mapping may be large, and its aliases many
     while left:
         each = left.pop()
         if id(each) in seen or not isinstance(each.value, list):
             continue
         seen.add(id(each))
         pairs = [part for part in each.value if isinstance(part, tuple)]
-        names = [key.value for key, _ in pairs if isinstance(key.value, str)]
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                return f"key '{name}' is there twice (line {pairs[i][0].start_mark.line + 1})"
+        names = set()
+        for key, _ in pairs:
+            name = key.tag, key.value if isinstance(key.value, str) else id(key)
+            if name in names:
+                return f"key '{key.value}' is there twice (line {key.start_mark.line + 1})"
+            names.add(name)
         left += [x for part in each.value for x in (part if isinstance(part, tuple) else (part,))]
     return ''
 

@@ -16,6 +16,7 @@ from safe_sysid.config import (
     from_mapping,
     meanings,
     read_yaml,
+    yaml_value,
 )
 from safe_sysid.errors import ConfigError
 
@@ -63,6 +64,15 @@ def test_nested_values_become_dataclasses():
 def test_a_wrong_value_is_named_with_its_place(values, message):
     with pytest.raises(ConfigError, match=message):
         from_mapping(Whole, values, 'f.yaml')
+
+
+def test_keys_of_a_large_mapping_are_compared_at_once():
+    """Each with each would take minutes here; a number and its text are two keys."""
+    text = '\n'.join(f'key_{i}: {i}' for i in range(50_000))
+    assert len(yaml_value(text, 'x')) == 50_000
+    with pytest.raises(ConfigError, match="'key_7' is there twice"):
+        yaml_value(f'{text}\nkey_7: 1', 'x')
+    assert yaml_value('1: a\n"1": b', 'x') == {1: 'a', '1': 'b'}
 
 
 def test_files_that_are_no_settings(tmp_path):

@@ -355,11 +355,10 @@ def _readings(
                 'assumed, as nobody stated it: positions have no steps larger than the smallest '
                 'that is seen, and no other errors'
             )
-    # the play of a joint is no reading of its encoder, and nor is where it was at another time
-    away = np.zeros(n)
-    if not settings.position_error:
+    away, zero = np.zeros(n), np.zeros(n)
+    if not settings.position_error:  # which would be of all causes
         dq, away = dq + 0.5 * backlash(model), stated_stamp_way(model)
-    zero = np.zeros(n) if settings.position_error else zero_error(model, sentences)
+        zero = zero_error(model, sentences)
     velocity = settings.velocity_error
     if velocity is None and recording.velocity is not None:
         velocity = sensing.velocity_error

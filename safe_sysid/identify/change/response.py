@@ -86,12 +86,13 @@ class Change:
         """
         after, before = min(self.after, other.after), max(self.before, other.before)
         kinds = tuple(dict.fromkeys((*self.kinds, *other.kinds)))
+        is_same = other.source is self.source  # however many events there are, one is told
         may_be_load = not other.kinds or any(kind in OF_LOADS for kind in other.kinds)
         return replace(
             self,
             after=after,
             before=before,
-            sentence=f'{self.sentence}; {other.sentence}',
+            sentence=self.sentence if is_same else f'{self.sentence}; {other.sentence}',
             kinds=kinds,
             is_load=self.is_load and other.is_explained and may_be_load,
             is_explained=self.is_explained and other.is_explained,

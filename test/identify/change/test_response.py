@@ -41,6 +41,12 @@ def test_an_event_decides_what_torques_leave_open_and_nothing_else(first, second
     assert 'was told' in both.sentence
 
 
+def test_a_sentence_does_not_grow_with_the_number_of_events():
+    both = Change.told(1, 2).joined(Change.told(3, 4)).joined(Change.told(0, 1))
+    assert both.sentence == Change.told(1, 2).sentence
+    assert (both.after, both.before) == (0, 4)
+
+
 def test_an_event_does_not_explain_what_no_load_explains():
     both = Change.told(1, 2).joined(noticed([Kind.PICKED], is_explained=False))
     assert unmet(both, 0, SETTINGS)[0] is Condition.CAUSE
