@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-import time
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -35,7 +34,6 @@ from safe_sysid.sets.box import Box
 
 LOOK = 0.05  # [s] between two looks for lifetimes that ended and frames that moved
 FETCH = 0.01  # [s] between two looks for what was shown
-DISCOVERY = 1.0  # [s] in which the middleware finds out who publishes, unless it is starved
 
 
 Vector3 = tuple[Finite, Finite, Finite]
@@ -128,7 +126,6 @@ class AvoidedObstacles:
         self.boxes: dict[str, Box] = dict(self._world)
         self._avoided = node.create_publisher(MarkerArray, 'avoided', STATE)
         self._waiting = WaitingMarkers(node, self._topic)
-        self._discovered = time.monotonic() + DISCOVERY
         self._transforms = Transforms(node, frames, self._settle)
         self._motions = ObstacleMotions(node, moving, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
@@ -141,7 +138,7 @@ class AvoidedObstacles:
     def is_known(self) -> bool:
         """Whether all that is in the way is known, so that plans may be made."""
         settled = (self._shown.is_settled, *(each.is_settled for each in self._sources))
-        return all(settled) and not self.awaited
+        return all(settled) and not self.awaited and not self._waiting.unclear
 
     @property
     def _sources(self) -> list[OtherArms | SceneTopic]:
@@ -153,24 +150,18 @@ class AvoidedObstacles:
         """What is waited for before the first plan; empty: nothing."""
         awaited = (each.awaited for each in self._sources)
         first = next((said for said in awaited if said), '')
-        if self._is_heard or first:
+        if first:
             return first
-        if self._settings.awaited:
+        if self._settings.awaited and not self._is_heard:
             return (
                 f'waiting for the scene on topic {self._topic}; until it comes there are no plans'
             )
-        name = self._node.resolve_topic_name(self._topic)  # counting does not look at remaps
-        if self._node.count_publishers(name):
-            return (
-                f'somebody publishes on topic {self._topic} and nothing has come since this node '
-                'was started; until it is shown again there are no plans'
-            )
-        return ''
+        return self._waiting.awaited
 
     @property
     def unclear(self) -> str:
         """What is not understood or not placed, a fault; empty: nothing."""
-        others = (each.unclear for each in self._sources)
+        others = (self._waiting.unclear, *(each.unclear for each in self._sources))
         trouble = self._shown.trouble(self._now()) or next((t for t in others if t), '')
         if not trouble:
             return ''
@@ -189,7 +180,7 @@ class AvoidedObstacles:
 
     def discover(self) -> None:
         """Wait until who publishes is known; a plan before that would leave out what they show."""
-        time.sleep(max(0.0, self._discovered - time.monotonic()))
+        self._waiting.discover()
 
     def close(self) -> None:
         """Stop listening."""
@@ -218,6 +209,7 @@ class AvoidedObstacles:
             self._avoided.publish(obstacle_markers(self.drawn, self._frame, 0))
 
     def _settle(self) -> None:
+        self._waiting.settle()
         self._shown.settle(self._now())
         for source in self._sources:
             source.settle()

@@ -55,11 +55,22 @@ REQUESTS = _reliable(10, DurabilityPolicy.VOLATILE)
 # /diagnostics: what the tools that show it expect.
 HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 
-# obstacles: each message changes some of them, so none may be lost. They come from elsewhere: from
-# publishers that keep nothing, and from some that keep the scene for whoever comes later, which
-# only the second profile gets.
+# octomap, planning_scene: as their servers publish them.
 OBSTACLES = _reliable(1000, DurabilityPolicy.VOLATILE)
-LATCHED_OBSTACLES = _reliable(1000, DurabilityPolicy.TRANSIENT_LOCAL)
+
+# obstacles: each message changes some of them, so none may be lost, however many wait. They come
+# from elsewhere: from publishers that keep nothing, and from some that keep the scene for whoever
+# comes later, which only the second profile gets.
+EVERY_MARKER = QoSProfile(
+    history=HistoryPolicy.KEEP_ALL,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+EVERY_LATCHED_MARKER = QoSProfile(
+    history=HistoryPolicy.KEEP_ALL,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
 
 # obstacle_points: as cameras publish them; each cloud replaces the one before.
 NEWEST_CLOUD = QoSProfile(
