@@ -17,6 +17,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.input_file import check_file
 from safe_sysid.measure.recording import Recording, Samples, recording_of
+from safe_sysid.measure.time_column import NAMES, SHORT, check_steps, stamps_of, unit_of
 
 # {joint}: its name; {i}: its number from 0; {n}: its number from 1. The first that fits is used.
 _NAMED = ('{joint}.%s', '{joint}_%s', '{joint}/%s', '%s_{joint}', '%s.{joint}', '%s/{joint}')
@@ -39,10 +40,6 @@ FORCES = tuple(  # names of force and moment of a sensor
     )
 )
 EFFORTS, WRENCH = 'effort', 'wrench'  # what the second columns are
-TIMES = ('time', 't', 'timestamp', 'stamp', '__time', 'time_s', 'stamp_ns', 'time_ns')
-NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds would be 31 Myr
-SHORT = 2.0**20  # [s] below which a float is nearer to a time than a quarter of a nanosecond
-LATEST = 9 * 10**18  # [ns] that a stamp can hold
 LONGEST_LINE = 1_000_000  # letters
 BLOCK = 4_000_000  # letters that are in memory as text
 
@@ -81,13 +78,17 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
             delimiter = _delimiter(header)
             names = [name.strip().strip('"') for name in header.lstrip('#').split(delimiter)]
             place = _Places.of(str(path), names, joints, columns, signal)
-            table = _Table(place.numbers, place.time, delimiter)
+            table = _Table(str(path), names, place, delimiter)
             for block in filter(None, chain([first], blocks)):
-                table.add(_with_points(str(path), block, delimiter, len(names)))
+                lines = _with_points(str(path), block, delimiter, len(names))
+                _check_width(str(path), lines[0], delimiter, len(names))
+                table.add(lines)
     except (OSError, UnicodeDecodeError) as error:
         raise MeasurementError(f'{path}: cannot be read ({error})') from error
     stamp = table.stamp(columns.rate)
     numbers = table.torn(table.numbers())
+    if place.time is not None:
+        check_steps(str(path), names[place.time], stamp)
     n = len(joints)
     position, effort, velocity = np.split(
         numbers, [n, n + (n if signal == EFFORTS else 6)], axis=1
@@ -150,6 +151,16 @@ def _with_points(source: str, lines: list[str], delimiter: str | None, columns: 
     return lines
 
 
+def _check_width(source: str, line: str, delimiter: str | None, columns: int) -> None:
+    """Refuse a header with fewer names than columns: nobody knows which it leaves out."""
+    more = [cell for cell in line.split(delimiter)[columns:] if cell.strip()]
+    if more and not line.startswith('#'):
+        raise MeasurementError(
+            f'{source}: its rows have {columns + len(more)} cells and its header {columns}; name '
+            'every column'
+        )
+
+
 def _delimiter(header: str) -> str | None:
     counts = {mark: header.count(mark) for mark in ',;\t'}
     best = max(counts, key=lambda mark: counts[mark])
@@ -190,7 +201,7 @@ class _Places:
             )
         if time is None and columns.rate is None:
             raise MeasurementError(
-                f'{source}: no column for the time, such as {list(TIMES[:3])}; its columns are '
+                f'{source}: no column for the time, such as {list(NAMES[:3])}; its columns are '
                 f'{names}. Name it with --columns time=NAME, or give --rate HZ'
             )
         remarks = [
@@ -266,14 +277,18 @@ def _time_column(source: str, names: list[str], columns: Columns) -> int | None:
     if columns.rate is not None:
         return None
     lower = [name.lower() for name in names]
-    return next((lower.index(name) for name in TIMES if name in lower), None)
+    return next((lower.index(name) for name in NAMES if name in lower), None)
 
 
 class _Table:
     """Lines become numbers, block by block; lines that are no numbers are counted."""
 
-    def __init__(self, columns: tuple[int, ...], time: int | None, delimiter: str | None) -> None:
-        self._columns, self._time, self._delimiter = columns, time, delimiter
+    def __init__(
+        self, source: str, names: list[str], places: _Places, delimiter: str | None
+    ) -> None:
+        self._source, self._names = source, names
+        self._columns, self._time, self._delimiter = places.numbers, places.time, delimiter
+        self._odd = ''  # what is no number in the first line that has none
         self._numbers: list[Array] = []
         self._times: list[Array | list[str]] = []  # short ones as numbers
         self._line = 1
@@ -320,14 +335,31 @@ class _Table:
                 self._times.append([cells[self._time]])
         except (ValueError, IndexError, InvalidOperation):
             self._bad.append(number)
+            self._odd = self._odd or self._first_odd(cells)
             return
         self._numbers.append(np.array([row]))
 
+    def _first_odd(self, cells: list[str]) -> str:
+        """Say which cell of a line is not a number."""
+        wanted = self._columns if self._time is None else (self._time, *self._columns)
+        for i in wanted:
+            if i >= len(cells):
+                return f'it has {len(cells)} cells, and the header {len(self._names)}'
+            try:
+                float(cells[i].strip() or 'nan')
+            except ValueError:
+                return f"'{cells[i].strip()}' in column {self._names[i]} is no number"
+        return ''
+
     def numbers(self) -> Array:
         """All rows."""
-        if not self._numbers:
-            return np.zeros((0, len(self._columns)))
-        return np.concatenate(self._numbers)
+        if self._numbers:
+            return np.concatenate(self._numbers)
+        if self._bad:
+            raise MeasurementError(
+                f'{self._source}: no line is a row of numbers, in line {self._bad[0]} {self._odd}'
+            )
+        return np.zeros((0, len(self._columns)))
 
     def torn(self, numbers: Array) -> Array:
         """Return the rows, those without a time as numbers that are not finite."""
@@ -337,38 +369,16 @@ class _Table:
         return numbers
 
     def stamp(self, rate: float | None) -> IntArray:
-        """Stamps to the nanosecond: seconds since 1970 have more digits than a float holds."""
+        """Stamps to the nanosecond."""
         if self._time is None:
             assert rate is not None
             stamps: IntArray = np.round(np.arange(len(self.numbers())) * (1e9 / rate))
             return stamps.astype(np.int64)
-        short = _short_times(self._times)
-        if short is not None:
-            return short
-        told = (map(repr, x.tolist()) if isinstance(x, np.ndarray) else x for x in self._times)
-        times = [Decimal(text.strip()) for text in chain.from_iterable(told)]
-        first = next((t for t in times if t.is_finite() and abs(t) < LATEST), Decimal(0))
-        scale = 1 if abs(first) > NANOSECONDS else 10**9
-        torn = [i for i, t in enumerate(times) if not (t.is_finite() and abs(t) * scale < LATEST)]
-        for i in torn:
-            times[i] = first if abs(first) * scale < LATEST else Decimal(0)
-        self._torn = torn
-        return np.array([round(time * scale) for time in times], dtype=np.int64)
+        stamps, self._torn = stamps_of(self._times, unit_of(self._names[self._time]))
+        return stamps
 
     def remarks(self) -> list[str]:
         """How many lines were no numbers."""
         if not self._bad:
             return []
         return [f'{len(self._bad)} lines are not rows of numbers, the first is {self._bad[0]}']
-
-
-def _short_times(times: list[Array | list[str]]) -> IntArray | None:
-    """Stamps of seconds that a float tells to the nanosecond; None if any are others."""
-    try:
-        seconds = np.concatenate([np.zeros(0), *(np.asarray(each, dtype=float) for each in times)])
-    except ValueError:
-        return None
-    if not (np.abs(seconds) < SHORT).all():  # long, torn, or counted in nanoseconds
-        return None
-    stamps: IntArray = np.rint(1e9 * seconds).astype(np.int64)
-    return stamps

@@ -186,22 +186,33 @@ def recording_of(
 
 
 def _torn(samples: Samples) -> AnyArray:
-    """Return which samples are unlike both of their neighbours, as half-written rows are."""
+    """Return which samples are unlike both of their neighbours, as half-written rows are.
+
+    A whole turn makes no difference: a joint that stands where its driver begins a new turn is
+    reported at both ends of it.
+    """
     torn = np.zeros(len(samples.position), dtype=bool)
     if len(torn) < 3:
         return torn
     for q in samples.position.T:
         q = np.nan_to_num(q)
-        steps = np.abs(np.diff(q))
+        steps = _way(q[1:], q[:-1])
         least = max(JUMP, SPIKE * float(np.quantile(steps, 0.9)))
         lonely = np.minimum(steps[:-1], steps[1:]) > least
-        torn[1:-1] |= lonely & (np.abs(q[2:] - q[:-2]) < 0.1 * least)
+        torn[1:-1] |= lonely & (_way(q[2:], q[:-2]) < 0.1 * least)
     for effort in samples.effort.T:
         size = np.abs(np.nan_to_num(effort))
         usual = float(np.quantile(size, 0.99))
         spike = size > SPIKE * usual
         torn[1:-1] |= spike[1:-1] & ~spike[:-2] & ~spike[2:] & (usual > 0.0)
     return torn
+
+
+def _way(q: Array, before: Array) -> Array:
+    """Return how far apart two positions are [rad], but for one turn."""
+    way = np.abs(q - before)
+    shorter: Array = np.minimum(way, np.abs(way - 2.0 * np.pi))
+    return shorter
 
 
 def _finite(values: Array | None, count: int) -> AnyArray:

@@ -174,3 +174,53 @@ def test_decimal_commas_between_commas_are_named(first, tmp_path):
     path.write_text('\n'.join(lines), encoding='utf-8')
     with pytest.raises(MeasurementError, match='decimal commas'):
         read_csv(path, ('a',), Columns())
+
+
+def written(tmp_path, header, rows):
+    path = tmp_path / 'log.csv'
+    path.write_text('\n'.join([header, *rows]), encoding='utf-8')
+    return path
+
+
+@pytest.mark.parametrize(
+    ('name', 'step', 'begin'),
+    [
+        *[('time_ns', 10_000_000, 0), ('stamp_ns', 10_000_000, 5), ('Time_MS', 10, 0)],
+        *[('timestamp_us', 10_000, 0), ('time_s', 0.01, 0), ('time_ms', 10, 1_700_000_000_000)],
+        *[('time', 10_000_000, 10**18), ('time_us', 10_000, 1_700_000_000_000_000)],
+    ],
+)
+def test_times_count_what_their_name_says(name, step, begin, tmp_path):
+    rows = [f'{begin + i * step},0.5,1.5' for i in range(50)]
+    recording = read_csv(written(tmp_path, f'{name},q_0,tau_0', rows), ('a',), Columns())
+    np.testing.assert_array_equal(np.diff(recording.stamp), 10_000_000)
+
+
+def test_a_column_that_is_named_says_what_it_counts(tmp_path):
+    rows = [f'{10 * i},0.5,1.5' for i in range(50)]
+    path = written(tmp_path, 'robot clock [ms],q_0,tau_0', rows)
+    recording = read_csv(path, ('a',), Columns(time='robot clock [ms]'))
+    assert recording.timing.period == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize('step', [10, 10_000, 1e-6])
+def test_steps_that_no_recording_has_ask_for_a_unit(step, tmp_path):
+    rows = [f'{i * step:.9f},0.5,1.5' for i in range(50)]
+    with pytest.raises(MeasurementError, match=r'a sample comes every .* time_ms, time_us or'):
+        read_csv(written(tmp_path, 'time,q_0,tau_0', rows), ('a',), Columns())
+
+
+def test_dates_are_named(tmp_path):
+    rows = [f'2026-01-01T00:00:0{i},0.5,1.5' for i in range(9)]
+    sentence = "in line 2 '2026-01-01T00:00:00' in column time is no number"
+    with pytest.raises(MeasurementError, match=sentence):
+        read_csv(written(tmp_path, 'time,q_0,tau_0', rows), ('a',), Columns())
+
+
+def test_a_header_with_a_name_less_than_columns_is_refused(tmp_path):
+    """As R writes it, whose first column has numbers of rows and no name."""
+    rows = [f'{i},{0.01 * i:.2f},0.5,1.5' for i in range(50)]
+    with pytest.raises(MeasurementError, match='rows have 4 cells and its header 3'):
+        read_csv(written(tmp_path, 'time,q_0,tau_0', rows), ('a',), Columns())
+    ended = [f'{0.01 * i:.2f},0.5,1.5,' for i in range(50)]  # a delimiter at the end names nothing
+    assert len(read_csv(written(tmp_path, 'time,q_0,tau_0', ended), ('a',), Columns())) == 50

@@ -127,6 +127,17 @@ def test_a_step_that_stays_is_no_torn_sample(rng):
     assert recording_of('x', AB, given, ()).timing.torn == 0
 
 
+def test_a_joint_that_stands_at_the_end_of_a_turn_is_not_torn(rng):
+    """It is reported at both ends, now here, now there."""
+    q = np.pi + rng.normal(0.0, 1e-4, 400)
+    q = np.remainder(q + np.pi, 2.0 * np.pi) - np.pi
+    assert np.abs(np.diff(q)).max() > 6.0
+    stamp = 10_000_000 * np.arange(400)
+    given = Samples(stamp, np.stack([q, 0.0 * q], axis=1), None, rng.normal(size=(400, 2)))
+    recording = recording_of('x', AB, given, ())
+    assert (len(recording), recording.timing.torn) == (400, 0)
+
+
 def test_many_torn_samples_are_refused(rng):
     given = samples(rng, np.arange(400) * 10**6)
     given.position[:] = 0.0

@@ -195,8 +195,11 @@ class _Taken:
         self._flush()
         columns: list[list[AnyArray]] = [list(column) for column in zip(*self.parts, strict=True)]
         self.parts.clear()
+        lengths = [len(part) for part in columns[0]]
+        without = sum(n for n, v in zip(lengths, columns[3], strict=True) if v is None)
+        self._without_velocity = without if without < sum(lengths) else 0
         stamp, received, position = (_joined(columns[i]) for i in (0, 1, 2))
-        velocity = None if any(v is None for v in columns[3]) else _joined(columns[3])
+        velocity = None if without else _joined(columns[3])
         effort = _joined(columns[4])
         self._stamped = bool(np.count_nonzero(stamp) > len(stamp) // 2)
         return Samples(stamp if self._stamped else received, position, velocity, effort)
@@ -207,6 +210,11 @@ class _Taken:
             'stamps of the driver' if self._stamped else 'no stamps of the driver: when received'
         )
         found = [f'topic {topic}, {source}']
+        if self._without_velocity:
+            found.append(
+                f'{self._without_velocity} messages have no velocity: for all of them it is '
+                'taken from the positions'
+            )
         return found + [f'{count} messages skipped {why}' for why, count in self.skipped.items()]
 
     def refusal(self, topic: str) -> str:

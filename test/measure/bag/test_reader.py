@@ -61,6 +61,17 @@ def test_a_driver_whose_messages_change_their_layout(rng, tmp_path):
     assert_equal(read_rosbag(bag.write(tmp_path / 'bag', 'mcap'), ABC), stamp, numbers)
 
 
+def test_velocities_that_only_some_messages_have_are_said_to_be_left_out(rng, tmp_path):
+    bag, stamp, numbers = three_joints(rng, 30)
+    for i in range(10, 14):
+        data = joint_state(stamp[i], ABC, numbers[0][i], [], numbers[2][i])
+        bag.messages[i] = (*bag.messages[i][:3], data)
+    recording = read_rosbag(bag.write(tmp_path / 'bag'), ABC)
+    assert recording.velocity is None
+    np.testing.assert_array_equal(recording.position, numbers[0])
+    assert '4 messages have no velocity' in '; '.join(recording.remarks)
+
+
 def test_equal_length_does_not_mean_equal_content(rng, tmp_path):
     """Efforts where velocities were: as long, and the same up to the first number."""
     bag, stamp, (position, _, effort) = three_joints(rng, 4)
