@@ -66,7 +66,7 @@ def test_velocities_that_only_some_messages_have_are_said_to_be_left_out(rng, tm
     for i in range(10, 14):
         data = joint_state(stamp[i], ABC, numbers[0][i], [], numbers[2][i])
         bag.messages[i] = (*bag.messages[i][:3], data)
-    recording = read_rosbag(bag.write(tmp_path / 'bag'), ABC)
+    recording = read_rosbag(bag.write(tmp_path / 'bag', 'mcap'), ABC)
     assert recording.velocity is None
     np.testing.assert_array_equal(recording.position, numbers[0])
     assert '4 messages have no velocity' in '; '.join(recording.remarks)
