@@ -31,7 +31,7 @@ ABOVE = {
 MAY_IMPORT = {  # folder: the folders it may import besides itself and EVERYONE
     'sets': set(),
     'trajectory': {'sets'},
-    'measure': set(),
+    'measure': {'sets'},
     'model': {'sets'},
     'simulate': {'sets', 'model', 'measure'},
     'identify': {'sets', 'model', 'measure', 'calibrate'},

@@ -8,9 +8,9 @@ motion is noise of accelerations, and nothing else.
 from __future__ import annotations
 
 import numpy as np
-from scipy.signal import welch
 
 from safe_sysid.calibrate.even_log import EvenLog
+from safe_sysid.measure.spectrum import power_spectrum
 
 SEGMENT = 4.0  # [s] of a spectrum
 NOISE = (10.0, 20.0)  # [Hz] where positions of an arm are noise, if they are anywhere
@@ -23,9 +23,8 @@ def kept_of_motion(log: EvenLog, most: float) -> float:
 
     What is lost of the motion is less than the noise that is at the same frequencies.
     """
-    frequency, power = welch(
-        np.diff(log.q, 2, axis=0), log.rate, axis=0, nperseg=min(len(log.q) - 2, _samples(log))
-    )
+    bent = np.diff(log.q, 2, axis=0)
+    frequency, power = power_spectrum(bent, log.rate, min(len(bent), _samples(log)))
     above = frequency > 0.0
     frequency = frequency[above]
     amplitude = np.sqrt(power[above]) / np.sin(np.pi * frequency / log.rate)[:, None] ** 2

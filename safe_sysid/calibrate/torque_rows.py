@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.filters import derivative, harmonic_motion, zero_phase
+from safe_sysid.measure.spectrum import convolved
 from safe_sysid.model.robot_model import RobotModel
 
 MOTION = 2.0  # cut-offs: what is kept of the motion, before the rows are filtered too
@@ -43,13 +43,13 @@ class TorqueRows:
         N, n = self.tau.shape
         length = (N - 1) * self.step + 1
         white = rng.normal(size=(length + len(self.response) - 1, n))
-        coloured = fftconvolve(white, self.response[:, None], mode='valid', axes=0)
+        coloured = convolved(white, self.response)[len(self.response) - 1 : len(white)]
         unit: Array = coloured[:: self.step] / np.linalg.norm(self.response)
         return unit
 
     def correlation(self, lags: int) -> Array:
         """Of white noise behind the filter, between rows 0 to `lags` apart."""
-        whole = fftconvolve(self.response, self.response[::-1])[len(self.response) - 1 :]
+        whole = convolved(self.response, self.response[::-1])[len(self.response) - 1 :]
         later = whole[:: self.step][: lags + 1] / whole[0]
         return np.concatenate([later, np.zeros(lags + 1 - len(later))])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import gammaincc
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.torque_rows import TorqueRows
@@ -51,7 +51,7 @@ def likeliness_of_noise(rows: TorqueRows, residual: Array) -> Array:
     draws = np.array([_ljung_box(rows.noise(rng), lags) for _ in range(50)])
     mean, spread = draws.mean(axis=0), np.maximum(draws.std(axis=0), 1e-12)
     shape, scale = (mean / spread) ** 2, spread**2 / mean  # a gamma distribution of that spread
-    likeliness: Array = stats.gamma.sf(_ljung_box(residual, lags), shape, scale=scale)
+    likeliness: Array = gammaincc(shape, _ljung_box(residual, lags) / scale)
     return likeliness
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-from scipy import signal
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.butterworth import filtered_both_ways
 
 ORDER = 4  # of the Butterworth filter, which runs forwards and backwards
 TOGETHER = 32  # samples that are filtered by one product
@@ -24,17 +22,8 @@ def zero_phase(values: Array, rate: float, cutoff: float) -> Array:
     if 2.0 * cutoff >= rate:
         untouched: Array = values.copy()
         return untouched
-    sections = _sections(2.0 * cutoff / rate)
     padding = min(len(values) - 1, round(3.0 * rate / cutoff))
-    filtered: Array = signal.sosfiltfilt(sections, values, axis=0, padlen=padding)
-    return filtered
-
-
-@lru_cache(maxsize=64)
-def _sections(share: float) -> Array:
-    """Filter whose cut-off is a share of half the sampling rate."""
-    found: Array = signal.butter(ORDER, share, output='sos')
-    return found
+    return filtered_both_ways(values, ORDER, 2.0 * cutoff / rate, padding)
 
 
 def low_pass_at(values: Array, rate: float, cutoff: float, kept: slice) -> Array:

@@ -26,6 +26,7 @@ NANOSECONDS = 10**15  # a time beyond this is counted in nanoseconds: seconds wo
 SHORT = 2.0**20  # [s] below which a float is nearer to a time than a quarter of a nanosecond
 LATEST = 9 * 10**18  # [ns] that a stamp can hold
 SHORTEST_STEP, LONGEST_STEP = 2e-5, 1.0  # [s] from sample to sample, of an arm that moves
+OTHERS = {'milliseconds': 1e-3, 'microseconds': 1e-6, 'nanoseconds': 1e-9}
 
 
 def unit_of(name: str) -> int | None:
@@ -57,10 +58,11 @@ def check_steps(source: str, name: str, stamp: IntArray) -> None:
         return
     usual = float(np.median(steps)) * 1e-9
     if not SHORTEST_STEP <= usual <= LONGEST_STEP:
+        likely = [name for name, factor in OTHERS.items() if SHORTEST_STEP <= factor * usual < 0.2]
         raise MeasurementError(
-            f'{source}: by its column {name} a sample comes every {usual:.3g} s, '
-            f'{SHORTEST_STEP:g} to {LONGEST_STEP:g} s are likely. Say in its name what it counts: '
-            'time_s, time_ms, time_us or time_ns'
+            f'{source}: by its column {name} a sample comes every {usual:.3g} s'
+            + (f'; in {likely[0]} it would be {OTHERS[likely[0]] * usual:.3g} s' if likely else '')
+            + '. Say in its name what it counts: time_s, time_ms, time_us or time_ns'
         )
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import signal
 
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.butterworth import filtered_both_ways, sections
 from safe_sysid.measure.filters import (
     TrackingDifferentiator,
     derivative,
@@ -98,3 +100,20 @@ def test_a_low_pass_at_some_samples_is_the_one_of_all_of_them(rng, step):
 def test_a_low_pass_above_half_the_rate_takes_nothing_away(rng):
     values = rng.normal(size=(200, 2))
     np.testing.assert_allclose(low_pass_at(values, 8.0, 5.0, slice(5, 195, 2)), values[5:195:2])
+
+
+@pytest.mark.parametrize('order', [2, 4, 6])
+@pytest.mark.parametrize('share', [0.001, 0.01, 0.3, 0.99])
+def test_the_filter_is_that_of_scipy(order, share, rng):
+    """A drift, a step and noise, of one sample and of many, with and without padding."""
+    theirs = signal.butter(order, share, output='sos')
+    poles = np.concatenate([np.roots(row[3:]) for row in theirs])
+    ours = np.concatenate([np.roots([1.0, a1, a2]) for _, a1, a2 in sections(order, share)])
+    np.testing.assert_allclose(np.sort_complex(ours), np.sort_complex(poles), atol=1e-9)
+    for count in (1, 2, 700):
+        x = np.cumsum(rng.normal(size=(count, 2, 3)), axis=0) + 5.0
+        x[count // 2 :] += 3.0
+        for padding in {0, min(count - 1, 100)}:
+            expected = signal.sosfiltfilt(theirs, x, axis=0, padlen=padding)
+            found = filtered_both_ways(x, order, share, padding)
+            np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(x).max())

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from safe_sysid.arrays import Array
 from safe_sysid.identify.change.impulse_noise import impulse_covariance, sensor_variance
@@ -132,7 +132,7 @@ def rigidity(
     tones = np.array([[block.tone(f) for f in frequencies] for block in blocks])
     statistic = tones[..., 0].sum(axis=0) / excess
     loudest = int(np.argmax(statistic))
-    threshold = float(chi2.isf(probability / len(frequencies), TONE * len(blocks)))
+    threshold = float(chdtri(TONE * len(blocks), probability / len(frequencies)))
     information = float(tones[:, loudest, 2].sum())  # of a force in the direction seen least
     products = np.concatenate([block.lag_products() for block in blocks])
     degrees = LAGS * 3 * len(blocks)
@@ -142,7 +142,7 @@ def rigidity(
         float(frequencies[loudest]),
         threshold,
         float((products**2).sum() / excess**2),
-        float(chi2.isf(probability, degrees)),
+        float(chdtri(degrees, probability)),
         excess,
         float(np.sqrt(np.mean(tones[:, loudest, 1] ** 2))),
         float(np.sqrt(0.5 * threshold * excess / max(information, 1e-300))),

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.calibrate.even_log import EvenLog
@@ -138,7 +138,7 @@ class ArmEvidence:
         places = np.arange(10 * n, 12 * n)  # Fc of all joints, then Fv
         directions = np.concatenate([fit.basis[places], np.zeros((2 * n, 10))], axis=1).T
         errors = block_errors(rows, fit, directions)
-        half = student.ppf(0.5 * (1.0 + CONFIDENCE), errors.freedom) * errors.deviation
+        half = stdtrit(errors.freedom, 0.5 * (1.0 + CONFIDENCE)) * errors.deviation
         return self._named(Interval(fit.x[places] - half, fit.x[places] + half))
 
     def _named(self, found: Interval | None) -> dict[str, dict[str, list[float] | None]]:

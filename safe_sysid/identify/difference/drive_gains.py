@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import f as f_distribution
+from scipy.special import fdtri
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.errors import MeasurementError
@@ -82,7 +82,7 @@ class DriveGains:
         off = body[1:] - self.phi[1:]
         distance = float(off @ np.linalg.solve(self.phi_covariance, off))
         p, m = len(off), max(self.blocks, len(off) + 2)
-        limit = float(p * (m - 1) / (m - p) * f_distribution.ppf(REFUTED, p, m - p))
+        limit = float(p * (m - 1) / (m - p) * fdtri(p, m - p, REFUTED))
         if distance <= limit:
             return None
         com = ', '.join(f'{x:.3f}' for x in self.phi[1:4] / self.phi[0])

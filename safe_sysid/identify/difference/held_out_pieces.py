@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from safe_sysid.arrays import Array
 from safe_sysid.identify.difference.block_errors import block_errors
@@ -68,8 +68,8 @@ class Pieces:
     def half_width(self, deviation: Array, freedom: Array, confidence: float) -> Array:
         """Student interval of the enlarged deviation, never less than that of the fit's own."""
         tail = 0.5 * (1.0 + confidence)
-        enlarged = student.ppf(tail, self.freedom) * self.factor * deviation
-        own: Array = student.ppf(tail, freedom) * deviation
+        enlarged = stdtrit(self.freedom, tail) * self.factor * deviation
+        own: Array = stdtrit(freedom, tail) * deviation
         wider: Array = np.maximum(enlarged, own)
         return wider
 

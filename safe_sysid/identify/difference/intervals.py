@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
@@ -234,7 +234,7 @@ def _statistical(
     rows, (fit, errors), (widened, late, changed) = given.rows, fitted, known
     deviation = widened * errors.deviation
     residuals = pieces.half_width(deviation, errors.freedom, assumed.confidence)
-    tail = student.ppf(0.5 * (1.0 + assumed.confidence), 1e9)
+    tail = stdtrit(1e9, 0.5 * (1.0 + assumed.confidence))
     before, delay = tail * fit.shrinkage(assumed.prior), tail * fit.moved_by(rows, late)
     noise = np.hypot(residuals, np.hypot(before, delay))
     by_joint = fit.by_joint(rows)[:, -10:]

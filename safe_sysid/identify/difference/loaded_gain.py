@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.identify.difference.block_errors import BlockErrors
@@ -45,7 +45,7 @@ class LoadedGain:
         """Return what it says with deviations enlarged (n + 1,), all of them looked at."""
         enlarged = factor * self.deviation
         half, sure = (
-            student.ppf(1.0 - 0.5 * (1.0 - x) / len(self.change), freedom) * enlarged
+            stdtrit(freedom, 1.0 - 0.5 * (1.0 - x) / len(self.change)) * enlarged
             for x in (confidence, SURE)
         )
         return GainCheck(self, half, sure)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from safe_sysid.arrays import Array
 
@@ -27,13 +27,13 @@ def half_width(noise: Array, bias: Array, confidence: float) -> Array:
 
 def _share(ratio: float, confidence: float) -> float:
     """Share of a two-sided half-width that has to be added to a bias so many times as large."""
-    two_sided = float(norm.ppf(0.5 * (1.0 + confidence)))
+    two_sided = float(ndtri(0.5 * (1.0 + confidence)))
 
     def lacking(quantile: float) -> float:
         beyond = quantile + 2.0 * ratio * two_sided
-        return float(norm.cdf(beyond) - norm.cdf(-quantile)) - confidence
+        return float(ndtr(beyond) - ndtr(-quantile)) - confidence
 
-    one_sided = float(norm.ppf(confidence))
+    one_sided = float(ndtri(confidence))
     if lacking(one_sided) >= 0.0:
         return one_sided / two_sided
     return float(brentq(lacking, one_sided, two_sided + 1e-9)) / two_sided

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.even_log import EvenLog
@@ -144,8 +144,8 @@ def binomial_limits(inside: int, count: int) -> tuple[float, float]:
     """Exact 95 % limits of a share (Clopper and Pearson)."""
     if count == 0:
         return 0.0, 1.0
-    lower = 0.0 if inside == 0 else float(beta.ppf(0.025, inside, count - inside + 1))
-    upper = 1.0 if inside == count else float(beta.ppf(0.975, inside + 1, count - inside))
+    lower = 0.0 if inside == 0 else float(betaincinv(inside, count - inside + 1, 0.025))
+    upper = 1.0 if inside == count else float(betaincinv(inside + 1, count - inside, 0.975))
     return lower, upper
 
 
