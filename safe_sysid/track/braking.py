@@ -3,7 +3,9 @@
 The second half of every plan brakes, so stopping needs no new motion: the plan in force is tracked
 to its end by a controller that nobody else uses, and no later plan is looked at. Without a plan
 the arm is held where it is measured. Without a measurement the controller is told that the arm is
-where the plan says: that carries its weight, and is all there is until measurements come back.
+where the plan says: that carries its weight, and is no brake. An arm that nobody has seen for
+`LOST` may be anywhere: whoever else can hold it should, and once it is seen again it is stopped
+from where it is, not pulled back to a plan.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 
 BLINK = 1e-3  # [s] duration of a plan that stays where it is
+LOST = 0.2  # [s] without a measurement, after which the arm may be far from its plan
+STOP = 0.5  # [s] in which an arm that was lost is stopped
 
 
 class Braking:
@@ -32,10 +36,11 @@ class Braking:
         self._clock = clock
         self._law = law
         self._plan: Plan | None = None
+        self._blind_since: int | None = None  # [ns]
 
     def reset(self) -> None:
         """Look at plans again."""
-        self._plan = None
+        self._plan = self._blind_since = None
 
     def note(self, measurement: JointMeasurement | None, seen: GuardInput) -> None:
         """Take a sample that somebody else answers, so that the law knows how the arm moves."""
@@ -47,13 +52,20 @@ class Braking:
         """Whether the plan that is followed has ended at a stamp."""
         return self._plan is not None and self._clock.seconds(now) >= self._plan.end_time
 
+    def is_lost(self, now: int) -> bool:
+        """Whether the arm has not been seen for so long that it may be anywhere."""
+        return self._blind_since is not None and now - self._blind_since > LOST * 1e9
+
     def step(
         self, now: int, measurement: JointMeasurement | None, seen: GuardInput
     ) -> tuple[Array | None, GuardOutcome]:
         """Torque at a stamp, for a measurement that can be trusted or none."""
         t = self._clock.seconds(now)
+        if measurement is not None and self.is_lost(now):
+            self._plan = _stop_from(t, measurement, seen)
         if self._plan is None:
             self._plan = self._plan_to_stop(t, measurement, seen)
+        self._note_seen(now, measurement is not None)
         plan = self._plan
         if plan is None:
             return None, GuardOutcome.STUCK
@@ -69,6 +81,12 @@ class Braking:
         except SafeSysidError:
             return None, GuardOutcome.STUCK
 
+    def _note_seen(self, now: int, is_seen: bool) -> None:
+        if is_seen:
+            self._blind_since = None
+        elif self._blind_since is None:
+            self._blind_since = now
+
     def _plan_to_stop(
         self, t: float, measurement: JointMeasurement | None, seen: GuardInput
     ) -> Plan | None:
@@ -81,3 +99,14 @@ class Braking:
         rest, estimate = np.zeros_like(q), seen.estimate
         curve = Bezier(q, rest, rest, BLINK)
         return Plan(t, t, curve, rest, estimate.bounds, None, estimate.theta)
+
+
+def _stop_from(t: float, measurement: JointMeasurement, seen: GuardInput) -> Plan:
+    """Return a plan that brings an arm to rest from where it is and how it moves."""
+    q, qd = (
+        np.asarray(values, dtype=np.float64)
+        for values in (measurement.position, measurement.velocity)
+    )
+    curve, estimate = Bezier(q, qd, np.zeros_like(q), STOP), seen.estimate
+    way = 0.5 * STOP * qd
+    return Plan(t, t, curve, way, estimate.bounds, None, estimate.theta)

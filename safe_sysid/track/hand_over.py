@@ -51,8 +51,13 @@ class Holder(Protocol):
         """Whether it was seen to hold the arm."""
         ...
 
+    @property
+    def listens(self) -> bool:
+        """Whether it leaves the arm to our torque, as far as anybody can tell."""
+        ...
+
     def __str__(self) -> str:
-        """Return what it is, and why it does not hold the arm."""
+        """Return what it is, and why it does not do what it was asked for."""
         ...
 
 
@@ -88,7 +93,9 @@ class HandOver:
         self._settings, self._holder = settings, holder
         self._within: _Range | None = None  # where the arm has been for a while
         self._seen_at: int | None = None  # stamp of the last step with a measurement
-        self._asked_at = self._watched_since = 0
+        self._asked_at = self._watched_since = self._given_at = 0
+        self._unheard_since: int | None = None  # [ns] while whoever held the arm goes on
+        self._is_unheard = False
         self._over_since: int | None = None  # motion that was planned
         self._is_late = False
         self.hands = Hands.FREE
@@ -105,6 +112,29 @@ class HandOver:
             self._within = self._seen_at = self._over_since = None
             self._is_late = False
             self._holder.give()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the arm is under our torque, and nobody else's."""
+        return self.hands is Hands.TORQUE and self._holder.listens
+
+    @property
+    def unheard(self) -> str:
+        """Why our torque reaches no arm, though it was asked for again; empty where it does."""
+        return str(self._holder) if self._is_unheard else ''
+
+    def insist(self, now: int, is_wanted: bool) -> None:
+        """Ask again for an arm that is to be under our torque, until it is."""
+        if not is_wanted or self.hands is not Hands.TORQUE or self._holder.listens:
+            self._unheard_since, self._is_unheard = None, False
+            return
+        if self._unheard_since is None:
+            self._unheard_since = self._given_at = now
+        limit = self._settings.limit * 1e9
+        if now - self._given_at > limit:
+            self._given_at = now
+            self._holder.give()
+        self._is_unheard = now - self._unheard_since > 2 * limit
 
     def give_up(self, now: int) -> None:
         """Hand the arm over as it is: it may not do what our torque asks for."""

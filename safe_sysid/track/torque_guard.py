@@ -85,6 +85,10 @@ class TorqueGuard:
         """Whether the guard brakes, and what it brakes along is over at a stamp [ns]."""
         return self._braking.is_over(now)
 
+    def is_lost(self, now: int) -> bool:
+        """Whether the guard has braked without a measurement for so long that that is no brake."""
+        return self._braking.is_lost(now)
+
     def reset(self) -> None:
         """Let commands pass again; for when the arm is at rest and the cause is gone."""
         self._refusal = ''

@@ -17,6 +17,7 @@ class Brakes:
     """Hold the arm a while after they were asked to, or never."""
 
     holds: bool = False
+    listens: bool = True
     asked: list = field(default_factory=list)
 
     def take(self):
@@ -143,3 +144,25 @@ def test_torque_may_be_asked_for_again_at_any_time(story):
     story.hand_over.engage()
     assert story.hand_over.gives_torque
     assert story.brakes.asked[-1] == 'give'
+
+
+def test_who_does_not_leave_the_arm_to_torque_is_asked_again_and_named(story):
+    """Until it does nothing of ours is heard, and nobody may judge the arm by it."""
+    hand_over, brakes = story.hand_over, story.brakes
+    brakes.listens = False
+    asked, named = [], []
+    for i in range(1000):
+        hand_over.insist(i * STEP, is_wanted=True)
+        asked.append(len(brakes.asked))
+        named.append(hand_over.unheard)
+        assert not hand_over.is_heard
+    assert asked[:202] == [1] * 201 + [2]
+    assert asked[-1] == 5
+    assert named[:401] == [''] * 401
+    assert named[-1] == 'the brakes'
+    hand_over.insist(1000 * STEP, is_wanted=False)  # in a fault
+    assert not hand_over.unheard
+    brakes.listens = True
+    hand_over.insist(1001 * STEP, is_wanted=True)
+    assert hand_over.is_heard
+    assert set(brakes.asked) == {'give'}

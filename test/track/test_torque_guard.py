@@ -11,6 +11,7 @@ from track.law_states import CLOCK, estimate_of, gains_for, random_plan
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.track.guarded_torque import Command, GuardInput, GuardOutcome
 from safe_sysid.track.robust_passivity import RobustPassivityController
@@ -187,6 +188,33 @@ def test_without_measurements_it_goes_on_as_the_plan_needs():
         assert (output.outcome is GuardOutcome.BLIND) == blind
         arm.hold(output.torque, MILLISECOND)
     assert np.allclose(arm.q, PLAN.desired(0.7)[0], atol=0.01)
+
+
+def test_an_arm_that_was_lost_is_stopped_where_it_is_found():
+    """Blind for long it falls from its plan, which it is not pulled back to."""
+    little = ParameterEstimate(ARM.layout, 0.3 * ARM.theta, ratio_bounds(0.3 * ARM.theta, 0.05))
+    wrong = replace(PLAN, theta_0=little.theta, theta_bounds=little.bounds)
+    guard, law = guard_with(), robust()
+    arm = ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    for i in range(2000):
+        blind = i >= 500
+        measured = None if blind else arm.measure()
+        command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
+        output = guard.step(arm.stamp, GuardInput(command, measured, wrong, little))
+        assert guard.is_lost(arm.stamp) == (i > 700)
+        arm.hold(output.torque, MILLISECOND)
+    found, speed = arm.q, np.abs(arm.qd).max()
+    assert speed > 1.0
+    assert np.abs(found - PLAN.desired(2.0)[0]).max() > 0.5
+    fastest = 0.0
+    for _ in range(1500):
+        seen = GuardInput(None, arm.measure(), PLAN, ESTIMATE)
+        arm.hold(guard.step(arm.stamp, seen).torque, MILLISECOND)
+        fastest = max(fastest, np.abs(arm.qd).max())
+    assert not guard.is_lost(arm.stamp)
+    assert fastest < 1.2 * speed
+    assert np.abs(arm.qd).max() < 0.01
+    assert np.abs(arm.q - found).max() < 0.5 * speed
 
 
 @pytest.mark.parametrize(

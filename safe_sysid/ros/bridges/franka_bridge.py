@@ -73,6 +73,8 @@ class FrankaSettings(BridgeSettings):
 class Control:
     """The robot holds itself as soon as our control has ended, which the last torque asks for."""
 
+    listens = True
+
     def __init__(self) -> None:
         self.holds, self.ends = True, False
 

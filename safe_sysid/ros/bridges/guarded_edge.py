@@ -43,6 +43,7 @@ from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.warm_up import warm_up_law
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.health import Condition
+from safe_sysid.track.braking import LOST
 from safe_sysid.track.chosen_law import law_for
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
 from safe_sysid.track.hand_over import HandOver, Hands, Holder
@@ -84,6 +85,7 @@ class GuardedEdge:
         self._trouble = ''
         self._hand_over = HandOver(settings.hand_over, holder)
         self._lets_go = True
+        self._is_lost = False  # no measurement for so long that the guard does not brake the arm
         self._is_told = False  # to end
         self._is_told_enough = False
         self._request, self._supervised = EndRequest(node), Supervised(node)
@@ -143,9 +145,10 @@ class GuardedEdge:
         """Whether the arm is handed over as it is: no torque of ours is known to hold it.
 
         A driver that was not seen to obey yet is given torque while its probe looks at the arm.
+        An arm that nobody has seen for a while may be anywhere, whatever torque it is given.
         """
         is_doubted = self._driver.is_doubted and self.mode is not Mode.PROBING
-        return self._driver.is_wild or is_doubted
+        return self._driver.is_wild or is_doubted or self._is_lost
 
     @property
     def needs_no_answer(self) -> bool:
@@ -175,12 +178,14 @@ class GuardedEdge:
             self._given = None
             return None
         command = None
-        if not self.is_alone:
+        self._hand_over.insist(now, not self.is_alone)
+        if not self.is_alone and self._hand_over.is_heard:
             command = self._driver.command(self.mode, measurement, self._estimate, self._command)
         if self._is_given_up:
             self._hand_over.give_up(now)
         seen = GuardInput(command, measurement, self._plan_on(self._clock), self._estimate)
         self._given, self._now = self._guard.step(now, seen), now
+        self._is_lost = self._is_lost or self._guard.is_lost(now)
         return self._given.torque
 
     def _let_go(self, now: int, measurement: JointMeasurement | None, guard: TorqueGuard) -> None:
@@ -251,16 +256,20 @@ class GuardedEdge:
             'mode': 'unknown' if self.mode is None else self.mode.value,
             'obeys': self._driver.obedience.value,
         }
-        is_blind = self._given is not None and self._given.outcome is GuardOutcome.BLIND
         failed = '' if self._controller is None else self._controller.trouble
-        trouble = (
-            failed or refusal or self._trouble or ('no measurement to go by' if is_blind else '')
-        )
+        trouble = self._blindness() or failed or refusal or self._trouble
         faults = {Cause.COMMAND_REFUSED} if refused else set()
-        disobedience = self._driver.complaint(self.mode)
+        disobedience = self._driver.complaint(self.mode) or self._hand_over.unheard
         if disobedience:
             faults.add(Cause.ROBOT_NOT_READY)
         return Condition(disobedience or trouble, frozenset(faults), figures)
+
+    def _blindness(self) -> str:
+        """Say that the arm is not seen, and from when on somebody else was asked to hold it."""
+        if self._is_lost:
+            return f'the arm was not seen for longer than {LOST} s; {self._hand_over}'
+        is_blind = self._given is not None and self._given.outcome is GuardOutcome.BLIND
+        return 'no measurement to go by' if is_blind else ''
 
     def _plan_on(self, clock: Clock) -> Plan | None:
         """Return the plan in force, once the estimate it was certified for is known."""
@@ -296,7 +305,7 @@ class GuardedEdge:
 
     def _begin_anew(self) -> None:
         """Let commands pass, but none from before."""
-        self._command = None
+        self._command, self._is_lost = None, False
         if self._guard is not None:
             self._guard.reset()
 

@@ -63,6 +63,8 @@ class LbrFriSettings(BridgeSettings):
 class Session:
     """The robot holds itself once its application has left torque control, which we cannot do."""
 
+    listens = True
+
     def __init__(self) -> None:
         self.holds = False
 

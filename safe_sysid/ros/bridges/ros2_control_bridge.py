@@ -123,14 +123,11 @@ class Ros2ControlBridge(Node):
             )
 
     def _on_state(self, msg: JointState) -> None:
-        try:
-            read = self._reader.measurement(msg)
-            self._expect_effort(read)
-        except MeasurementError as error:
-            self._bad_state = str(error)
+        read, self._bad_state = self._read(msg)
+        if self._bad_state:
             self._health.announce()
+        if read is None:
             return
-        self._bad_state = ''
         torque = self._contract.torque(read.torque, read.position)
         position = self._turns.step(read.position)
         self._measurement = replace(read, position=position, torque=torque)
@@ -138,6 +135,21 @@ class Ros2ControlBridge(Node):
         self._edge.publish(self._measurement)
         if self._edge.answered == self._stamp:  # by a controller in this process
             self._look()
+
+    def _read(self, msg: JointState) -> tuple[JointMeasurement | None, str]:
+        """Return a state, and what is wrong with it.
+
+        One whose effort is of no use still says where the arm is: it is braked by that.
+        """
+        try:
+            read = self._reader.measurement(msg)
+            self._expect_effort(read)
+        except MeasurementError as error:
+            try:
+                return self._reader.motion(msg), str(error)
+            except MeasurementError:
+                return None, str(error)
+        return read, ''
 
     def _expect_effort(self, read: JointMeasurement) -> None:
         """Refuse states that have no effort although the arm is commanded.

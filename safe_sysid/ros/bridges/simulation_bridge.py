@@ -101,7 +101,7 @@ def _of_bodies(described: RobotModel, theta: Array) -> Array:
 class Brakes:
     """Of a simulated arm: they hold it from the moment that no torque is given."""
 
-    holds = True
+    holds = listens = True
 
     def take(self) -> None:
         """They do without being asked."""

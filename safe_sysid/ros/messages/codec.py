@@ -64,11 +64,18 @@ class JointStateReader:
 
         Effort may be nan, of all joints: it is not measured yet.
         """
-        if msg.name != self._names:
-            self._order, self._names = self._order_in(msg.name), list(msg.name)
+        self._learn_order(msg)
         position, velocity, effort = (
             self._values(msg, field) for field in ('position', 'velocity', 'effort')
         )
+        stamp = stamp_of(msg.header.stamp)
+        return self.checked(JointMeasurement(stamp, position, velocity, effort))
+
+    def motion(self, msg: JointState) -> JointMeasurement:
+        """Read the same without effort, which is nan: where the arm is, and how it moves."""
+        self._learn_order(msg)
+        position, velocity = (self._values(msg, field) for field in ('position', 'velocity'))
+        effort = np.full_like(position, np.nan)
         stamp = stamp_of(msg.header.stamp)
         return self.checked(JointMeasurement(stamp, position, velocity, effort))
 
@@ -79,6 +86,10 @@ class JointStateReader:
         if not np.isnan(measurement.torque).all():
             self._check(measurement.torque, 'effort')
         return measurement
+
+    def _learn_order(self, msg: JointState) -> None:
+        if msg.name != self._names:
+            self._order, self._names = self._order_in(msg.name), list(msg.name)
 
     def _order_in(self, names: Sequence[str]) -> IntArray:
         missing = [name for name in self._joint_names if name not in names]

@@ -191,6 +191,30 @@ def test_effort_that_never_comes_is_a_fault(tmp_path):
         assert over.loop.said[NAME].faults >= {Cause.BAD_MEASUREMENT}
 
 
+@pytest.mark.parametrize('effort', [[], [float('nan')] * 3])
+def test_an_arm_whose_effort_is_not_told_any_more_is_held_by_where_it_is(tmp_path, effort):
+    """Where it is and how it moves is still told; without that no torque is a brake."""
+    with bench(tmp_path) as over:
+        over.tick(is_commanded=False)
+        over.say('task')
+        for _ in range(60):
+            over.tick(is_commanded=True)
+        state = over.driver.state
+        over.driver.state = lambda: (*state()[:3], effort)
+        over.tick(is_commanded=True)
+        over.say('fault')
+        begin = over.driver.arm.q.copy()
+        for _ in range(200):
+            over.tick(is_commanded=True)
+        moved = np.abs(over.driver.arm.q - begin).max()
+        assert over.loop.said[NAME].faults == {Cause.BAD_MEASUREMENT}
+        assert over.loop.figures(NAME)['guard'] in (
+            'holding',
+            'braking along the rest of the plan',
+        )
+    assert moved < 0.05
+
+
 @pytest.mark.slow
 def test_a_joint_that_is_reported_in_one_turn_turns_on(tmp_path):
     """A Kinova reports positions in (-pi, pi]; a jump by a turn would be a motion to the loop."""

@@ -53,9 +53,10 @@ def test_what_the_guard_refused_is_forgotten_only_where_a_mode_begins(before, mo
     assert told(mode, before)._begin_anew.called is is_anew
 
 
-def given_up(mode, is_wild, is_doubted):
+def given_up(mode, is_wild, is_doubted, is_lost=False):
     driver = SimpleNamespace(is_wild=is_wild, is_doubted=is_doubted)
-    return GuardedEdge._is_given_up.fget(SimpleNamespace(mode=mode, _driver=driver))
+    edge = SimpleNamespace(mode=mode, _driver=driver, _is_lost=is_lost)
+    return GuardedEdge._is_given_up.fget(edge)
 
 
 @pytest.mark.parametrize('mode', list(Mode))
@@ -64,6 +65,7 @@ def test_no_law_holds_an_arm_on_a_driver_that_was_not_seen_to_obey_but_while_it_
     assert not given_up(mode, is_wild=False, is_doubted=False)
     assert given_up(mode, is_wild=False, is_doubted=True) is (mode is not Mode.PROBING)
     assert given_up(mode, is_wild=True, is_doubted=True)
+    assert given_up(mode, is_wild=False, is_doubted=False, is_lost=True)
 
 
 @pytest.mark.parametrize('mode', [Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.HOLDING])

@@ -25,11 +25,15 @@ NAME = '/loop/ros2_control_bridge'
 CONTROLLER = [6, 2, 4, 0, 5, 1, 3]  # order of joints in the effort controller
 
 
-def switch_controller():
-    """Type of the service, which is generated before."""
-    from controller_manager_msgs.srv import SwitchController
+HOLD, EFFORT = 'position_controller', 'forward_effort_controller'
+STRICT = 2
 
-    return SwitchController
+
+def services():
+    """Types of the services, which are generated before."""
+    from controller_manager_msgs.srv import ListControllers, SwitchController
+
+    return SwitchController, ListControllers
 
 
 class Driver:
@@ -43,9 +47,14 @@ class Driver:
         self.torque = np.zeros(model.n)  # that the controller holds
         self._states = node.create_publisher(JointState, '/joint_states', SAMPLES)
         self.obeys = True  # the manager
-        self.active = 'forward_effort_controller'
-        switch = switch_controller()
-        node.create_service(switch, '/controller_manager/switch_controller', self._on_switch)
+        self.active = EFFORT
+        for kind, name, answer in zip(
+            services(),
+            ('switch_controller', 'list_controllers'),
+            (self._on_switch, self._on_list),
+            strict=True,
+        ):
+            node.create_service(kind, f'/controller_manager/{name}', answer)
         node.create_subscription(
             Float64MultiArray, '/forward_effort_controller/commands', self._on_command, SAMPLES
         )
@@ -76,9 +85,21 @@ class Driver:
         self.arm.apply(self.torque)
 
     def _on_switch(self, request, response):
-        response.ok = self.obeys
-        if self.obeys:
-            (self.active,) = request.activate_controllers
+        """As the manager: what is strict is refused where a controller is on already."""
+        (wanted,) = request.activate_controllers
+        is_done = request.strictness == STRICT and wanted == self.active
+        response.ok = self.obeys and not is_done
+        if response.ok:
+            self.active = wanted
+        return response
+
+    def _on_list(self, request, response):
+        del request
+        from controller_manager_msgs.msg import ControllerState
+
+        for name in (HOLD, EFFORT):
+            state = 'active' if name == self.active else 'inactive'
+            response.controller.append(ControllerState(name=name, state=state))
         return response
 
     def _on_command(self, msg):
@@ -197,23 +218,76 @@ def test_torque_begins_with_the_first_mode_that_asks_for_it_and_ends_in_other_ha
     assert len(driver.told) == told
 
 
-def test_a_state_that_cannot_be_used_is_a_fault_and_goes_no_further(connected, rng):
+def expect_trouble(driver, loop, msg, sentence):
+    """A state that is not what it should be, and one that is; how many were passed on."""
+    settle(driver, loop)
+    samples = len(loop.samples)
+    driver.send(msg)
+    loop.wait_until(lambda: sentence in loop.trouble(NAME), sentence)
+    assert loop.said[NAME].faults == {Cause.BAD_MEASUREMENT}
+    driver.send(driver.message(range(7)))
+    loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
+    settle(driver, loop)
+    return loop.samples[samples:-2]
+
+
+def test_a_state_that_cannot_be_used_is_a_fault_and_goes_no_further(connected):
     driver, loop = connected
-    bad = [driver.message(range(7)) for _ in range(4)]
+    bad = [driver.message(range(7)) for _ in range(3)]
     bad[0].name[0] = 'somebody'
-    bad[1].effort = []
-    bad[2].velocity[1] = float('nan')
-    bad[3].name[2] = bad[3].name[1]
-    sentences = ('joint_states has no', 'needs position, velocity and effort', 'nan', 'has no')
+    bad[1].velocity[1] = float('nan')
+    bad[2].name[2] = bad[2].name[1]
+    sentences = ('joint_states has no', 'velocity of joint_2', 'has no')
     for msg, sentence in zip(bad, sentences, strict=True):
-        settle(driver, loop)
-        samples = len(loop.samples)
-        driver.send(msg)
-        loop.wait_until(lambda s=sentence: s in loop.trouble(NAME), sentence)
-        assert loop.said[NAME].faults == {Cause.BAD_MEASUREMENT}
-        assert len(loop.samples) == samples
-        driver.send(driver.message(rng.permutation(7)))
-        loop.wait_until(lambda: loop.trouble(NAME) == '', 'no trouble')
+        assert expect_trouble(driver, loop, msg, sentence) == []
+
+
+@pytest.mark.parametrize('effort', [[], [0.0] * 7, [float('nan'), *[0.0] * 7]])
+def test_a_state_without_effort_is_a_fault_and_still_says_where_the_arm_is(connected, effort):
+    """Without it the arm would be braked by nobody knows what."""
+    driver, loop = connected
+    msg = driver.message(range(7))
+    msg.effort = effort
+    (sample,) = expect_trouble(driver, loop, msg, 'effort')
+    assert np.isnan(sample.torque).all()
+    np.testing.assert_array_equal(sample.position, driver.arm.measure().position)
+
+
+@pytest.mark.slow
+def test_a_manager_that_refuses_torque_is_named_and_asked_again(connected, rng):
+    """Until it obeys nothing is commanded that could be taken for a driver that does not obey."""
+    driver, loop = connected
+    driver.active, driver.obeys = HOLD, False
+    say(loop, 'task')
+    sentence = f'{EFFORT} is to be on, but the controller manager refused'
+    loop.wait_until(lambda: sentence in loop.trouble(NAME), sentence, lambda: stand(driver, rng))
+    assert loop.said[NAME].faults == {Cause.ROBOT_NOT_READY}
+    driver.obeys = True
+    switched = lambda: driver.active == EFFORT and loop.trouble(NAME) == ''  # noqa: E731
+    loop.wait_until(switched, 'torque', lambda: cycle_of_states(driver, loop))
+    say(loop, 'idle')
+    expect_release(driver, loop, rng)
+
+
+@pytest.mark.slow
+def test_a_controller_that_holds_the_arm_already_is_known_to(connected, rng):
+    """A strict request is refused where its controller is on; the arm is in its hands then."""
+    driver, loop = connected
+    driver.active, driver.obeys = HOLD, False
+    say(loop, 'task')
+    for _ in range(5):
+        cycle_of_states(driver, loop)
+    driver.obeys = True
+    driver.active = HOLD
+    say(loop, 'idle')
+    expect_release(driver, loop, rng)
+
+
+def cycle_of_states(driver, loop):
+    """One state that was passed on."""
+    samples = len(loop.samples)
+    driver.send(driver.message(range(7)))
+    loop.wait_until(lambda: len(loop.samples) > samples, 'the sample')
 
 
 @pytest.mark.slow
@@ -227,6 +301,9 @@ def test_a_driver_that_falls_silent_leaves_the_guard_in_charge(connected, rng):
     assert loop.said[NAME].faults == {Cause.COMMAND_REFUSED}
     assert len(driver.told) > told
     assert np.isfinite(driver.told[-1]).all()
+    say(loop, 'fault')  # torque for an arm that nobody sees is no brake
+    loop.wait_until(lambda: driver.active == HOLD, 'other hands')
+    loop.wait_until(lambda: 'was not seen for longer than' in loop.trouble(NAME), 'the reason')
     say(loop, 'idle')
     expect_release(driver, loop, rng)
 
