@@ -326,12 +326,13 @@ def test_a_path_that_is_refused_is_an_invalid_goal():
 @pytest.mark.parametrize(
     ('told', 'code'),
     [
-        (('c', 0.1, 0.0, 0.0), Code.INVALID_JOINTS),
-        (('a', 0.1, 0.0, 0.1), Code.INVALID_GOAL),
-        (('a', float('nan'), 0.0, 0.0), Code.INVALID_GOAL),
+        ([('c', 0.1, 0.0, 0.0)], Code.INVALID_JOINTS),
+        ([('a', 0.1, 0.0, 0.1)], Code.INVALID_GOAL),
+        ([('a', float('nan'), 0.0, 0.0)], Code.INVALID_GOAL),
+        ([('a', 0.1, 0.0, 0.0), ('b', 0.1, 0.0, 0.0), ('a', 1e-9, 0.0, 0.0)], Code.INVALID_GOAL),
     ],
 )
 def test_tolerances_that_cannot_be_kept_watch_over_are_refused(told, code):
     with pytest.raises(RefusedTrajectoryError) as refused:
-        Tolerance.of(NAMES, [told])
+        Tolerance.of(NAMES, told)
     assert refused.value.code is code
