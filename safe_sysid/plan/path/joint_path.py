@@ -102,8 +102,8 @@ def joint_path(model: RobotModel, points: Points, start: Array) -> tuple[JointPa
     """Return a path for an arm that stands at `start`, and whether its times were told."""
     if not len(points.times):
         raise PathError('the path has no points')
-    times, q = np.array(points.times, dtype=float), np.array(points.positions, dtype=float)
-    if q.shape != (len(times), model.n) or not (np.isfinite(q).all() and np.isfinite(times).all()):
+    times, q = np.array(points.times, dtype=float), _positions(model, points)
+    if not (np.isfinite(q).all() and np.isfinite(times).all()):
         raise PathError(f'every point of the path needs {model.n} finite positions and a time')
     turning = model.limits.is_continuous
     q = q - np.where(turning, 2.0 * np.pi * np.round((q[0] - start) / (2.0 * np.pi)), 0.0)
@@ -132,6 +132,16 @@ def joint_path(model: RobotModel, points: Points, start: Array) -> tuple[JointPa
     qdd = _differences(times, qd) if derivatives[1] is None else derivatives[1].copy()
     qdd[0] = qdd[-1] = 0.0
     return _split(times, np.stack([q, qd, qdd], axis=1)), True
+
+
+def _positions(model: RobotModel, points: Points) -> Array:
+    """Return positions of all points, or say which point has too few or too many."""
+    for i, row in enumerate(points.positions):
+        if len(row) != model.n:
+            raise PathError(
+                f'point {i + 1} of the path has {len(row)} positions; every point needs {model.n}'
+            )
+    return np.array(points.positions, dtype=float)
 
 
 def _straight(model: RobotModel, q: Array, start: Array) -> JointPath:

@@ -6,6 +6,7 @@ come on top. One that is violated has the arm brake on the plan in force.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -58,6 +59,11 @@ class Tolerance:
         Each is a name with its position, velocity and acceleration.
         """
         position, velocity = np.full((2, len(names)), np.inf)
+        counts = Counter(name for name, *_ in told)
+        if repeated := [name for name, count in counts.items() if count > 1]:
+            raise RefusedTrajectoryError(
+                Code.INVALID_GOAL, f'there are several tolerances for {repeated}; one is allowed'
+            )
         for name, *wanted, acceleration in told:
             if name not in names:
                 raise RefusedTrajectoryError(

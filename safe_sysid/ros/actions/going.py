@@ -1,11 +1,15 @@
-"""Going: leads the arm to a goal, by the topics on which anybody may ask for one."""
+"""Going: leads the arm to a goal, by the topics on which anybody may ask for one.
+
+Whoever asks there meanwhile takes its place. Then this is over once the arm rests, without
+success: figures of the planner, the distance among them, are about the other goal.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why
-from safe_sysid.ros.messages.request_topics import ANSWERED, AWAY, GIVEN_UP, REFUSED
+from safe_sysid.ros.messages.request_topics import ANSWERED, AWAY, GIVEN_UP, REFUSED, TAKEN
 from safe_sysid.track.supervisor import Mode, Signal
 
 BEGINS = (Mode.IDENTIFIED, Mode.HOLDING)
@@ -24,8 +28,9 @@ class Going:
 
     @property
     def distance(self) -> float:
-        """How far some joint is from the goal [rad]; not a number before it is taken."""
-        said = self._loop.figure(AWAY) if self._is_taken else ''
+        """How far some joint is from the goal [rad]; not a number unless the task leads there."""
+        leads = self._is_taken and not self._ousted
+        said = self._loop.figure(AWAY) if leads else ''
         return float(said) if said else float('nan')
 
     def take_back(self) -> None:
@@ -48,7 +53,7 @@ class Going:
             return None
         if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
             return None
-        if mode in BEGINS and not self._has_begun:
+        if mode in BEGINS and not (self._has_begun or self._ousted):
             waits = self._looks <= PATIENCE
             return None if waits else Outcome(False, 'the task does not begin', Why.NOT_BEGUN)
         return self._outcome(mode)
@@ -78,9 +83,21 @@ class Going:
         stamp, _, reason = self._loop.figure(GIVEN_UP).partition(' ')
         if stamp == str(self._stamp):
             return Outcome(False, f'given up: {reason}; the arm is at rest')
+        if self._ousted:
+            return Outcome(False, f'{self._ousted}; the arm is at rest')
         if mode is Mode.IDENTIFIED:
             return Outcome(True, f'{self.distance:.3g} rad from the goal, at rest')
         return Outcome(False, f'ended before it was reached: {self._loop.sentence()}')
+
+    @property
+    def _ousted(self) -> str:
+        """What the task leads to instead; empty: it leads to this goal."""
+        leads_to = self._loop.figure(TAKEN)
+        if leads_to == str(self._stamp):
+            return ''
+        if not leads_to:
+            return 'the goal was taken away by somebody else, or forgotten by the planner'
+        return f'another goal, of stamp {leads_to} ns, took its place'
 
     def _come_to_rest(self) -> Outcome | None:
         """Brake, and see to it that the goal begins nothing later."""

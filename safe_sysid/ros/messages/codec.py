@@ -12,6 +12,7 @@ Standard messages only. Three of them need an agreement on top of their definiti
 from __future__ import annotations
 
 import array
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
@@ -222,6 +223,17 @@ def plan_message(notice: PlanNotice, joint_names: Sequence[str]) -> JointTraject
     return msg
 
 
+def goal_positions(msg: JointState) -> dict[str, float]:
+    """Return a position for each joint that a goal names, in any order [rad]."""
+    if len(msg.position) != len(msg.name):
+        raise MessageError(
+            f'the goal has {len(msg.name)} names and {len(msg.position)} positions; every joint '
+            'needs one, and no names at all take the goal away'
+        )
+    _check_named_once('the goal', msg.name)
+    return dict(zip(msg.name, msg.position, strict=True))
+
+
 def path_points(msg: JointTrajectory, joint_names: Sequence[str]) -> Points:
     """Return points of a path in our order of joints; joints of other arms are left out."""
     missing = [name for name in joint_names if name not in msg.joint_names]
@@ -230,6 +242,7 @@ def path_points(msg: JointTrajectory, joint_names: Sequence[str]) -> Points:
             f'the path has no {missing}; its joints are {list(msg.joint_names)}, all of '
             f'{list(joint_names)} are needed'
         )
+    _check_named_once('the path', msg.joint_names)
     order = [list(msg.joint_names).index(name) for name in joint_names]
     kinds: list[list[Array]] = []
     for field in ('positions', 'velocities', 'accelerations'):
@@ -242,6 +255,13 @@ def path_points(msg: JointTrajectory, joint_names: Sequence[str]) -> Points:
         kinds.append([row[order] if len(row) else row for row in told])
     times = [stamp_of(point.time_from_start) / SECOND for point in msg.points]
     return Points(times, *kinds)
+
+
+def _check_named_once(what: str, names: Sequence[str]) -> None:
+    """Refuse a message that says two things about one joint: which one counts, nobody knows."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise MessageError(f'{what} names {repeated} more than once; each joint is allowed once')
 
 
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:

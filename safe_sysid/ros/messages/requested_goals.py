@@ -38,7 +38,7 @@ from safe_sysid.plan.task_goal import (
 )
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
-from safe_sysid.ros.messages.codec import path_points, stamp_of
+from safe_sysid.ros.messages.codec import goal_positions, path_points, stamp_of
 from safe_sysid.ros.messages.drawings import frame_of_tip
 from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.ros.messages.request_topics import (
@@ -131,14 +131,8 @@ class RequestedGoals:
         }
 
     def _on_joints(self, msg: JointState) -> None:
-        if len(msg.position) != len(msg.name):
-            raise MessageError(
-                f'{GOAL} has {len(msg.name)} names and {len(msg.position)} positions; every joint '
-                'needs one, and no names at all take the goal away'
-            )
-        positions = dict(zip(msg.name, msg.position, strict=True))
-
         def find(around: Surroundings) -> Callable[[], None]:
+            positions = goal_positions(msg)
             if not positions:
                 return self._leads_nowhere
             goals = choices_of_joints(joint_goal(self._model, positions), around)

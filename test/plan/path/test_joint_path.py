@@ -85,7 +85,8 @@ def test_joints_that_turn_without_end_begin_near_the_arm():
     ('arguments', 'why'),
     [
         (([], []), 'no points'),
-        (([0.0, 1.0], WAY[:2, :1]), '2 finite positions'),
+        (([0.0, 1.0], WAY[:2, :1]), 'point 1 of the path has 1 positions; every point needs 2'),
+        (([0.0, 1.0, 2.0], [WAY[0], (), WAY[1]]), 'point 2 of the path has 0 positions'),
         (([0.0, 0.01], WAY[:2]), 'at least 0.05 s'),
         (([0.0, 1.0, 0.5], WAY[:3]), 'at least 0.05 s'),
         (([0.0, 1.0], WAY[:2], [np.zeros(2), np.ones(2)]), 'to end at rest'),

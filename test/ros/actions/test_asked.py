@@ -1,12 +1,13 @@
 """Actions as steps of a loop made by hand: what is begun, how it ends, what it leaves."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from safe_sysid.errors import MessageError
-from safe_sysid.ros.actions.asked import Motion
+from safe_sysid.ros.actions.asked import Motion, Why
 from safe_sysid.ros.actions.following import (
     Code,
     Following,
@@ -106,6 +107,37 @@ def test_a_goal_is_refused_or_given_up_in_the_words_of_the_planner():
     assert (outcome.success, 'given up: no way' in outcome.message) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ('leads_to', 'why'),
+    [
+        (str(STAMP + 7), f'another goal, of stamp {STAMP + 7} ns, took its place'),
+        ('', 'the goal was taken away by somebody else, or forgotten by the planner'),
+    ],
+)
+def test_a_goal_that_another_one_has_ousted_is_no_success_however_the_task_ends(leads_to, why):
+    loop = Loop(Mode.IDENTIFIED)
+    asked, told = going(loop)
+    taken(loop, asked)
+    loop.says |= {ANSWERED: str(STAMP + 7), TAKEN: leads_to, AWAY: '0.02'}
+    assert asked.step() is None  # the arm is on its way elsewhere, and nobody brakes it
+    assert (loop.asked, told) == ([], [STAMP])
+    loop.mode, loop.rests = Mode.IDENTIFIED, True
+    outcome = asked.step()
+    assert (outcome.success, outcome.why) == (False, Why.ENDED_EARLY)
+    assert outcome.message == f'{why}; the arm is at rest'
+    assert math.isnan(asked.distance)  # that of the other goal
+
+
+def test_a_goal_that_is_taken_away_before_the_task_begins_is_not_waited_for():
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP), TAKEN: str(STAMP)}
+    assert asked.step() is None
+    loop.says |= {ANSWERED: str(STAMP + 7), TAKEN: ''}
+    assert 'taken away by somebody else' in asked.step().message
+
+
 def test_what_is_taken_back_brakes_and_is_over_at_rest_once_the_planner_knows():
     loop = Loop(Mode.IDENTIFIED)
     asked, told = going(loop)
@@ -174,7 +206,7 @@ def test_what_is_left_to_learn_comes_first_however_long_it_takes():
     loop = Loop(Mode.HOLDING)
     asked, _ = going(loop)
     assert asked.step() is None
-    loop.says |= {ANSWERED: str(STAMP), AWAY: '0.5'}
+    loop.says |= {ANSWERED: str(STAMP), TAKEN: str(STAMP), AWAY: '0.5'}
     loop.mode, loop.rests = Mode.EXCITING, False
     assert [asked.step() for _ in range(MANY)] == [None] * MANY
     loop.mode, loop.rests = Mode.IDENTIFIED, True
@@ -269,6 +301,7 @@ def test_a_tolerance_that_is_violated_on_the_way_has_the_arm_brake():
         (0.1, {}, Code.SUCCESSFUL),
         (0.3, {}, Code.GOAL_TOLERANCE_VIOLATED),
         (0.1, {GIVEN_UP: f'{STAMP} no plan'}, Code.PATH_TOLERANCE_VIOLATED),
+        (0.1, {TAKEN: str(STAMP + 7)}, Code.PATH_TOLERANCE_VIOLATED),
     ],
 )
 def test_the_code_says_how_a_path_ended(place, says, code):
@@ -293,12 +326,13 @@ def test_a_path_that_is_refused_is_an_invalid_goal():
 @pytest.mark.parametrize(
     ('told', 'code'),
     [
-        (('c', 0.1, 0.0, 0.0), Code.INVALID_JOINTS),
-        (('a', 0.1, 0.0, 0.1), Code.INVALID_GOAL),
-        (('a', float('nan'), 0.0, 0.0), Code.INVALID_GOAL),
+        ([('c', 0.1, 0.0, 0.0)], Code.INVALID_JOINTS),
+        ([('a', 0.1, 0.0, 0.1)], Code.INVALID_GOAL),
+        ([('a', float('nan'), 0.0, 0.0)], Code.INVALID_GOAL),
+        ([('a', 0.1, 0.0, 0.0), ('b', 0.1, 0.0, 0.0), ('a', 1e-9, 0.0, 0.0)], Code.INVALID_GOAL),
     ],
 )
 def test_tolerances_that_cannot_be_kept_watch_over_are_refused(told, code):
     with pytest.raises(RefusedTrajectoryError) as refused:
-        Tolerance.of(NAMES, [told])
+        Tolerance.of(NAMES, told)
     assert refused.value.code is code

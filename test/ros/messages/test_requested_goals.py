@@ -1,0 +1,112 @@
+"""Goals of somebody else: every one is answered under its stamp, also what nobody can read."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.ros.messages.codec import time_of
+from safe_sysid.ros.messages.request_topics import ANSWERED, GOAL, PATH, REFUSED, TAKEN
+from safe_sysid.ros.messages.requested_goals import RequestedGoals
+from safe_sysid.ros.process.planner_settings import PoseSettings
+from safe_sysid.track.supervisor import Mode
+
+MODEL = RobotModel.named('two_link')
+FIRST, SECOND = MODEL.layout.joint_names
+HERE, STAMP = np.array([0.3, 0.4]), 5_000_000_007
+
+
+class Asked:
+    """Goals of a node by hand, whose planner has nothing else to do."""
+
+    def __init__(self):
+        self._hear, self.complaints, self.warnings = {}, [], []
+        learned = MissionSettings(exciting=0)
+        self.task = Mission(MODEL, None, learned)
+        missions = {Mode.TASK.value: self.task, Mode.EXCITING.value: self.task}
+        scene = SimpleNamespace(boxes={})
+        self._goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, lambda: None)
+        self._goals.note_position(HERE)
+        self._goals.listen(self, self, self.complaints.append, lambda: None)
+        self.session = SimpleNamespace(mode=Mode.IDENTIFIED.value)
+
+    def create_subscription(self, message, topic, hear, qos):
+        del message, qos
+        self._hear[topic] = hear
+
+    def get_logger(self):
+        return SimpleNamespace(warning=self.warnings.append)
+
+    def turn_missions(self, ask, then):
+        ask()()
+        then()
+
+    def told(self, topic, msg):
+        """Figures once a message was heard."""
+        msg.header.stamp = time_of(STAMP)
+        self._hear[topic](msg)
+        return self._goals.figures()
+
+    def is_taken(self, topic, msg):
+        figures = self.told(topic, msg)
+        assert figures[ANSWERED] == str(STAMP)
+        return figures[TAKEN] == str(STAMP)
+
+    def refusal(self, topic, msg):
+        figures = self.told(topic, msg)
+        assert figures[ANSWERED] == str(STAMP)
+        stamp, _, reason = figures[REFUSED].partition(' ')
+        assert (stamp, figures[TAKEN], self.task.has_goal) == (str(STAMP), '', False)
+        return reason
+
+
+def goal(names, positions):
+    return JointState(name=names, position=positions)
+
+
+def path(names, *points):
+    msg = JointTrajectory(joint_names=names)
+    for t, positions in enumerate(points):
+        point = JointTrajectoryPoint(positions=positions)
+        point.time_from_start.sec = t
+        msg.points.append(point)
+    return msg
+
+
+def test_a_goal_names_each_joint_in_any_order():
+    asked = Asked()
+    assert asked.is_taken(GOAL, goal([SECOND, 'finger', FIRST], [0.9, 0.0, 0.4]))
+    np.testing.assert_allclose(asked.task.distance(np.array([0.4, 0.9])), 0.0, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('names', 'positions', 'why'),
+    [
+        ([FIRST, SECOND], [1.0], 'has 2 names and 1 positions; every joint needs one'),
+        ([], [1.0], 'has 0 names and 1 positions'),
+        ([FIRST, SECOND, FIRST], [1.2, 0.4, -1.2], f"names ['{FIRST}'] more than once"),
+        ([FIRST, FIRST], [1.0, 1.0], 'more than once'),
+        ([FIRST], [1.0], f"has no ['{SECOND}']"),
+    ],
+)
+def test_a_goal_that_cannot_be_read_is_refused_under_its_stamp(names, positions, why):
+    asked = Asked()
+    assert why in asked.refusal(GOAL, goal(names, positions))
+    assert asked.complaints == []
+    assert len(asked.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ('names', 'points', 'why'),
+    [
+        ([FIRST, SECOND, FIRST], ([0.3, 0.4, 0.3], [0.4, 0.4, -0.4]), 'more than once'),
+        ([FIRST, SECOND], ([0.3, 0.4], []), 'point 2 of the path has 0 positions'),
+        ([FIRST, SECOND], ([0.3, 0.4], [0.4]), 'one for each joint'),
+    ],
+)
+def test_a_path_that_cannot_be_read_is_refused_under_its_stamp(names, points, why):
+    assert why in Asked().refusal(PATH, path(names, *points))
