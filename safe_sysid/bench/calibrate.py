@@ -26,6 +26,7 @@ from safe_sysid.calibrate.kinematic_fit import (
     TipPoses,
     exponential,
     kinematic_fit,
+    seen_poses,
     tip_poses,
 )
 from safe_sysid.calibrate.log_cholesky_fit import log_cholesky_fit
@@ -147,7 +148,7 @@ def _kinematics(seed: int, kind: str) -> dict[str, object]:
     q = random_positions(model, rng, TESTED)
     _, before = tip_poses(model, q, start)
     _, true_p = tip_poses(truth, q, marker)
-    _, found_p = tip_poses(fit.model, q, fit.marker)
+    _, found_p = seen_poses(fit, q)
     return {
         'measured': kind,
         'unknowns': fit.unknowns,

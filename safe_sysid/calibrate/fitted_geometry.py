@@ -15,7 +15,7 @@ from safe_sysid.calibrate.kinematic_fit import (
     chain_to,
     kinematic_fit,
     logarithm,
-    tip_poses,
+    seen_poses,
 )
 from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import ConfigError
@@ -102,12 +102,14 @@ def _figures(
     figures['joints'] = [_joint(found.model, model, i) for i in chain]
     figures['marker_xyz_m'] = found.marker.p.tolist()
     figures['marker_rpy_rad'] = roll_pitch_yaw(found.marker.R).tolist()
+    figures['frame_xyz_m'] = found.frame.p.tolist()
+    figures['frame_rpy_rad'] = roll_pitch_yaw(found.frame.R).tolist()
     return figures
 
 
 def _held_out(found: KinematicFit, held: TipPoses) -> dict[str, Any]:
     """How near the fit comes to poses that had no part in it."""
-    R, p = tip_poses(found.model, held.q, found.marker)
+    R, p = seen_poses(found, held.q)
     off = np.linalg.norm(p - held.p, axis=1)
     figures: dict[str, Any] = {
         'held_out_poses': len(held.q),

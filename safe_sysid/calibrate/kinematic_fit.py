@@ -2,8 +2,11 @@
 
 Every joint has an origin, an orientation and an axis, and the tip a frame: 8 n + 6 numbers for
 revolute joints, of which poses show 4 n + 6 and points three fewer. The rest is gauge: it changes
-no pose. Gauss-Newton steps of least length leave it as it was, so nothing has to be chosen.
-Of a prismatic joint only the direction shows: 2 combinations in place of 4.
+no pose. Gauss-Newton steps leave it as it was: first the marker and the place of the first joint
+move alone, then everything, by the steps that move the arm least. The place of the first joint
+can not be told from the pose of the frame that measurements are in; so all of it goes to the
+frame, and the first joint stays on the base as described. Of a prismatic joint only the direction
+shows: 2 combinations in place of 4.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.linalg
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.calibrate.settings import PoseNoise
 from safe_sysid.errors import MeasurementError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
@@ -25,7 +28,9 @@ from safe_sysid.model.tree import Tree
 STEPS = 50
 SETTLED = 1e-12  # [m or rad] largest change of a parameter
 GAP = 1e-7  # of the largest singular value: below is gauge; measured gaps are 1e9
+SAME = 1e-6  # of a unit vector: gauge directions that move nothing but the frame and the marker
 PER_JOINT = 8
+FIRST_AXIS = [6, 7]  # its tilt is gauge: the turn of the first joint and what follows do the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +59,20 @@ class Marker:
 
 
 @dataclass(frozen=True, eq=False)
+class MeasuringFrame:
+    """Where the frame of the measurements is, in the frame of the base."""
+
+    R: Array  # (3, 3)
+    p: Array  # (3,) [m]
+
+
+@dataclass(frozen=True, eq=False)
 class KinematicFit:
     """The arm with its geometry, the marker, and how well they are determined."""
 
     model: RobotModel
     marker: Marker
+    frame: MeasuringFrame
     rank: int  # combinations of the numbers that the measurements show
     unknowns: int
     gap: float  # smallest singular value that counts over the largest that does not
@@ -73,42 +87,42 @@ def kinematic_fit(
 ) -> KinematicFit:
     """Fit of all joints and the marker; without a marker the tip joint's frame is the start.
 
-    The frame that measurements are in may be anywhere: where the base is in it becomes part of the
-    first joint.
+    The frame that measurements are in may be anywhere. Where it is comes out beside the arm.
     """
     _check(model, poses)
-    marker = marker or Marker(np.eye(3), np.zeros(3))
     chain = chain_to(model.tree, model.layout.tip)
-    model, marker = _aligned(model, poses, marker)
-    count = 0
-    singular, J = np.zeros(1), np.zeros((1, 1))
-    for _step in range(STEPS):
-        count += 1
-        e, J = _linearised(model, poses, marker, (chain, noise))
-        U, singular, Vt = scipy.linalg.svd(J, full_matrices=False, lapack_driver='gesvd')
-        shown = singular > GAP * singular[0]
-        step = -Vt[shown].T @ ((U[:, shown].T @ e) / singular[shown])
-        model, marker = _moved(model, marker, chain, step)
-        if np.abs(step).max() < SETTLED:
-            break
+    placed, marker = _aligned(model, poses, marker or Marker(np.eye(3), np.zeros(3)))
+    problem, numbers = (chain, noise), np.arange(PER_JOINT * len(chain) + 6)
+    around = np.concatenate([numbers[:6], numbers[-6:]])
+    placed, marker, _, before = _settled(placed, poses, marker, problem, around)
+    moving = np.delete(numbers, FIRST_AXIS)
+    placed, marker, singular, after = _settled(placed, poses, marker, problem, moving)
     rank = int(np.sum(singular > GAP * singular[0]))
-    e, J = _linearised(model, poses, marker, (chain, noise))
+    e, J = _linearised(placed, poses, marker, problem)
     N, width = len(poses.q), len(e) // len(poses.q)
     by_sample = e.reshape(N, width)
     rotation = np.nan
     if poses.R is not None:
         rotation = float(np.sqrt(np.mean(by_sample[:, 3:] ** 2) * 3.0) * noise.rotation)
+    on_its_base, frame = _on_its_base(placed, model, chain[0])
     return KinematicFit(
-        model=model,
+        model=on_its_base,
         marker=marker,
+        frame=frame,
         rank=rank,
         unknowns=J.shape[1],
         gap=float(singular[rank - 1] / max(singular[rank:].max(initial=0.0), 1e-300)),
         position_rms=float(np.sqrt(np.mean(by_sample[:, :3] ** 2) * 3.0) * noise.position),
         rotation_rms=rotation,
-        steps=count,
+        steps=before + after,
         deviation=_tip_deviation(J, e, rank, N, noise),
     )
+
+
+def seen_poses(fit: KinematicFit, q: Array) -> tuple[Array, Array]:
+    """Rotation (N, 3, 3) and position (N, 3) of the marker in the frame of the measurements."""
+    R, p = tip_poses(fit.model, q, fit.marker)
+    return fit.frame.R.T @ R, (p - fit.frame.p) @ fit.frame.R
 
 
 def tip_poses(model: RobotModel, q: Array, marker: Marker) -> tuple[Array, Array]:
@@ -195,7 +209,7 @@ def _check(model: RobotModel, poses: TipPoses) -> None:
 
 
 def _aligned(model: RobotModel, poses: TipPoses, marker: Marker) -> tuple[RobotModel, Marker]:
-    """Align the base with the measured points, and the marker with them."""
+    """Align the first joint with the measured points, and the marker with them."""
     R, p = tip_poses(model, poses.q, marker)
     mean, seen = p.mean(axis=0), poses.p.mean(axis=0)
     U, _, Vt = np.linalg.svd((p - mean).T @ (poses.p - seen))
@@ -203,8 +217,8 @@ def _aligned(model: RobotModel, poses: TipPoses, marker: Marker) -> tuple[RobotM
     shift = seen - turn @ mean
     tree = model.tree
     R_new, p_new = tree.R_parent_joint.copy(), tree.p_parent_joint.copy()
-    for i in np.flatnonzero(tree.parent < 0):
-        R_new[i], p_new[i] = turn @ R_new[i], turn @ p_new[i] + shift
+    first = chain_to(tree, model.layout.tip)[0]
+    R_new[first], p_new[first] = turn @ R_new[first], turn @ p_new[first] + shift
     model = _with_tree(model, R_new, p_new, tree.axis)
     if poses.R is not None:
         left = np.einsum('tji,tjk->ik', turn @ R, poses.R)  # sum of R_now' R_seen
@@ -212,6 +226,55 @@ def _aligned(model: RobotModel, poses: TipPoses, marker: Marker) -> tuple[RobotM
         nearest = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
         marker = Marker(marker.R @ nearest, marker.p)
     return model, marker
+
+
+def _settled(
+    model: RobotModel,
+    poses: TipPoses,
+    marker: Marker,
+    problem: tuple[list[int], PoseNoise],
+    moving: IntArray,
+) -> tuple[RobotModel, Marker, Array, int]:
+    """Gauss-Newton steps in some of the numbers; also the singular values and how many steps."""
+    singular = np.zeros(1)
+    count = 0
+    for _step in range(STEPS):
+        count += 1
+        e, J = _linearised(model, poses, marker, problem)
+        U, singular, Vt = scipy.linalg.svd(
+            J[:, moving], full_matrices=False, lapack_driver='gesvd'
+        )
+        shown = singular > GAP * singular[0]
+        step = np.zeros(J.shape[1])
+        shortest = -Vt[shown].T @ ((U[:, shown].T @ e) / singular[shown])
+        step[moving] = _least_change(shortest, Vt[~shown].T)
+        model, marker = _moved(model, marker, problem[0], step)
+        if np.abs(step).max() < SETTLED:
+            break
+    return model, marker, singular, count
+
+
+def _least_change(step: Array, gauge: Array) -> Array:
+    """Add to a step (m,) what changes no pose (m, k), so that the arm itself moves least.
+
+    The first six numbers are the place of the first joint, the last six the marker: both free.
+    """
+    arm = slice(6, len(step) - 6)
+    along = np.linalg.lstsq(gauge[arm], step[arm], rcond=SAME)[0]
+    least: Array = step - gauge @ along
+    return least
+
+
+def _on_its_base(
+    placed: RobotModel, described: RobotModel, first: int
+) -> tuple[RobotModel, MeasuringFrame]:
+    """Put the first joint back on its base; where it was measured places the frame."""
+    tree, before = placed.tree, described.tree
+    R, p = tree.R_parent_joint.copy(), tree.p_parent_joint.copy()
+    turn = before.R_parent_joint[first] @ R[first].T
+    frame = MeasuringFrame(turn, before.p_parent_joint[first] - turn @ p[first])
+    R[first], p[first] = before.R_parent_joint[first], before.p_parent_joint[first]
+    return _with_tree(placed, R, p, tree.axis), frame
 
 
 def _linearised(

@@ -20,6 +20,7 @@ from safe_sysid.calibrate.kinematic_fit import (
     TipPoses,
     exponential,
     kinematic_fit,
+    seen_poses,
     tip_poses,
 )
 from safe_sysid.calibrate.settings import PoseNoise
@@ -77,8 +78,8 @@ def trial(spec: Trial) -> Row:
     fit = kinematic_fit(model, measured, noise, start)
     true_p = tip_poses(truth, tested, marker)[1]
     before, after = (
-        1e3 * np.linalg.norm(tip_poses(arm, tested, at)[1] - true_p, axis=1)
-        for arm, at in ((model, start), (fit.model, fit.marker))
+        1e3 * np.linalg.norm(tested_p - true_p, axis=1)
+        for tested_p in (tip_poses(model, tested, start)[1], seen_poses(fit, tested)[1])
     )
     return {
         'rank': fit.rank,

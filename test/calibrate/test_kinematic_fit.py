@@ -12,6 +12,7 @@ from safe_sysid.calibrate.kinematic_fit import (
     exponential,
     kinematic_fit,
     logarithm,
+    seen_poses,
     tip_poses,
 )
 from safe_sysid.calibrate.settings import PoseNoise
@@ -43,7 +44,7 @@ def test_rank_and_recovery_of_a_misbuilt_arm(kind, rank, rng):
     assert fit.gap > 1e6
     q = positions(MED, rng, 200)
     R, p = tip_poses(truth, q, marker)
-    R_found, p_found = tip_poses(fit.model, q, fit.marker)
+    R_found, p_found = seen_poses(fit, q)
     before = np.linalg.norm(tip_poses(MED, q, START)[1] - p, axis=1).max()
     assert before > 1e-3
     assert np.linalg.norm(p_found - p, axis=1).max() < 1e-9
@@ -57,8 +58,37 @@ def test_the_frame_of_the_measurements_may_be_anywhere(rng):
     R, p = tip_poses(truth, q, marker)
     turn, shift = exponential(np.array([0.3, 1.0, -2.0])), np.array([1.0, 2.0, 0.3])
     fit = kinematic_fit(MED, TipPoses(q, p @ turn.T + shift, turn @ R), PoseNoise(), START)
-    R, p = tip_poses(fit.model, q, fit.marker)
+    p = seen_poses(fit, q)[1]
     assert np.abs(p - (tip_poses(truth, q, marker)[1] @ turn.T + shift)).max() < 1e-9
+
+
+@pytest.mark.parametrize('robot', ['lbr_med7', 'ur5e', 'two_link'])
+def test_an_exact_arm_stays_as_it_is_wherever_frame_and_marker_are(robot, rng):
+    model = RobotModel.named(robot)
+    turn, shift = exponential(np.array([np.pi - 0.1, 0.2, 0.1])), np.array([0.4, -1.0, 1.5])
+    marker = Marker(exponential(rng.normal(size=3)), np.array([0.03, -0.08, 0.1]))
+    q = positions(model, rng, 60)
+    R, p = tip_poses(model, q, marker)
+    fit = kinematic_fit(model, TipPoses(q, p @ turn.T + shift, turn @ R), PoseNoise())
+    for name in ('R_parent_joint', 'p_parent_joint', 'axis'):
+        assert getattr(fit.model.tree, name) == pytest.approx(
+            getattr(model.tree, name), abs=1e-8
+        ), name
+    assert fit.frame.R @ turn == pytest.approx(np.eye(3), abs=1e-8)
+    across = [0, 2] if robot == 'two_link' else [0, 1, 2]  # along parallel axes it may slide
+    assert fit.marker.p[across] == pytest.approx(marker.p[across], abs=1e-8)
+    assert fit.frame.p[across] == pytest.approx((-turn.T @ shift)[across], abs=1e-8)
+
+
+def test_errors_of_the_first_joint_are_those_of_the_frame(rng):
+    truth, marker = misbuilt(MED, rng)
+    q = positions(MED, rng, 60)
+    fit = kinematic_fit(MED, measured(truth, marker, q, 'poses'), PoseNoise(), START)
+    assert (fit.model.tree.R_parent_joint[0] == MED.tree.R_parent_joint[0]).all()
+    assert (fit.model.tree.p_parent_joint[0] == MED.tree.p_parent_joint[0]).all()
+    assert (fit.model.tree.axis[0] == MED.tree.axis[0]).all()
+    assert 1e-4 < np.linalg.norm(fit.frame.p) < 5e-3
+    assert 1e-4 < np.linalg.norm(logarithm(fit.frame.R)) < 1e-2
 
 
 def test_noise_ends_up_where_the_deviation_says(rng):
@@ -68,7 +98,7 @@ def test_noise_ends_up_where_the_deviation_says(rng):
     p_seen = p + 1e-4 * rng.normal(size=p.shape)
     R_seen = np.array([r @ exponential(1e-3 * rng.normal(size=3)) for r in R])
     fit = kinematic_fit(MED, TipPoses(q, p_seen, R_seen), PoseNoise(1e-4, 1e-3), START)
-    off = (tip_poses(fit.model, q, fit.marker)[1] - p) / fit.deviation
+    off = (seen_poses(fit, q)[1] - p) / fit.deviation
     assert 0.5 < np.sqrt(np.mean(off**2)) < 1.6
     assert fit.position_rms == pytest.approx(1e-4 * np.sqrt(3), rel=0.15)
     assert fit.rotation_rms == pytest.approx(1e-3 * np.sqrt(3), rel=0.15)

@@ -5,6 +5,7 @@ import json
 
 from cli.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 import numpy as np
+import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
@@ -198,6 +199,32 @@ def test_kinematics_of_a_misbuilt_arm(kind, rank, tmp_path, rng, capsys):
     assert found['held_out_position_largest_mm'] < 0.01
     assert found['warning'] is None
     assert (tmp_path / 'lbr_med7.urdf').exists()
+
+
+def test_weight_stays_on_an_arm_whose_camera_hangs_upside_down(tmp_path, rng, capsys):
+    source = pin.buildModelFromUrdf(str(share_directory() / 'urdf/lbr_med7.urdf'))
+    data = source.createData()
+    camera = pin.SE3(np.diag([1.0, -1.0, -1.0]), np.array([0.2, 0.0, 1.5]))
+    q = rng.uniform(-2.0, 2.0, (60, 7))
+    seen = []
+    for row in q:
+        pin.forwardKinematics(source, data, row)
+        pose = camera.inverse() * data.oMi[7]
+        seen.append([*pose.translation, *pin.Quaternion(pose.rotation).coeffs()])
+    seen = np.array(seen)
+    path = poses_file(tmp_path / 'poses.csv', q, seen[:, :3], seen[:, 3:])
+    status, found = answer(
+        capsys, 'calibrate-kinematics', path, '--robot', 'lbr_med7', '--out', str(tmp_path)
+    )
+    assert status == 0
+    assert found['frame_xyz_m'] == pytest.approx([0.2, 0.0, 1.5], abs=1e-6)
+    assert np.abs(found['frame_rpy_rad']) == pytest.approx([np.pi, 0.0, 0.0], abs=1e-6)
+    assert found['joints'][0] == {'joint': 'A1', 'shift_mm': 0.0, 'turn_deg': 0.0, 'axis_deg': 0.0}
+    written_arm = pin.buildModelFromUrdf(str(tmp_path / 'lbr_med7.urdf'))
+    for row in q[:10]:
+        expected = pin.computeGeneralizedGravity(source, data, row)
+        torque = pin.computeGeneralizedGravity(written_arm, written_arm.createData(), row)
+        assert torque == pytest.approx(expected, abs=1e-4)
 
 
 def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
