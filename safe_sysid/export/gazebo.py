@@ -124,7 +124,8 @@ def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
     theta = arm.model.theta.copy()
     theta[arm.model.layout.joint_entries('Ia')] = 0.0
     known = replace(arm.facts.uncertainty, armature=Width((0.0,), (0.0,)))
-    facts = replace(arm.facts, uncertainty=known)
+    joints = {name: replace(joint, armature=0.0) for name, joint in arm.facts.joints.items()}
+    facts = replace(arm.facts, uncertainty=known, joints=joints)
     model = arm.model.with_parameters(np.asarray(theta))
     text = settings_text(model, facts, urdf.name)
     write_text(target, HEADER.format(arm=model.name, urdf=urdf.name) + text)

@@ -10,7 +10,7 @@ from safe_sysid.cli.main import main
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
 
-ARMS = ['kinova_gen3', 'two_link']
+ARMS = ['kinova_gen3', 'two_link', 'fr3']  # the last with sensors behind its gears
 
 
 def written(tmp_path, robot='kinova_gen3', distribution='jazzy'):
