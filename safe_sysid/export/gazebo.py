@@ -16,6 +16,7 @@ import numpy as np
 from safe_sysid.config import yaml_text
 from safe_sysid.export.arm_settings import settings_text
 from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
+from safe_sysid.export.held_joints import fix_joints
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Width
@@ -67,8 +68,9 @@ def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> li
 
 def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Path) -> None:
     model = arm.model
-    write_dynamics(model, arm.urdf, target)
+    still_held = write_dynamics(model, arm.facts.held, arm.urdf, target)
     root = with_comments(target)
+    fix_joints(root, still_held)
     _fix_to_world(root)
     limits = dict(zip(model.layout.joint_names, model.limits.torque, strict=True))
     for joint in root.findall('joint'):
@@ -125,7 +127,7 @@ def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
     theta[arm.model.layout.joint_entries('Ia')] = 0.0
     known = replace(arm.facts.uncertainty, armature=Width((0.0,), (0.0,)))
     joints = {name: replace(joint, armature=0.0) for name, joint in arm.facts.joints.items()}
-    facts = replace(arm.facts, uncertainty=known, joints=joints)
+    facts = replace(arm.facts, uncertainty=known, joints=joints, held={})
     model = arm.model.with_parameters(np.asarray(theta))
     text = settings_text(model, facts, urdf.name)
     write_text(target, HEADER.format(arm=model.name, urdf=urdf.name) + text)

@@ -236,9 +236,11 @@ def _check_names(
     path: Path, root: ElementTree.Element, joints: tuple[str, ...], held: Mapping[str, float]
 ) -> None:
     moving = moving_joints(root)
-    free = {str(x.get('name')): x.get('type') for x in root.findall('joint')}
-    free = {name: kind for name, kind in free.items() if kind in FREE}
+    kinds = {str(x.get('name')): x.get('type') for x in root.findall('joint')}
+    free = {name: kind for name, kind in kinds.items() if kind in FREE}
     for name in (*joints, *held):
+        if name in held and kinds.get(name) == 'fixed':
+            raise ModelError(f"{path}: joint '{name}' is fixed; take it out of `held`")
         if name not in moving and name not in free:
             raise ModelError(
                 f"{path}: no moving joint '{name}'; its moving joints are {list(moving)}"
