@@ -14,7 +14,7 @@ import pinocchio as pin
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.input_file import LARGEST_TEXT, check_file
-from safe_sysid.model.urdf_figures import check_figures, check_limits, check_size
+from safe_sysid.model.urdf_figures import check_figures, check_limits, check_names, check_size
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -56,6 +56,7 @@ def parse_urdf(path: Path) -> ElementTree.Element:
         )
     check_size(path, root)
     check_figures(path, root)
+    check_names(path, root)
     return root
 
 
