@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ModelError
+from safe_sysid.export.held_joints import fix_joints, held_within_bodies
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
@@ -16,11 +18,14 @@ from safe_sysid.output_file import write_text
 AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten parameters
 
 
-def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
+def write_dynamics(
+    model: RobotModel, held: Mapping[str, float], source: Path, target: Path
+) -> dict[str, float]:
     """Write the URDF with the inertial and friction parameters of the model.
 
     A body is what one joint moves. Its whole inertia goes to the link right behind the joint; the
-    links fixed to that one keep their shapes and lose their <inertial>, which it contains.
+    links fixed to that one keep their shapes and lose their <inertial>, which it contains. Joints
+    within a body become fixed where they are `held`; those that are still to be held are returned.
     """
     root = with_comments(source)
     behind = {
@@ -47,7 +52,10 @@ def write_dynamics(model: RobotModel, source: Path, target: Path) -> None:
                 element.remove(old)
             values = {'damping': f'{friction[1, i]:.12g}', 'friction': f'{friction[0, i]:.12g}'}
             ElementTree.SubElement(element, 'dynamics', values)
+    fixed = held_within_bodies(root, model, held, range(model.n))
+    fix_joints(root, fixed)
     write_urdf(root, target)
+    return {name: held[name] for name in held if name not in fixed}
 
 
 def write_geometry(model: RobotModel, source: Path, target: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from safe_sysid.export.arm_mjcf import write_mjcf
 from safe_sysid.export.arm_settings import write_settings
 from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.robot_model import RobotModel
 
 
 def write_calibrated_arm(folder: Path, arm: Arm, found: Calibration) -> None:
@@ -20,19 +22,27 @@ def write_calibrated_arm(folder: Path, arm: Arm, found: Calibration) -> None:
         return
     name = arm.model.name
     model = arm.model.with_parameters(found.theta)
-    write_dynamics(model, arm.urdf, folder / f'{name}.urdf')
     write_mjcf(model, folder / f'{name}.xml')
-    write_settings(model, arm.facts, f'{name}.urdf', folder / f'{name}.yaml', _left_out(found))
+    _write_urdf_and_settings(folder, arm, model, _left_out(found))
 
 
 def write_closed_chain_arm(folder: Path, arm: Arm, fit: ClosedChainFit) -> None:
     """Write settings, and the URDF with its bodies."""
     theta = fit.theta(arm.model.theta)
     model = arm.model.with_parameters(np.where(np.abs(theta) < 1e-12, 0.0, theta))
-    name = arm.model.name
-    write_dynamics(model, arm.urdf, folder / f'{name}.urdf')
-    remarks = tuple(fit.separability.sentences())
-    write_settings(model, arm.facts, f'{name}.urdf', folder / f'{name}.yaml', remarks)
+    _write_urdf_and_settings(folder, arm, model, tuple(fit.separability.sentences()))
+
+
+def _write_urdf_and_settings(
+    folder: Path, arm: Arm, model: RobotModel, remarks: tuple[str, ...]
+) -> None:
+    name, held = model.name, arm.facts.held
+    still_held = write_dynamics(model, held, arm.urdf, folder / f'{name}.urdf')
+    fixed = [f'{joint} at {held[joint]:g}' for joint in held if joint not in still_held]
+    if fixed:
+        remarks = (*remarks, f'Fixed in the URDF, as they were held: {", ".join(fixed)}.')
+    facts = replace(arm.facts, held=still_held)
+    write_settings(model, facts, f'{name}.urdf', folder / f'{name}.yaml', remarks)
 
 
 def _left_out(found: Calibration) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 Gazebo knows no armature. So the arm there is another one than the real one, and the loop gets
 settings that say so: armature 0, and certainly 0. Friction is in the URDF, for an arm without it
-would contradict the settings at once.
+would contradict the settings at once. Gravity points down there, so the base is turned as the arm
+is mounted, and the base frame of these settings is that of the world.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
+from safe_sysid.errors import ConfigError
 from safe_sysid.export.arm_settings import settings_text
 from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
+from safe_sysid.export.held_joints import fix_joints
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.rotation import roll_pitch_yaw
 from safe_sysid.model.uncertainty import Width
 from safe_sysid.output_file import filled_folder, write_text
 
@@ -49,8 +54,11 @@ RELEASES = {
 }
 HEADER = """\
 # {arm} as Gazebo has it: without armature, and friction as in {urdf} beside this file.
+# Its base frame is the world of Gazebo, where gravity has to be {gravity:g} m/s^2 downwards.
 # The settings of the real arm say more. docs/robots.md explains every key.
 """
+DOWN = np.array([0.0, 0.0, -1.0])
+ALONG = 1e-9  # [rad] within which gravity counts as pointing down
 
 
 def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> list[Path]:
@@ -67,9 +75,10 @@ def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> li
 
 def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Path) -> None:
     model = arm.model
-    write_dynamics(model, arm.urdf, target)
+    still_held = write_dynamics(model, arm.facts.held, arm.urdf, target)
     root = with_comments(target)
-    _fix_to_world(root)
+    fix_joints(root, still_held)
+    _fix_to_world(root, arm)
     limits = dict(zip(model.layout.joint_names, model.limits.torque, strict=True))
     for joint in root.findall('joint'):
         limit = joint.find('limit')
@@ -83,16 +92,43 @@ def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Pat
     write_urdf(root, target)
 
 
-def _fix_to_world(root: ElementTree.Element) -> None:
-    """Weld the base to the world, without which the arm falls as a whole."""
+def _fix_to_world(root: ElementTree.Element, arm: Arm) -> None:
+    """Weld the base to the world, without which the arm falls as a whole, as it is mounted."""
     children = {joint.find('child').get('link') for joint in root.findall('joint')}  # type: ignore[union-attr]
     (base,) = [x.get('name') for x in root.findall('link') if x.get('name') not in children]
+    R = _upright(np.array(arm.facts.gravity))
     if base == 'world':
+        if not np.allclose(R, np.eye(3), rtol=0.0, atol=ALONG):
+            raise ConfigError(
+                f'{arm.urdf}: the root link is world, where Gazebo has gravity along -z, and the '
+                f'settings have gravity {list(arm.facts.gravity)}; turn what hangs on world'
+            )
         return
     ElementTree.SubElement(root, 'link', {'name': 'world'})
     weld = ElementTree.SubElement(root, 'joint', {'name': 'world_to_base', 'type': 'fixed'})
+    turned = ' '.join(repr(float(x) + 0.0) for x in roll_pitch_yaw(R))
+    ElementTree.SubElement(weld, 'origin', {'xyz': '0 0 0', 'rpy': turned})
     ElementTree.SubElement(weld, 'parent', {'link': 'world'})
     ElementTree.SubElement(weld, 'child', {'link': str(base)})
+
+
+def _upright(gravity: Array) -> Array:
+    """Return the rotation of a base in a world where its gravity points down.
+
+    Without gravity the base stands as it is; one that hangs is turned over about x first.
+    """
+    size = float(np.linalg.norm(gravity))
+    if size == 0.0:
+        return np.eye(3)
+    over = np.eye(3) if gravity[2] <= 0.0 else _half_turn(np.array([1.0, 0.0, 0.0]))
+    points = over @ gravity / size
+    R: Array = _half_turn(points + DOWN) @ _half_turn(points) @ over
+    return R
+
+
+def _half_turn(axis: Array) -> Array:
+    turn: Array = 2.0 * np.outer(axis, axis) / (axis @ axis) - np.eye(3)
+    return turn
 
 
 def _ros2_control(model: RobotModel, release: GazeboRelease) -> ElementTree.Element:
@@ -124,7 +160,10 @@ def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
     theta = arm.model.theta.copy()
     theta[arm.model.layout.joint_entries('Ia')] = 0.0
     known = replace(arm.facts.uncertainty, armature=Width((0.0,), (0.0,)))
-    facts = replace(arm.facts, uncertainty=known)
+    joints = {name: replace(joint, armature=0.0) for name, joint in arm.facts.joints.items()}
+    size = float(np.linalg.norm(arm.facts.gravity))
+    gravity = (0.0, 0.0, -size)
+    facts = replace(arm.facts, uncertainty=known, joints=joints, held={}, gravity=gravity)
     model = arm.model.with_parameters(np.asarray(theta))
     text = settings_text(model, facts, urdf.name)
-    write_text(target, HEADER.format(arm=model.name, urdf=urdf.name) + text)
+    write_text(target, HEADER.format(arm=model.name, urdf=urdf.name, gravity=size) + text)

@@ -50,7 +50,12 @@ def comments(body: Body, mark: str) -> str:
     for (name, low, nominal, high), is_known in zip(rows, determined_about_com(body), strict=True):
         doubt = '' if is_known else NOT_DETERMINED
         lines.append(f'{name}: {nominal:.6g}, {doubt}{certainly}from {low:.6g} to {high:.6g}')
-    return ''.join(f'{mark} {line}\n' for line in lines)
+    return ''.join(f'{mark} {_on_one_line(line)}\n' for line in lines)
+
+
+def _on_one_line(text: str) -> str:
+    """Return the text with blanks for what would end a comment: line breaks of all kinds."""
+    return ''.join(character if character.isprintable() else ' ' for character in text)
 
 
 def universal_robots(body: Body) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from xml.etree import ElementTree
 
 import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
+from safe_sysid.export.held_joints import fix_joints, held_within_bodies
 from safe_sysid.export.payload_controllers import comments
 from safe_sysid.identify.determined import determined
 from safe_sysid.identify.payload_in_frame import Body
@@ -29,12 +31,14 @@ ENTRIES = {
 def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
     """Return the URDF of the arm; its link `tip` has the inertia of all that the last joint moves.
 
-    Other links that are fixed to it lose theirs, which is part of that.
+    Other links that it moves lose theirs, which is part of that, and joints between them become
+    fixed where they are held.
     """
     text = arm.urdf.read_text(encoding='utf-8')
     builder = ElementTree.TreeBuilder(insert_comments=True)
     root = ElementTree.fromstring(text, ElementTree.XMLParser(target=builder))
     tip, frames = arm.facts.tip, arm.model.frames
+    fixed = held_within_bodies(root, arm.model, arm.facts.held, [arm.model.layout.tip])
     for link in root.findall('link'):
         name = str(link.get('name'))
         if name in frames and frames[name].joint == arm.model.layout.tip:
@@ -44,7 +48,8 @@ def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
             frame = frames[tip]
             in_link = inertia.moved(nominal, frame.R.T, -frame.R.T @ frame.p)
             link.insert(0, _inertial(in_link))
-            link.insert(0, ElementTree.Comment(_bounds_text(arm, bounds)))
+            link.insert(0, ElementTree.Comment(_bounds_text(arm, bounds, fixed)))
+    fix_joints(root, fixed)
     begin = text.index('<robot')  # what stands before it, such as a licence, stays
     ElementTree.indent(root)
     return text[:begin] + ElementTree.tostring(root, encoding='unicode') + '\n'
@@ -63,7 +68,7 @@ def _inertial(body: Array) -> ElementTree.Element:
     return element
 
 
-def _bounds_text(arm: Arm, bounds: Interval) -> str:
+def _bounds_text(arm: Arm, bounds: Interval, fixed: Mapping[str, float]) -> str:
     joint = arm.model.layout.joint_names[arm.model.layout.tip]
     rows = [
         f'    {name:4} {low: .6g} to {high: .6g} {unit}'
@@ -72,9 +77,14 @@ def _bounds_text(arm: Arm, bounds: Interval) -> str:
             LABELS, UNITS, bounds.lower, bounds.upper, determined(bounds), strict=True
         )
     ]
+    still = ''.join(
+        f'    joint {name} is fixed at {value:g}, where it was held; `held` of settings for this '
+        'file is without it\n'
+        for name, value in fixed.items()
+    )
     return (
         f' identified by safe-sysid: everything that {joint} moves. Bounds about the origin of '
-        f'the frame of that joint:\n' + '\n'.join(rows) + '\n  '
+        f'the frame of that joint:\n' + '\n'.join(rows) + f'\n{still}  '
     )
 
 

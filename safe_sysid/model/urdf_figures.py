@@ -1,4 +1,4 @@
-"""Figures of a URDF: numbers, and of a size that a machine can have.
+"""Figures and names of a URDF: numbers of a size that a machine can have, and plain words.
 
 They are looked at before anything is computed of them: an axis without a length makes a model of
 nan, and the library that reads URDFs reports the rest in words of its own.
@@ -67,6 +67,18 @@ def check_figures(path: Path, root: ElementTree.Element) -> None:
     for joint in root.findall('joint'):
         if joint.get('type') not in WITHOUT_AXIS:
             _check_axis(path, joint)
+
+
+def check_names(path: Path, root: ElementTree.Element) -> None:
+    """Refuse names with line breaks and the like, which would end lines of what is written."""
+    for kind in ('link', 'joint'):
+        for part in root.findall(kind):
+            name = part.get('name', '')
+            if not name.isprintable():
+                raise ModelError(
+                    f'{path}: the name of a {kind} is {name!r}; only characters that can be '
+                    'printed are allowed, no line breaks among them'
+                )
 
 
 def check_limits(path: Path, root: ElementTree.Element) -> None:

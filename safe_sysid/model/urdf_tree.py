@@ -14,7 +14,7 @@ import pinocchio as pin
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.input_file import LARGEST_TEXT, check_file
-from safe_sysid.model.urdf_figures import check_figures, check_limits, check_size
+from safe_sysid.model.urdf_figures import check_figures, check_limits, check_names, check_size
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -56,6 +56,7 @@ def parse_urdf(path: Path) -> ElementTree.Element:
         )
     check_size(path, root)
     check_figures(path, root)
+    check_names(path, root)
     return root
 
 
@@ -236,9 +237,11 @@ def _check_names(
     path: Path, root: ElementTree.Element, joints: tuple[str, ...], held: Mapping[str, float]
 ) -> None:
     moving = moving_joints(root)
-    free = {str(x.get('name')): x.get('type') for x in root.findall('joint')}
-    free = {name: kind for name, kind in free.items() if kind in FREE}
+    kinds = {str(x.get('name')): x.get('type') for x in root.findall('joint')}
+    free = {name: kind for name, kind in kinds.items() if kind in FREE}
     for name in (*joints, *held):
+        if name in held and kinds.get(name) == 'fixed':
+            raise ModelError(f"{path}: joint '{name}' is fixed; take it out of `held`")
         if name not in moving and name not in free:
             raise ModelError(
                 f"{path}: no moving joint '{name}'; its moving joints are {list(moving)}"

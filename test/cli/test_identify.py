@@ -162,7 +162,7 @@ def test_an_arm_with_the_same_torques_gives_bounds_for_the_payload_alone(tmp_pat
     theta[layout.inertial(0)] -= inertia.from_mass_com_inertia(mass, at_joint, point)
     theta[layout.inertial(1)] += inertia.from_mass_com_inertia(mass, 0.0 * at_joint, point)
     other = given.model.with_parameters(theta)
-    write_dynamics(other, given.urdf, tmp_path / 'two_link.urdf')
+    write_dynamics(other, {}, given.urdf, tmp_path / 'two_link.urdf')
     write_settings(other, given.facts, 'two_link.urdf', tmp_path / 'two_link.yaml', ())
     loaded = given.model.theta.copy()
     loaded[layout.end_effector] += PAYLOAD

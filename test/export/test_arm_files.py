@@ -25,7 +25,7 @@ ROBOTS = ('two_link', 'lbr_med7', 'kinova_gen3', 'iiwa14', 'fr3', 'ur5e', 'ur10e
 def test_settings_and_urdf_give_the_same_parameters(robot, tmp_path, rng):
     arm = arm_of(robot, None)
     truth = altered(arm.model, rng)
-    write_dynamics(truth, arm.urdf, tmp_path / f'{robot}.urdf')
+    write_dynamics(truth, {}, arm.urdf, tmp_path / f'{robot}.urdf')
     write_settings(truth, arm.facts, f'{robot}.urdf', tmp_path / f'{robot}.yaml', ('A remark.',))
     read = RobotModel.from_config(tmp_path / f'{robot}.yaml')
     expected = truth.theta.copy()
@@ -90,7 +90,7 @@ def test_a_body_that_cannot_exist_is_not_written(tmp_path):
     theta[0] = -1.0
     broken = replace(arm.model, theta=theta)
     with pytest.raises(BoundError, match='the body that joint_1 moves can not exist'):
-        write_dynamics(broken, arm.urdf, tmp_path / 'arm.urdf')
+        write_dynamics(broken, {}, arm.urdf, tmp_path / 'arm.urdf')
     with pytest.raises(BoundError, match='the body that joint_1 moves can not exist'):
         write_mjcf(broken, tmp_path / 'arm.xml')
 
@@ -124,7 +124,7 @@ def test_links_between_joints_keep_their_place_and_give_up_their_mass(tmp_path, 
     theta = altered(arm.model, rng).theta
     truth = misbuilt(arm.model, rng)[0].with_parameters(theta)
     write_geometry(truth, arm.urdf, tmp_path / 'moved.urdf')
-    write_dynamics(truth, tmp_path / 'moved.urdf', tmp_path / 'both.urdf')
+    write_dynamics(truth, {}, tmp_path / 'moved.urdf', tmp_path / 'both.urdf')
     read = arm_of(str(tmp_path / 'both.urdf'), None).model
     q, qd, qdd = rng.normal(size=(3, 5, 2))
     theta[arm.model.layout.joint_entries('Ia')] = 0.0  # a URDF has no place for these two

@@ -1,23 +1,30 @@
 """Files for Gazebo say what the settings say; that Gazebo runs with them is shown nowhere."""
 
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pinocchio as pin
 import pytest
 import yaml
 
 from safe_sysid.cli.main import main
+from safe_sysid.errors import ConfigError
+from safe_sysid.export.gazebo import write_gazebo
+from safe_sysid.model.arm import arm_of
+from safe_sysid.model.facts import facts_path
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
 
-ARMS = ['kinova_gen3', 'two_link']
+ARMS = ['kinova_gen3', 'two_link', 'fr3']  # the last with sensors behind its gears
 
 
 def written(tmp_path, robot='kinova_gen3', distribution='jazzy'):
+    name = Path(robot).stem
     line = ['export-gazebo', robot, '--distribution', distribution, '--period', '0.002']
     assert main([*line, '--out', str(tmp_path)]) == 0
-    names = ('gazebo.urdf', 'controllers.yaml', 'gazebo.yaml')
-    return [tmp_path / f'{robot}.{name}' for name in names]
+    endings = ('gazebo.urdf', 'controllers.yaml', 'gazebo.yaml')
+    return [tmp_path / f'{name}.{ending}' for ending in endings]
 
 
 @pytest.mark.parametrize('robot', ARMS)
@@ -88,3 +95,52 @@ def test_every_joint_takes_effort_and_tells_all_that_the_bridge_needs(tmp_path):
     assert controller in said['controller_manager']['ros__parameters']
     assert said['controller_manager']['ros__parameters']['update_rate'] == 500
     assert said[controller]['ros__parameters'] == {'joints': names, 'interface_name': 'effort'}
+
+
+MOUNTED = {  # gravity in the base frame
+    'wall': [9.81, 0.0, 0.0],
+    'ceiling': [0.0, 0.0, 9.81],
+    'slope': [2.0, -5.0, -7.0],
+    'overhang': [-4.0, 3.0, 6.0],
+}
+
+
+def mounted(tmp_path, gravity, urdf):
+    """Settings of the two-link arm under another gravity, and the files for Gazebo of them."""
+    settings = yaml.safe_load(facts_path('two_link').read_text(encoding='utf-8'))
+    path = tmp_path / 'mounted.yaml'
+    path.write_text(yaml.safe_dump({**settings, 'gravity': gravity, 'urdf': str(urdf)}))
+    return path
+
+
+@pytest.mark.parametrize('gravity', MOUNTED.values(), ids=MOUNTED)
+def test_the_base_is_turned_as_the_arm_is_mounted(tmp_path, rng, gravity):
+    source = arm_of('two_link', None).urdf
+    settings = mounted(tmp_path, gravity, source)
+    urdf, _, there = written(tmp_path, str(settings))
+    arm = RobotModel.from_config(settings)
+    expected = arm.pinocchio()  # gravity of the settings, base as it is
+    built = pin.buildModelFromUrdf(str(urdf))
+    size = np.linalg.norm(gravity)
+    built.gravity.linear = np.array([0.0, 0.0, -size])  # that of Gazebo
+    read = RobotModel.from_config(there).pinocchio()  # what the loop knows
+    for q in rng.normal(size=(20, arm.n)):
+        torque = pin.computeGeneralizedGravity(expected, expected.createData(), q)
+        for model in (built, read):
+            found = pin.computeGeneralizedGravity(model, model.createData(), q)
+            np.testing.assert_allclose(found, torque, atol=1e-9)
+    assert f'gravity has to be {size:g} m/s^2 downwards' in there.read_text(encoding='utf-8')
+
+
+def test_a_base_called_world_stands_as_gazebo_has_it(tmp_path):
+    """There is nothing above it that could be turned."""
+    text = arm_of('two_link', None).urdf.read_text(encoding='utf-8')
+    urdf = tmp_path / 'standing.urdf'
+    urdf.write_text(text.replace('"base_link"', '"world"'), encoding='utf-8')
+    settings = mounted(tmp_path, MOUNTED['wall'], urdf)
+    settings.write_text(settings.read_text().replace('link: base_link', 'link: world'))
+    arm = arm_of(str(settings), None)
+    with pytest.raises(
+        ConfigError, match=r'the root link is world.*gravity \[9\.81, 0\.0, 0\.0\]'
+    ):
+        write_gazebo(arm, 'jazzy', 0.001, tmp_path / 'out')

@@ -141,6 +141,17 @@ def test_bounds_are_comments_that_contain_the_body(solid):
             assert high - low < np.inf
 
 
+@pytest.mark.parametrize('end', ['\n', '\r', '\x0b', '\x85', '\u2028'])
+def test_no_name_ends_a_comment(solid, end):
+    """What stands behind a comment is read by a controller."""
+    evil = f'x{end}set_target_payload(99.0, [0.5, 0.0, 0.0]){end}'
+    body = replace(body_of(*solid[0]), frame=evil, assumed=(evil,), kind=evil)
+    for write, mark in ((universal_robots, '#'), (franka, '//'), (kuka, ';'), (abb, '!')):
+        lines = write(body).splitlines()
+        assert all(line.startswith(mark) for line in lines[:-1])
+        assert write(body).startswith(mark) and '99.0' not in lines[-1]
+
+
 def test_a_centre_of_mass_is_bounded_only_if_the_mass_cannot_be_zero(solid):
     body = body_of(*solid[0])
     light = replace(body, bounds=Interval(body.bounds.lower - 10.0, body.bounds.upper))

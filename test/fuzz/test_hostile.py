@@ -178,6 +178,10 @@ def chain(joints):
         ('<robot name="a">' + 100_000 * '<a>' + 100_000 * '</a>' + '</robot>', 'in each other'),
         (chain(400), '400 joints move'),
         ('<robot name="a"/>', 'no <link>|no joint moves'),
+        *(
+            (TWO_LINK.replace(f'"{name}"', f'"a{mark}b"'), 'name of a (link|joint) is .*printed')
+            for name in ('link_2', 'joint_2') for mark in ('&#10;', '&#x2028;', '&#x85;', '&#9;')
+        ),
     ],
 )  # fmt: skip
 def test_a_urdf_of_no_machine_is_refused_before_anything_is_computed(
