@@ -21,6 +21,7 @@ from safe_sysid.model.collision.arm_clearance import (
 )
 from safe_sysid.model.collision.capsules import NO_PAIRS, Capsules
 from safe_sysid.model.collision.enclosing_boxes import segment
+from safe_sysid.model.collision.named_boxes import together
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.box import Box
@@ -73,7 +74,7 @@ class Region:
     @property
     def boxes(self) -> dict[str, Box]:
         """What others have to avoid: where its links may be, and its base."""
-        return {'reach': self.inside, **base_of(self.model.capsules)}
+        return together({'reach': self.inside}, base_of(self.model.capsules))
 
 
 def reach_of(model: RobotModel) -> float:

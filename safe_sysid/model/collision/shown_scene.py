@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from safe_sysid.model.collision.moving_box import MovingBox
+from safe_sysid.model.collision.named_boxes import together
 from safe_sysid.model.frame_tree import NEWEST, FrameError, FrameTree
 from safe_sysid.model.moving_frames import MovingFrames
 from safe_sysid.sets.box import Box
@@ -104,13 +105,15 @@ class ShownScene:
     @property
     def boxes(self) -> dict[str, Box]:
         """What is shown, in the base; a box that did not change is the same object."""
-        named = {}
-        for key, entry in self._entries.items():
-            if len(entry.placed) == 1:
-                named[key] = entry.placed[0]
-            else:
-                named.update({f'{key}#{i}': box for i, box in enumerate(entry.placed)})
-        return named
+        entries = self._entries.items()
+        single = {key: entry.placed[0] for key, entry in entries if len(entry.placed) == 1}
+        several = {
+            f'{key}#{i}': box
+            for key, entry in entries
+            if len(entry.placed) > 1
+            for i, box in enumerate(entry.placed)
+        }
+        return together(single, several)
 
     @property
     def is_settled(self) -> bool:

@@ -15,6 +15,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, NotNegative, Positive, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.held_shapes import holds
+from safe_sysid.model.collision.named_boxes import together
 from safe_sysid.model.collision.region import Region
 from safe_sysid.model.collision.world import read_world
 from safe_sysid.model.frame_tree import FrameTree
@@ -107,7 +108,8 @@ class AvoidedObstacles:
         self._node, self._settings, self._on_change = node, settings, on_change
         self._frame, self._topic = frame_of_base(model), settings.topic
         region, cell = settings.region.of(model), settings.cell
-        self._walls, self._world = region.walls, {**read_world(world), **region.walls}
+        self._walls = region.walls
+        self._world = together(self._walls, read_world(world))
         # a link of an arm among others may have the name of one of theirs
         prefix = f'{node.get_namespace().strip("/")}/' if settings.others else ''
         fixed = {prefix + name: place for name, place in _fixed(model).items()}
@@ -217,15 +219,9 @@ class AvoidedObstacles:
         self._tell()
 
     def _renew(self) -> None:
-        """Put all together; only what is shown as markers may lose its name."""
-        kept = {**self._world, **self._others.boxes}
-        for topic in self._topics:
-            kept |= topic.boxes
-        boxes = dict(kept)
-        for name, box in self._shown.boxes.items():
-            while name in kept:
-                name += "'"
-            boxes[name] = box
+        """Put all together."""
+        topics = (topic.boxes for topic in self._topics)
+        boxes = together(self._world, self._others.boxes, *topics, self._shown.boxes)
         if boxes.keys() != self.boxes.keys() or any(
             boxes[name] is not box for name, box in self.boxes.items()
         ):
