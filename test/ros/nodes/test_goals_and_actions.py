@@ -219,7 +219,7 @@ def along_a_joint_trajectory(loop, kind):
 def stamped_by_the_clock_of_the_arm(loop, follow, kind):
     """In lockstep that is simulated time; the clock on the wall is another one."""
     first, second = place(loop)
-    goal = kind.Goal(trajectory=path_of((2.8, first - 0.1, second)))
+    goal = kind.Goal(trajectory=path_of((4.0, first - 0.1, second)))
     goal.trajectory.header.stamp = time_of(stamp_of(loop.samples[-1].header.stamp) + SECOND // 5)
     status, result = follow.outcome(follow.send(goal))
     assert (status, result.error_code) == (SUCCEEDED, kind.Result.SUCCESSFUL), result.error_string
