@@ -168,7 +168,8 @@ def _planner(
     where = None if goal is None else np.asarray(goal, dtype=float)
     mission = Mission(settings.model, where, settings.mission)
     problem = resting_problem(settings, first, obstacles)
-    planner = RecedingHorizonPlanner(problem, mission, CLOCK, settings.planner)
+    chosen = settings.planner.at_period(settings.simulator.period)
+    planner = RecedingHorizonPlanner(problem, mission, CLOCK, chosen)
     planner.warm_up(first, settings.prior)
     return planner
 

@@ -64,7 +64,8 @@ class PlannerSettings(Settings):
     pace: Positive = 1.0  # seconds that may pass in one of the arm; more where time waits
     standing: NotNegative = 0.0  # [s] of a plan that stands still; 0: as long as any, which a
     # search may need; where time waits for searches it may be less
-    late: NotNegative = 0.005  # [s] after its start up to which a plan may still take over
+    late: NotNegative = 0.005  # [s] after its start up to which a plan may still take over; in a
+    # loop at least a period
     intervals: Count = 128  # time steps of a certificate
     degree: Count = 2  # of the polynomials in k
     seed: Natural = 0
@@ -94,6 +95,13 @@ class PlannerSettings(Settings):
                 f'the first piece of a task motion lasts {self.task.durations[0]} s, it has to '
                 f'last longer than the {self.reserve} s by which a search ends before its plan'
             )
+
+    def at_period(self, period: float) -> PlannerSettings:
+        """Return the same for samples so far apart [s]: the first after its start has a plan.
+
+        It is up to a period after that, and no sample before it went on along the other plan.
+        """
+        return replace(self, late=max(self.late, period))
 
     @property
     def reserve(self) -> float:

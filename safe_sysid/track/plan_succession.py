@@ -4,8 +4,9 @@ A plan is taken over at its start, if
 
     it goes on from the desired state of the plan in force, or, where no plan is in force or the
     last one is over, stands still so near to the arm that V <= V_M (`takeover`),
-    it is not late: until `late` after its start the two differ by their jerk only; one that
-    stands still is never late,
+    it is not late: the first sample after its start has it, however long the period is; or until
+    `late` after its start the one in force was followed on, and the two differ by their jerk only.
+    One that stands still is never late,
     the bounds it was certified for contain those that are known now,
     the mode lets plans follow each other.
 
@@ -33,7 +34,7 @@ STILL = 1e-9  # [rad] that a plan which stands still may move
 
 @dataclass(frozen=True)
 class SuccessionSettings(Settings):
-    """How exact a plan has to be taken over."""
+    """How exact a plan has to be taken over, where it is not there at the first sample."""
 
     late: Positive = 0.005  # [s] after its start up to which a plan may still take over
 
@@ -41,9 +42,13 @@ class SuccessionSettings(Settings):
 class PlanSuccession:
     """Keeps the plan in force and those that may follow it."""
 
-    def __init__(self, arm: Takeover, settings: SuccessionSettings) -> None:
+    def __init__(
+        self, arm: Takeover, settings: SuccessionSettings, longest_step: float = 0.0
+    ) -> None:
         self._arm = arm
         self._settings = settings
+        self._longest_step = longest_step  # [s] between two samples, where none is lost
+        self._before = -np.inf  # [s] time of the newest sample for which a plan was named
         self._waiting: list[Plan] = []
         self.in_force: Plan | None = None
         self.refusal = ''  # why the last plan that was due was not taken over
@@ -56,7 +61,7 @@ class PlanSuccession:
     def reset(self) -> None:
         """Forget all plans; for when the arm does not follow any."""
         self.in_force = None
-        self._waiting = []
+        self._waiting, self._before = [], -np.inf
 
     def step(
         self, t: float, measurement: JointMeasurement, estimate: ParameterEstimate
@@ -72,6 +77,7 @@ class PlanSuccession:
                 break
             if not self.refusal:
                 self.in_force = plan
+        self._before = t
         return self.in_force
 
     def decline(self, t: float, reason: str) -> None:
@@ -101,13 +107,17 @@ class PlanSuccession:
         if self.in_force is None:
             return 'the first plan has to stand still where the arm is'
         late = t - plan.start_time
-        if late > self._settings.late:
+        if late > self._settings.late and not self._is_first_sample(plan, late):
             return f'the next plan came {late:.3f} s late; {self._settings.late} s are allowed'
         before, curve = np.array(self.in_force.desired(plan.start_time)), plan.curve
         gap = np.abs(before - np.array([curve.q0, curve.qd0, curve.qdd0])).max()
         if gap > SAME:
             return f'the next plan does not go on from the one in force, it jumps by {gap:.3g}'
         return ''
+
+    def _is_first_sample(self, plan: Plan, late: float) -> bool:
+        """Whether no plan was followed since the start of this one, and no sample was lost."""
+        return self._before < plan.start_time and late <= self._longest_step
 
 
 def _stands_still(plan: Plan) -> bool:

@@ -20,6 +20,7 @@ from safe_sysid.plan.search.task import TaskSettings
 from safe_sysid.plan.search.traverse import find_traverse, looked_at
 from safe_sysid.reach.margin import OBSTACLE, TORQUE
 from safe_sysid.sets.box import Box
+from safe_sysid.trajectory.bezier import Bezier
 
 SETTINGS = PlannerSettings(pace=1e4, intervals=64)
 TIMES = [0.0, 0.7, 1.4, 2.6]
@@ -44,16 +45,16 @@ def budget(seconds=600.0):
 class Run:
     """A planner whose arm is where its plans want it."""
 
-    def __init__(self, problem, path):
+    def __init__(self, problem, path, settings=SETTINGS):
         self.mission = Mission(problem.model, None, MissionSettings(exciting=0))
         self.mission.follow(path)
-        self.planner = RecedingHorizonPlanner(problem, self.mission, Clock(0), SETTINGS)
+        self.planner = RecedingHorizonPlanner(problem, self.mission, Clock(0), settings)
         self.estimate, self.results = problem.bounds, []
 
     def step(self, t):
-        q = START if not self.results else self.results[-1].in_force.desired(t)[0]
         zero = np.zeros(7)
-        sample = JointMeasurement(round(t * 1e9), q, zero, zero)
+        q, qd = (START, zero) if not self.results else self.results[-1].in_force.desired(t)[:2]
+        sample = JointMeasurement(round(t * 1e9), q, qd, zero)
         self.results.append(self.planner.step(sample, self.estimate))
         return self.results[-1]
 
@@ -93,6 +94,25 @@ def test_the_arm_follows_the_path_along_certified_plans_that_all_end_at_rest(pro
     assert last.outcome is SearchOutcome.NOTHING_DUE
     assert run.mission.given_up == ''
     assert run.mission.path_progress == (3, 3)
+
+
+@pytest.mark.parametrize('duration', [3.5, 4.0])  # [s] in 3 parts, which end between samples
+def test_a_long_piece_is_followed_to_its_end_at_a_period_longer_than_a_plan_may_be_late(
+    problem, duration
+):
+    period = 0.01
+    assert period > SETTINGS.late
+    path, _ = path_of(problem, [0.0, duration], WAY[[0, 2]])
+    run = Run(problem, path, SETTINGS.at_period(period))
+    q = np.array([run.step(i * period).in_force.desired(i * period)[0] for i in range(600)])
+    assert run.mission.given_up == ''
+    assert SearchOutcome.MISSED not in {result.outcome for result in run.results}
+    assert len({id(result.plan) for result in run.results}) > 2  # the first stands still
+    begin = round(SETTINGS.switch / period)
+    t = np.minimum(period * np.arange(600 - begin), duration)
+    whole = Bezier(WAY[0], *np.zeros((2, 7)), duration)
+    wanted = np.array([whole.position(each, WAY[2] - WAY[0]) for each in t])
+    np.testing.assert_allclose(q[begin:], wanted, atol=1e-6)
 
 
 def test_a_plan_along_a_path_in_motion_ends_in_a_stop_of_its_own(problem):

@@ -112,6 +112,32 @@ def test_a_plan_that_is_a_little_late_takes_over(succession):
     assert followed(succession, 1.004) is second
 
 
+@pytest.mark.parametrize('late', [0.0, 0.004, 0.0067, 0.0099, 0.0103])  # [s]
+def test_the_first_sample_after_its_start_has_a_plan_however_long_the_period_is(late):
+    succession = PlanSuccession(ARM, SuccessionSettings(), longest_step=0.015)
+    first = standing(0.0)
+    second = moving(1.0, first)
+    for each in (first, second):
+        succession.offer(each)
+    assert followed(succession, 0.99 + late) is (first if late < 0.01 else second)
+    assert followed(succession, 1.0 + late) is second, succession.refusal
+
+
+def test_a_plan_is_late_where_the_arm_went_on_along_the_other_one_or_a_sample_was_lost():
+    for before, comes, late in ((1.001, 1.001, 1.011), (0.99, 0.5, 1.016)):
+        succession = PlanSuccession(ARM, SuccessionSettings(), longest_step=0.015)
+        first = standing(0.0)
+        second = moving(1.0, first)
+        succession.offer(first)
+        if comes < 1.0:
+            succession.offer(second)
+        assert followed(succession, before) is first
+        succession.offer(second)
+        assert followed(succession, late) is first
+        said = f'the next plan came {late - 1.0:.3f} s late; 0.005 s are allowed'
+        assert succession.refusal == said
+
+
 @pytest.mark.parametrize('row', [0, 1, 2])
 def test_a_plan_that_does_not_go_on_from_the_one_in_force_is_refused(succession, row):
     first = standing(0.0)

@@ -45,6 +45,10 @@ class Loop(Protocol):
     def sentence(self) -> str:
         """Return the mode; of a fault its causes and the way back."""
 
+    @property
+    def now(self) -> int:
+        """Time by the stamps of samples, whatever the clock on the wall says [ns]; 0: none yet."""
+
     def motion(self) -> Motion | None:
         """Return what the arm does; None before there is a plan."""
 

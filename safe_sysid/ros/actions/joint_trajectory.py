@@ -16,7 +16,7 @@ AHEAD = 0.5  # [s] that a trajectory may begin in the future
 
 
 def trajectory_of(request: Any, joint_names: Sequence[str], now: int) -> JointTrajectory:
-    """Return the path that is asked for, or say why it is none; `now` is of the node [ns]."""
+    """Return the path that is asked for, or say why it is none; `now` is by joint_states [ns]."""
     told: JointTrajectory = request.trajectory
     if sorted(told.joint_names) != sorted(joint_names):
         raise RefusedTrajectoryError(
@@ -28,18 +28,31 @@ def trajectory_of(request: Any, joint_names: Sequence[str], now: int) -> JointTr
     if not told.points:
         raise RefusedTrajectoryError(Code.INVALID_GOAL, 'the path has no points')
     stamp = stamp_of(told.header.stamp)
-    end = stamp + stamp_of(told.points[-1].time_from_start)
-    if stamp and end < now:
-        raise RefusedTrajectoryError(
-            Code.OLD_HEADER_TIMESTAMP,
-            f'it ended {(now - end) / SECOND:.3g} s ago; a stamp of 0 begins it at once',
-        )
-    if stamp - now > AHEAD * SECOND:
+    if stamp:
+        _check_time(stamp, stamp + stamp_of(told.points[-1].time_from_start), now)
+    return told
+
+
+def _check_time(begin: int, end: int, now: int) -> None:
+    """Refuse what is over, or begins later [ns], by the clock of the arm."""
+    clock = f'by joint_states it is {now / SECOND:.3f} s'
+    if not now:
         raise RefusedTrajectoryError(
             Code.INVALID_GOAL,
-            f'it begins in {(stamp - now) / SECOND:.3g} s; ask for it then, {AHEAD} s are allowed',
+            f'its stamp is {begin / SECOND:.3f} s, and no joint state was heard by whose stamp '
+            'that could be judged; a stamp of 0 begins it at once',
         )
-    return told
+    if end < now:
+        raise RefusedTrajectoryError(
+            Code.OLD_HEADER_TIMESTAMP,
+            f'it ended {(now - end) / SECOND:.3g} s ago, {clock}; a stamp of 0 begins it at once',
+        )
+    if begin - now > AHEAD * SECOND:
+        raise RefusedTrajectoryError(
+            Code.INVALID_GOAL,
+            f'it begins in {(begin - now) / SECOND:.3g} s, {clock}; ask for it then, {AHEAD} s '
+            'are allowed, or with a stamp of 0, which begins it at once',
+        )
 
 
 def tolerances_of(request: Any, joint_names: Sequence[str]) -> tuple[Tolerance, Tolerance]:

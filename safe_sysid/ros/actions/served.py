@@ -190,7 +190,7 @@ class ServedActions:
 
     def _following_joint_trajectory(self, goal: Any) -> Running:
         names, kind = self._layout.joint_names, self._standard
-        path = trajectory_of(goal.request, names, self._node.get_clock().now().nanoseconds)
+        path = trajectory_of(goal.request, names, self._loop.now)
         tolerances = tolerances_of(goal.request, names)
         asked = Following(self._requests.along(path), self._loop, *tolerances)
 

@@ -54,6 +54,7 @@ COMMANDING = (
     Mode.CHANGING,
 )
 NO_TORQUE = np.zeros(0)
+LONGEST_STEP = 1.5  # periods from a sample to the next, where none is lost
 MOVING_ON = (Mode.EXCITING, Mode.TASK, Mode.CHANGING)  # modes in which a plan may follow another
 
 
@@ -85,7 +86,8 @@ class ControllerNode(Node):
         self._reader, self._writer = JointStateReader(names), TorqueWriter(names)
         self._told = CertifiedPlanBuffer(names)
         tracked = TrackedArm.of(arm.model, arm.gains, arm.sampling)
-        self._succession = PlanSuccession(tracked, settings.succession)
+        step = LONGEST_STEP * settings.period
+        self._succession = PlanSuccession(tracked, settings.succession, step)
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._cycles = CycleMonitor(settings.cycle, settings.period)
@@ -207,9 +209,9 @@ class ControllerNode(Node):
         arm = self._arm
         law = law_for(arm.model, arm.gains, clock, arm.sampling)
         if isinstance(law, SensedPassivityController):  # torques of two plans never mix
-            succession = self._settings.succession
-            late = min(succession.late, self._settings.period)
-            self._succession = PlanSuccession(law, replace(succession, late=late))
+            succession, period = self._settings.succession, self._settings.period
+            succession = replace(succession, late=min(succession.late, period))
+            self._succession = PlanSuccession(law, succession, period)
         return law
 
     def _followed(self, t: float, measurement: JointMeasurement) -> Plan | None:

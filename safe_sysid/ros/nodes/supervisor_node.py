@@ -62,14 +62,7 @@ ASKED_FOR = (
 )
 # Causes that last until somebody is told to forget them; asking for it is telling them.
 FORGOTTEN = (Cause.CONTRADICTION, Cause.CHANGE_NOTICED)  # with the payload, where reset
-LATCHED = (
-    Cause.COMMAND_REFUSED,
-    Cause.CONTRADICTION,
-    Cause.CHANGE_NOTICED,
-    Cause.TRACKING,
-    Cause.OBSTACLE,
-    Cause.NO_PLAN,
-)
+LATCHED = (*FORGOTTEN, Cause.COMMAND_REFUSED, Cause.TRACKING, Cause.OBSTACLE, Cause.NO_PLAN)
 
 
 @dataclass(frozen=True)
@@ -190,6 +183,11 @@ class SupervisorNode(Node):
             return None
         desired = plan.motion.desired((seen.stamp - plan.start) / SECOND)
         return Motion(seen.stamp, seen.position, seen.velocity, desired)
+
+    @property
+    def now(self) -> int:
+        """Time by the stamps of samples, whatever the clock on the wall says [ns]; 0: none yet."""
+        return self._stamp + round(self._age * SECOND) if self._stamp else 0
 
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""

@@ -104,7 +104,8 @@ class PlannerNodeSettings(ManagedSettings):
     ) -> Planning:
         """Return searches among the obstacles of a scene; in real time beside whoever listens."""
         begin = RestartingPlanner if self.is_lockstep else RestartingPlanner.in_real_time
-        planner = begin(lambda: self.problem(arm, scene.boxes), self.planner)
+        settings = self.planner.at_period(self.period)
+        planner = begin(lambda: self.problem(arm, scene.boxes), settings)
         purposes: dict[str, Purpose] = {**missions, Mode.CHANGING.value: StandStill()}
         session = PlanningSession(planner, purposes, self.failures)
         search = AtOnce() if self.is_lockstep else Beside()

@@ -1,6 +1,7 @@
 """Goals at run time and actions, over real processes: asked for, told about, taken back."""
 
 from contextlib import contextmanager
+import time
 
 from geometry_msgs.msg import PoseStamped
 import numpy as np
@@ -18,6 +19,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
 from safe_sysid.sets.box import Box
 
 # Searches end in their time on a busy machine
@@ -91,6 +93,7 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
             refused_by_action(loop, go_to, GoTo)
             along_a_path(loop, Client(loop, Follow, 'follow'), Follow)
             along_a_joint_trajectory(loop, FollowJointTrajectory)
+            ousted_by_another_goal(loop, go_to, GoTo)
             taken_back_in_motion(loop, go_to, GoTo)
             learned_to_what_is_wanted(loop, Client(loop, Identify, 'identify'), Identify)
 
@@ -129,6 +132,8 @@ def refused_by_action(loop, go_to, kind):
     for goal, why in (
         (kind.Goal(joints=JointState(name=NAMES[:1], position=[0.0])), 'the goal has no'),
         (kind.Goal(joints=joint_goal(0.0, 99.0)), 'is allowed'),
+        (kind.Goal(joints=JointState(name=NAMES, position=[0.0])), '2 names and 1 positions'),
+        (kind.Goal(joints=JointState(name=NAMES * 2, position=[0.0] * 4)), 'more than once'),
     ):
         status, result = go_to.outcome(go_to.send(goal))
         assert (status, result.success) == (ABORTED, False)
@@ -208,6 +213,36 @@ def along_a_joint_trajectory(loop, kind):
     old.trajectory.header.stamp.nanosec = 1
     status, result = follow.outcome(follow.send(old))
     assert (status, result.error_code) == (ABORTED, done.OLD_HEADER_TIMESTAMP)
+    stamped_by_the_clock_of_the_arm(loop, follow, kind)
+
+
+def stamped_by_the_clock_of_the_arm(loop, follow, kind):
+    """In lockstep that is simulated time; the clock on the wall is another one."""
+    first, second = place(loop)
+    goal = kind.Goal(trajectory=path_of((4.0, first - 0.1, second)))
+    goal.trajectory.header.stamp = time_of(stamp_of(loop.samples[-1].header.stamp) + SECOND // 5)
+    status, result = follow.outcome(follow.send(goal))
+    assert (status, result.error_code) == (SUCCEEDED, kind.Result.SUCCESSFUL), result.error_string
+    goal.trajectory.header.stamp = time_of(time.time_ns())
+    status, result = follow.outcome(follow.send(goal))
+    assert (status, result.error_code) == (ABORTED, kind.Result.INVALID_GOAL)
+    assert 'by joint_states it is' in result.error_string
+
+
+def ousted_by_another_goal(loop, go_to, kind):
+    """Somebody else has the arm go elsewhere: it gets there, and whoever asked first is told."""
+    goals = loop.create_publisher(JointState, 'goal', 10)
+    loop.wait(lambda: goals.get_subscription_count() > 0, 'the planner listens')
+    goal = go_to.send(kind.Goal(joints=joint_goal(*FAR)))
+    loop.wait(lambda: loop.mode == 'task', 'the goal begins the task')
+    first, second = place(loop)
+    goals.publish(joint_goal(first + 0.4, second))
+    status, result = go_to.outcome(goal)
+    assert (status, result.success) == (ABORTED, False)
+    assert 'took its place; the arm is at rest' in result.message
+    assert np.isnan(result.distance)
+    assert loop.mode == 'identified'
+    assert np.abs(place(loop) - FAR).max() > 2.0 * NEAR
 
 
 def taken_back_in_motion(loop, go_to, kind):
