@@ -67,6 +67,11 @@ ALONG = 1e-9  # [rad] within which gravity counts as pointing down
 
 def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> list[Path]:
     """Write the three files; `period` [s] is that of the loop."""
+    if arm.facts.closed_chain is not None:
+        raise ConfigError(
+            f'{arm.model.name} has a closed chain, and a URDF is a tree: Gazebo would open its '
+            f'loops {list(arm.facts.closed_chain.loops)}; only open chains are written for it'
+        )
     name, release = arm.model.name, RELEASES[distribution]
     urdf, controllers = folder / f'{name}.gazebo.urdf', folder / f'{name}.controllers.yaml'
     settings = folder / f'{name}.gazebo.yaml'

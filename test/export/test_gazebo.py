@@ -175,3 +175,11 @@ def test_effort_is_what_gazebo_tells_whatever_the_driver_of_the_arm_does(tmp_pat
     assert errors.filter == (0.0, 0.0) and model.sensors.sensing.backlash is None
     velocity = model.sensors.sensing.velocity
     assert (velocity.source, velocity.filter, velocity.lag) == ('driver', 0.0, 0.0)
+
+
+@pytest.mark.parametrize('robot', ['digit_left_leg', 'four_bar'])
+def test_a_closed_chain_is_no_tree_and_is_refused(tmp_path, robot):
+    arm, out = arm_of(robot, None), tmp_path / 'out'
+    with pytest.raises(ConfigError, match=rf'{robot} has a closed chain.*only open chains'):
+        write_gazebo(arm, 'jazzy', 0.001, out)
+    assert not out.exists()
