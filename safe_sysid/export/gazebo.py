@@ -19,8 +19,9 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.arm_settings import settings_text
-from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
+from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.export.held_joints import fix_joints
+from safe_sysid.export.urdf_file import with_comments, write_urdf
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
@@ -98,7 +99,7 @@ def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Pat
     plugin = {'filename': release.system_file, 'name': release.system_name}
     system = ElementTree.SubElement(gazebo, 'plugin', plugin)
     ElementTree.SubElement(system, 'parameters').text = str(controllers.resolve())
-    write_urdf(root, target)
+    write_urdf(root, target, target)
 
 
 def _fix_to_world(root: ElementTree.Element, arm: Arm) -> None:
