@@ -1,5 +1,6 @@
 """Files for Gazebo say what the settings say; that Gazebo runs with them is shown nowhere."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ from safe_sysid.export.gazebo import write_gazebo
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.model.facts import facts_path
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import torque_errors
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
@@ -183,3 +185,17 @@ def test_a_closed_chain_is_no_tree_and_is_refused(tmp_path, robot):
     with pytest.raises(ConfigError, match=rf'{robot} has a closed chain.*only open chains'):
         write_gazebo(arm, 'jazzy', 0.001, out)
     assert not out.exists()
+
+
+def test_the_arm_there_holds_what_the_loop_of_the_real_one_holds(tmp_path):
+    _, _, there = written(tmp_path)
+    payload, arm = read_payload('dumbbell_8lb'), RobotModel.named('kinova_gen3')
+    model = RobotModel.from_config(there)
+    assert model.name == 'kinova_gen3.gazebo'
+    held, expected = (x.with_payload(payload).payload for x in (model, arm))
+    np.testing.assert_allclose(held, expected, atol=1e-12)
+    elsewhere = replace(payload.placements['kinova_gen3'], xyz=(0.0, 0.0, 0.5))
+    own = replace(payload, placements={**payload.placements, 'kinova_gen3.gazebo': elsewhere})
+    assert not np.allclose(model.with_payload(own).payload, expected)
+    with pytest.raises(ConfigError, match="does not say how 'no_arm' holds it"):
+        payload.placed_on('no_arm.gazebo')
