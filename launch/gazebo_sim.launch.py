@@ -8,13 +8,15 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
+from safe_sysid.model.urdf_tree import urdf_text
+
 
 def publish(context):
     """Start who publishes the URDF, which the plugin of Gazebo asks for, if one is named."""
     description = LaunchConfiguration('description').perform(context)
     if not description:
         return []
-    text = Path(description).read_text(encoding='utf-8')
+    text = urdf_text(Path(description))
     return [
         Node(
             package='robot_state_publisher',

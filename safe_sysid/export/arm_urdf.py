@@ -9,11 +9,10 @@ from xml.etree import ElementTree
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError, ModelError
 from safe_sysid.export.held_joints import fix_joints, held_within_bodies
+from safe_sysid.export.urdf_file import with_comments, write_urdf
 from safe_sysid.model import inertia
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
-from safe_sysid.model.urdf_tree import read_urdf
-from safe_sysid.output_file import write_text
 
 AXES = ('xx', 'xy', 'yy', 'xz', 'yz', 'zz')  # entries in the order of the ten parameters
 
@@ -54,7 +53,7 @@ def write_dynamics(
             ElementTree.SubElement(element, 'dynamics', values)
     fixed = held_within_bodies(root, model, held, range(model.n))
     fix_joints(root, fixed)
-    write_urdf(root, target)
+    write_urdf(root, source, target)
     return {name: held[name] for name in held if name not in fixed}
 
 
@@ -74,7 +73,7 @@ def write_geometry(model: RobotModel, source: Path, target: Path) -> None:
                 joint.remove(old)
         ElementTree.SubElement(joint, 'origin', {'xyz': _row(p), 'rpy': _row(roll_pitch_yaw(R))})
         ElementTree.SubElement(joint, 'axis', {'xyz': _row(model.tree.axis[i])})
-    write_urdf(root, target)
+    write_urdf(root, source, target)
 
 
 def _inertial(phi: Array, joint: str) -> ElementTree.Element:
@@ -90,13 +89,6 @@ def _inertial(phi: Array, joint: str) -> ElementTree.Element:
     return element
 
 
-def with_comments(source: Path) -> ElementTree.Element:
-    """Return a URDF with its comments."""
-    read_urdf(source)  # errors in words
-    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
-    return ElementTree.parse(source, parser).getroot()
-
-
 def _attribute(joint: ElementTree.Element, element: str, attribute: str) -> str:
     found = joint.find(element)
     if found is None or found.get(attribute) is None:
@@ -106,10 +98,3 @@ def _attribute(joint: ElementTree.Element, element: str, attribute: str) -> str:
 
 def _row(values: Array) -> str:
     return ' '.join(f'{x:.12g}' for x in values)
-
-
-def write_urdf(root: ElementTree.Element, target: Path) -> None:
-    """Write a URDF for people."""
-    ElementTree.indent(root)
-    text = ElementTree.tostring(root, encoding='unicode')
-    write_text(target, f'<?xml version="1.0"?>\n{text}\n')

@@ -1,9 +1,10 @@
 """An arm for Gazebo: a URDF that has all that its settings say, controllers, and settings for it.
 
 Gazebo knows no armature. So the arm there is another one than the real one, and the loop gets
-settings that say so: armature 0, and certainly 0. Friction is in the URDF, for an arm without it
-would contradict the settings at once. Gravity points down there, so the base is turned as the arm
-is mounted, and the base frame of these settings is that of the world.
+settings that say so: armature 0, and certainly 0, and of its effort what Gazebo tells, not what
+the driver of the real one does. Friction is in the URDF, for an arm without it would contradict
+the settings at once. Gravity points down there, so the base is turned as the arm is mounted, and
+the base frame of these settings is that of the world.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.arm_settings import settings_text
-from safe_sysid.export.arm_urdf import with_comments, write_dynamics, write_urdf
+from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.export.held_joints import fix_joints
+from safe_sysid.export.urdf_file import with_comments, write_urdf
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.facts import RobotFacts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
+from safe_sysid.model.signal_facts import EffortSignal
 from safe_sysid.model.uncertainty import Width
 from safe_sysid.output_file import filled_folder, write_text
 
@@ -54,6 +58,7 @@ RELEASES = {
 }
 HEADER = """\
 # {arm} as Gazebo has it: without armature, and friction as in {urdf} beside this file.
+# Effort is torque along the axes, without offset and low-pass, whatever the real driver tells.
 # Its base frame is the world of Gazebo, where gravity has to be {gravity:g} m/s^2 downwards.
 # The settings of the real arm say more. docs/robots.md explains every key.
 """
@@ -63,6 +68,11 @@ ALONG = 1e-9  # [rad] within which gravity counts as pointing down
 
 def write_gazebo(arm: Arm, distribution: str, period: float, folder: Path) -> list[Path]:
     """Write the three files; `period` [s] is that of the loop."""
+    if arm.facts.closed_chain is not None:
+        raise ConfigError(
+            f'{arm.model.name} has a closed chain, and a URDF is a tree: Gazebo would open its '
+            f'loops {list(arm.facts.closed_chain.loops)}; only open chains are written for it'
+        )
     name, release = arm.model.name, RELEASES[distribution]
     urdf, controllers = folder / f'{name}.gazebo.urdf', folder / f'{name}.controllers.yaml'
     settings = folder / f'{name}.gazebo.yaml'
@@ -89,7 +99,7 @@ def _write_urdf(arm: Arm, release: GazeboRelease, controllers: Path, target: Pat
     plugin = {'filename': release.system_file, 'name': release.system_name}
     system = ElementTree.SubElement(gazebo, 'plugin', plugin)
     ElementTree.SubElement(system, 'parameters').text = str(controllers.resolve())
-    write_urdf(root, target)
+    write_urdf(root, target, target)
 
 
 def _fix_to_world(root: ElementTree.Element, arm: Arm) -> None:
@@ -157,13 +167,33 @@ def _controllers(model: RobotModel, period: float) -> dict[str, object]:
 
 
 def _write_settings(arm: Arm, urdf: Path, target: Path) -> None:
-    theta = arm.model.theta.copy()
-    theta[arm.model.layout.joint_entries('Ia')] = 0.0
-    known = replace(arm.facts.uncertainty, armature=Width((0.0,), (0.0,)))
-    joints = {name: replace(joint, armature=0.0) for name, joint in arm.facts.joints.items()}
-    size = float(np.linalg.norm(arm.facts.gravity))
-    gravity = (0.0, 0.0, -size)
-    facts = replace(arm.facts, uncertainty=known, joints=joints, held={}, gravity=gravity)
-    model = arm.model.with_parameters(np.asarray(theta))
-    text = settings_text(model, facts, urdf.name)
-    write_text(target, HEADER.format(arm=model.name, urdf=urdf.name, gravity=size) + text)
+    name, size = arm.model.name, float(np.linalg.norm(arm.facts.gravity))
+    facts = _without_drives(replace(arm.facts, held={}, gravity=(0.0, 0.0, -size)))
+    model = RobotModel.from_files(urdf, facts, name)
+    header = HEADER.format(arm=name, urdf=urdf.name, gravity=size)
+    write_text(target, header + settings_text(model, facts, urdf.name))
+
+
+def _without_drives(facts: RobotFacts) -> RobotFacts:
+    """Return facts without what the real drives and their driver add.
+
+    Gazebo tells torques [N m] about the axes at the joints, as they are now.
+    """
+    none, velocity = Width((0.0,), (0.0,)), facts.sensing.velocity
+    joints = {
+        name: replace(joint, armature=0.0, offset=0.0, effort_sign=1, effort_scale=1.0)
+        for name, joint in facts.joints.items()
+    }
+    sensing = replace(
+        facts.sensing,
+        backlash=None,
+        velocity=velocity and replace(velocity, filter=0.0, lag=0.0),
+        torque=replace(facts.sensing.torque, filter=(0.0, 0.0)),
+    )
+    return replace(
+        facts,
+        joints=joints,
+        effort=EffortSignal('torque', gravity_included=True),
+        uncertainty=replace(facts.uncertainty, armature=none, offset=none),
+        sensing=sensing,
+    )

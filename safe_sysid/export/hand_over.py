@@ -15,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
+from safe_sysid.export.formats import ALONE, NO_OBJECT
 from safe_sysid.export.payload_controllers import checked_inertia, comments, universal_robots
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
 from safe_sysid.identify.payload_in_frame import Body
@@ -29,7 +30,6 @@ ENTRIES = {
     'iyz': (1, 2),
     'izz': (2, 2),
 }
-ALONE = ('franka', 'moveit')  # are told of the object without what the URDF has there
 FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # how their names end
 
 
@@ -66,13 +66,7 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
 
     A Franka and MoveIt know the gripper by themselves; a UR is told all behind its flange.
     """
-    payload = found.get('payload')
-    alone = (found.get('object') or {}).get('alone')
-    if to in ALONE and alone:
-        payload = alone
-    if found.get('refused') or not isinstance(payload, Mapping):
-        reason = found.get('refused') or 'it has no payload'
-        raise ConfigError(f'there is nothing to hand over: {reason}')
+    payload = _told(found, to)
     kind: str | None = None
     bounds: Any
     if 'lower' in payload:
@@ -99,7 +93,22 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
             f'the payload {nominal.tolist()} is not within its interval, {lower.tolist()} to '
             f'{upper.tolist()}'
         )
-    return Body(frame, nominal, Interval(lower, upper), tuple(map(str, unstated)), kind)
+    assumed, contains = tuple(map(str, unstated)), str(payload.get('contains', ''))
+    return Body(frame, nominal, Interval(lower, upper), assumed, kind, contains)
+
+
+def _told(found: Mapping[str, Any], to: str) -> Mapping[str, Any]:
+    """Return the payload; of the object alone, if somebody knows the rest by himself."""
+    payload, reason, alone = found.get('payload'), 'it has no payload', found.get('object')
+    if alone is not None and not isinstance(alone, Mapping):
+        raise ConfigError(
+            f'the object is not what `identify --json` prints: {alone!r}, it has to be a mapping'
+        )
+    if to in ALONE and alone is not None:
+        payload, reason = alone.get('alone'), NO_OBJECT
+    if found.get('refused') or not isinstance(payload, Mapping):
+        raise ConfigError(f'there is nothing to hand over: {found.get("refused") or reason}')
+    return payload
 
 
 def handed_over(to: str, body: Body, asked: Asked) -> HandOver:

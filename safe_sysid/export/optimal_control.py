@@ -9,7 +9,7 @@ from typing import Any
 from safe_sysid.config import yaml_text
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.symbolic.c_code import casadi_text, write_c
-from safe_sysid.model.symbolic.casadi_model import CasadiModel, identifier_of
+from safe_sysid.model.symbolic.casadi_model import CasadiModel, title_of
 from safe_sysid.output_file import filled_folder, write_text
 from safe_sysid.sets.interval import Interval
 
@@ -93,7 +93,7 @@ def _saved(folder: Path, functions: Iterable[Function]) -> list[Path]:
 def _write_c(
     folder: Path, model: CasadiModel, links: Sequence[str], bounds: Interval | None
 ) -> list[Path]:
-    name = identifier_of(model.arm.name)
+    name = title_of(model.arm.name)
     paths = [folder / 'CMakeLists.txt', folder / f'{name}_theta.h']
     write_text(paths[0], CMAKE.format(name=name))
     write_text(paths[1], _theta_header(name, model, bounds))
@@ -103,7 +103,7 @@ def _write_c(
 def _write_acados(
     folder: Path, model: CasadiModel, _: Sequence[str], bounds: Interval | None
 ) -> list[Path]:
-    name = identifier_of(model.arm.name)
+    name = title_of(model.arm.name)
     arrays = ''.join(
         f'{title} = np.array({values.tolist()})\n' for title, values in _arrays(model, bounds)
     )

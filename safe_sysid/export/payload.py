@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.export.formats import FORMATS
+from safe_sysid.export.formats import ALONE, FORMATS, NO_OBJECT
 from safe_sysid.export.payload_controllers import (
     abb,
     franka,
@@ -19,6 +19,7 @@ from safe_sysid.export.payload_controllers import (
 )
 from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
+from safe_sysid.identify.difference.answer import CONTAINS
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.payload_in_frame import Body, into_frame, nearest_body
@@ -55,12 +56,16 @@ def undetermined(form: str, found: Identification | Body) -> list[str]:
 
 
 def _body(form: str, found: Identification) -> Body:
-    """Everything the last joint moves for a URDF, the payload for all others."""
+    """Return all that the last joint moves for a URDF, else the payload or the object alone."""
     if found.payload is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
     if form == 'urdf':
         return Body('', found.nominal, found.bounds)
-    return replace(found.payload, assumed=found.unstated)
+    if form not in ALONE:
+        return replace(found.payload, assumed=found.unstated)
+    if found.alone is None:
+        raise ConfigError(f'there is nothing to export for {form}: {NO_OBJECT}')
+    return replace(found.alone, assumed=found.unstated)
 
 
 def body_between(form: str, given: IdentifiedDifference) -> Body:
@@ -80,7 +85,8 @@ def body_between(form: str, given: IdentifiedDifference) -> Body:
         last = model.theta[model.layout.end_effector]
         whole = into @ bounds + Interval(last, last)
         return Body('', nearest_body(into @ found.nominal + last, whole), whole, kind=kind)
-    return Body(found.frame, nearest_body(found.nominal, bounds), bounds, kind=kind)
+    nominal = nearest_body(found.nominal, bounds)
+    return Body(found.frame, nominal, bounds, kind=kind, contains=CONTAINS)
 
 
 def write_determined(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:

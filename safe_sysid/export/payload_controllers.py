@@ -47,6 +47,8 @@ def comments(body: Body, mark: str) -> str:
         lines[0] += f' they rest on what nobody stated: {", ".join(body.assumed)}'
     if body.kind is not None:
         lines[0] += f' {body.kind}'
+    if body.contains:
+        lines.append(f'included: {body.contains}')
     for (name, low, nominal, high), is_known in zip(rows, determined_about_com(body), strict=True):
         doubt = '' if is_known else NOT_DETERMINED
         lines.append(f'{name}: {nominal:.6g}, {doubt}{certainly}from {low:.6g} to {high:.6g}')

@@ -11,6 +11,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.export.held_joints import fix_joints, held_within_bodies
 from safe_sysid.export.payload_controllers import comments
+from safe_sysid.export.urdf_file import comment_text, urdf_text, with_comments
 from safe_sysid.identify.determined import determined
 from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.model import inertia
@@ -34,9 +35,7 @@ def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
     Other links that it moves lose theirs, which is part of that, and joints between them become
     fixed where they are held.
     """
-    text = arm.urdf.read_text(encoding='utf-8')
-    builder = ElementTree.TreeBuilder(insert_comments=True)
-    root = ElementTree.fromstring(text, ElementTree.XMLParser(target=builder))
+    root = with_comments(arm.urdf)
     tip, frames = arm.facts.tip, arm.model.frames
     fixed = held_within_bodies(root, arm.model, arm.facts.held, [arm.model.layout.tip])
     for link in root.findall('link'):
@@ -48,11 +47,9 @@ def urdf(arm: Arm, nominal: Array, bounds: Interval) -> str:
             frame = frames[tip]
             in_link = inertia.moved(nominal, frame.R.T, -frame.R.T @ frame.p)
             link.insert(0, _inertial(in_link))
-            link.insert(0, ElementTree.Comment(_bounds_text(arm, bounds, fixed)))
+            link.insert(0, ElementTree.Comment(comment_text(_bounds_text(arm, bounds, fixed))))
     fix_joints(root, fixed)
-    begin = text.index('<robot')  # what stands before it, such as a licence, stays
-    ElementTree.indent(root)
-    return text[:begin] + ElementTree.tostring(root, encoding='unicode') + '\n'
+    return urdf_text(root, arm.urdf)
 
 
 def _inertial(body: Array) -> ElementTree.Element:
@@ -96,7 +93,7 @@ def mjcf(body: Body) -> str:
     order = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
     moments = ' '.join(repr(float(about_com[place])) for place in order)
     position = ' '.join(repr(float(x)) for x in np.asarray(com))
-    bounds = comments(body, '      ').replace('--', '- -')
+    bounds = comment_text(comments(body, '      '))
     return (
         '<mujoco model="payload">\n'
         '  <worldbody>\n'

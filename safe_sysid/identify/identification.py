@@ -122,6 +122,7 @@ def _payload(body: Body) -> dict[str, Any]:
     com, moments = body.com_bounds, body.inertia_bounds
     return {
         'frame': body.frame,
+        'contains': body.contains,
         'nominal': body.nominal.tolist(),
         'lower': body.bounds.lower.tolist(),
         'upper': body.bounds.upper.tolist(),

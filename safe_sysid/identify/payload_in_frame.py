@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +17,7 @@ from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-14  # relative
 NOT_NEGATIVE = [0, 4, 6, 9]  # mass and moments of inertia
+SOME = 1e-9  # [kg] that are not rounding
 THINNEST = 1e-6  # least eigenvalue of a pseudo-inertia, as share of the largest
 
 
@@ -30,6 +31,7 @@ class Body:
     assumed: tuple[str, ...] = ()  # what the bounds rest on and nobody stated
     kind: str | None = None  # of the bounds, where they are of another kind than bounds on one
     # recording
+    contains: str = ''  # what of all that the last joint moves it is, in words
 
     @property
     def mass(self) -> float:
@@ -100,8 +102,12 @@ def payload_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:
     """Return what the last joint carries beyond the link `tip`, which is the arm's own."""
-    link = _link_body(arm, arm.model.frames[arm.facts.tip])
-    return _without(arm, nominal, bounds, flange, known, link)
+    link, tip = _link_body(arm, arm.model.frames[arm.facts.tip]), arm.facts.tip
+    there = float(arm.model.own_end_effector[0] - link[0])
+    contains = f'all that the last joint carries beyond the link {tip}'
+    if there > SOME:
+        contains += f', with {there:.3g} kg that the URDF has there'
+    return replace(_without(arm, nominal, bounds, flange, known, link), contains=contains)
 
 
 def object_of(
@@ -109,7 +115,8 @@ def object_of(
 ) -> Body:
     """Return what the last joint carries beyond all that the URDF has there, a gripper too."""
     own = arm.model.own_end_effector
-    return _without(arm, nominal, bounds, flange, known, own)
+    contains = 'the object alone, without all that the URDF has on the last joint'
+    return replace(_without(arm, nominal, bounds, flange, known, own), contains=contains)
 
 
 def _without(

@@ -14,6 +14,7 @@ from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.share import no_such, payload_names, share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
+AS_GAZEBO_HAS_IT = '.gazebo'  # end of the name of an arm that `export-gazebo` wrote
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,12 @@ class Payload(Settings):
             raise ConfigError('shapes is empty, list capsules that contain the whole body')
 
     def placed_on(self, robot: str) -> tuple[str, Array, Array]:
-        """Link that holds it, rotation and origin of the payload frame in the link's frame."""
+        """Link that holds it, rotation and origin of the payload frame in the link's frame.
+
+        An arm of Gazebo holds it as the real one does, unless it has a placement of its own.
+        """
+        if robot not in self.placements:
+            robot = robot.removesuffix(AS_GAZEBO_HAS_IT)
         if robot not in self.placements:
             raise ConfigError(
                 f"payload '{self.name}' does not say how '{robot}' holds it, it does for "

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
+from safe_sysid.model.urdf_tree import urdf_text
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ def shown_arm(robot: str) -> ShownArm:
     """Return an arm of the package, or the one of a YAML file."""
     is_file = Path(robot).suffix in ('.yaml', '.yml')
     path = Path(robot) if is_file else facts_path(robot)
-    urdf = urdf_path(path, read_facts(path)).read_text(encoding='utf-8')
+    urdf = urdf_text(urdf_path(path, read_facts(path)))
     root = ElementTree.fromstring(urdf)
     links = [link.attrib['name'] for link in root.iter('link')]
     moved = {child.attrib['link'] for child in root.iter('child')}

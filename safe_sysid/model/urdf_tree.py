@@ -60,6 +60,15 @@ def parse_urdf(path: Path) -> ElementTree.Element:
     return root
 
 
+def urdf_text(path: Path) -> str:
+    """Return a URDF as it stands in its file; without its comments where that is not in UTF-8."""
+    root = parse_urdf(path)
+    try:
+        return path.read_text(encoding='utf-8')
+    except UnicodeDecodeError:
+        return ElementTree.tostring(root, encoding='unicode')
+
+
 def _is_xacro(root: ElementTree.Element) -> bool:
     """Whether elements of xacro are in it, or expressions where links and joints have figures."""
     if any(element.tag.startswith(XACRO) for element in root.iter()):

@@ -1,5 +1,6 @@
 """Files for Gazebo say what the settings say; that Gazebo runs with them is shown nowhere."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,11 +13,14 @@ from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError
 from safe_sysid.export.gazebo import write_gazebo
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.model.facts import facts_path
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import torque_errors
 from safe_sysid.ros.bridges.ros2_control_bridge import Ros2ControlSettings
 
-ARMS = ['kinova_gen3', 'two_link', 'fr3']  # the last with sensors behind its gears
+ARMS = ['kinova_gen3', 'two_link', 'fr3', 'lbr_med7']  # fr3 with sensors behind its gears
 
 
 def written(tmp_path, robot='kinova_gen3', distribution='jazzy'):
@@ -32,10 +36,12 @@ def test_the_arm_is_the_same_but_for_its_armature(tmp_path, robot):
     _, _, settings = written(tmp_path, robot)
     arm, there = RobotModel.named(robot), RobotModel.from_config(settings)
     expected = arm.theta.copy()
-    expected[arm.layout.joint_entries('Ia')] = 0.0
+    for kind in ('Ia', 'beta'):
+        expected[arm.layout.joint_entries(kind)] = 0.0
     np.testing.assert_allclose(there.theta, expected, rtol=1e-9, atol=1e-9)
     uncertainty = yaml.safe_load(settings.read_text())['uncertainty']
-    assert uncertainty['armature'] == {'ratio': [0.0], 'absolute': [0.0]}
+    for kind in ('armature', 'offset'):
+        assert uncertainty[kind] == {'ratio': [0.0], 'absolute': [0.0]}
 
 
 @pytest.mark.parametrize('robot', ARMS)
@@ -144,3 +150,52 @@ def test_a_base_called_world_stands_as_gazebo_has_it(tmp_path):
         ConfigError, match=r'the root link is world.*gravity \[9\.81, 0\.0, 0\.0\]'
     ):
         write_gazebo(arm, 'jazzy', 0.001, tmp_path / 'out')
+
+
+def test_effort_is_what_gazebo_tells_whatever_the_driver_of_the_arm_does(tmp_path, rng):
+    said = yaml.safe_load(facts_path('two_link').read_text(encoding='utf-8'))
+    for joint in said['joints'].values():
+        joint |= {'effort_sign': -1, 'effort_scale': 2.5, 'offset': 0.7}
+    said |= {
+        'urdf': str(arm_of('two_link', None).urdf),
+        'effort': {'kind': 'current', 'gravity_included': False},
+        'sensing': {
+            'backlash': [0.004],
+            'velocity': {'source': 'driver', 'filter': 0.02, 'lag': 0.01},
+            'torque': {'sensor': 'motor', 'filter': [0.01, 0.04]},
+        },
+    }
+    settings = tmp_path / 'driven.yaml'
+    settings.write_text(yaml.safe_dump(said), encoding='utf-8')
+    _, _, there = written(tmp_path, str(settings))
+    model = RobotModel.from_config(there)
+    contract = EffortContract(model, CommandSignal())
+    q, torque = rng.normal(size=(2, 2))
+    np.testing.assert_array_equal(contract.torque(torque, q), torque)
+    assert not model.layout.friction(model.theta)[3].any()
+    errors = torque_errors(model)
+    assert errors.filter == (0.0, 0.0) and model.sensors.sensing.backlash is None
+    velocity = model.sensors.sensing.velocity
+    assert (velocity.source, velocity.filter, velocity.lag) == ('driver', 0.0, 0.0)
+
+
+@pytest.mark.parametrize('robot', ['digit_left_leg', 'four_bar'])
+def test_a_closed_chain_is_no_tree_and_is_refused(tmp_path, robot):
+    arm, out = arm_of(robot, None), tmp_path / 'out'
+    with pytest.raises(ConfigError, match=rf'{robot} has a closed chain.*only open chains'):
+        write_gazebo(arm, 'jazzy', 0.001, out)
+    assert not out.exists()
+
+
+def test_the_arm_there_holds_what_the_loop_of_the_real_one_holds(tmp_path):
+    _, _, there = written(tmp_path)
+    payload, arm = read_payload('dumbbell_8lb'), RobotModel.named('kinova_gen3')
+    model = RobotModel.from_config(there)
+    assert model.name == 'kinova_gen3.gazebo'
+    held, expected = (x.with_payload(payload).payload for x in (model, arm))
+    np.testing.assert_allclose(held, expected, atol=1e-12)
+    elsewhere = replace(payload.placements['kinova_gen3'], xyz=(0.0, 0.0, 0.5))
+    own = replace(payload, placements={**payload.placements, 'kinova_gen3.gazebo': elsewhere})
+    assert not np.allclose(model.with_payload(own).payload, expected)
+    with pytest.raises(ConfigError, match="does not say how 'no_arm' holds it"):
+        payload.placed_on('no_arm.gazebo')

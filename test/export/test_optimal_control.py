@@ -168,3 +168,24 @@ def test_acados_integrates_the_model(tmp_path, monkeypatch, method):
 def test_another_format_is_refused(tmp_path):
     with pytest.raises(ss.SafeSysidError, match="no format 'matlab'"):
         ss.export_model('two_link', tmp_path, 'matlab')
+
+
+@pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
+@pytest.mark.parametrize(
+    ('file', 'title'),
+    [
+        ('6dof_arm', 'arm_6dof_arm'),
+        ('2 my-arm', 'arm_2_my_arm'),
+        ('jac', 'arm_jac'),
+        ('a-b', 'a_b'),
+    ],
+)
+def test_a_file_of_any_name_gives_code_that_compiles(tmp_path, file, title):
+    urdf, out = tmp_path / f'{file}.urdf', tmp_path / 'out'
+    urdf.write_bytes(ss.load_arm('two_link').urdf.read_bytes())
+    for form in ('c', 'acados'):
+        assert main(['export-model', str(urdf), '--format', form, '--out', str(out)]) == 0
+    subprocess.run(['gcc', '-c', out / f'{title}.c', '-o', tmp_path / 'o'], check=True)
+    assert f'{title}_inverse_dynamics(' in (out / f'{title}.h').read_text()
+    assert f'{title}_theta[' in (out / f'{title}_theta.h').read_text()
+    assert f"built.name = '{title}'" in (out / f'{title}_acados.py').read_text()

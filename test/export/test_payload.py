@@ -11,10 +11,13 @@ from scipy.spatial.transform import Rotation
 
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.export.formats import FORMATS
+from safe_sysid.export.hand_over import Asked, handed_over
+from safe_sysid.export.hand_over import body_of as body_of_json
 from safe_sysid.export.payload import exported
 from safe_sysid.export.payload_controllers import abb, franka, kuka, principal, universal_robots
 from safe_sysid.export.payload_simulators import mjcf, urdf
-from safe_sysid.identify.payload_in_frame import Body, payload_of
+from safe_sysid.identify.identification import Identification, as_mapping
+from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -211,3 +214,59 @@ def test_no_bound_on_a_payload_is_one_that_no_body_has():
     light = Interval.of(0.5 * whole)
     with pytest.raises(ModelError, match=r'm of the payload is -0\.\d+ kg at most, below 0'):
         payload_of(arm, 0.5 * whole, light, 'link_2', ArmKnowledge(links=0.05))
+
+
+OBJECT = (3.0, np.array([0.05, -0.03, 0.08]), np.diag([0.02, 0.03, 0.025]))
+
+
+def held_by_a_panda():
+    """What was identified of a Panda, whose URDF has a hand, with an object in it."""
+    arm, hand = arm_of('panda', None), 'panda_link8'
+    there = pin.buildModelFromUrdf(str(arm.urdf))
+    frame = there.frames[there.getFrameId(hand)]
+    joint = there.getJointId(arm.model.layout.joint_names[-1])
+    there.appendBodyToJoint(joint, pin.Inertia(*OBJECT), frame.placement)
+    nominal = there.inertias[joint].toDynamicParameters()
+    bounds = Interval.from_center_radius(nominal, 1e-6 * np.ones(10))
+    bodies, known = (arm, nominal, bounds, hand), ArmKnowledge(links=0.0)
+    return arm, Identification(
+        robot='panda', source='', joint_names=arm.model.layout.joint_names, recording=(),
+        part=(0.0, 1.0), nominal=nominal, bounds=bounds, payload=payload_of(*bodies, known),
+        assumptions=(), unstated=(), refused=None, validation=None, series=None, seconds=0.0,
+        alone=object_of(*bodies, known),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize('form', ['franka', 'ur', 'mjcf'])
+def test_a_file_and_a_driver_are_told_of_the_same_body(form):
+    arm, found = held_by_a_panda()
+    text = exported(form, found, arm)
+    asked = Asked(frame='panda_link8')
+    if form == 'mjcf':
+        (mass,) = re.findall(r'mass="([^"]*)"', text)
+    else:
+        made = handed_over(form, body_of_json(as_mapping(found), form), asked)
+        (mass,) = re.findall(r'(?:setLoad|set_target_payload)\(([^,]*),', text)
+        assert made.fields['mass'] == pytest.approx(float(mass), abs=1e-8)
+        included = [line for line in made.sentences if line.startswith('included: ')]
+        assert included[0] in text
+    hand = found.payload.mass - found.alone.mass
+    assert found.alone.mass == pytest.approx(OBJECT[0], abs=1e-9) and hand > 0.7
+    if form == 'franka':
+        assert float(mass) == pytest.approx(OBJECT[0], abs=1e-8)
+        assert 'included: the object alone, without all that the URDF has' in text
+    else:
+        assert float(mass) == pytest.approx(OBJECT[0] + hand, abs=1e-8)
+        told = f'beyond the link panda_link7, with {hand:.3g} kg that the URDF has there'
+        assert f'included: all that the last joint carries {told}' in text
+
+
+def test_nobody_is_told_of_an_object_that_is_less_than_the_gripper():
+    arm, found = held_by_a_panda()
+    less = replace(found, alone=None)
+    sentence = 'holds less than what its URDF has on the last joint'
+    with pytest.raises(ConfigError, match=f'nothing to export for franka: .* {sentence}'):
+        exported('franka', less, arm)
+    with pytest.raises(ConfigError, match=f'nothing to hand over: .* {sentence}'):
+        body_of_json(as_mapping(less), 'franka')
+    assert 'set_target_payload(3.' in exported('ur', less, arm)

@@ -9,6 +9,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from safe_sysid.model.urdf_tree import urdf_text
+
 URDF = Path(__file__).parents[2] / 'urdf'
 ROBOTS = (
     *('kinova_gen3', 'lbr_med7', 'two_link', 'iiwa14', 'fr3', 'ur5e', 'ur10e'),
@@ -173,3 +175,15 @@ def test_two_link_arm_has_the_dynamics_of_the_textbook(rng):
     for q, v, a in rng.uniform(-3, 3, (20, 3, 2)):
         torque = pin.rnea(model, model.createData(), q, v, a)
         assert torque == pytest.approx(two_link_by_hand(q, v, a), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize('encoding', ['UTF-8', 'ISO-8859-1', 'UTF-16'])
+def test_text_of_a_urdf_is_the_same_in_any_encoding(encoding, tmp_path):
+    path = tmp_path / 'arm.urdf'
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'
+    text = f'{head}\n<robot name="Gerät"><link name="l"/></robot>'
+    path.write_bytes(text.encode(encoding))
+    root = ElementTree.fromstring(urdf_text(path))
+    assert (root.get('name'), [x.get('name') for x in root]) == ('Gerät', ['l'])
+    if encoding == 'UTF-8':
+        assert urdf_text(path) == text

@@ -16,6 +16,7 @@ from safe_sysid.identify.difference.what_limits import Shares
 from safe_sysid.sets.interval import Interval
 
 METHOD = 'cluster_t'
+CONTAINS = 'what was not there in the empty recordings'
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from safe_sysid.identify.difference.answer import METHOD, PayloadDifference, Statistical
+from safe_sysid.identify.difference.answer import (
+    CONTAINS,
+    METHOD,
+    PayloadDifference,
+    Statistical,
+)
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.sets.interval import Interval
@@ -26,6 +31,7 @@ def as_mapping(given: IdentifiedDifference) -> dict[str, Any]:
         'units': list(UNITS),
         'payload': {
             'frame': found.frame,
+            'contains': CONTAINS,
             'nominal': found.nominal.tolist(),
             'guaranteed': _pair(found.guaranteed_bounds),
             'statistical': _pair(found.statistical_bounds),

@@ -243,6 +243,12 @@ def _function(name: str, results: dict[str, SX], **arguments: SX) -> Function:
 
 
 def identifier_of(link: str) -> str:
-    """Return a name that CasADi and C accept."""
+    """Return a name that CasADi and C accept behind another one."""
     kept = ''.join(letter if letter.isalnum() and letter.isascii() else ' ' for letter in link)
     return '_'.join(kept.split()) or 'link'
+
+
+def title_of(arm: str) -> str:
+    """Return a name of an arm that code in C and Python may begin with."""
+    title = identifier_of(arm)
+    return title if cs.Function.check_name(title) else f'arm_{title}'

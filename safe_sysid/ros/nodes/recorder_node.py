@@ -28,6 +28,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.topic import BagTopic, Delivery
 from safe_sysid.measure.bag.writer import BagSettings, BagWriter, FileSize, StorageName
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
+from safe_sysid.model.urdf_tree import urdf_text
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
 from safe_sysid.ros.messages.recorded_arm import TEXT, RecordedArm
@@ -187,7 +188,7 @@ class RecorderNode(Node):
         """Write what the arm is, for whoever repeats the run, and for whoever looks at it."""
         config = Path(robot) if Path(robot).suffix in ('.yaml', '.yml') else facts_path(robot)
         urdf = urdf_path(config, read_facts(config))
-        self._write_text(URDF, urdf.read_text(encoding='utf-8'))
+        self._write_text(URDF, urdf_text(urdf))
         self._write_text(SETTINGS, config.read_text(encoding='utf-8'))
         arm = RecordedArm(urdf, f'{self.get_namespace().rstrip("/")}/', self._write_drawing)
         for sentence in arm.outside:

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from xml.etree import ElementTree
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
@@ -307,6 +308,21 @@ def test_a_run_can_be_repeated_from_its_bag(tmp_path, node):
         'recorder_node', '--params-file', str(file), '-p', f'folder:={tmp_path / "second"}'
     ):
         wait_until(lambda: texts(tmp_path / 'second', 'robot_settings'), 'the second bag')
+
+
+def test_a_urdf_in_another_encoding_is_in_the_bag_as_text(tmp_path):
+    source = facts_path('two_link')
+    urdf = urdf_path(source, read_facts(source)).read_text(encoding='utf-8')
+    body = urdf[urdf.index('<robot') :].replace('name="two_link"', 'name="Gerät"')
+    head = '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
+    (tmp_path / 'two_link.urdf').write_bytes((head + body).encode('latin-1'))
+    (tmp_path / 'two_link.yaml').write_bytes(source.read_bytes())
+    folder = tmp_path / 'bag'
+    with running_node('recorder_node', *arguments(folder, robot=tmp_path / 'two_link.yaml')):
+        wait_until(lambda: texts(folder, 'robot_description'), 'the URDF')
+    (text,) = texts(folder, 'robot_description')
+    root = ElementTree.fromstring(text)
+    assert root.get('name') == 'Gerät' and len(root.findall('joint')) == 2
 
 
 @pytest.mark.slow
