@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.arrays import AnyArray
 from safe_sysid.calibrate.calibration import Calibration
 from safe_sysid.calibrate.closed_chain_fit import ClosedChainFit
 from safe_sysid.export.arm_mjcf import write_mjcf
-from safe_sysid.export.arm_settings import write_settings
+from safe_sysid.export.arm_settings import OF_DRIVES, write_settings
 from safe_sysid.export.arm_urdf import write_dynamics
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.arm_knowledge import unknown_range
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.uncertainty import Uncertainty, Width
 
 
 def write_calibrated_arm(folder: Path, arm: Arm, found: Calibration) -> None:
@@ -19,10 +24,12 @@ def write_calibrated_arm(folder: Path, arm: Arm, found: Calibration) -> None:
     if found.refused is not None:
         return
     name = arm.model.name
-    model = arm.model.with_parameters(found.theta)
+    model = arm.model.with_parameters(found.known_theta)
     write_dynamics(model, arm.urdf, folder / f'{name}.urdf')
     write_mjcf(model, folder / f'{name}.xml')
-    write_settings(model, arm.facts, f'{name}.urdf', folder / f'{name}.yaml', _left_out(found))
+    widths = _widened(model, found.drives.unknown)
+    facts = replace(arm.facts, uncertainty=widths)
+    write_settings(model, facts, f'{name}.urdf', folder / f'{name}.yaml', _left_out(found))
 
 
 def write_closed_chain_arm(folder: Path, arm: Arm, fit: ClosedChainFit) -> None:
@@ -33,6 +40,26 @@ def write_closed_chain_arm(folder: Path, arm: Arm, fit: ClosedChainFit) -> None:
     write_dynamics(model, arm.urdf, folder / f'{name}.urdf')
     remarks = tuple(fit.separability.sentences())
     write_settings(model, arm.facts, f'{name}.urdf', folder / f'{name}.yaml', remarks)
+
+
+def _widened(model: RobotModel, unknown: AnyArray) -> Uncertainty:
+    """Widths that the arm's file states, where a figure (3, n) is unknown as wide as unknown is.
+
+    A stated width is around a figure; around the 0 of an unknown one it would promise its size.
+    """
+    widths = model.uncertainty
+    none = np.zeros(model.n)
+    for kind, joints in zip(OF_DRIVES, unknown, strict=True):
+        stated: Width | None = getattr(widths, kind)
+        if stated is None or not joints.any():
+            continue
+        most = unknown_range(kind, none, model.limits)[1]
+        wide = Width(
+            tuple((none + stated.ratio).tolist()),
+            tuple(np.where(joints, most, none + stated.absolute).tolist()),
+        )
+        widths = replace(widths, **{kind: wide})
+    return widths
 
 
 def _left_out(found: Calibration) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import dataclasses
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.calibrate.calibration import Calibration
 from safe_sysid.calibrate.effort_check import EffortCheck, EffortError
 from safe_sysid.calibrate.torque_rows import KEPT
@@ -192,7 +191,7 @@ def _how(found: Calibration) -> Iterator[str]:
 
 
 def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
-    columns, deviation = found.columns, _deviations(found)
+    columns, deviation = found.columns, found.uncertainty.deviation_alone()
     yield '## Friction, rotor inertia, offset'
     yield ''
     yield '| parameter | value | standard deviation | unit |'
@@ -208,17 +207,6 @@ def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
 def _extra_unit(label: str) -> str:
     kind = label.rpartition('.')[2].removeprefix('coupled_')
     return dict(zip((*friction.LABELS, 'Fs'), (*friction.UNITS, 'N m'), strict=True))[kind]
-
-
-def _deviations(found: Calibration) -> dict[int, float]:
-    """Return standard deviation of the columns that stand for themselves alone."""
-    spread: Array = found.uncertainty.deviation()
-    alone = np.abs(found.base.regrouping[:, found.base.others]).max(axis=1, initial=0.0) < 1e-9
-    return {
-        int(column): float(spread[row])
-        for row, column in enumerate(found.base.columns)
-        if alone[row]
-    }
 
 
 def _masses(model: RobotModel, found: Calibration) -> Iterator[str]:
