@@ -7,7 +7,6 @@ from dataclasses import replace
 import json
 import math
 from pathlib import Path
-import re
 from typing import Any
 
 import numpy as np
@@ -168,14 +167,20 @@ def _floor(arm: DescribedArm) -> float | None:
     return round(low - 0.01, 4) + 0.0 if low < NEAR_FLOOR else None
 
 
-def excitation_text(arm: DescribedArm) -> str:
-    """Choices of the package for motions, over the floor that this arm stands on."""
+def excitation_text(arm: DescribedArm, tool: Path | None) -> str:
+    """Choices for motions: over the floor of this arm, with the file of its tool in the hand."""
     floor = _floor(arm)
     text = (share_directory() / 'config' / 'excitation.yaml').read_text(encoding='utf-8')
-    if floor is None:
-        return text
-    line = f'floor: {floor!r} # [m] in the base frame, 1 cm below the base of {arm.name}'
-    return re.sub('^floor:.*$', lambda _: line, text, flags=re.MULTILINE)
+    lines = {}
+    if floor is not None:
+        lines['floor'] = f'{floor!r} # [m] in the base frame, 1 cm below the base of {arm.name}'
+    if tool is not None:
+        lines['payload'] = f"{as_key(tool.name)} # the gripper; '' for motions of the bare arm"
+    rows = text.splitlines()
+    return ''.join(
+        f'{key}: {lines[key]}\n' if (key := row.partition(':')[0]) in lines else f'{row}\n'
+        for row in rows
+    )
 
 
 def loop_text(
