@@ -161,9 +161,12 @@ def _below(floor: float) -> float:
 
 
 def _floor(arm: DescribedArm) -> float | None:
-    """Height that the arm stands on [m]; none where its base ends above z = 0, or has no shape."""
+    """Height that the arm stands on [m]; none where its base ends above z = 0.
+
+    A base without a shape stands at z = 0.
+    """
     base = next((c for c in arm.found.covers if c.surface.joint < 0), None)
-    low = float(base.hull[:, 2].min()) if base is not None else math.inf
+    low = float(base.hull[:, 2].min()) if base is not None else 0.0
     return round(low - 0.01, 4) + 0.0 if low < NEAR_FLOOR else None
 
 
