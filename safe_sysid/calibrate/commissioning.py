@@ -24,6 +24,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.commission_finding import OTHER, Agreement, CommissionFinding
 from safe_sysid.calibrate.commissioned_commands import CommandedDriver
+from safe_sysid.calibrate.commissioned_weight import WeightShown, share_of_weight, weight_shown
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.driver_words import DriverWords
 from safe_sysid.measure.recording import Recording
@@ -177,11 +178,42 @@ class _Look:
         """Return sign and scale of efforts, and what gravity leaves of them."""
         measured = np.array([pose.effort.mean(axis=0) for pose in self._poses])
         torque, weight = self._gain * measured, self._gravity
-        told = np.abs(weight).max(axis=0) >= SEEN
-        shares = (torque * weight).sum(axis=0)[told] / (weight**2).sum(axis=0)[told]
-        if told.any() and np.abs(shares).max() <= OTHER:
+        told = np.flatnonzero(np.abs(weight).max(axis=0) >= SEEN)
+        shown = {self._little(torque[:, j], weight[:, j], int(j)) for j in told}
+        if shown == {WeightShown.NONE}:
             self.effort['gravity_included'] = False
         return [self._gravity_of(j, torque[:, j], weight[:, j]) for j in range(self._model.n)]
+
+    def _shown(self, j: int, torque: Array, weight: Array) -> tuple[WeightShown, float]:
+        scatter = max(float(abs(self._gain[j]) * pose.effort[:, j].std()) for pose in self._poses)
+        return weight_shown(torque, weight, scatter)
+
+    def _little(self, torque: Array, weight: Array, j: int) -> WeightShown | None:
+        """Return what a small share of the weight shows; None where it is not small."""
+        if abs(share_of_weight(torque, weight)) > OTHER or np.abs(weight).max() < SEEN:
+            return None
+        return self._shown(j, torque, weight)[0]
+
+    def _too_little(self, j: int, torque: Array, weight: Array) -> str:
+        """Say what a small share of the weight is: another unit, no gravity, or not to be told."""
+        gain = share_of_weight(torque, weight)
+        shown, r = self._shown(j, torque, weight)
+        times = f'; it is {gain:.3g} times that'
+        if shown is WeightShown.NONE:
+            return f'{times}: gravity is not in it, or it is no torque'
+        if shown is WeightShown.OPEN:
+            return (
+                f'{times}: gravity is not in it, or it is in another unit, such as a current; '
+                f'{len(weight)} poses do not tell, record more'
+            )
+        sensors = self._model.sensors
+        slope = float(np.polyfit(weight, torque, 1)[0])
+        self._propose(self._names[j], 'effort_scale', float(sensors.effort_scale[j] / abs(slope)))
+        said = f'; it follows that with {slope:.3g} times its size (correlation {r:.3f}): '
+        if slope > 0.0:
+            return said + 'another unit, such as a current'
+        self._propose(self._names[j], 'effort_sign', -int(sensors.effort_sign[j]))
+        return said + 'another unit, such as a current, counted against the axis'
 
     def _gravity_of(self, j: int, torque: Array, weight: Array) -> CommissionFinding:
         name, what = self._names[j], f'gravity on {self._names[j]}'
@@ -191,17 +223,18 @@ class _Look:
         left = float(np.abs(torque - weight - offset).max())
         allowed = float(errors.absolute[j] + friction + errors.ratio[j] * np.abs(weight).max())
         said = f'{left:.3g} N m beside that of the described arm; {allowed:.3g} N m are allowed'
-        if left <= allowed:
+        is_unit = self._little(torque, weight, j) is WeightShown.FOLLOWED
+        if left <= allowed and not is_unit:
             tells = np.abs(weight).max() >= SEEN
             return CommissionFinding(what, Agreement.AGREES if tells else Agreement.UNSEEN, said)
         if np.abs(weight).max() < SEEN:
             return CommissionFinding(what, Agreement.DIFFERS, f'{said}; see its offset')
-        gain = float(torque @ weight / (weight @ weight))
+        gain = share_of_weight(torque, weight)
         if gain < -OTHER:
             self._propose(name, 'effort_sign', -int(self._model.sensors.effort_sign[j]))
             said += f'; it is {gain:.3g} times that: counted against the axis'
         elif abs(gain) <= OTHER:
-            said += f'; it is {gain:.3g} times that: gravity is not in it, or it is no torque'
+            said += self._too_little(j, torque, weight)
         elif abs(gain - 1.0) > OTHER:
             scale = float(self._model.sensors.effort_scale[j] / gain)
             self._propose(name, 'effort_scale', scale)

@@ -21,9 +21,20 @@ PERIOD, POSES, STAY, GO = 0.002, 4, 2.0, 1.5  # [s]
 FIRST = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 
 
-def driver(rng, *, sign=1.0, scale=1.0, gravity=True, noise=0.05, period=PERIOD, step=None, lag=0):
+def driver(
+    rng,
+    *,
+    sign=1.0,
+    scale=1.0,
+    gravity=True,
+    noise=0.05,
+    period=PERIOD,
+    step=None,
+    lag=0,
+    poses=POSES,
+):
     """Recording of an empty arm that goes from pose to pose."""
-    places = [FIRST, *(FIRST + rng.uniform(-0.6, 0.6, size=(POSES - 1, 7)))]
+    places = [FIRST, *(FIRST + rng.uniform(-0.6, 0.6, size=(poses - 1, 7)))]
     q = [np.tile(FIRST, (round(STAY / period), 1))]
     for start, goal in pairwise(places):
         s = np.linspace(0.0, 1.0, round(GO / period))[:, None]
@@ -71,6 +82,25 @@ def test_sign_scale_and_missing_gravity_are_told_apart(rng, wrong):
     else:
         assert 'gravity is not in it' in said['joint_2'].said
         assert looked.joints == {}
+        assert looked.effort == {'gravity_included': False}
+
+
+@pytest.mark.parametrize('scale', [0.1, -0.02])
+def test_currents_that_follow_the_weight_are_a_unit(rng, scale):
+    looked, gravity = found(driver(rng, scale=scale, noise=0.02, poses=8), 'gravity')
+    said = {f.what.removeprefix('gravity on '): f.said for f in gravity}
+    assert 'another unit, such as a current' in said['joint_2']
+    assert looked.effort == {}
+    proposed = looked.joints['joint_2']
+    assert proposed['effort_scale'] == pytest.approx(1.0 / abs(scale), rel=0.02)
+    assert proposed.get('effort_sign', 1) == np.sign(scale)
+
+
+def test_a_single_pose_tells_no_current_from_efforts_without_gravity(rng):
+    looked, gravity = found(driver(rng, scale=0.1, poses=1), 'gravity')
+    assert (looked.effort, looked.joints) == ({}, {})
+    said = {f.what.removeprefix('gravity on '): f.said for f in gravity}
+    assert 'in another unit, such as a current; 1 poses do not tell' in said['joint_2']
 
 
 def test_noise_beyond_what_is_stated_is_proposed(rng):
