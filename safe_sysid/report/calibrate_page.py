@@ -118,6 +118,17 @@ def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> 
     return '\n'.join([*lines, *_recordings(remarks)])
 
 
+def late_torque(seconds: float, deviation: float) -> str:
+    """Caution in Markdown that torques come later than positions, which the fit does not know."""
+    return (
+        f'**Caution.** Torques come {1e3 * seconds:.1f} +- {1e3 * deviation:.1f} ms after the '
+        'positions, beyond doubt. What stands beside the arm for payloads (the promise) corrects '
+        'that. Inertias, armature and friction in these files do not: armature above all may be '
+        f'off by far more than its deviation says. Take {1e3 * seconds:.1f} ms from the stamps '
+        'of the torques (a filter or the driver delays them), and calibrate again.'
+    )
+
+
 def html_page(report: str, found: Calibration, plots: tuple[Plot, ...]) -> Page:
     """Return the report as a page with the torques that judge the fit."""
     return page_of_markdown(report, explained(found.validation.relative), {HELD_OUT: plots})

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 import json
+import re
 
 from cli.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 import numpy as np
@@ -103,6 +104,20 @@ def test_the_report_says_what_a_person_needs(recording, tmp_path, capsys):
         'log.csv: 4001 samples in 20.000 s',
     ):
         assert words in printed, words
+
+
+@pytest.mark.parametrize('late', [0, 4])
+def test_torques_that_come_late_are_said_beside_the_files(late, truth, tmp_path, rng, capsys):
+    log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+    delayed = EvenLog(RATE, log.q[late:], log.tau[: len(log.tau) - late])
+    path, out = written(tmp_path / 'log.csv', delayed), tmp_path / 'out'
+    assert main(['calibrate', path, '--robot', 'two_link', '--out', str(out)]) == 0
+    printed = capsys.readouterr().out
+    found = re.search(r'Torques come (\S+) \+- \S+ ms after the positions', printed)
+    assert (found is not None) == (late > 0)
+    if found is not None:
+        assert float(found[1]) == pytest.approx(1e3 * late / RATE, abs=1.0)
+        assert found[0] in (out / 'report.md').read_text(encoding='utf-8')
 
 
 def test_a_poor_recording_is_refused_and_no_arm_is_written(truth, tmp_path, rng, capsys):
