@@ -24,6 +24,7 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.commission_finding import OTHER, Agreement, CommissionFinding
 from safe_sysid.calibrate.commissioned_commands import CommandedDriver
+from safe_sysid.calibrate.commissioned_velocity import MOVES, velocity_seen
 from safe_sysid.calibrate.commissioned_weight import WeightShown, share_of_weight, weight_shown
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.driver_words import DriverWords
@@ -38,9 +39,6 @@ SEEN = 1.0  # [N m] of gravity that tells a sign
 A_LITTLE = 0.03  # the same where it explains what is read in every pose
 STEPS = 0.05  # of a step, by which changes may miss its multiples
 SMALL = 50  # steps, up to which a change counts for that
-MOST_LAGS = 20  # samples by which a velocity may be late
-MOVES = 0.02  # [rad/s] in which a velocity is compared
-UNLIKE = 0.1  # share of a velocity that its differences may leave unexplained
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +164,12 @@ class _Look:
             return CommissionFinding('velocity', Agreement.UNSEEN, 'the driver reports none')
         facts = self._model.sensors.sensing.velocity
         stated = 'nothing' if facts is None else f'{facts.source}, {facts.samples} samples'
-        found = velocity_source(recording)
+        found = velocity_seen(recording)
         if found is None:
             said = f'no joint is faster than {MOVES} rad/s; stated is {stated}'
             return CommissionFinding('velocity', Agreement.UNSEEN, said)
         said = f'{found}; stated is {stated}'
-        agreement = Agreement.NEW if facts is None else Agreement.AGREES
-        return CommissionFinding('velocity', agreement, said)
+        return CommissionFinding('velocity', found.agreement(facts), said)
 
     def gravity(self) -> list[CommissionFinding]:
         """Return sign and scale of efforts, and what gravity leaves of them."""
@@ -293,27 +290,3 @@ def smallest_step(position: Array) -> float | None:
     if np.abs(multiples[small] - whole).max() > STEPS:
         return None
     return float(changes[small].sum() / whole.sum())
-
-
-def velocity_source(recording: Recording) -> str | None:
-    """Return what velocities are, in words; None where too little moves."""
-    assert recording.velocity is not None
-    j = int(np.argmax(np.abs(recording.velocity).max(axis=0)))
-    q, v, t = recording.position[:, j], recording.velocity[:, j], recording.seconds()
-    if np.abs(v).max() < MOVES:
-        return None
-    best = (np.inf, 0, 0)
-    for samples in (1, 2, 3, 4):
-        slope = (q[samples:] - q[:-samples]) / (t[samples:] - t[:-samples])
-        for late in range(min(MOST_LAGS, len(slope) // 2)):
-            seen, told = slope[: len(slope) - late], v[samples + late :]
-            rest = float(np.linalg.norm(told - seen) / np.linalg.norm(told))
-            if rest < best[0] - 1e-6:
-                best = (rest, samples, late)
-    rest, samples, late = best
-    lag = 1e3 * recording.timing.period * (0.5 * samples + late)
-    if rest < 1e-3:
-        return f'the difference of positions {samples} samples apart, {late} samples late'
-    if rest > UNLIKE:
-        return f'nothing like the slope of positions ({100 * rest:.0f} % of it are left)'
-    return f'a signal of its own, about {lag:.3g} ms behind the positions'
