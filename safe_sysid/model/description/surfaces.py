@@ -88,11 +88,6 @@ def body_surfaces(
         swept = None if sweeps is None else sweeps.swept(link, triangles, remarks)
         placed = triangles @ frames[link].R.T + frames[link].p if swept is None else swept
         by_joint.setdefault(joint, []).append((link, placed))
-    if -1 not in by_joint:
-        remarks.append(
-            'the base has no shape: nothing keeps the arm away from it, and a floor is assumed '
-            '1 cm below z = 0'
-        )
     return [_body(joint, by_joint[joint], chain, joints) for joint in sorted(by_joint)], remarks
 
 
