@@ -16,7 +16,7 @@ from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, 
 from safe_sysid.bench.runner import run as run_bench
 from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.calibrate.even_log import EvenLog
-from safe_sysid.calibrate.kinematic_fit import tip_poses
+from safe_sysid.calibrate.kinematic_fit import Marker, tip_poses
 from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.cli.main import main
 from safe_sysid.config import from_mapping, read_yaml
@@ -247,6 +247,13 @@ def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
     path = poses_file(tmp_path / 'a.csv', q, p, 2.0 * np.tile([0, 0, 0, 1.0], (30, 1)))
     assert main(['calibrate-kinematics', path, '--robot', 'lbr_med7']) == 2
     assert 'the quaternion of row 1 has length 2, not 1' in capsys.readouterr().err
+    model = RobotModel.named('lbr_med7')
+    for far, words in ((1e3, 'x, y, z have to be in metres (millimetres?)'),
+                       (1e4, 'x, y, z are in metres, and an arm reaches no farther')):  # fmt: skip
+        _, points = tip_poses(model, q, Marker(np.eye(3), np.zeros(3)))
+        path = poses_file(tmp_path / 'mm.csv', q, far * np.clip(points, -0.9, 0.9), None)
+        assert main(['calibrate-kinematics', path, '--robot', 'lbr_med7']) == 2
+        assert words in capsys.readouterr().err
     path = tmp_path / 'b.csv'
     path.write_text('A1,x\n1,2\n', encoding='utf-8')
     assert main(['calibrate-kinematics', str(path), '--robot', 'lbr_med7']) == 2
