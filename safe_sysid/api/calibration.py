@@ -21,7 +21,7 @@ from safe_sysid.identify.difference.arm_promise import EmptyRecording, sha256_of
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.model.arm import Arm
 from safe_sysid.output_file import write_text
-from safe_sysid.report.calibrate_page import as_mapping, as_page, html_page
+from safe_sysid.report.calibrate_page import as_mapping, as_page, html_page, late_torque
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class CalibrationResult(ShownAsText):
 
         Beside them stand the recordings with what they are worth (`.promise.npz`, `.yaml`), from
         which `identify` compares a payload with the empty arm. Returns which terms of friction
-        the recordings ask for, or why these are missing.
+        the recordings ask for and whether torques come late, or why these are missing.
         """
         from safe_sysid.export.calibrated_arm import write_calibrated_arm
 
@@ -75,7 +75,10 @@ class CalibrationResult(ShownAsText):
             return f'{path} is not written: {error}'
         arm = replace(self.arm, urdf=urdf)
         write_promise(path, arm, self.recordings, evidence, self.gains)
-        return str(evidence.empty.friction)
+        friction, delay = str(evidence.empty.friction), evidence.empty.delay
+        if not delay.is_corrected:
+            return friction
+        return f'{friction}\n\n{late_torque(delay.seconds, delay.deviation)}'
 
     def report(self, folder: str | PathLike[str], friction: str | None = None) -> str:
         """Write the report (Markdown and HTML) and plots of held-out torques; return its text.

@@ -113,7 +113,8 @@ def design_excitation(
 
     Args:
         arm: what `load_arm` returns or takes.
-        payload: what it holds meanwhile: a name such as `rod_tool`, a YAML file, or nothing.
+        payload: what it holds meanwhile: a name such as `rod_tool` or a YAML file; default: what
+            the settings say, such as the gripper that `new-arm --tool` was told of.
         seconds: of search [s]; the motion's own length is in `settings`.
         aim: criterion (default: condition number), and whether only the last body counts.
         settings: duration, harmonics, clearance and so on; default: `ARM_excitation.yaml` beside
@@ -130,13 +131,16 @@ def design_excitation(
         NoMotionError: no start led to a motion that keeps every limit.
 
     """
-    held, loaded = read_payload(payload) if isinstance(payload, str) else payload, load_arm(arm)
+    loaded = load_arm(arm)
+    chosen = settings or settings_of(loaded)
+    payload = payload or chosen.payload or None
+    held = read_payload(payload) if isinstance(payload, str) else payload
     found = design_trajectory(
         loaded,
         held,
         aim or ExcitationAim(),
         effort or Effort(seconds),
-        settings or settings_of(loaded),
+        chosen,
         watch or _silent,
         watch or _silent,
         cost,

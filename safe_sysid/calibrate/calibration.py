@@ -8,6 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.calibrate.consistency import Consistency, consistency_of, ellipsoids_of
+from safe_sysid.calibrate.drive_knowledge import DRIVES, DriveKnowledge, drive_knowledge
 from safe_sysid.calibrate.effort_check import EffortCheck, effort_check
 from safe_sysid.calibrate.even_log import EvenLog
 from safe_sysid.calibrate.excitation_quality import (
@@ -50,6 +51,7 @@ class Calibration:
     uncertainty: FitUncertainty
     effort: EffortCheck  # torques beside the description, before the fit
     quality: ExcitationQuality
+    drives: DriveKnowledge
     training: TorqueError
     validation: TorqueError  # of the consistent parameters, on what was held out
     validation_base: TorqueError  # of the base parameters
@@ -68,6 +70,14 @@ class Calibration:
         return self.consistent.x[: self.columns.layout.size]
 
     @property
+    def known_theta(self) -> Array:
+        """The same with 0, which is no figure, for friction and armature that nothing tells."""
+        n = self.columns.layout.n
+        theta: Array = self.theta.copy()
+        theta[10 * n : (10 + DRIVES) * n][self.drives.unknown.ravel()] = 0.0
+        return theta
+
+    @property
     def expected(self) -> Array:
         """Error of held-out torque that noise and uncertain parameters explain, (n,) [N m] rms."""
         explained: Array = np.hypot(self.fit.sigma, self.quality.deviation)
@@ -75,9 +85,10 @@ class Calibration:
 
     def cautions(self) -> tuple[str, ...]:
         """Return what speaks against these figures without forbidding them."""
+        said = (*self.effort.cautions(), *self.drives.cautions())
         far = np.flatnonzero(self.validation.rms > FAR * self.expected)
         if not far.size:
-            return self.effort.cautions()
+            return said
         names, held = self.columns.layout.joint_names, self.validation
         each = ', '.join(
             f'{names[j]} {held.rms[j]:.3g} N m ({100 * held.relative_by_joint[j]:.0f} % of its '
@@ -91,7 +102,7 @@ class Calibration:
             'arm changed; where it is not, no bodies and friction that can exist make such '
             'torques: look at sign, scale and order of the effort signal and at the joint axes'
         )
-        return (*self.effort.cautions(), sentence)
+        return (*said, sentence)
 
 
 def calibrate(
@@ -122,6 +133,9 @@ def calibrate(
     quality = excitation_quality(model, columns, motions, (uncertainty, fit.data.R), rng)
     consistent = sdp_fit(fit.data, consistency(model, columns, settings))
     nominal = columns.nominal(model.theta)
+    drives = drive_knowledge(
+        model, columns, (consistent.x, uncertainty), [motion.qd for motion in motions]
+    )
     return Calibration(
         settings=settings,
         columns=columns,
@@ -131,6 +145,7 @@ def calibrate(
         uncertainty=uncertainty,
         effort=effort,
         quality=quality,
+        drives=drives,
         training=torque_error(rows, consistent.x),
         validation=torque_error(held, consistent.x),
         validation_base=torque_error(held, fit.x),

@@ -24,6 +24,8 @@ import numpy as np
 from safe_sysid.arrays import AnyArray, Array
 from safe_sysid.calibrate.commission_finding import OTHER, Agreement, CommissionFinding
 from safe_sysid.calibrate.commissioned_commands import CommandedDriver
+from safe_sysid.calibrate.commissioned_velocity import MOVES, velocity_seen
+from safe_sysid.calibrate.commissioned_weight import WeightShown, share_of_weight, weight_shown
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.bag.driver_words import DriverWords
 from safe_sysid.measure.recording import Recording
@@ -37,9 +39,6 @@ SEEN = 1.0  # [N m] of gravity that tells a sign
 A_LITTLE = 0.03  # the same where it explains what is read in every pose
 STEPS = 0.05  # of a step, by which changes may miss its multiples
 SMALL = 50  # steps, up to which a change counts for that
-MOST_LAGS = 20  # samples by which a velocity may be late
-MOVES = 0.02  # [rad/s] in which a velocity is compared
-UNLIKE = 0.1  # share of a velocity that its differences may leave unexplained
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,23 +164,53 @@ class _Look:
             return CommissionFinding('velocity', Agreement.UNSEEN, 'the driver reports none')
         facts = self._model.sensors.sensing.velocity
         stated = 'nothing' if facts is None else f'{facts.source}, {facts.samples} samples'
-        found = velocity_source(recording)
+        found = velocity_seen(recording)
         if found is None:
             said = f'no joint is faster than {MOVES} rad/s; stated is {stated}'
             return CommissionFinding('velocity', Agreement.UNSEEN, said)
         said = f'{found}; stated is {stated}'
-        agreement = Agreement.NEW if facts is None else Agreement.AGREES
-        return CommissionFinding('velocity', agreement, said)
+        return CommissionFinding('velocity', found.agreement(facts), said)
 
     def gravity(self) -> list[CommissionFinding]:
         """Return sign and scale of efforts, and what gravity leaves of them."""
         measured = np.array([pose.effort.mean(axis=0) for pose in self._poses])
         torque, weight = self._gain * measured, self._gravity
-        told = np.abs(weight).max(axis=0) >= SEEN
-        shares = (torque * weight).sum(axis=0)[told] / (weight**2).sum(axis=0)[told]
-        if told.any() and np.abs(shares).max() <= OTHER:
+        told = np.flatnonzero(np.abs(weight).max(axis=0) >= SEEN)
+        shown = {self._little(torque[:, j], weight[:, j], int(j)) for j in told}
+        if shown == {WeightShown.NONE}:
             self.effort['gravity_included'] = False
         return [self._gravity_of(j, torque[:, j], weight[:, j]) for j in range(self._model.n)]
+
+    def _shown(self, j: int, torque: Array, weight: Array) -> tuple[WeightShown, float]:
+        scatter = max(float(abs(self._gain[j]) * pose.effort[:, j].std()) for pose in self._poses)
+        return weight_shown(torque, weight, scatter)
+
+    def _little(self, torque: Array, weight: Array, j: int) -> WeightShown | None:
+        """Return what a small share of the weight shows; None where it is not small."""
+        if abs(share_of_weight(torque, weight)) > OTHER or np.abs(weight).max() < SEEN:
+            return None
+        return self._shown(j, torque, weight)[0]
+
+    def _too_little(self, j: int, torque: Array, weight: Array) -> str:
+        """Say what a small share of the weight is: another unit, no gravity, or not to be told."""
+        gain = share_of_weight(torque, weight)
+        shown, r = self._shown(j, torque, weight)
+        times = f'; it is {gain:.3g} times that'
+        if shown is WeightShown.NONE:
+            return f'{times}: gravity is not in it, or it is no torque'
+        if shown is WeightShown.OPEN:
+            return (
+                f'{times}: gravity is not in it, or it is in another unit, such as a current; '
+                f'{len(weight)} poses do not tell, record more'
+            )
+        sensors = self._model.sensors
+        slope = float(np.polyfit(weight, torque, 1)[0])
+        self._propose(self._names[j], 'effort_scale', float(sensors.effort_scale[j] / abs(slope)))
+        said = f'; it follows that with {slope:.3g} times its size (correlation {r:.3f}): '
+        if slope > 0.0:
+            return said + 'another unit, such as a current'
+        self._propose(self._names[j], 'effort_sign', -int(sensors.effort_sign[j]))
+        return said + 'another unit, such as a current, counted against the axis'
 
     def _gravity_of(self, j: int, torque: Array, weight: Array) -> CommissionFinding:
         name, what = self._names[j], f'gravity on {self._names[j]}'
@@ -191,17 +220,18 @@ class _Look:
         left = float(np.abs(torque - weight - offset).max())
         allowed = float(errors.absolute[j] + friction + errors.ratio[j] * np.abs(weight).max())
         said = f'{left:.3g} N m beside that of the described arm; {allowed:.3g} N m are allowed'
-        if left <= allowed:
+        is_unit = self._little(torque, weight, j) is WeightShown.FOLLOWED
+        if left <= allowed and not is_unit:
             tells = np.abs(weight).max() >= SEEN
             return CommissionFinding(what, Agreement.AGREES if tells else Agreement.UNSEEN, said)
         if np.abs(weight).max() < SEEN:
             return CommissionFinding(what, Agreement.DIFFERS, f'{said}; see its offset')
-        gain = float(torque @ weight / (weight @ weight))
+        gain = share_of_weight(torque, weight)
         if gain < -OTHER:
             self._propose(name, 'effort_sign', -int(self._model.sensors.effort_sign[j]))
             said += f'; it is {gain:.3g} times that: counted against the axis'
         elif abs(gain) <= OTHER:
-            said += f'; it is {gain:.3g} times that: gravity is not in it, or it is no torque'
+            said += self._too_little(j, torque, weight)
         elif abs(gain - 1.0) > OTHER:
             scale = float(self._model.sensors.effort_scale[j] / gain)
             self._propose(name, 'effort_scale', scale)
@@ -260,27 +290,3 @@ def smallest_step(position: Array) -> float | None:
     if np.abs(multiples[small] - whole).max() > STEPS:
         return None
     return float(changes[small].sum() / whole.sum())
-
-
-def velocity_source(recording: Recording) -> str | None:
-    """Return what velocities are, in words; None where too little moves."""
-    assert recording.velocity is not None
-    j = int(np.argmax(np.abs(recording.velocity).max(axis=0)))
-    q, v, t = recording.position[:, j], recording.velocity[:, j], recording.seconds()
-    if np.abs(v).max() < MOVES:
-        return None
-    best = (np.inf, 0, 0)
-    for samples in (1, 2, 3, 4):
-        slope = (q[samples:] - q[:-samples]) / (t[samples:] - t[:-samples])
-        for late in range(min(MOST_LAGS, len(slope) // 2)):
-            seen, told = slope[: len(slope) - late], v[samples + late :]
-            rest = float(np.linalg.norm(told - seen) / np.linalg.norm(told))
-            if rest < best[0] - 1e-6:
-                best = (rest, samples, late)
-    rest, samples, late = best
-    lag = 1e3 * recording.timing.period * (0.5 * samples + late)
-    if rest < 1e-3:
-        return f'the difference of positions {samples} samples apart, {late} samples late'
-    if rest > UNLIKE:
-        return f'nothing like the slope of positions ({100 * rest:.0f} % of it are left)'
-    return f'a signal of its own, about {lag:.3g} ms behind the positions'

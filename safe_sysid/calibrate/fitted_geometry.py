@@ -16,13 +16,15 @@ from safe_sysid.calibrate.kinematic_fit import (
     kinematic_fit,
     logarithm,
     seen_poses,
+    tip_poses,
 )
 from safe_sysid.calibrate.settings import PoseNoise
-from safe_sysid.errors import ConfigError
+from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
 
+UNIT = 30.0  # times as far apart as the description has them: points in another unit
 SMALLEST_GAP = 100.0  # between singular values, below which a rank means little
 
 
@@ -40,6 +42,7 @@ def fitted_geometry(
 ) -> FittedGeometry:
     """Fit of an arm whose marker is near the link `marked`; a share of the poses is held out."""
     marker = _marker(arm, marked)
+    _check_unit(arm.model, poses, marker)
     fitted, held = _split(poses, held_out)
     found = kinematic_fit(arm.model, fitted, noise, marker)
     figures = _figures(arm.model, found, fitted, held)
@@ -55,6 +58,18 @@ def _marker(arm: Arm, link: str | None) -> Marker:
     if frame.joint != model.layout.tip:
         raise ConfigError(f"the link '{name}' is not moved by the last joint of the tip")
     return Marker(frame.R, frame.p)
+
+
+def _check_unit(model: RobotModel, poses: TipPoses, marker: Marker) -> None:
+    """Refuse points that are spread wider than any error of the description explains."""
+    described = tip_poses(model, poses.q, marker)[1]
+    seen, expected = (float(np.ptp(p, axis=0).max()) for p in (poses.p, described))
+    if seen > UNIT * expected:
+        raise MeasurementError(
+            f'the points are spread over {seen:.4g} m, the tip of {model.name} at these joint '
+            f'positions over {expected:.4g} m: x, y, z have to be in metres (millimetres?), '
+            'joint positions in radians'
+        )
 
 
 def _split(poses: TipPoses, share: float) -> tuple[TipPoses, TipPoses]:

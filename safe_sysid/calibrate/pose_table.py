@@ -43,8 +43,8 @@ def read_poses(path: Path, joints: tuple[str, ...]) -> TipPoses:
     if np.abs(p).max() > FARTHEST:
         row = int(np.argmax(np.abs(p).max(axis=1)))
         raise MeasurementError(
-            f'{path}: the point of row {row + 1} is {p[row].tolist()}; an arm reaches no farther '
-            f'than {FARTHEST:g} m'
+            f'{path}: the point of row {row + 1} is {p[row].tolist()}; x, y, z are in metres, '
+            f'and an arm reaches no farther than {FARTHEST:g} m'
         )
     if not set(ROTATION) & set(names):
         return TipPoses(q, p, None)

@@ -12,6 +12,7 @@ from safe_sysid.identifiability.base_parameters import BaseParameters
 from safe_sysid.sets.symmetric_eigen import symmetric_eigen
 
 LAG = 1.0  # [s] errors of the model are taken as independent when so far apart
+ALONE = 1e-9  # share of any other column in a base parameter that is one column alone
 DRAWS = 16  # of simulated noise
 
 
@@ -28,6 +29,17 @@ class FitUncertainty:
         """Return standard deviation of every base parameter, (b,)."""
         spread: Array = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         return spread
+
+    def deviation_alone(self) -> dict[int, float]:
+        """Return standard deviation of the columns that stand for themselves alone."""
+        spread = self.deviation()
+        regrouped = self.base.regrouping[:, self.base.others]
+        alone = np.abs(regrouped).max(axis=1, initial=0.0) < ALONE
+        return {
+            int(column): float(spread[row])
+            for row, column in enumerate(self.base.columns)
+            if alone[row]
+        }
 
     def torque_deviation(self, Y: Array) -> Array:
         """Return standard deviation of the torque that rows (N, n, p) predict, (N, n)."""

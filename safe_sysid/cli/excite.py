@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--payload',
         metavar='NAME|YAML',
         type=payload,
-        help='what it holds, such as rod_tool; default: nothing',
+        help='what it holds, such as rod_tool; default: what the settings say, else nothing',
     )
     add_setting(parser, ExcitationAim, 'criterion', '--criterion')
     add_setting(parser, ExcitationAim, 'payload_only', '--payload-only')

@@ -173,8 +173,9 @@ def _without_pose(problem: DesignProblem, rows: Array) -> str:
         reason = f'{model.layout.joint_names[worst - len(names)]} holds the arm least often'
     return (
         f'no pose of {model.name} in {len(rows)} random ones keeps '
-        f'{1e3 * problem.room.distance:.3g} mm between its capsules and above the floor, and '
-        f'its torque limits: {reason}; check floor, clearance, and what it holds'
+        f'{1e3 * problem.room.distance:.3g} mm (clearance and extra_clearance) between its '
+        f'capsules and above the floor, and its torque limits: {reason}; check floor, clearance '
+        'and extra_clearance in the settings (--settings), and what it holds'
     )
 
 

@@ -50,6 +50,7 @@ def design_trajectory(
 ) -> ExcitationTrajectory:
     """Design the best motion that an effort finds for an arm and what it holds."""
     model = arm.model if payload is None else arm.model.with_payload(payload)
+    held = 'nothing' if payload is None else payload.name
     make = payload_problem if aim.payload_only else design_problem
     own = own or objective_of(settings.own_cost, model)
     problem = replace(make(arm.model, model, settings), own=own)
@@ -62,8 +63,8 @@ def design_trajectory(
     return ExcitationTrajectory(
         model.layout.joint_names,
         *sampled(found, settings.command_rate),
-        {'robot': model.name, 'criterion': aim.criterion, **figures},
-        about(arm, found, figures, doubts),
+        {'robot': model.name, 'held': held, 'criterion': aim.criterion, **figures},
+        about(arm, held, (found, figures), doubts),
         (
             *warnings_of(problem, found, settings),
             *doubts,
@@ -155,9 +156,10 @@ def sampled(found: Design, rate: float) -> tuple[Array, Array]:
 
 
 def about(
-    arm: Arm, found: Design, figures: dict[str, Any], doubts: tuple[str, ...]
+    arm: Arm, held: str, designed: tuple[Design, dict[str, Any]], doubts: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Sentences for the head of a file."""
+    found, figures = designed
     proven = found.certificate
     contact = (
         f'Proven at all times, for an arm that follows it exactly and lies inside its capsules, '
@@ -165,7 +167,8 @@ def about(
         f'capsule and the floor, come nearer than {1e3 * proven.distance:.1f} mm.'
     )
     return (
-        f'Excitation motion of {arm.model.name}, condition number {found.condition:.1f} of '
+        f'Excitation motion of {arm.model.name} with {held} in its hand, condition number '
+        f'{found.condition:.1f} of '
         f'{figures["columns"]} columns ({figures["column_choice"]}).',
         *(() if doubts else (contact,)),
         'Proven at all times, for an arm that follows it exactly: at most '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -72,6 +72,7 @@ class ExcitationSettings(Settings):
     extra_clearance: NotNegative  # [m]
     extra_torque: Share
     poor_condition: Positive
+    payload: str = ''  # what the arm holds: a name, or a file beside this one; empty: nothing
     own_cost: OwnCostSettings = field(default_factory=OwnCostSettings)
 
 
@@ -84,4 +85,6 @@ def settings_of(arm: Arm) -> ExcitationSettings:
 def read_settings(path: Path | None = None) -> ExcitationSettings:
     """Return settings from a YAML file; those that come with the package if none is given."""
     path = path or share_directory() / 'config' / 'excitation.yaml'
-    return from_mapping(ExcitationSettings, read_yaml(path), str(path))
+    found = from_mapping(ExcitationSettings, read_yaml(path), str(path))
+    is_file = Path(found.payload).suffix in ('.yaml', '.yml')
+    return replace(found, payload=str(path.parent / found.payload)) if is_file else found

@@ -75,7 +75,7 @@ def write_new_arm(
         'loop': loop_text(arm, files, prior_beyond(arm, center, mass), mass, start),
         'payload': payload_text(arm, held, about),
         'world': world_text(arm),
-        'excitation': excitation_text(arm),
+        'excitation': excitation_text(arm, None if tool is None else files['payload']),
         'report': json.dumps(as_mapping(arm), indent=2, ensure_ascii=False) + '\n',
         'page': html_of(new_arm_page(arm)),
     }

@@ -7,7 +7,6 @@ from dataclasses import replace
 import json
 import math
 from pathlib import Path
-import re
 from typing import Any
 
 import numpy as np
@@ -162,20 +161,29 @@ def _below(floor: float) -> float:
 
 
 def _floor(arm: DescribedArm) -> float | None:
-    """Height that the arm stands on [m]; none where its base ends above z = 0, or has no shape."""
+    """Height that the arm stands on [m]; none where its base ends above z = 0.
+
+    A base without a shape stands at z = 0.
+    """
     base = next((c for c in arm.found.covers if c.surface.joint < 0), None)
-    low = float(base.hull[:, 2].min()) if base is not None else math.inf
+    low = float(base.hull[:, 2].min()) if base is not None else 0.0
     return round(low - 0.01, 4) + 0.0 if low < NEAR_FLOOR else None
 
 
-def excitation_text(arm: DescribedArm) -> str:
-    """Choices of the package for motions, over the floor that this arm stands on."""
+def excitation_text(arm: DescribedArm, tool: Path | None) -> str:
+    """Choices for motions: over the floor of this arm, with the file of its tool in the hand."""
     floor = _floor(arm)
     text = (share_directory() / 'config' / 'excitation.yaml').read_text(encoding='utf-8')
-    if floor is None:
-        return text
-    line = f'floor: {floor!r} # [m] in the base frame, 1 cm below the base of {arm.name}'
-    return re.sub('^floor:.*$', lambda _: line, text, flags=re.MULTILINE)
+    lines = {}
+    if floor is not None:
+        lines['floor'] = f'{floor!r} # [m] in the base frame, 1 cm below the base of {arm.name}'
+    if tool is not None:
+        lines['payload'] = f"{as_key(tool.name)} # the gripper; '' for motions of the bare arm"
+    rows = text.splitlines()
+    return ''.join(
+        f'{key}: {lines[key]}\n' if (key := row.partition(':')[0]) in lines else f'{row}\n'
+        for row in rows
+    )
 
 
 def loop_text(

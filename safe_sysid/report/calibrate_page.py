@@ -7,7 +7,6 @@ import dataclasses
 
 import numpy as np
 
-from safe_sysid.arrays import Array
 from safe_sysid.calibrate.calibration import Calibration
 from safe_sysid.calibrate.effort_check import EffortCheck, EffortError
 from safe_sysid.calibrate.torque_rows import KEPT
@@ -119,6 +118,17 @@ def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> 
     return '\n'.join([*lines, *_recordings(remarks)])
 
 
+def late_torque(seconds: float, deviation: float) -> str:
+    """Caution in Markdown that torques come later than positions, which the fit does not know."""
+    return (
+        f'**Caution.** Torques come {1e3 * seconds:.1f} +- {1e3 * deviation:.1f} ms after the '
+        'positions, beyond doubt. What stands beside the arm for payloads (the promise) corrects '
+        'that. Inertias, armature and friction in these files do not: armature above all may be '
+        f'off by far more than its deviation says. Take {1e3 * seconds:.1f} ms from the stamps '
+        'of the torques (a filter or the driver delays them), and calibrate again.'
+    )
+
+
 def html_page(report: str, found: Calibration, plots: tuple[Plot, ...]) -> Page:
     """Return the report as a page with the torques that judge the fit."""
     return page_of_markdown(report, explained(found.validation.relative), {HELD_OUT: plots})
@@ -192,7 +202,7 @@ def _how(found: Calibration) -> Iterator[str]:
 
 
 def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
-    columns, deviation = found.columns, _deviations(found)
+    columns, deviation = found.columns, found.uncertainty.deviation_alone()
     yield '## Friction, rotor inertia, offset'
     yield ''
     yield '| parameter | value | standard deviation | unit |'
@@ -208,17 +218,6 @@ def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
 def _extra_unit(label: str) -> str:
     kind = label.rpartition('.')[2].removeprefix('coupled_')
     return dict(zip((*friction.LABELS, 'Fs'), (*friction.UNITS, 'N m'), strict=True))[kind]
-
-
-def _deviations(found: Calibration) -> dict[int, float]:
-    """Return standard deviation of the columns that stand for themselves alone."""
-    spread: Array = found.uncertainty.deviation()
-    alone = np.abs(found.base.regrouping[:, found.base.others]).max(axis=1, initial=0.0) < 1e-9
-    return {
-        int(column): float(spread[row])
-        for row, column in enumerate(found.base.columns)
-        if alone[row]
-    }
 
 
 def _masses(model: RobotModel, found: Calibration) -> Iterator[str]:

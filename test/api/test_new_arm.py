@@ -238,6 +238,7 @@ def test_motions_of_an_arm_have_a_start_above_the_floor_it_stands_on(tmp_path):
     arm = made.load()
     settings = settings_of(arm)
     assert settings.floor == pytest.approx(-0.06, abs=2e-4)  # the base is a cylinder of 5 cm
+    assert settings.payload == ''
     few = replace(settings, order=2, sample_rate=5.0, check_rate=5.0)
     problem = design_problem(arm.model, arm.model, few)
     start = random_start(problem, np.random.default_rng(0))
@@ -279,6 +280,7 @@ def test_a_gripper_at_the_tip_is_what_the_loop_expects(name, tmp_path):
     np.testing.assert_array_equal(held.com, tool.com)
     loop = yaml.safe_load(made.files['loop'].read_text(encoding='utf-8'))
     prior = loop['/**']['ros__parameters']['prior']
+    assert settings_of(arm).payload == str(made.files['payload'])
     layout = arm.model.layout
     for load in (arm.model, arm.model.with_payload(held)):
         theta = load.theta[layout.end_effector]

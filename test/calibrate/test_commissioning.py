@@ -9,11 +9,13 @@ import pytest
 import yaml
 
 from safe_sysid.calibrate.commission_finding import Agreement
+from safe_sysid.calibrate.commissioned_velocity import velocity_seen
 from safe_sysid.calibrate.commissioning import commissioned, smallest_step, standing
 from safe_sysid.cli.main import main
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.recording import Samples, recording_of
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.signal_facts import VelocityFacts
 
 MODEL = RobotModel.named('kinova_gen3')
 NAMES = MODEL.layout.joint_names
@@ -21,9 +23,20 @@ PERIOD, POSES, STAY, GO = 0.002, 4, 2.0, 1.5  # [s]
 FIRST = np.array([0.0, 0.3, 0.0, 1.2, 0.0, 0.9, 0.0])
 
 
-def driver(rng, *, sign=1.0, scale=1.0, gravity=True, noise=0.05, period=PERIOD, step=None, lag=0):
+def driver(
+    rng,
+    *,
+    sign=1.0,
+    scale=1.0,
+    gravity=True,
+    noise=0.05,
+    period=PERIOD,
+    step=None,
+    lag=0,
+    poses=POSES,
+):
     """Recording of an empty arm that goes from pose to pose."""
-    places = [FIRST, *(FIRST + rng.uniform(-0.6, 0.6, size=(POSES - 1, 7)))]
+    places = [FIRST, *(FIRST + rng.uniform(-0.6, 0.6, size=(poses - 1, 7)))]
     q = [np.tile(FIRST, (round(STAY / period), 1))]
     for start, goal in pairwise(places):
         s = np.linspace(0.0, 1.0, round(GO / period))[:, None]
@@ -71,6 +84,25 @@ def test_sign_scale_and_missing_gravity_are_told_apart(rng, wrong):
     else:
         assert 'gravity is not in it' in said['joint_2'].said
         assert looked.joints == {}
+        assert looked.effort == {'gravity_included': False}
+
+
+@pytest.mark.parametrize('scale', [0.1, -0.02])
+def test_currents_that_follow_the_weight_are_a_unit(rng, scale):
+    looked, gravity = found(driver(rng, scale=scale, noise=0.02, poses=8), 'gravity')
+    said = {f.what.removeprefix('gravity on '): f.said for f in gravity}
+    assert 'another unit, such as a current' in said['joint_2']
+    assert looked.effort == {}
+    proposed = looked.joints['joint_2']
+    assert proposed['effort_scale'] == pytest.approx(1.0 / abs(scale), rel=0.02)
+    assert proposed.get('effort_sign', 1) == np.sign(scale)
+
+
+def test_a_single_pose_tells_no_current_from_efforts_without_gravity(rng):
+    looked, gravity = found(driver(rng, scale=0.1, poses=1), 'gravity')
+    assert (looked.effort, looked.joints) == ({}, {})
+    said = {f.what.removeprefix('gravity on '): f.said for f in gravity}
+    assert 'in another unit, such as a current; 1 poses do not tell' in said['joint_2']
 
 
 def test_noise_beyond_what_is_stated_is_proposed(rng):
@@ -93,6 +125,48 @@ def test_coarser_encoders_and_another_rate_are_told(rng):
 def test_what_velocities_are_is_told(rng, lag):
     _, (velocity,) = found(driver(rng, lag=lag), 'velocity')
     assert f'positions 1 samples apart, {lag} samples late' in velocity.said
+
+
+@pytest.mark.parametrize(
+    ('told', 'words'),
+    [
+        (np.degrees, 'joint_7 57.3 times that: another unit'),
+        (lambda v: v * [1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0], 'joint_2 -1 times that'),
+        (lambda v: np.roll(v, 250, axis=0), 'nothing like the slope of positions'),
+    ],
+)  # fmt: skip
+def test_velocities_that_are_none_differ_whatever_is_stated(rng, told, words):
+    said = driver(rng)
+    _, (velocity,) = found(replace(said, velocity=told(said.velocity)), 'velocity')
+    assert velocity.agreement is Agreement.DIFFERS
+    assert words in velocity.said
+
+
+def test_a_velocity_at_the_time_of_its_positions_is_not_called_late():
+    said, exact = (
+        driver(np.random.default_rng(4), step=np.full(7, step)) for step in (1e-4, 1e-12)
+    )
+    smooth = exact.velocity
+    middle = 0.5 * (smooth + np.roll(smooth, -1, axis=0))
+    _, (velocity,) = found(replace(said, velocity=middle), 'velocity')
+    assert velocity.said.startswith('a signal of its own, at the time of the positions')
+
+
+@pytest.mark.parametrize(
+    ('facts', 'lag', 'agreement'),
+    [
+        (VelocityFacts(), 0, Agreement.AGREES),
+        (VelocityFacts(samples=2), 0, Agreement.DIFFERS),
+        (VelocityFacts(), 4, Agreement.DIFFERS),
+        (VelocityFacts(lag=0.01), 4, Agreement.AGREES),
+        (VelocityFacts(source='driver'), 4, Agreement.DIFFERS),
+        (VelocityFacts(source='driver', lag=0.01), 4, Agreement.AGREES),
+        (None, 0, Agreement.NEW),
+    ],
+)
+def test_velocities_are_compared_with_what_is_stated(rng, facts, lag, agreement):
+    seen = velocity_seen(driver(rng, lag=lag))
+    assert seen.agreement(facts) is agreement
 
 
 def test_steps_are_found_or_not(rng):

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 import json
+import re
 
 from cli.recorded_arm import PAYLOAD, TORQUE_RATIO, Trial, as_bag
 import numpy as np
@@ -15,7 +16,7 @@ from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, 
 from safe_sysid.bench.runner import run as run_bench
 from safe_sysid.bench.settings import BenchSettings
 from safe_sysid.calibrate.even_log import EvenLog
-from safe_sysid.calibrate.kinematic_fit import tip_poses
+from safe_sysid.calibrate.kinematic_fit import Marker, tip_poses
 from safe_sysid.calibrate.settings import CalibrationSettings
 from safe_sysid.cli.main import main
 from safe_sysid.config import from_mapping, read_yaml
@@ -103,6 +104,20 @@ def test_the_report_says_what_a_person_needs(recording, tmp_path, capsys):
         'log.csv: 4001 samples in 20.000 s',
     ):
         assert words in printed, words
+
+
+@pytest.mark.parametrize('late', [0, 4])
+def test_torques_that_come_late_are_said_beside_the_files(late, truth, tmp_path, rng, capsys):
+    log = simulated_log(truth, motion_in_limits(MODEL, rng, 20.0, RATE), rng)
+    delayed = EvenLog(RATE, log.q[late:], log.tau[: len(log.tau) - late])
+    path, out = written(tmp_path / 'log.csv', delayed), tmp_path / 'out'
+    assert main(['calibrate', path, '--robot', 'two_link', '--out', str(out)]) == 0
+    printed = capsys.readouterr().out
+    found = re.search(r'Torques come (\S+) \+- \S+ ms after the positions', printed)
+    assert (found is not None) == (late > 0)
+    if found is not None:
+        assert float(found[1]) == pytest.approx(1e3 * late / RATE, abs=1.0)
+        assert found[0] in (out / 'report.md').read_text(encoding='utf-8')
 
 
 def test_a_poor_recording_is_refused_and_no_arm_is_written(truth, tmp_path, rng, capsys):
@@ -232,6 +247,13 @@ def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
     path = poses_file(tmp_path / 'a.csv', q, p, 2.0 * np.tile([0, 0, 0, 1.0], (30, 1)))
     assert main(['calibrate-kinematics', path, '--robot', 'lbr_med7']) == 2
     assert 'the quaternion of row 1 has length 2, not 1' in capsys.readouterr().err
+    model = RobotModel.named('lbr_med7')
+    for far, words in ((1e3, 'x, y, z have to be in metres (millimetres?)'),
+                       (1e4, 'x, y, z are in metres, and an arm reaches no farther')):  # fmt: skip
+        _, points = tip_poses(model, q, Marker(np.eye(3), np.zeros(3)))
+        path = poses_file(tmp_path / 'mm.csv', q, far * np.clip(points, -0.9, 0.9), None)
+        assert main(['calibrate-kinematics', path, '--robot', 'lbr_med7']) == 2
+        assert words in capsys.readouterr().err
     path = tmp_path / 'b.csv'
     path.write_text('A1,x\n1,2\n', encoding='utf-8')
     assert main(['calibrate-kinematics', str(path), '--robot', 'lbr_med7']) == 2

@@ -129,7 +129,8 @@ def test_an_arm_that_is_in_the_floor_is_refused_with_a_reason():
     arm = RobotModel.named('two_link')
     problem = design_problem(arm, arm, read_settings())
     with pytest.raises(
-        BoundError, match='link_1 and the floor are -40 mm apart at most .*; check floor'
+        BoundError,
+        match='link_1 and the floor are -40 mm apart at most .*; check floor, clearance',
     ):
         random_start(problem, np.random.default_rng(0))
 

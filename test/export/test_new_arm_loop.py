@@ -6,6 +6,7 @@ import tempfile
 
 import numpy as np
 import pytest
+import yaml
 
 from safe_sysid.export import new_arm_loop
 from safe_sysid.model.collision.arm_clearance import arm_clearance
@@ -24,12 +25,14 @@ JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child 
   <origin xyz="0 0 {z}"/><axis xyz="0 {y} {turn}"/>
   <limit lower="-1.5" upper="{upper}" effort="{effort}" velocity="2"/></joint>"""
 
+BASE = LINK.format(name='base', z=0.1, length=0.2)
+
 
 @cache
-def arm(effort=60, disc=-0.02):
+def arm(effort=60, disc=-0.02, base=BASE):
     """Base, upper arm and a flange whose frame is at its outer face: its body is behind that."""
     parts = [
-        LINK.format(name='base', z=0.1, length=0.2),
+        base,
         LINK.format(name='upper', z=0.2, length=0.4),
         LINK.format(name='flange', z=disc, length=0.02),
         JOINT.format(name='j1', parent='base', child='upper', z=0.25, y=1, turn=0, upper=0.1,
@@ -41,6 +44,17 @@ def arm(effort=60, disc=-0.02):
         path = Path(folder) / 'arm.urdf'
         path.write_text(f'<robot name="arm">{"".join(parts)}</robot>', encoding='utf-8')
         return described_arm(path, NewArmSettings('torque-sensor', capsules=1))
+
+
+def test_a_base_without_a_shape_stands_on_a_floor_too_and_that_is_said():
+    bare = arm(base='<link name="base"/>')
+    world = yaml.safe_load(new_arm_loop.world_text(bare))
+    top = world['obstacles']['floor']['center'][2] + world['obstacles']['floor']['size'][2] / 2
+    assert top == pytest.approx(-0.01)
+    assert yaml.safe_load(new_arm_loop.excitation_text(bare, None))['floor'] == -0.01
+    assert len(new_arm_loop.world_of(bare).names) == 1
+    assert any('the base has no shape' in remark for remark in bare.remarks)
+    assert not any('the base has no shape' in remark for remark in arm().remarks)
 
 
 @pytest.mark.parametrize(('disc', 'place'), [(-0.02, 0.04), (0.02, 0.08)])

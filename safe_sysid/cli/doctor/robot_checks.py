@@ -16,6 +16,7 @@ from safe_sysid.cli.doctor.strength_checks import strength_findings
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.arm_knowledge import DRY_SHARE
 from safe_sysid.model.facts import RobotFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.sensing import reading_errors, torque_errors
@@ -131,8 +132,9 @@ def _friction(facts: RobotFacts, settings: Path) -> DoctorFinding:
     if zero:
         return warning(
             item,
-            f'taken as exactly 0: {"; ".join(zero)}',
-            f'bounds on a payload take this literally; put measured values into {settings}',
+            f'0, which is no figure: {"; ".join(zero)}',
+            f'without a width of it (uncertainty), bounds on a payload leave anything up to '
+            f'{100 * DRY_SHARE:g} % of the torque limit; put measured values into {settings}',
         )
     return passed(item, 'known for every joint')
 

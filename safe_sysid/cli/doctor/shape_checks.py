@@ -75,6 +75,13 @@ def _containment(
 def _sizes(model: RobotModel, surfaces: Sequence[BodySurface], settings: Path) -> DoctorFinding:
     """Capsules whose size is not that of a link."""
     item, capsules = 'sizes of capsules', model.capsules
+    if not capsules.names:
+        return warning(
+            item,
+            'no capsules',
+            f'describe them in {settings}: collision.shapes, or make the arm anew with '
+            '`safe-sysid new-arm`',
+        )
     lengths = {s.joint: float(np.ptp(s.triangles.reshape(-1, 3), axis=0).max()) for s in surfaces}
     odd = [
         f'{name} has a radius of {1e3 * radius:.0f} mm'

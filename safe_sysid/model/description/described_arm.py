@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 from pathlib import Path
@@ -41,7 +41,7 @@ from safe_sysid.model.description.refined_covers import (
     random_poses,
     refined_covers,
 )
-from safe_sysid.model.description.surfaces import SurfaceChoice, body_surfaces
+from safe_sysid.model.description.surfaces import BodySurface, SurfaceChoice, body_surfaces
 from safe_sysid.model.description.xacro_file import expanded_xacro
 from safe_sysid.model.facts import CollisionFacts, JointFacts, RobotFacts
 from safe_sysid.model.robot_model import RobotModel
@@ -198,7 +198,17 @@ def _described(
         tuple(figures),
         tuple(doubts),
         found,
-        (*remarks, *chain.remarks, *seen, *found.remarks, *said),
+        (*remarks, *chain.remarks, *seen, *_base_remarks(surfaces), *found.remarks, *said),
+    )
+
+
+def _base_remarks(surfaces: Sequence[BodySurface]) -> tuple[str, ...]:
+    """Say what is assumed of a base without a shape."""
+    if any(surface.joint < 0 for surface in surfaces):
+        return ()
+    return (
+        'the base has no shape: nothing keeps the arm away from it, and a floor is assumed 1 cm '
+        'below z = 0',
     )
 
 

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from tiers import slow_after
+import yaml
 
 from safe_sysid.cli.doctor import machine_checks, robot_checks
 from safe_sysid.cli.doctor.findings import Verdict
@@ -129,6 +130,17 @@ def test_a_torque_limit_above_the_effort_of_the_urdf_is_pointed_out(arm):
     finding = arm.findings()['torque limits']
     assert finding.verdict is Verdict.WARN
     assert 'joint_2 30 of 3' in finding.detail
+
+
+def test_an_arm_without_capsules_is_a_warning_and_not_the_end(arm):
+    text = arm.settings.read_text(encoding='utf-8')
+    facts = yaml.safe_load(text)
+    facts['collision'] = {'shapes': {}}
+    arm.settings.write_text(yaml.safe_dump(facts), encoding='utf-8')
+    sizes = arm.findings()['sizes of capsules']
+    assert sizes.verdict is Verdict.WARN
+    assert sizes.detail == 'no capsules'
+    assert 'collision.shapes' in sizes.remedy
 
 
 def test_a_body_that_can_not_exist_is_a_failure(arm):

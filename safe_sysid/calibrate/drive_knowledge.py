@@ -1,0 +1,103 @@
+"""Which friction and armature recordings tell: of what none is told, no figure may be written.
+
+A joint that stands says nothing of either, and least squares makes any figure of its noise. A
+semidefinite program ends at the edge of what may be: 1e-10 is such an edge and no measurement. And
+a figure within its own uncertainty of 0 tells no more than that it is small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from safe_sysid.arrays import AnyArray, Array
+from safe_sysid.calibrate.fit_columns import FitColumns
+from safe_sysid.calibrate.uncertainty import FitUncertainty
+from safe_sysid.model.friction import LABELS, UNITS
+from safe_sysid.model.robot_model import RobotModel
+
+STANDING = 3.0  # times creep: tanh is 0.995 there
+EDGE = 1e-6  # of what takes the whole torque limit: below, a figure is the edge of the program
+SURE = 2.0  # standard deviations a figure has to be away from 0
+DRIVES = 3  # Coulomb and viscous friction, armature
+
+
+@dataclass(frozen=True, eq=False)
+class DriveKnowledge:
+    """Figures of the drives and what speaks against each."""
+
+    names: tuple[str, ...]
+    figures: Array  # (3, n) Coulomb [N m], viscous [N m s/rad], armature [kg m^2]
+    deviation: Array  # (3, n) in the same units; 0 where a figure only shows in a combination
+    speed: Array  # (n,) [rad/s] largest that was recorded
+    creep: float  # [rad/s]
+    edge: Array  # (3, n) in the units of the figures
+    behind_gear: bool  # torques are measured there: no figure of drives is written at all
+
+    @property
+    def standing(self) -> AnyArray:
+        """Joints that hardly moved, (n,)."""
+        slow: AnyArray = self.speed < STANDING * self.creep
+        return slow
+
+    @property
+    def unknown(self) -> AnyArray:
+        """Figures that recordings do not tell, (3, n)."""
+        unsure = (self.figures < self.edge) | (self.figures < SURE * self.deviation)
+        told_by_none: AnyArray = (unsure | self.standing) & (not self.behind_gear)
+        return told_by_none
+
+    def cautions(self) -> tuple[str, ...]:
+        """Sentences about joints and figures of which nothing is known."""
+        said = []
+        if self.unknown[:, self.standing].any():
+            each = ', '.join(
+                f'{self.names[j]} ({self.speed[j]:.2g} rad/s at most)'
+                for j in np.flatnonzero(self.standing)
+            )
+            said.append(
+                f'hardly moved: {each}; below {STANDING * self.creep:.2g} rad/s ({STANDING:g} '
+                'times creep) nothing tells friction and armature of a joint. The files have 0 '
+                'for them, which counts as unknown. Record a motion of every joint'
+            )
+        small = self.unknown & ~self.standing
+        if small.any():
+            each = ', '.join(self._said(kind, j) for kind, j in np.argwhere(small))
+            said.append(
+                f'not told apart from 0: {each}. The files have 0 for them, which counts as '
+                'unknown; a motion with more speed or acceleration of these joints may tell them'
+            )
+        return tuple(said)
+
+    def _said(self, kind: int, joint: int) -> str:
+        figure, deviation = self.figures[kind, joint], self.deviation[kind, joint]
+        around = f' +- {deviation:.2g}' if deviation > 0.0 else ''
+        return f'{self.names[joint]}.{LABELS[kind]} {figure:.2g}{around} {UNITS[kind]}'
+
+
+def drive_knowledge(
+    model: RobotModel,
+    columns: FitColumns,
+    fitted: tuple[Array, FitUncertainty],
+    velocities: list[Array],
+) -> DriveKnowledge:
+    """Return what a fit (factors, their uncertainty) of motions (N, n) [rad/s] knows of drives."""
+    x, uncertainty = fitted
+    layout, limits, n = columns.layout, model.limits, model.n
+    place = np.arange(10 * n, (10 + DRIVES) * n).reshape(DRIVES, n)
+    alone = uncertainty.deviation_alone()
+    deviation = np.vectorize(lambda column: alone.get(int(column), 0.0), otypes=[float])(place)
+    torque, velocity, acceleration = (
+        np.where(np.isfinite(most) & (most > 0.0), most, 1.0)
+        for most in (limits.torque, limits.velocity, limits.acceleration)
+    )
+    return DriveKnowledge(
+        names=layout.joint_names,
+        figures=x[place],
+        deviation=deviation,
+        speed=np.max([np.abs(qd).max(axis=0) for qd in velocities], axis=0),
+        creep=columns.creep,
+        edge=EDGE * np.array([torque, torque / velocity, torque / acceleration]),
+        behind_gear=model.sensors.sensing.torque.sensor == 'link',
+    )

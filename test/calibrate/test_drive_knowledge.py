@@ -1,0 +1,97 @@
+"""Friction and armature that nothing tells are no figures: not in the files, and said."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from safe_sysid.bench.experiments.calibration import altered, motion_in_limits, simulated_log
+from safe_sysid.calibrate.calibration import Calibration, calibrate
+from safe_sysid.calibrate.drive_knowledge import DriveKnowledge
+from safe_sysid.calibrate.settings import CalibrationSettings
+from safe_sysid.export.calibrated_arm import write_calibrated_arm
+from safe_sysid.model.arm import arm_of
+from safe_sysid.model.arm_knowledge import ArmKnowledge
+from safe_sysid.model.robot_model import RobotModel
+
+KNOWN = DriveKnowledge(
+    names=('a', 'b'),
+    figures=np.array([[2.0, 1.0], [1.0, 2.0], [0.1, 0.2]]),
+    deviation=np.array([[0.1, 0.1], [0.1, 0.1], [0.01, 0.0]]),
+    speed=np.array([1.0, 0.5]),
+    creep=0.003,
+    edge=np.full((3, 2), 1e-5),
+    behind_gear=False,
+)
+NOTHING = np.zeros((3, 2), dtype=bool)
+
+
+def test_what_is_well_known_stays():
+    assert (KNOWN.unknown == NOTHING).all()
+    assert KNOWN.cautions() == ()
+
+
+@pytest.mark.parametrize(
+    ('changes', 'unknown', 'words'),
+    [
+        ({'speed': np.array([1.0, 0.008])}, [(0, 1), (1, 1), (2, 1)], 'b (0.008 rad/s at most)'),
+        ({'figures': KNOWN.figures * [[1.0, 1.0], [1e-9, 1.0], [1.0, 1.0]]}, [(1, 0)],
+         'a.Fv 1e-09 +- 0.1 N m s/rad'),
+        ({'deviation': KNOWN.deviation * [[1.0, 1.0], [1.0, 1.0], [6.0, 1.0]]}, [(2, 0)],
+         'a.Ia 0.1 +- 0.06 kg m^2'),
+    ],
+)  # fmt: skip
+def test_what_is_not_known_is_named(changes, unknown, words):
+    knowledge = replace(KNOWN, **changes)
+    assert [tuple(x) for x in np.argwhere(knowledge.unknown)] == unknown
+    (caution,) = knowledge.cautions()
+    assert words in caution
+    assert 'The files have 0' in caution
+    hidden = replace(knowledge, behind_gear=True)
+    assert (hidden.unknown == NOTHING).all()
+    assert hidden.cautions() == ()
+
+
+@pytest.fixture(scope='module')
+def locked() -> Calibration:
+    """A fit of an arm whose fourth joint stood still."""
+    rng = np.random.default_rng(1)
+    model = RobotModel.named('ur5e')
+    truth = altered(model, rng)
+    motion = motion_in_limits(truth, rng, 20.0, 200.0)
+    for signal in (motion.q, motion.qd, motion.qdd):
+        signal[:, 3] = 0.0
+    return calibrate(model, [simulated_log(truth, motion, rng)], [], CalibrationSettings())
+
+
+def test_a_joint_that_stood_has_no_friction_and_no_armature_in_the_files(locked, tmp_path):
+    assert locked.refused is None
+    assert any('hardly moved: wrist_1_joint (' in sentence for sentence in locked.cautions())
+    write_calibrated_arm(tmp_path, arm_of('ur5e', None), locked)
+    read = RobotModel.from_config(tmp_path / 'ur5e.yaml')
+    drives = read.layout.friction(read.theta)[:3]
+    assert (drives[:, 3] == 0.0).all()
+    assert (np.delete(drives[:2], 3, axis=1) > 0.0).all()
+    for kind in ('coulomb', 'viscous', 'armature'):
+        assert ArmKnowledge().unknown(read)[kind][3]
+
+
+def test_a_stated_width_is_none_of_a_figure_that_is_unknown(tmp_path):
+    rng = np.random.default_rng(2)
+    arm = arm_of('two_link', None)
+    truth = altered(arm.model, rng)
+    log = simulated_log(truth, motion_in_limits(truth, rng, 20.0, 200.0), rng)
+    found = calibrate(arm.model, [log], [], CalibrationSettings())
+    deviation = found.drives.deviation.copy()
+    deviation[0, 1] = 10.0
+    write_calibrated_arm(
+        tmp_path, arm, replace(found, drives=replace(found.drives, deviation=deviation))
+    )
+    read = RobotModel.from_config(tmp_path / 'two_link.yaml')
+    stated = arm.model.uncertainty.coulomb
+    bounds = ArmKnowledge(stated=read.uncertainty).bounds(read)
+    first, second = np.arange(20, 22)
+    assert bounds.upper[second] == pytest.approx(0.3 * read.limits.torque[1])
+    assert bounds.lower[second] == 0.0
+    half = stated.ratio[0] * read.theta[first] + stated.absolute[0]
+    assert bounds.upper[first] - read.theta[first] == pytest.approx(half)
