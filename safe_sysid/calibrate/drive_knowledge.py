@@ -2,7 +2,8 @@
 
 A joint that stands says nothing of either, and least squares makes any figure of its noise. A
 semidefinite program ends at the edge of what may be: 1e-10 is such an edge and no measurement. And
-a figure within its own uncertainty of 0 tells no more than that it is small.
+a figure within its own uncertainty of 0, where that is no small part of the arm's torque, tells
+nothing; where it is, the figure is small, which is worth more than anything up to a third of that.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from safe_sysid.model.robot_model import RobotModel
 
 STANDING = 3.0  # times creep: tanh is 0.995 there
 EDGE = 1e-6  # of what takes the whole torque limit: below, a figure is the edge of the program
-SURE = 2.0  # standard deviations a figure has to be away from 0
+SURE = 2.0  # standard deviations a figure has to be away from 0, where they are larger than
+SMALL = 0.02  # of what takes the whole torque limit
 DRIVES = 3  # Coulomb and viscous friction, armature
 
 
@@ -32,7 +34,7 @@ class DriveKnowledge:
     deviation: Array  # (3, n) in the same units; 0 where a figure only shows in a combination
     speed: Array  # (n,) [rad/s] largest that was recorded
     creep: float  # [rad/s]
-    edge: Array  # (3, n) in the units of the figures
+    scale: Array  # (3, n) figures that take the whole torque limit
     behind_gear: bool  # torques are measured there: no figure of drives is written at all
 
     @property
@@ -44,8 +46,10 @@ class DriveKnowledge:
     @property
     def unknown(self) -> AnyArray:
         """Figures that recordings do not tell, (3, n)."""
-        unsure = (self.figures < self.edge) | (self.figures < SURE * self.deviation)
-        told_by_none: AnyArray = (unsure | self.standing) & (not self.behind_gear)
+        at_edge = self.figures < EDGE * self.scale
+        is_wide = self.deviation > SMALL * self.scale
+        unsure = (self.figures < SURE * self.deviation) & is_wide
+        told_by_none: AnyArray = (at_edge | unsure | self.standing) & (not self.behind_gear)
         return told_by_none
 
     def cautions(self) -> tuple[str, ...]:
@@ -98,6 +102,6 @@ def drive_knowledge(
         deviation=deviation,
         speed=np.max([np.abs(qd).max(axis=0) for qd in velocities], axis=0),
         creep=columns.creep,
-        edge=EDGE * np.array([torque, torque / velocity, torque / acceleration]),
+        scale=np.array([torque, torque / velocity, torque / acceleration]),
         behind_gear=model.sensors.sensing.torque.sensor == 'link',
     )

@@ -20,7 +20,7 @@ KNOWN = DriveKnowledge(
     deviation=np.array([[0.1, 0.1], [0.1, 0.1], [0.01, 0.0]]),
     speed=np.array([1.0, 0.5]),
     creep=0.003,
-    edge=np.full((3, 2), 1e-5),
+    scale=np.array([[10.0, 10.0], [5.0, 5.0], [1.0, 1.0]]),
     behind_gear=False,
 )
 NOTHING = np.zeros((3, 2), dtype=bool)
@@ -50,6 +50,13 @@ def test_what_is_not_known_is_named(changes, unknown, words):
     hidden = replace(knowledge, behind_gear=True)
     assert (hidden.unknown == NOTHING).all()
     assert hidden.cautions() == ()
+
+
+def test_a_figure_that_is_small_beside_the_torque_of_the_arm_stays():
+    """Anything up to a third of the torque limit would say less than that it is small."""
+    small = replace(KNOWN, scale=KNOWN.scale * 100.0, figures=0.5 * KNOWN.deviation + 1e-3)
+    assert not small.unknown.any()
+    assert replace(small, scale=KNOWN.scale * 0.1).unknown[0].all()
 
 
 @pytest.fixture(scope='module')
