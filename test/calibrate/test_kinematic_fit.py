@@ -91,6 +91,25 @@ def test_errors_of_the_first_joint_are_those_of_the_frame(rng):
     assert 1e-4 < np.linalg.norm(logarithm(fit.frame.R)) < 1e-2
 
 
+def test_of_steps_that_change_no_pose_the_arm_takes_none(rng):
+    """What frame and marker can take, they take."""
+    truth, marker = misbuilt(MED, rng)
+    poses = measured(truth, marker, positions(MED, rng, 60), 'poses')
+    steps, least = [], kinematics._least_change
+
+    def noted(step, gauge):
+        steps.append((least(step, gauge), gauge))
+        return steps[-1][0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kinematics, '_least_change', noted)
+        kinematic_fit(MED, poses, PoseNoise(), START)
+    step, gauge = next(each for each in steps if len(each[0]) > 12)  # the first of the whole arm
+    assert np.linalg.norm(step[6:-6]) > 1e-4
+    assert np.abs(gauge[6:-6].T @ step[6:-6]).max() < 1e-9
+    assert np.abs(gauge.T @ step).max() > 1e-4  # so it is not the shortest step
+
+
 def test_noise_ends_up_where_the_deviation_says(rng):
     truth, marker = misbuilt(MED, rng)
     q = positions(MED, rng, 100)
