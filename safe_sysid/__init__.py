@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.motion import CertifiedMotion, MotionProof, certify, plan
     from safe_sysid.api.new_arm import NewArm, NewArmSettings, new_arm
     from safe_sysid.api.online import OnlineIdentifier
-    from safe_sysid.api.payload import PayloadResult, identify_payload
+    from safe_sysid.api.payload import PayloadResult, RecordingSettings, identify_payload
     from safe_sysid.api.payload_difference import DifferenceResult
     from safe_sysid.api.simulated_recording import simulate_recording
     from safe_sysid.api.simulation import SimulatedRun, simulate
@@ -45,6 +45,7 @@ _HOMES = {  # name: module
     'NewArmSettings': 'safe_sysid.api.new_arm',
     'OnlineIdentifier': 'safe_sysid.api.online',
     'PayloadResult': 'safe_sysid.api.payload',
+    'RecordingSettings': 'safe_sysid.api.payload',
     'SafeSysidError': 'safe_sysid.errors',
     'SimulatedRun': 'safe_sysid.api.simulation',
     'calibrate_arm': 'safe_sysid.api.calibration',
@@ -79,6 +80,7 @@ __all__ = [
     'NewArmSettings',
     'OnlineIdentifier',
     'PayloadResult',
+    'RecordingSettings',
     'SafeSysidError',
     'SimulatedRun',
     'calibrate_arm',

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from safe_sysid.api.arguments import payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
@@ -26,7 +27,7 @@ from safe_sysid.excite.settings import (
     settings_of,
 )
 from safe_sysid.model.motion_objective import MotionObjective
-from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.payload import Payload
 from safe_sysid.report.figures_text import as_table
 
 Watcher = Callable[[SearchProgress | ContactModel], None]
@@ -101,7 +102,7 @@ class ExcitationResult(ShownAsText):
 
 def design_excitation(
     arm: ArmLike,
-    payload: Payload | str | None = None,
+    payload: Payload | str | PathLike[str] | None = None,
     seconds: float = 20.0,
     aim: ExcitationAim | None = None,
     settings: ExcitationSettings | None = None,
@@ -131,10 +132,14 @@ def design_excitation(
         NoMotionError: no start led to a motion that keeps every limit.
 
     """
+<<<<<<< HEAD
     loaded = load_arm(arm)
     chosen = settings or settings_of(loaded)
     payload = payload or chosen.payload or None
     held = read_payload(payload) if isinstance(payload, str) else payload
+=======
+    held, loaded = payload_from(payload), load_arm(arm)
+>>>>>>> 05ae71f84c891c74b0c76c7a2dd9debe6ea09f41
     found = design_trajectory(
         loaded,
         held,

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 
-import numpy as np
-
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import read_loop
 from safe_sysid.api.motion import World, obstacles_of, resting_problem
@@ -104,11 +102,11 @@ def largest_payload(
 
     """
     settings = read_loop(load_arm(arm), loop)
-    first = settings.position(None if start is None else np.asarray(start, dtype=float))
+    first = settings.position(start)
     problem = resting_problem(settings, first, obstacles_of(world))
     mission = Mission(
         settings.model,
-        np.asarray(goal, dtype=float),
+        settings.goal(goal),
         MissionSettings(exciting=0, route_seconds=SECONDS),
     )
     aim = mission.due(Ahead(problem, first, settings.planner.switch, Budget.of(SECONDS)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from os import PathLike
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from safe_sysid.api.arguments import finite_numbers, payload_from
 from safe_sysid.arrays import Array
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
@@ -18,7 +20,7 @@ from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
 from safe_sysid.model.parameters import ParameterEstimate
-from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.payload import Payload
 from safe_sysid.model.promised_friction import promised_friction
 from safe_sysid.model.promised_links import CalibratedArm, promised_links
 from safe_sysid.model.robot_model import RobotModel
@@ -59,15 +61,16 @@ class LoopFile:
     calibrated: CalibratedArm | None = None  # what a calibration knows of its links
     promised: tuple[str, ...] = ()  # what is taken of a calibration, and what that rests on
 
-    def position(self, given: Array | None) -> Array:
+    def position(self, given: Sequence[float] | Array | None) -> Array:
         """Return joint positions (n,) [rad]: those given, or where the simulators start."""
         start = self.simulator.start if given is None else given
-        q: Array = np.array(start, dtype=float) if len(start) else np.zeros(self.model.n)
-        if q.shape != (self.model.n,) or not np.isfinite(q).all():
-            raise ConfigError(
-                f'start is {q.tolist()}; {self.model.name} needs {self.model.n} finite numbers'
-            )
-        return q
+        if given is None and not len(start):
+            return np.zeros(self.model.n)
+        return finite_numbers('start', start, self.model.n)
+
+    def goal(self, given: Sequence[float] | Array | None) -> Array | None:
+        """Return joint positions (n,) [rad] of a goal, if there is one."""
+        return None if given is None else finite_numbers('goal', given, self.model.n)
 
 
 class Load(Enum):
@@ -79,7 +82,7 @@ class Load(Enum):
 def read_loop(
     arm: Arm,
     loop: str | PathLike[str] | None = None,
-    payload: Payload | str | Load | None = None,
+    payload: Payload | str | PathLike[str] | Load | None = None,
 ) -> LoopFile:
     """Read a loop file; without one, that of the package for this arm.
 
@@ -118,11 +121,12 @@ def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
     return _Sections(path, sections, from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}'))
 
 
-def _loop_of(found: _Sections, arm: Arm, payload: Payload | str | Load | None) -> LoopFile:
+def _loop_of(
+    found: _Sections, arm: Arm, payload: Payload | str | PathLike[str] | Load | None
+) -> LoopFile:
     path, sections, common = found.path, found.by_node, found.common
     expected = common.payload if payload is None else payload
-    held = None if isinstance(expected, Load) else expected
-    shape = read_payload(held) if isinstance(held, str) and held else held or None
+    shape = None if isinstance(expected, Load) or expected == '' else payload_from(expected)
     promised = promised_friction(arm, common.promise)
     bare = arm.model if promised is None else promised.of(arm.model)
     assumed = common.assumed_of(bare)

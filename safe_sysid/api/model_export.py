@@ -17,7 +17,7 @@ def export_model(
     arm: ArmLike,
     folder: str | PathLike[str],
     form: str = 'casadi',
-    payload: Payload | str | None = None,
+    payload: Payload | str | PathLike[str] | None = None,
     bounds: ParameterEstimate | None = None,
 ) -> list[Path]:
     """Write an arm as functions for optimal control elsewhere; needs the extra `[casadi]`.
@@ -45,7 +45,9 @@ def export_model(
 
 
 def prior_bounds(
-    arm: ArmLike, loop: str | PathLike[str] | None = None, payload: Payload | str | None = None
+    arm: ArmLike,
+    loop: str | PathLike[str] | None = None,
+    payload: Payload | str | PathLike[str] | None = None,
 ) -> ParameterEstimate:
     """Return what a loop file states of theta before anything is measured."""
     return read_loop(load_arm(arm), loop, payload).prior

@@ -10,10 +10,12 @@ import time
 
 import numpy as np
 
+from safe_sysid.api.arguments import number
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.shown_as_text import ShownAsText
 from safe_sysid.arrays import Array
+from safe_sysid.config import Range
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
@@ -120,7 +122,7 @@ def plan(
     start: Array | None = None,
     goal: Array | None = None,
     world: World = None,
-    payload: Payload | str | None = None,
+    payload: Payload | str | PathLike[str] | None = None,
     loop: str | PathLike[str] | None = None,
     seconds: float = 60.0,
     cost: MotionObjective | None = None,
@@ -141,6 +143,7 @@ def plan(
         Plans with their certificates, or why there are none; print it.
 
     """
+    until = number('seconds', seconds, Range(at_least=0.0))
     settings = read_loop(load_arm(arm), loop, payload)
     obstacles = obstacles_of(world)
     first = settings.position(start)
@@ -154,7 +157,7 @@ def plan(
     )
     planner.warm_up(first, settings.prior)
     walk = _Walk(planner, settings.prior, first)
-    walk.go(time.monotonic() + seconds)
+    walk.go(time.monotonic() + until)
     complete = walk.result.outcome is SearchOutcome.NOTHING_DUE
     outcome = 'nothing is left to do' if complete and goal is None else 'the goal is reached'
     return CertifiedMotion(
@@ -254,8 +257,7 @@ class _Walk:
 def _mission(settings: LoopFile, goal: Array | None) -> Mission:
     exciting = 1 if goal is None else 0
     chosen = replace(settings.mission, exciting=exciting)
-    where = None if goal is None else np.asarray(goal, dtype=float)
-    return Mission(settings.model, where, chosen)
+    return Mission(settings.model, settings.goal(goal), chosen)
 
 
 def _changed(problem: Problem, obstacles: Obstacles, bounds: ParameterEstimate | None) -> Problem:

@@ -8,8 +8,11 @@ from types import TracebackType
 import numpy as np
 import numpy.typing as npt
 
+from safe_sysid.api.arguments import finite_numbers, number, settings_or_default
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.arrays import Array
+from safe_sysid.config import Range
+from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.identify.from_recording import observation_settings, prior_settings
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.online_identifier import OnlineIdentifier as PayloadIdentifier
@@ -49,11 +52,13 @@ class OnlineIdentifier:
         period: float | None = None,
     ) -> None:
         self._arm = load_arm(arm)
-        self._known = settings or RecordingSettings()
+        self._known = settings_or_default(settings, RecordingSettings)
         self._prior = prior_of(self._arm.model, prior_settings(self._known, self._arm))
         self._estimate = self._prior
         self._first: list[JointMeasurement] = []
-        self._identifier = None if period is None else self._made(period)
+        self._identifier, self._is_closed = None, False
+        if period is not None:
+            self._identifier = self._made(number('period', period, Range(above=0.0)))
 
     def step(
         self, t: float, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
@@ -71,12 +76,13 @@ class OnlineIdentifier:
             the same object until the estimate improves.
 
         Raises:
+            MeasurementError: this is no sample of this arm, and it is not taken.
             IdentificationFault: a promise about the measurements was broken; `new_payload` is
                 the way back.
 
         """
-        rows = [np.array(x, dtype=float) for x in (q, qd, tau)]
-        sample = JointMeasurement(round(t * 1e9), *rows)
+        self._check_open()
+        sample = self._sample(t, q, qd, tau)
         if self._identifier is None:
             self._first.append(sample)
             if len(self._first) < FIRST:
@@ -107,18 +113,21 @@ class OnlineIdentifier:
 
     def finish(self) -> ParameterEstimate:
         """Return the estimate from everything taken so far, however long it takes to compute."""
+        self._check_open()
         if self._identifier is not None:
             self._estimate = self._identifier.finish()
         return self._estimate
 
     def new_payload(self) -> None:
         """Forget the payload: something else is held from the next sample on."""
+        self._check_open()
         self._first, self._estimate = [], self._prior
         if self._identifier is not None:
             self._identifier.new_payload()
 
     def close(self) -> None:
-        """End the process that computes bounds."""
+        """End the process that computes bounds; the last estimate stays."""
+        self._is_closed = True
         if self._identifier is not None:
             self._identifier.close()
             self._identifier = None
@@ -133,6 +142,26 @@ class OnlineIdentifier:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ConfigError('this identifier is closed; make a new one for more samples')
+
+    def _sample(
+        self, t: float, q: npt.ArrayLike, qd: npt.ArrayLike, tau: npt.ArrayLike
+    ) -> JointMeasurement:
+        """Return a sample that can be taken, so that a bad one costs no others."""
+        n, given = self._arm.model.n, {'q': q, 'qd': qd, 'tau': tau}
+        rows = [finite_numbers(name, x, n, MeasurementError) for name, x in given.items()]
+        try:
+            stamp = round(1e9 * number('t', t, Range()))
+        except ConfigError as error:
+            raise MeasurementError(str(error)) from error
+        if self._first and stamp <= self._first[-1].stamp:
+            raise MeasurementError(
+                f't is {t} s, not after the sample before, {1e-9 * self._first[-1].stamp} s'
+            )
+        return JointMeasurement(stamp, *rows)
 
     def _made(self, period: float) -> PayloadIdentifier:
         """Return the identifier of the loop, for samples of this period [s]."""

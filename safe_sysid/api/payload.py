@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from safe_sysid.api.arguments import settings_or_default
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.recordings import Recording, recording_choice
 from safe_sysid.api.shown_as_text import ShownAsText
@@ -23,6 +24,8 @@ from safe_sysid.measure.recording_choice import RecordingChoice
 if TYPE_CHECKING:
     from safe_sysid.api.payload_difference import DifferenceResult
     from safe_sysid.report.html_page import Page
+
+__all__ = ['PayloadResult', 'RecordingSettings', 'identify_payload']
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +171,12 @@ def identify_payload(
         MeasurementError, ConfigError: the recording cannot be read or does not fit the arm.
 
     """
-    known = settings or RecordingSettings()
+    known = settings_or_default(settings, RecordingSettings)
     choice = recording_choice(recording)
     if isinstance(empty, RecordingChoice | str | PathLike):
         empty = [empty]
+    if not isinstance(empty, Sequence):
+        raise ConfigError(f'empty is {empty!r}, it has to be a recording or a list of them')
     if empty:
         return _against_empty(choice, arm, known, progress or _silent, empty)
     if known.sensor is not None or known.poses:

@@ -7,21 +7,26 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.api.arguments import natural, number, payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.excitation import ExcitationResult
 from safe_sysid.arrays import Array
-from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.config import Range
+from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.output_file import new_file
 from safe_sysid.simulate.excited_motion import SimulatedMotion, fourier_motion, measured_torque
 
 PERIOD = 0.002  # [s] between samples
+LENGTHS = Range(above=0.0, at_most=1e4)  # [s]
+ERRORS = Range(at_least=0.0, less_than=1.0)
 KINDS = ('position', 'velocity', 'effort')
 
 
 def simulate_recording(
     path: str | PathLike[str],
     arm: ArmLike,
-    payload: Payload | str | None = None,
+    payload: Payload | str | PathLike[str] | None = None,
     motion: ExcitationResult | float = 10.0,
     torque_error: float = 0.02,
     seed: int = 1,
@@ -37,15 +42,15 @@ def simulate_recording(
         seed: of the random motion and errors.
 
     """
-    model, rng = load_arm(arm).model, np.random.default_rng(seed)
-    held = read_payload(payload) if isinstance(payload, str) else payload
+    model, rng = load_arm(arm).model, np.random.default_rng(natural('seed', seed))
+    held, share = payload_from(payload), number('torque_error', torque_error, ERRORS)
     truth = model if held is None else model.with_payload(held)
     if isinstance(motion, ExcitationResult):
         moved = SimulatedMotion(motion.time, motion.position, motion.velocity, motion.acceleration)
     else:
-        moved = fourier_motion(rng, model.n, motion, PERIOD)
+        moved = fourier_motion(rng, model.n, number('motion', motion, LENGTHS), PERIOD)
     torque = measured_torque(truth, moved)
-    errors = torque_error * rng.uniform(-1.0, 1.0, torque.shape)
+    errors = share * rng.uniform(-1.0, 1.0, torque.shape)
     write_recording(Path(path), truth, moved.t, (moved.q, moved.qd, torque / (1.0 + errors)))
 
 
@@ -60,11 +65,6 @@ def write_recording(
     effort = torque / (model.sensors.effort_sign * model.sensors.effort_scale)
     names = [f'{joint}.{kind}' for kind in KINDS for joint in model.layout.joint_names]
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savetxt(
-        path,
-        np.column_stack([time, position, velocity, effort]),
-        '%.12g',
-        ',',
-        header=','.join(['time', *names]),
-        comments='',
-    )
+    rows, header = np.column_stack([time, position, velocity, effort]), ','.join(['time', *names])
+    with new_file(path) as part:
+        np.savetxt(part, rows, '%.12g', ',', header=header, comments='')

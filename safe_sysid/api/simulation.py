@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from safe_sysid.api.arguments import number, payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.api.loop_file import LoopFile, read_simulated_loop
 from safe_sysid.api.motion import World, obstacles_of, resting_problem
@@ -17,13 +18,14 @@ from safe_sysid.api.simulated_recording import write_recording
 from safe_sysid.arrays import Array
 from safe_sysid.audit.loop_record import LoopRecord, LoopRecorder
 from safe_sysid.closed_loop import LoopFault, LoopSample, look, run
+from safe_sysid.config import Range
 from safe_sysid.identify.online_identifier import IdentifierSettings, OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.inertia import LABELS, UNITS
-from safe_sysid.model.payload import read_payload
+from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.receding_horizon import RecedingHorizonPlanner
@@ -103,7 +105,7 @@ class SimulatedRun(ShownAsText):
 
 def simulate(
     arm: ArmLike,
-    payload: str | None = None,
+    payload: Payload | str | PathLike[str] | None = None,
     seconds: float = 10.0,
     goal: Array | None = None,
     world: World = None,
@@ -133,9 +135,10 @@ def simulate(
     loaded = load_arm(arm)
     settings = read_simulated_loop(loaded, loop)
     bare = settings.assumed.model
-    truth = bare if payload is None else bare.with_payload(read_payload(payload))
+    held, longest = payload_from(payload), number('seconds', seconds, Range(above=0.0))
+    truth = bare if held is None else bare.with_payload(held)
     obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)
-    watch = _Watch(recorder, seconds, progress)
+    watch = _Watch(recorder, longest, progress)
     _drive(settings, truth, _planner(settings, obstacles, goal), watch)
     moments = recorder.moments
     plans = tuple(dict.fromkeys(moment.result.in_force for moment in moments))
@@ -165,8 +168,7 @@ def _planner(
     settings: LoopFile, obstacles: Obstacles, goal: Array | None
 ) -> RecedingHorizonPlanner:
     first = settings.position(None)
-    where = None if goal is None else np.asarray(goal, dtype=float)
-    mission = Mission(settings.model, where, settings.mission)
+    mission = Mission(settings.model, settings.goal(goal), settings.mission)
     problem = resting_problem(settings, first, obstacles)
     chosen = settings.planner.at_period(settings.simulator.period)
     planner = RecedingHorizonPlanner(problem, mission, CLOCK, chosen)

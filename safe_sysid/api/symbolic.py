@@ -6,16 +6,19 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from safe_sysid.api.arguments import payload_from
 from safe_sysid.api.arms import ArmLike, load_arm
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.motion_objective import MotionObjective
-from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.payload import Payload
 
 if TYPE_CHECKING:
     from safe_sysid.model.symbolic.casadi_model import CasadiModel
 
 
-def casadi_model(arm: ArmLike, payload: Payload | str | None = None) -> CasadiModel:
+def casadi_model(
+    arm: ArmLike, payload: Payload | str | PathLike[str] | None = None
+) -> CasadiModel:
     """Return an arm as CasADi functions; needs the extra `[casadi]`.
 
     Args:
@@ -36,7 +39,7 @@ def casadi_model(arm: ArmLike, payload: Payload | str | None = None) -> CasadiMo
     loaded = load_arm(arm)
     chain = loaded.facts.closed_chain
     loops = None if chain is None else ClosedChain(loaded.model, chain).loops
-    held = read_payload(payload) if isinstance(payload, str) else payload
+    held = payload_from(payload)
     model = loaded.model if held is None else loaded.model.with_payload(held)
     return CasadiModel(model, loops)
 

@@ -30,7 +30,7 @@ ENTRIES = {
     'iyz': (1, 2),
     'izz': (2, 2),
 }
-FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # how their names end
+FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # last words of their names
 
 
 @dataclass(frozen=True)
@@ -115,22 +115,28 @@ def handed_over(to: str, body: Body, asked: Asked) -> HandOver:
     """Return what a driver is asked or told; raise a ConfigError where that is not determined."""
     if to not in MAKERS:
         raise ConfigError(f"nothing is handed over to '{to}'; there are {list(MAKERS)}")
-    flange = asked.frame or FLANGES.get(to, '')
-    if flange and not body.frame.endswith(flange):
-        raise ConfigError(
-            f"the payload is in the frame '{body.frame}', and {to} takes it in the axes of its "
-            f"flange, '{flange}'; identify with --flange, or say which frame is the flange"
-        )
+    _check_frame(to, body.frame, asked.frame)
     made = MAKERS[to](body, asked)
     told = tuple(comments(body, '').strip().splitlines())
     return replace(made, sentences=(*(line.strip() for line in told), *made.sentences))
 
 
+def _check_frame(to: str, frame: str, said: str) -> None:
+    """Refuse another frame than the one said to be the flange, or than one of a driver's name."""
+    flange = said or FLANGES.get(to, '')
+    is_named = frame.endswith(flange) and not frame.removesuffix(flange)[-1:].isalnum()
+    if flange and not (frame == said if said else is_named):
+        raise ConfigError(
+            f"the payload is in the frame '{frame}', and {to} takes it in the axes of its "
+            f"flange, '{flange}'; identify with --flange, or say which frame is the flange"
+        )
+
+
 def _ur(body: Body, asked: Asked) -> HandOver:
     knows = _knows_inertia(body, 'set_payload')
     inertia = _moments(body) if knows else dict.fromkeys(INERTIA, 0.0)
-    seconds = int(asked.transition)
-    duration = {'sec': seconds, 'nanosec': round((asked.transition - seconds) * 1e9)}
+    seconds, rest = divmod(round(asked.transition * 1e9), 1_000_000_000)
+    duration = {'sec': seconds, 'nanosec': rest}
     fields = {
         'mass': body.mass,
         'center_of_gravity': _vector(body.com),

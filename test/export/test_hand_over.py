@@ -121,6 +121,42 @@ def test_a_list_that_is_none_is_a_sentence(damage):
         body_of(found(**damage), 'ur')
 
 
+@pytest.mark.parametrize('to', ['franka', 'moveit', 'ur'])
+@pytest.mark.parametrize('what', ['x', 3, [1], False])
+def test_an_object_that_is_none_is_a_sentence(to, what):
+    with pytest.raises(ConfigError, match='object is not what .* has to be a mapping'):
+        body_of(found(object=what), to)
+
+
+@pytest.mark.parametrize('frame', ['tool0', 'ur5e_tool0', 'left/tool0', 'arm.tool0'])
+def test_the_flange_of_a_driver_may_have_a_prefix(frame):
+    assert handed('ur', frame=frame).fields['mass'] == pytest.approx(3.6)
+
+
+@pytest.mark.parametrize(
+    ('frame', 'said'),
+    [
+        ('nottool0', ''),
+        ('2tool0', ''),
+        ('tool0_x', ''),
+        ('tool0', 'ool0'),
+        ('my_flange', 'flange'),
+    ],
+)
+def test_a_frame_is_the_flange_or_it_is_not(frame, said):
+    with pytest.raises(ConfigError, match=f"in the frame '{frame}', and ur takes it"):
+        handed('ur', Asked(frame=said), frame=frame)
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'sec', 'nanosec'),
+    [(0.9999999999, 1, 0), (1.5, 1, 500_000_000), (0.0, 0, 0), (59.9999999996, 60, 0)],
+)
+def test_nanoseconds_are_less_than_a_second(seconds, sec, nanosec):
+    made = handed('ur', Asked(transition=seconds))
+    assert made.fields['transition_time'] == {'sec': sec, 'nanosec': nanosec}
+
+
 @pytest.mark.parametrize('key', ['frame', 'nominal', 'upper'])
 def test_a_payload_that_lacks_something_is_a_sentence(key):
     whole = found()

@@ -1,0 +1,69 @@
+"""What users of Python pass, as values of the package, or an error that says what is allowed."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from safe_sysid.arrays import Array
+from safe_sysid.config import Range
+from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.model.payload import Payload, read_payload
+
+T = TypeVar('T')
+NATURAL = Range(at_least=0)
+
+
+def payload_from(given: Payload | str | PathLike[str] | None) -> Payload | None:
+    """Return what is held: a payload, or that of a name or of a YAML file."""
+    if given is None or isinstance(given, Payload):
+        return given
+    if isinstance(given, str):
+        return read_payload(given)
+    if isinstance(given, PathLike):
+        return read_payload(Path(given))
+    raise ConfigError(
+        f'payload is {given!r}, it has to be a name such as dumbbell_8lb, a YAML file, a Payload '
+        'or None'
+    )
+
+
+def number(name: str, given: Any, allowed: Range) -> float:
+    """Return a number that is allowed."""
+    if isinstance(given, Real) and not isinstance(given, bool) and float(given) in allowed:
+        return float(given)
+    raise ConfigError(f'{name} is {given!r}, it has to be a number {allowed}'.rstrip())
+
+
+def natural(name: str, given: Any) -> int:
+    """Return a whole number from 0 on."""
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) in NATURAL:
+        return int(given)
+    raise ConfigError(f'{name} is {given!r}, it has to be a whole number {NATURAL}')
+
+
+def finite_numbers(
+    name: str, given: Any, n: int, refusal: type[SafeSysidError] = ConfigError
+) -> Array:
+    """Return finite real numbers, one for each of n joints."""
+    try:
+        values = np.array(given)
+        found: Array = np.array(None if np.iscomplexobj(values) else values, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array(np.nan)
+    if found.shape != (n,) or not np.isfinite(found).all():
+        raise refusal(f'{name} is {given!r}, it has to be {n} finite numbers')
+    return found
+
+
+def settings_or_default(given: T | None, kind: type[T]) -> T:
+    """Return settings of a kind, or its defaults where none are given."""
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        raise ConfigError(f'settings are {given!r}, they have to be {kind.__name__} or None')
+    return given

@@ -1,0 +1,120 @@
+"""What a user of Python passes wrongly is an error in words, and nothing is taken from it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import safe_sysid as ss
+from safe_sysid.errors import ConfigError, MeasurementError
+from safe_sysid.share import share_directory
+
+DUMBBELL = share_directory() / 'config' / 'payloads' / 'dumbbell_4lb.yaml'
+REST = [0.0, 0.0]
+NAN = float('nan')
+
+
+def test_a_payload_is_a_name_a_file_or_a_path():
+    by_name, by_text, by_path = (
+        ss.casadi_model('two_link', payload=payload).theta
+        for payload in ('dumbbell_4lb', str(DUMBBELL), Path(DUMBBELL))
+    )
+    np.testing.assert_array_equal(by_path, by_name)
+    np.testing.assert_array_equal(by_text, by_name)
+
+
+@pytest.mark.parametrize(
+    ('ask', 'sentence'),
+    [
+        (lambda: ss.casadi_model('two_link', payload=3), 'payload is 3'),
+        (lambda: ss.plan('two_link', payload=3), 'payload is 3'),
+        (lambda: ss.plan('two_link', goal='ab'), "goal is 'ab', .* 2 finite numbers"),
+        (lambda: ss.plan('two_link', goal={'a': 1}), 'goal is {.*}, it has to be 2'),
+        (lambda: ss.plan('two_link', goal=[0.0, NAN]), 'goal is .*nan.* 2 finite numbers'),
+        (lambda: ss.plan('two_link', start=[1j, 0.0]), 'start is .* 2 finite numbers'),
+        (lambda: ss.plan('two_link', seconds=NAN), 'seconds is nan, .* at least 0'),
+        (lambda: ss.plan('two_link', seconds=-1), 'seconds is -1, .* at least 0'),
+        (lambda: ss.simulate('two_link', seconds=NAN), 'seconds is nan, .* above 0'),
+        (lambda: ss.simulate('two_link', goal='ab'), "goal is 'ab'"),
+        (lambda: ss.largest_payload('two_link', goal=[1.0]), 'goal is .* 2 finite numbers'),
+        (lambda: ss.identify_payload('x.csv', 'two_link', {'a': 1}), 'RecordingSettings or None'),
+        (lambda: ss.identify_payload(None, 'two_link'), 'recording is None'),
+        (lambda: ss.identify_payload('x.csv', 'two_link', empty=3), 'empty is 3'),
+        (lambda: ss.OnlineIdentifier('two_link', {'a': 1}), 'RecordingSettings or None'),
+        (lambda: ss.OnlineIdentifier('two_link', period=NAN), 'period is nan'),
+        (lambda: ss.OnlineIdentifier('two_link', period='x'), "period is 'x'"),
+    ],
+)
+def test_what_is_no_argument_is_a_sentence(ask, sentence):
+    with pytest.raises(ConfigError, match=sentence):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ('wrong', 'sentence'),
+    [
+        ({'motion': NAN}, 'motion is nan, .* above 0'),
+        ({'motion': -1}, 'motion is -1'),
+        ({'motion': 'x'}, "motion is 'x'"),
+        ({'torque_error': NAN}, 'torque_error is nan'),
+        ({'torque_error': -1}, 'torque_error is -1'),
+        ({'torque_error': 1.0}, 'torque_error is 1.0, .* less than 1'),
+        ({'seed': -1}, 'seed is -1, .* whole number'),
+        ({'seed': 1.5}, 'seed is 1.5, .* whole number'),
+        ({'payload': 3}, 'payload is 3'),
+    ],
+)
+def test_no_recording_is_written_of_what_cannot_be(tmp_path, wrong, sentence):
+    path = tmp_path / 'x.csv'
+    with pytest.raises(ConfigError, match=sentence):
+        ss.simulate_recording(path, 'two_link', **wrong)
+    assert not path.exists()
+
+
+BAD = {
+    'nan': (0.5, [NAN, 0.0], REST, REST),
+    'short': (0.5, [0.0], REST, REST),
+    'two rows': (0.5, [REST], REST, REST),
+    'text': (0.5, 'ab', REST, REST),
+    'none': (0.5, REST, None, REST),
+    'complex': (0.5, REST, REST, [1j, 0.0]),
+    'ragged': (0.5, REST, [[1.0], 2.0], REST),
+    'no time': (NAN, REST, REST, REST),
+    'time without end': (float('inf'), REST, REST, REST),
+    'time in words': ('1', REST, REST, REST),
+}
+
+
+@pytest.mark.parametrize('period', [None, 0.01])
+def test_a_bad_sample_is_refused_at_once_and_costs_no_good_one(period):
+    with ss.OnlineIdentifier('two_link', period=period) as identifier:
+        identifier.step(0.0, REST, REST, REST)
+        for name, sample in BAD.items():
+            with pytest.raises(MeasurementError):
+                identifier.step(*sample)
+                pytest.fail(name)
+        if period is None:
+            with pytest.raises(MeasurementError, match='not after the sample before'):
+                identifier.step(0.0, REST, REST, REST)
+        for k in range(1, 60):
+            identifier.step(0.01 * k, np.float32(REST), REST, REST)
+        assert np.all(identifier.lower <= identifier.upper)
+
+
+def test_a_closed_identifier_takes_nothing():
+    identifier = ss.OnlineIdentifier('two_link')
+    identifier.step(0.0, REST, REST, REST)
+    identifier.close()
+    identifier.close()
+    for ask in (
+        lambda: identifier.step(0.01, REST, REST, REST),
+        identifier.finish,
+        identifier.new_payload,
+    ):
+        with pytest.raises(ConfigError, match='this identifier is closed'):
+            ask()
+    assert np.all(identifier.lower <= identifier.upper)
+
+
+def test_settings_of_a_recording_are_a_name_of_the_package():
+    assert ss.RecordingSettings(payload_mass=6.0).payload_mass == 6.0
