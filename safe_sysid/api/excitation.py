@@ -132,14 +132,9 @@ def design_excitation(
         NoMotionError: no start led to a motion that keeps every limit.
 
     """
-<<<<<<< HEAD
     loaded = load_arm(arm)
     chosen = settings or settings_of(loaded)
-    payload = payload or chosen.payload or None
-    held = read_payload(payload) if isinstance(payload, str) else payload
-=======
-    held, loaded = payload_from(payload), load_arm(arm)
->>>>>>> 05ae71f84c891c74b0c76c7a2dd9debe6ea09f41
+    held = payload_from(payload or chosen.payload or None)
     found = design_trajectory(
         loaded,
         held,
