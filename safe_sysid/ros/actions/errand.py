@@ -65,6 +65,11 @@ class Errand:
         verdict = DONE if self._outcome.success else FAILED
         return f'{verdict}: {self._outcome.message}'
 
+    def take_back(self) -> None:
+        """Come to rest and begin nothing more, once it has begun."""
+        if self._has_begun:
+            self._asked.take_back()
+
     def look(self) -> None:
         """Go on."""
         self._has_begun |= self._loop.mode in BEGINS

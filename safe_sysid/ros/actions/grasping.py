@@ -19,6 +19,9 @@ class Gripper(Protocol):
     def begin(self, *, closes: bool) -> None:
         """Close or open."""
 
+    def stop(self) -> None:
+        """Have it stay where it is, should it not have come to an end."""
+
     @property
     def is_done(self) -> bool:
         """Whether it says itself that it has."""
@@ -63,10 +66,18 @@ class Grasping:
         loop = self._loop
         if self.is_done and loop.mode is not Mode.CHANGING:
             return None if loop.is_change_pending else self._outcome()
+        if not self._is_granted:
+            return Outcome(False, loop.sentence()) if loop.mode is Mode.FAULT else self._announce()
+        outcome = self._done_by_the_gripper()
+        if outcome is not None:
+            self._gripper.stop()  # what it does later would be another change
+        return outcome
+
+    def _done_by_the_gripper(self) -> Outcome | None:
+        """Wait for the gripper, which was told."""
+        loop = self._loop
         if loop.mode is Mode.FAULT:
             return Outcome(False, loop.sentence())
-        if not self._is_granted:
-            return self._announce()
         self._looks += 1
         self._why = self._why or self._gripper.trouble
         if not self._why and self._looks > GRIPPER_PATIENCE:

@@ -10,6 +10,7 @@ to tell when it has happened.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 import importlib
 from typing import Any
 
@@ -46,6 +47,8 @@ class CellGripper:
         self._client = self._kind and ActionClient(node, self._kind, settings.action)
         self._has_reached = self._closes = False
         self._trouble = ''
+        self._number = 0  # of what it was told last; what is said of an earlier goal is outdated
+        self._goal: Any = None  # handle of the goal that goes on
 
     @property
     def is_done(self) -> bool:
@@ -59,6 +62,7 @@ class CellGripper:
 
     def begin(self, *, closes: bool) -> None:
         """Close or open."""
+        self.stop()
         self._has_reached, self._trouble, self._closes = False, '', closes
         if self._client is None or self._kind is None:
             self._publisher.publish(Bool(data=closes))
@@ -69,17 +73,32 @@ class CellGripper:
         goal = self._kind.Goal()
         goal.command.position = self._settings.closed if closes else self._settings.open
         goal.command.max_effort = self._settings.effort
-        self._client.send_goal_async(goal).add_done_callback(self._on_accepted)
+        accepted = self._client.send_goal_async(goal)
+        accepted.add_done_callback(partial(self._on_accepted, self._number))
 
-    def _on_accepted(self, answer: Future[Any]) -> None:
+    def stop(self) -> None:
+        """Have it stay where it is, should it not have come to an end; nobody waits for that."""
+        self._number += 1
+        goal, self._goal = self._goal, None
+        if goal is not None:
+            goal.cancel_goal_async()
+
+    def _on_accepted(self, number: int, answer: Future[Any]) -> None:
         handle = answer.result()
+        if number != self._number:
+            if handle.accepted:
+                handle.cancel_goal_async()
+            return
         if not handle.accepted:
             self._trouble = f'the gripper on {self._settings.action} refuses'
             return
-        handle.get_result_async().add_done_callback(self._on_result)
+        self._goal = handle
+        handle.get_result_async().add_done_callback(partial(self._on_result, number))
 
-    def _on_result(self, answer: Future[Any]) -> None:
-        said = answer.result()
+    def _on_result(self, number: int, answer: Future[Any]) -> None:
+        if number != self._number:
+            return
+        said, self._goal = answer.result(), None
         moved = said.result.reached_goal or said.result.stalled
         holds = self._closes and said.status == ABORTED and said.result.stalled
         self._has_reached = holds or (said.status == SUCCEEDED and moved)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+import math
 from typing import Any
 
+from safe_sysid.errors import MessageError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.message import name_of
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
@@ -23,6 +25,7 @@ from safe_sysid.ros.actions.handling import (
 )
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
 from safe_sysid.ros.actions.weighing import Weighing
+from safe_sysid.ros.messages.codec import goal_positions
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
 from safe_sysid.sets.interval import Interval
 
@@ -131,6 +134,7 @@ class HandleAction:
             return Weighing(loop, goal.heaviest, time_limit, self._mass)
 
         _check(learn, weigh)
+        _check_places(goal)
         go(APPROACH, goal.pick_joints, goal.pick)
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
@@ -161,3 +165,17 @@ def _check(*steps: Callable[[], Asked]) -> None:
     """Refuse what no step would begin with, before the arm moves."""
     for begin in steps:
         begin()
+
+
+def _check_places(goal: Any) -> None:
+    """Refuse what leads nowhere before anything is picked."""
+    for name in ('pick_joints', 'lift_joints', 'place_joints'):
+        for joint, position in goal_positions(getattr(goal, name)).items():
+            if not math.isfinite(position):
+                raise MessageError(f'{name}: {joint} is {position}; it has to be finite')
+    for name in ('pick', 'place'):
+        pose = getattr(goal, name).pose
+        p, o = pose.position, pose.orientation
+        numbers = [p.x, p.y, p.z, o.x, o.y, o.z, o.w]
+        if not all(map(math.isfinite, numbers)):
+            raise MessageError(f'{name}: its pose is {numbers}; all have to be finite')

@@ -7,18 +7,18 @@ sense is accepted and aborted at once, since a rejection has no room for a reaso
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 import importlib
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.node import Node
-from rclpy.task import Future
 
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterLayout
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.errand import Errand
 from safe_sysid.ros.actions.following import Code, Following
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.handle_action import Hand, HandleAction
@@ -26,12 +26,14 @@ from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.messages.request_topics import PATH_PIECES, PIECES
+from safe_sysid.track.supervisor import Signal
 
 PACKAGE = 'safe_sysid_interfaces'
 MISSING = (
     f'{PACKAGE} is not installed, so there are no actions; services and topics do without '
     '(docs/ros.md, "Actions")'
 )
+CALLS_OFF = (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD)
 BETWEEN = 4  # looks between two feedbacks: 5 Hz
 
 
@@ -42,7 +44,6 @@ class Running:
     name: str
     asked: Asked
     goal: Any  # handle of the action server
-    over: Future[Outcome]
     feedback: Callable[[], Any]
     result: Callable[[Outcome], Any]
 
@@ -53,6 +54,7 @@ class ServedActions:
     def __init__(self, node: Node, loop: Loop, layout: ParameterLayout, hand: Hand) -> None:
         self._node, self._loop, self._layout, self._hand = node, loop, layout, hand
         self._running: Running | None = None
+        self._called_off = ''  # why
         self._looks = 0
         self._servers: list[ActionServer] = []
         ours = _types(PACKAGE, 'Identify', 'GoTo', 'Follow', 'Handle')
@@ -77,6 +79,16 @@ class ServedActions:
         """Whether an action goes on, which says itself what follows."""
         return self._running is not None
 
+    def call_off(self, signal: Signal, errand: Errand | None) -> None:
+        """Begin nothing more for an action or an errand, as somebody has asked for rest."""
+        if signal not in CALLS_OFF:
+            return
+        if errand is not None:
+            errand.take_back()
+        if self._running is not None:
+            self._called_off = f'{signal.value} was asked for'
+            self._running.asked.take_back()
+
     def look(self) -> None:
         """Go on with the action that there is."""
         running = self._running
@@ -88,7 +100,7 @@ class ServedActions:
         outcome = running.asked.step()
         if outcome is not None:
             self._running = None
-            running.over.set_result(outcome)
+            self._end(running, outcome)
         elif self._looks % BETWEEN == 0:
             running.goal.publish_feedback(running.feedback())
 
@@ -97,30 +109,38 @@ class ServedActions:
             self._node,
             kind,
             f'~/{name}',
-            partial(self._execute, kind, begin),
+            _nobody,
+            handle_accepted_callback=partial(self._begin, kind, begin),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
         )
         self._servers.append(server)
 
-    async def _execute(self, kind: Any, begin: Callable[[Any], Running], goal: Any) -> Any:
-        """From acceptance to the result, which comes once the arm is at rest."""
+    def _begin(self, kind: Any, begin: Callable[[Any], Running], goal: Any) -> None:
+        """Begin what was accepted.
+
+        For rclpy it is executed at its end: what it executes is a coroutine, and see `Later`.
+        """
         try:
             if self._running is not None:
                 raise MessageError(f'{self._running.name} goes on; one at a time')
             self._running = running = begin(goal)
         except SafeSysidError as error:
-            goal.abort()
-            return _refusal(kind, error)
+            refusal = _refusal(kind, error)
+            goal.execute(lambda goal: _ended(goal, False, refusal))
+            return
+        except Exception as error:  # noqa: BLE001 - a mistake of ours, which rclpy prints
+            goal.execute(partial(_raised, error))
+            return
         self._node.get_logger().info(f'{running.name} begins')
-        outcome = await running.over
+
+    def _end(self, running: Running, outcome: Outcome) -> None:
+        """Give the result, which comes once the arm is at rest."""
+        if self._called_off and not outcome.success:
+            outcome = replace(outcome, message=f'{self._called_off}; {outcome.message}')
+        self._called_off = ''
         self._node.get_logger().info(f'{running.name}: {outcome.message}')
-        if outcome.success:
-            goal.succeed()
-        elif goal.is_cancel_requested:
-            goal.canceled()
-        else:
-            goal.abort()
-        return running.result(outcome)
+        result = running.result(outcome)
+        running.goal.execute(lambda goal: _ended(goal, outcome.success, result))
 
     def _identifying(self, goal: Any) -> Running:
         asked = Identifying(
@@ -151,7 +171,7 @@ class ServedActions:
                 upper=upper,
             )
 
-        return self._begun('identify', asked, goal, feedback, result)
+        return Running('identify', asked, goal, feedback, result)
 
     def _going(self, goal: Any) -> Running:
         asked = self._requests.going(goal.request.joints, goal.request.pose)
@@ -164,12 +184,12 @@ class ServedActions:
             )
 
         result = partial(_result_of_going, self._types.GoTo, asked)
-        return self._begun('go_to', asked, goal, feedback, result)
+        return Running('go_to', asked, goal, feedback, result)
 
     def _handling(self, goal: Any) -> Running:
         asking = self._requests.asking()
         action = HandleAction(self._types.Handle, goal.request, asking, self._hand)
-        return self._begun('handle', action.asked, goal, action.feedback, action.result)
+        return Running('handle', action.asked, goal, action.feedback, action.result)
 
     def _following(self, goal: Any) -> Running:
         if not goal.request.path.points:
@@ -186,7 +206,7 @@ class ServedActions:
             )
 
         result = partial(_result_of_going, self._types.Follow, asked)
-        return self._begun('follow', asked, goal, feedback, result)
+        return Running('follow', asked, goal, feedback, result)
 
     def _following_joint_trajectory(self, goal: Any) -> Running:
         names, kind = self._layout.joint_names, self._standard
@@ -200,18 +220,28 @@ class ServedActions:
         def feedback() -> Any:
             return feedback_of(kind, names, self._loop.motion())
 
-        return self._begun('follow_joint_trajectory', asked, goal, feedback, result)
+        return Running('follow_joint_trajectory', asked, goal, feedback, result)
 
-    def _begun(
-        self,
-        name: str,
-        asked: Asked,
-        goal: Any,
-        feedback: Callable[[], Any],
-        result: Callable[[Outcome], Any],
-    ) -> Running:
-        over: Future[Outcome] = Future(executor=self._node.executor)
-        return Running(name, asked, goal, over, feedback, result)
+
+def _ended(goal: Any, success: bool, result: Any) -> Any:
+    """Return the result of a goal, whose state says how it ended."""
+    if success:
+        goal.succeed()
+    elif goal.is_cancel_requested:
+        goal.canceled()
+    else:
+        goal.abort()
+    return result
+
+
+def _raised(error: Exception, goal: Any) -> None:
+    del goal
+    raise error
+
+
+def _nobody(goal: Any) -> None:
+    """Nobody calls it: each goal is executed by a function of its own."""
+    del goal
 
 
 def _types(package: str, *names: str) -> Any:

@@ -149,6 +149,8 @@ class SupervisorNode(Node):
     ) -> Trigger.Response:
         """Answer one request."""
         response.success, response.message = self.ask(signal)
+        if response.success:
+            self._actions.call_off(signal, self._errand)
         return response
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

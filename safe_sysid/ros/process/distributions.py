@@ -5,13 +5,7 @@ Jazzy and Kilted are tested, Humble and Lyrical read (docs/ros.md, "Distribution
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-import inspect
-from typing import Any
-
 from rclpy.executors import Executor, SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.service import Service
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 
@@ -27,22 +21,3 @@ def single_threaded_executor() -> Executor:
 def type_hash_of(endpoint: TopicEndpointInfo) -> str:
     """Return RIHS01_... of the type of a topic; versions before Iron have none."""
     return str(getattr(endpoint, 'topic_type_hash', ''))
-
-
-def create_async_service(
-    node: Node, kind: Any, name: str, callback: Callable[[Any, Any], Awaitable[Any]]
-) -> Service:
-    """Serve with a coroutine; the events executor of Jazzy would send it instead of its result."""
-    service = node.create_service(kind, name, callback)
-    send = service.send_response
-
-    def send_result(response: Any, header: Any) -> None:
-        executor = node.executor
-        if not inspect.iscoroutine(response) or executor is None:
-            send(response, header)
-            return
-        task = executor.create_task(response)
-        task.add_done_callback(lambda done: send(done.result(), header))
-
-    service.send_response = send_result
-    return service

@@ -25,10 +25,9 @@ from lifecycle_msgs.srv import (
 )
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.task import Future
 
 from safe_sysid.ros.messages.qos import EVENTS
-from safe_sysid.ros.process.distributions import create_async_service
+from safe_sysid.ros.process.later import Later, create_late_service
 from safe_sysid.ros.process.leaving import ALONE, Supervised
 from safe_sysid.track.supervisor import Mode
 
@@ -120,12 +119,12 @@ class Lifecycle:
         self.waits = waits  # to be activated by the supervisor; not, where somebody else asked
         self.state = State.UNCONFIGURED if waits else State.ACTIVE
         self.when_changed: Callable[[], None] = lambda: None
-        self._rested: Future[str] | None = None  # why not, once it is known
+        self._rested: Later[str] | None = None  # why not, once it is known
         self._events = node.create_publisher(TransitionEvent, '~/transition_event', EVENTS)
         self._looks = node.create_timer(LOOK, self._look, clock=_STEADY)
         self._looks.cancel()  # until there is something to wait for
         serve = node.create_service
-        create_async_service(node, ChangeState, '~/change_state', self._serve_change)
+        create_late_service(node, ChangeState, '~/change_state', self._serve_change)
         serve(GetState, '~/get_state', self._serve_state)
         serve(GetAvailableStates, '~/get_available_states', self._serve_states)
         serve(GetAvailableTransitions, '~/get_available_transitions', self._serve_transitions)
@@ -146,22 +145,34 @@ class Lifecycle:
         rest = self._work.rest.value if self._rested is not None else ''
         return {STATE: self.state.label, WAITS: self.waits and not self.is_active, REST: rest}
 
-    async def change(self, asked: TransitionMessage) -> bool:
-        """Whether a transition was made; why not is logged."""
+    def change(self, asked: TransitionMessage) -> Later[bool]:
+        """Whether a transition was made, once it is known; why not is logged."""
         transition = transition_of(self.state, asked)
         if transition is None:
             allowed = [each.label for each in TRANSITIONS if each.start is self.state]
-            return self._refuse(asked.label or str(asked.id), f'allowed are {allowed}')
-        before = self.state
-        if before is State.ACTIVE:
-            self._rested = Future(executor=self._node.executor)
+            return Later.known(
+                self._refuse(asked.label or str(asked.id), f'allowed are {allowed}')
+            )
+        if self.state is not State.ACTIVE:
+            self._turn_to(transition.through, transition.label)
+            return Later.known(self._complete(transition))
+        self._rested, changed = Later(), Later[bool]()
         self._turn_to(transition.through, transition.label)
-        if self._rested is not None:
-            why_not = await self._rest(self._rested)
-            if why_not:
-                self._turn_to(before, transition.label)
-                return self._refuse(transition.label, why_not)
-            self._work.pause()
+        self._rested.then(lambda why_not: changed.set(self._go_on(transition, why_not)))
+        self._looks.reset()
+        return changed
+
+    def _go_on(self, transition: Transition, why_not: str) -> bool:
+        """Pause, now that the arm does not need this node; or go on working, as it does."""
+        self._looks.cancel()
+        self._rested = None
+        if why_not:
+            self._turn_to(State.ACTIVE, transition.label)
+            return self._refuse(transition.label, why_not)
+        self._work.pause()
+        return self._complete(transition)
+
+    def _complete(self, transition: Transition) -> bool:
         self.waits = self.waits and transition.label in ('configure', 'activate')
         if transition.goal in (State.UNCONFIGURED, State.FINALIZED):
             self._work.forget()
@@ -170,27 +181,18 @@ class Lifecycle:
             self._work.begin()
         return True
 
-    async def _rest(self, rested: Future[str]) -> str:
-        """Wait until the arm does not need this node; why it goes on needing it, else empty."""
-        self._looks.reset()
-        try:
-            return str(await rested)
-        finally:
-            self._looks.cancel()
-            self._rested = None
-
     def _look(self) -> None:
         """See whether the arm has come to rest, or never will."""
-        if self._rested is None or self._rested.done():
+        if self._rested is None:
             return
         mode, silent = self._supervised.mode, self._supervised.silent
         rests = RESTS[self._work.rest]
         if mode in ('', *(each.value for each in rests)) and self._work.is_free():
-            self._rested.set_result('')
+            self._rested.set('')
         elif mode == Mode.FAULT.value:
-            self._rested.set_result('in a fault the arm is braked first; reset_fault, then again')
+            self._rested.set('in a fault the arm is braked first; reset_fault, then again')
         elif silent > ALONE:
-            self._rested.set_result(f'the supervisor has not been heard for {silent:.1f} s')
+            self._rested.set(f'the supervisor has not been heard for {silent:.1f} s')
 
     def _refuse(self, label: str, why: str) -> bool:
         self._node.get_logger().warning(f'{label} is refused in {self.state.label}: {why}')
@@ -204,11 +206,17 @@ class Lifecycle:
         self._events.publish(event)
         self.when_changed()
 
-    async def _serve_change(
+    def _serve_change(
         self, request: ChangeState.Request, response: ChangeState.Response
-    ) -> ChangeState.Response:
-        response.success = await self.change(request.transition)
-        return response
+    ) -> Later[ChangeState.Response]:
+        answer: Later[ChangeState.Response] = Later()
+
+        def tell(success: bool) -> None:
+            response.success = success
+            answer.set(response)
+
+        self.change(request.transition).then(tell)
+        return answer
 
     def _serve_state(self, _: GetState.Request, response: GetState.Response) -> GetState.Response:
         response.current_state = self.state.message()

@@ -44,9 +44,13 @@ class Gripper:
 
     def __init__(self):
         self.told, self.is_done, self.trouble = [], False, ''
+        self.is_stopped = False
 
     def begin(self, *, closes):
         self.told.append(closes)
+
+    def stop(self):
+        self.is_stopped = True
 
 
 def grasping(loop, knows=lambda: True, closes=True):
@@ -111,6 +115,7 @@ def test_whatever_goes_wrong_calls_the_change_off(why):
     }
     assert said[why] in outcome.message
     assert loop.mode is not Mode.CHANGING
+    assert gripper.is_stopped == (why != 'refused')  # it would be another change later
 
 
 def weighing(loop, bounds, heaviest=1.0, seconds=0.0):

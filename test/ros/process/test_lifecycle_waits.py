@@ -31,11 +31,16 @@ class Managed:
         self._executor = single_threaded_executor()
         self._executor.add_node(self.node)
         self._ticks = []
+        self.turns = 0  # of the executor
         self.node.create_timer(LOOK, lambda: self._ticks.append(0))
         self.until(self._client.service_is_ready, 'its services are there')
 
     def until(self, condition, what):
-        wait_until(condition, what, lambda: self._executor.spin_once(timeout_sec=0.1))
+        wait_until(condition, what, self._turn)
+
+    def _turn(self):
+        self.turns += 1
+        self._executor.spin_once(timeout_sec=0.1)
 
     def look(self):
         """Let the node look whether it may go, often enough."""
@@ -93,6 +98,17 @@ def test_the_arm_rests_before_a_node_is_deactivated(managed, request):
     assert managed.outcome('activate')
     assert managed.done == ['pause', 'forget', 'begin']
     assert not managed.life.is_parked
+
+
+@pytest.mark.parametrize('managed', [Mode.HOLDING], indirect=True)
+def test_a_node_that_waits_leaves_the_processor_to_others(managed):
+    """While a coroutine waits, the events executor goes round as fast as it can."""
+    managed.ask('deactivate')
+    managed.look()
+    before = managed.turns
+    managed.look()
+    assert managed.life.state.label == 'deactivating'
+    assert managed.turns - before < 10 * LOOKS
 
 
 @pytest.mark.parametrize('managed', [Mode.HOLDING], indirect=True)

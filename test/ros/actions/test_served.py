@@ -1,0 +1,141 @@
+"""Actions are begun, called off and ended without anybody who waits for them."""
+
+from types import SimpleNamespace
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+
+from safe_sysid.errors import MessageError
+from safe_sysid.ros.actions.asked import Outcome
+from safe_sysid.ros.actions.handle_action import _check_places
+from safe_sysid.ros.actions.served import Running, ServedActions
+from safe_sysid.track.supervisor import Signal
+
+QUIET = SimpleNamespace(info=lambda _: None)
+
+
+class Asked:
+    """An action that ends once it is taken back, or when it is told to."""
+
+    def __init__(self):
+        self.outcome, self.is_taken_back = None, False
+
+    def take_back(self):
+        self.is_taken_back = True
+        self.outcome = self.outcome or Outcome(False, 'taken back; at rest')
+
+    def step(self):
+        return self.outcome
+
+
+class Goal:
+    """Handle of an action server: executes what it is told at once."""
+
+    def __init__(self):
+        self.ended, self.result, self.is_cancel_requested = '', None, False
+
+    def execute(self, callback):
+        assert not self.ended
+        self.result = callback(self)
+
+    def succeed(self):
+        self.ended = 'succeeded'
+
+    def abort(self):
+        self.ended = 'aborted'
+
+    def canceled(self):
+        self.ended = 'canceled'
+
+    def publish_feedback(self, feedback):
+        pass
+
+
+@pytest.fixture
+def served(monkeypatch):
+    monkeypatch.setattr('safe_sysid.ros.actions.served._types', lambda *_: None)
+    node = SimpleNamespace(get_logger=lambda: QUIET)
+    return ServedActions(node, None, None, None)
+
+
+def begun(served, asked):
+    goal = Goal()
+    running = Running('go_to', asked, goal, dict, lambda outcome: outcome.message)
+    served._begin(None, lambda _: running, goal)
+    return goal
+
+
+def test_an_action_is_executed_when_it_is_over(served):
+    asked = Asked()
+    goal = begun(served, asked)
+    for _ in range(9):
+        served.look()
+    assert not goal.ended
+    assert served.is_busy
+    asked.outcome = Outcome(True, 'there')
+    served.look()
+    assert (goal.ended, goal.result) == ('succeeded', 'there')
+    assert not served.is_busy
+
+
+def test_a_canceled_action_comes_to_rest_first(served):
+    asked = Asked()
+    goal = begun(served, asked)
+    goal.is_cancel_requested = True
+    served.look()
+    assert asked.is_taken_back
+    assert goal.ended == 'canceled'
+
+
+@pytest.mark.parametrize('signal', list(Signal))
+def test_who_asks_for_rest_calls_off_what_was_accepted(served, signal):
+    """An action that begins only now would move the arm off again."""
+    asked, errand = Asked(), Asked()
+    goal = begun(served, asked)
+    served.call_off(signal, errand)
+    served.look()
+    calls_off = signal in (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD)
+    assert asked.is_taken_back == errand.is_taken_back == calls_off
+    if calls_off:
+        said = f'{signal.value} was asked for; taken back; at rest'
+        assert (goal.ended, goal.result) == ('aborted', said)
+        asked = Asked()
+        goal = begun(served, asked)  # what comes then is not said to be called off
+        asked.outcome = Outcome(False, 'given up')
+        served.look()
+        assert goal.result == 'given up'
+
+
+def test_a_mistake_of_ours_is_left_to_the_server_which_aborts_the_goal(served):
+    goal = Goal()
+
+    def begin(_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):  # here execute() calls at once
+        served._begin(None, begin, goal)
+    assert not served.is_busy
+
+
+def goal_of(**changes):
+    places = {
+        **{name: JointState() for name in ('pick_joints', 'lift_joints', 'place_joints')},
+        **{name: PoseStamped() for name in ('pick', 'place')},
+    }
+    return SimpleNamespace(**{**places, **changes})
+
+
+def test_places_that_make_no_sense_are_refused_before_anything_is_picked():
+    _check_places(goal_of(lift_joints=JointState(name=['a'], position=[1.0])))
+    nowhere = PoseStamped()
+    nowhere.pose.position.z = np.nan
+    for changes, words in (
+        ({'place': nowhere}, 'place: its pose is'),
+        ({'place_joints': JointState(name=['a'], position=[np.inf])}, 'place_joints: a is inf'),
+        ({'lift_joints': JointState(name=['a', 'a'], position=[1.0, 2.0])}, 'more than once'),
+        ({'pick_joints': JointState(name=['a', 'b'], position=[1.0])}, '2 names and 1 positions'),
+    ):
+        with pytest.raises(MessageError, match=words):
+            _check_places(goal_of(**changes))
