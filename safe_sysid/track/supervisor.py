@@ -236,6 +236,9 @@ TABLE: Mapping[Mode, Mapping[Signal, Mode]] = {
 GUARDED = (Mode.FAULT, Mode.RELEASING, Mode.ENDED)  # the guard acts, a fault changes nothing
 MOVING = (Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.BRAKING)
 OBSERVED = (Signal.OBEYED, Signal.AT_REST, Signal.GO_ON, Signal.RELEASED, Signal.FAULT)
+# What the loop tells itself; nobody else can.
+INTERNAL = (*OBSERVED, Signal.TASK_DONE, Signal.BOUNDS_SETTLED)
+STARTS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK)  # `start`, for whoever asks for them
 # What has to wait until the arm is at rest.
 WAITS_FOR_REST = (
     *(Signal.BOUNDS_SETTLED, Signal.TASK_DONE, Signal.RESET_FAULT, Signal.AT_REST),
@@ -275,21 +278,27 @@ def _refusal(now: Supervision, signal: Signal, situation: Situation) -> str:
     """Why a signal changes nothing; empty if it does."""
     if now.is_ending and signal not in (*OBSERVED, Signal.END):
         return f'{signal.value} has to wait for another run, as the end was asked for'
-    allowed = [s.value for s in TABLE[now.mode] if s not in OBSERVED]
     is_unknown = signal is Signal.FAULT or signal not in TABLE[now.mode]
     if is_unknown or (now.mode is Mode.FAULT and signal is Signal.AT_REST and not now.is_ending):
-        return f'{signal.value} means nothing in mode {now.mode.value}; allowed are {allowed}'
+        allowed = dict.fromkeys(_word(s) for s in TABLE[now.mode] if s not in INTERNAL)
+        mode = now.mode.value
+        return f'{_word(signal)} means nothing in mode {mode}; allowed are {list(allowed)}'
     if signal is Signal.RESET_FAULT and situation.faults:  # which may hide whether it is at rest
         present = next(cause for cause in Cause if cause in situation.faults)
         said, way_back = present.value
         return f'{signal.value} has to wait, as {said}: {way_back}'
     if signal is Signal.GO_ON and now.cause not in OF_A_CHANGE:
         return f'{signal.value} is no way back from this fault'
-    if signal in (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK) and situation.is_payload_pending:
+    if signal in STARTS and situation.is_payload_pending:
         return f'{signal.value} has to wait until the identifier has taken new_payload'
     if signal in WAITS_FOR_REST and not situation.at_rest:
         return f'{signal.value} has to wait until the arm is at rest'
     return ''
+
+
+def _word(signal: Signal) -> str:
+    """Return what an operator calls it."""
+    return 'start' if signal in STARTS else signal.value
 
 
 class Supervisor:

@@ -176,8 +176,7 @@ def test_a_request_that_means_nothing_is_refused_with_what_is_allowed():
     now = after(Situation(Signal.DO_TASK, at_rest=True))
     assert now.mode is Mode.IDLE
     assert now.refusal == (
-        'do_task means nothing in mode idle; allowed are '
-        "['probe', 'excite', 'stop', 'new_payload', 'end']"
+        "start means nothing in mode idle; allowed are ['start', 'stop', 'new_payload', 'end']"
     )
 
 
