@@ -4,6 +4,7 @@ import time
 
 import pytest
 import rclpy
+from rclpy import subscription
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import Marker, MarkerArray
@@ -12,6 +13,11 @@ from safe_sysid.ros.messages.waiting_markers import MOST, WaitingMarkers
 
 VOLATILE = QoSProfile(depth=10)
 LATCHED = QoSProfile(depth=5000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+TOLD = pytest.mark.skipif(
+    'publisher_gid'
+    not in vars(vars(subscription).get('MessageInfo', object)).get('__annotations__', {}),
+    reason='rclpy before Kilted does not tell of whom a message is (docs/ros.md, "Obstacles")',
+)
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -106,6 +112,7 @@ def test_what_is_kept_and_old_takes_nothing_newer_away(somebody, waiting):
         assert waiting.take() is None or waiting.take() == []
 
 
+@TOLD
 def test_who_leaves_at_once_is_heard_beside_one_who_stays(somebody, context, waiting):
     shows(somebody, LATCHED).publish(cubes(0))
     for number in range(1, 9):
@@ -117,6 +124,7 @@ def test_who_leaves_at_once_is_heard_beside_one_who_stays(somebody, context, wai
     assert collected(waiting, lambda stands: len(stands) == 9) == set(range(9))
 
 
+@TOLD
 def test_everybody_who_was_there_is_awaited_by_name(somebody, context, waiting):
     other = Node('other', context=context)
     first, second = shows(somebody, VOLATILE), shows(other, VOLATILE)
