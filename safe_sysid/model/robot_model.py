@@ -118,6 +118,11 @@ class RobotModel:
     def with_payload(self, payload: Payload) -> RobotModel:
         """Return the same arm with a payload fixed to it, its shapes included."""
         link, R_link, p_link = payload.placed_on(self.name)
+        if link not in self.frames:
+            raise ModelError(
+                f"payload {payload.name} is placed on '{link}', which {self.name} has not; its "
+                f'links are {sorted(self.frames)}'
+            )
         frame = self.frames[link]
         if frame.joint != self.layout.tip:
             raise ModelError(

@@ -92,6 +92,10 @@ def check_limits(path: Path, root: ElementTree.Element) -> None:
         for key in () if limit is None else ('effort', 'velocity'):
             if limit is not None and limit.get(key) is None:
                 raise ModelError(f'{of}: its <limit> has no {key}')
+        if limit is not None and joint.get('type') in LIMITED:
+            lower, upper = (float(limit.get(key, '0')) for key in ('lower', 'upper'))
+            if lower > upper:
+                raise ModelError(f'{of} is limited to {lower:g} to {upper:g}; they are exchanged')
 
 
 def check_size(path: Path, root: ElementTree.Element) -> None:

@@ -1,5 +1,6 @@
 """A robot from URDF and settings, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -175,3 +176,19 @@ def test_a_payload_is_lumped_into_the_end_effector():
     np.testing.assert_allclose(
         added[1:4] / added[0], [0, 0, -0.0615250000000001 - 0.12], atol=1e-9
     )
+
+
+def test_a_payload_on_a_link_that_is_not_there_is_refused_with_those_that_are():
+    payload = read_payload('dumbbell_6lb')
+    elsewhere = replace(payload.placements['kinova_gen3'], link='linkx')
+    payload = replace(payload, placements={'kinova_gen3': elsewhere})
+    with pytest.raises(
+        ModelError, match=r"placed on 'linkx', which kinova_gen3 has not; its links"
+    ):
+        RobotModel.named('kinova_gen3').with_payload(payload)
+
+
+def test_limits_that_are_exchanged_are_refused(tmp_path):
+    second = joint('j2', 'revolute', 'l1', 'l2').replace('lower="-1" upper="2"', 'lower="2"')
+    with pytest.raises(ModelError, match='is limited to 2 to 0; they are exchanged'):
+        arm(tmp_path, second, BOTH)

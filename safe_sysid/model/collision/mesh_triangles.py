@@ -2,7 +2,7 @@
 
 STL files are read as they are, triangle by triangle, since a library that joins nearby vertices
 moves some. Round shapes become polyhedra around them, so that what contains the polyhedron
-contains the shape. Triangles with a corner that is not finite are left out.
+contains the shape. A mesh with a corner that is not finite is refused: nobody knows where it is.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ RINGS = 12  # of the polyhedron around a sphere
 def mesh_triangles(path: Path) -> Array:
     """Triangles (T, 3, 3) [m] of a mesh file."""
     triangles = _stl(path) if path.suffix.lower() == '.stl' else _of_scene(path)
-    finite = triangles[np.isfinite(triangles).all(axis=(1, 2))]
-    if not len(finite):
-        raise ModelError(f'mesh {path} has no triangles, or none that is finite')
-    return finite
+    if not (len(triangles) and np.isfinite(triangles).all()):
+        raise ModelError(
+            f'mesh {path} has no triangles that can be read, or corners that are not finite; '
+            'export it anew'
+        )
+    return triangles
 
 
 def _stl(path: Path) -> Array:
@@ -79,7 +81,7 @@ def _compare(path: Path, others: Array, points: Array) -> None:
 
 
 def shape_triangles(geometry: ElementTree.Element, source: str) -> Array:
-    """Triangles (T, 3, 3) of a polyhedron that contains a box, a cylinder or a sphere."""
+    """Triangles (T, 3, 3) of a polyhedron that contains a primitive shape."""
     try:
         if (box := geometry.find('box')) is not None:
             half = 0.5 * np.array([_size(word) for word in box.attrib['size'].split()])
@@ -87,12 +89,18 @@ def shape_triangles(geometry: ElementTree.Element, source: str) -> Array:
         if (cylinder := geometry.find('cylinder')) is not None:
             radius, length = (_size(cylinder.attrib[key]) for key in ('radius', 'length'))
             return hull_triangles(_prism(radius, length))
+        if (capsule := geometry.find('capsule')) is not None:  # its length is without its ends
+            radius, length = (_size(capsule.attrib[key]) for key in ('radius', 'length'))
+            ends = np.array([[[0.0, 0.0, -0.5 * length]], [[0.0, 0.0, 0.5 * length]]])
+            return hull_triangles((_ball(radius) + ends).reshape(-1, 3))
         if (sphere := geometry.find('sphere')) is not None:
             return hull_triangles(_ball(_size(sphere.attrib['radius'])))
     except (KeyError, ValueError) as error:
         raise ModelError(f'{source}: a shape has no figure, or a wrong one: {error}') from error
     kinds = ', '.join(child.tag for child in geometry)
-    raise ModelError(f'{source}: shapes are box, cylinder, sphere or mesh, not {kinds or "empty"}')
+    raise ModelError(
+        f'{source}: shapes are box, cylinder, capsule, sphere or mesh, not {kinds or "empty"}'
+    )
 
 
 def _size(text: str) -> float:

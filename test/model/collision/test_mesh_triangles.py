@@ -35,11 +35,13 @@ def test_every_corner_of_an_stl_is_read_as_it_is(tmp_path, rng):
     np.testing.assert_array_equal(mesh_triangles(tmp_path / 'b.stl').astype(np.float32), triangles)
 
 
-def test_corners_that_are_nowhere_are_left_out(tmp_path):
+def test_corners_that_are_nowhere_are_refused(tmp_path):
+    """Without their triangles, corners that are somewhere would be in no capsule."""
     triangles = box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
     triangles[3, 1] = np.nan
     write_stl(tmp_path / 'a.stl', triangles)
-    assert len(mesh_triangles(tmp_path / 'a.stl')) == len(triangles) - 1
+    with pytest.raises(ModelError, match=r'a\.stl has .* corners that are not finite'):
+        mesh_triangles(tmp_path / 'a.stl')
     for content in (b'', bytes(84), b'solid x\nvertex a b c\nvertex 1 2 3\nvertex 1 2 3\n'):
         (tmp_path / 'b.stl').write_bytes(content)
         with pytest.raises(ModelError, match=r'b\.stl'):
@@ -70,6 +72,10 @@ def test_round_shapes_are_inside_and_hardly_smaller(rng):
     prism = shape('<cylinder radius="0.1" length="0.6"/>')
     assert inside(prism, rim)
     assert np.linalg.norm(prism.reshape(-1, 3)[:, :2], axis=1).max() < 1.002 * 0.1
+    capsule = shape('<capsule radius="0.1" length="0.6"/>')
+    caps = 0.1 * around + np.sign(around[:, 2:]) * [0.0, 0.0, 0.3]
+    assert inside(capsule, np.concatenate([rim, caps]))
+    assert np.abs(capsule.reshape(-1, 3)).max() < 0.3 + 1.04 * 0.1
     corners = np.unique(shape('<box size="1 2 3"/>').reshape(-1, 3), axis=0)
     np.testing.assert_array_equal(np.abs(corners), np.tile([0.5, 1.0, 1.5], (8, 1)))
 
