@@ -176,17 +176,23 @@ def test_after_a_refusal_the_arm_rests_at_the_end_of_the_plan_in_force():
     assert np.max(np.abs(arm.qd)) < 0.01
 
 
-def test_without_measurements_it_goes_on_as_the_plan_needs():
-    """Blind for 200 ms on an arm it knows, it stays near the plan."""
-    guard, law = guard_with(), robust()
-    arm = ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
-    for i in range(700):
+def blinded(guard, steps, plan, estimate):
+    """An arm that nobody sees after 500 steps, and what the guard knows of it."""
+    law, arm = robust(), ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
+    for i in range(steps):
         blind = i >= 500
         measured = None if blind else arm.measure()
         command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
-        output = guard.step(arm.stamp, GuardInput(command, measured, PLAN, ESTIMATE))
+        output = guard.step(arm.stamp, GuardInput(command, measured, plan, estimate))
         assert (output.outcome is GuardOutcome.BLIND) == blind
+        assert guard.is_lost(arm.stamp) == (i > 700)
         arm.hold(output.torque, MILLISECOND)
+    return arm
+
+
+def test_without_measurements_it_goes_on_as_the_plan_needs():
+    """Blind for 200 ms on an arm it knows, it stays near the plan."""
+    arm = blinded(guard_with(), 700, PLAN, ESTIMATE)
     assert np.allclose(arm.q, PLAN.desired(0.7)[0], atol=0.01)
 
 
@@ -194,15 +200,8 @@ def test_an_arm_that_was_lost_is_stopped_where_it_is_found():
     """Blind for long it falls from its plan, which it is not pulled back to."""
     little = ParameterEstimate(ARM.layout, 0.3 * ARM.theta, ratio_bounds(0.3 * ARM.theta, 0.05))
     wrong = replace(PLAN, theta_0=little.theta, theta_bounds=little.bounds)
-    guard, law = guard_with(), robust()
-    arm = ArmInMotion(ARM, *PLAN.desired(0.0)[:2], CLOCK.origin)
-    for i in range(2000):
-        blind = i >= 500
-        measured = None if blind else arm.measure()
-        command = None if blind else Command(law.step(measured, PLAN, ESTIMATE), arm.stamp)
-        output = guard.step(arm.stamp, GuardInput(command, measured, wrong, little))
-        assert guard.is_lost(arm.stamp) == (i > 700)
-        arm.hold(output.torque, MILLISECOND)
+    guard = guard_with()
+    arm = blinded(guard, 2000, wrong, little)
     found, speed = arm.q, np.abs(arm.qd).max()
     assert speed > 1.0
     assert np.abs(found - PLAN.desired(2.0)[0]).max() > 0.5

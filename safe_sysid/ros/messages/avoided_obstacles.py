@@ -132,7 +132,7 @@ class AvoidedObstacles:
         self._motions = ObstacleMotions(node, moving, self._settle)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timers = [
-            node.create_timer(LOOK, self._settle, clock=steady),
+            node.create_timer(LOOK, self._look, clock=steady),
             node.create_timer(FETCH, self._fetch, clock=steady),
         ]
 
@@ -210,8 +210,11 @@ class AvoidedObstacles:
             self._is_told = True
             self._avoided.publish(obstacle_markers(self.drawn, self._frame, 0))
 
+    def _look(self) -> None:
+        self._waiting.settle()  # asks the middleware; transforms come too often for that
+        self._settle()
+
     def _settle(self) -> None:
-        self._waiting.settle()
         self._shown.settle(self._now())
         for source in self._sources:
             source.settle()
