@@ -290,7 +290,9 @@ class GuardedEdge:
         if self.life.is_parked and mode not in LETTING_GO:
             return  # without torque; only a bridge that was started just now takes hold of an arm
         before, self.mode = self.mode, mode
-        if before is Mode.PROBING and mode is not before:
+        if mode is Mode.PROBING:
+            self._driver.enter()
+        elif before is Mode.PROBING:
             self._driver.leave()
         if mode in LETTING_GO:
             self._lets_go = True

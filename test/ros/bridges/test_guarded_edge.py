@@ -9,12 +9,15 @@ import pytest
 from std_msgs.msg import String
 
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+from safe_sysid.track.obey_probe import ProbeSettings
+from safe_sysid.track.probed_driver import TRUSTED, ProbedDriver
 from safe_sysid.track.supervisor import Mode
 
 
-def told(mode, before=Mode.PROBING, is_given_up=False):
+def told(mode, before=Mode.PROBING, is_given_up=False, driver=None):
     """What a bridge does that is told a mode."""
     edge = MagicMock(mode=before, _lets_go=False, _is_given_up=is_given_up)
+    edge._driver = driver or MagicMock()
     edge.life.is_parked = False
     GuardedEdge._on_mode(edge, String(data=mode.value))
     return edge
@@ -66,6 +69,18 @@ def test_no_law_holds_an_arm_on_a_driver_that_was_not_seen_to_obey_but_while_it_
     assert given_up(mode, is_wild=False, is_doubted=True) is (mode is not Mode.PROBING)
     assert given_up(mode, is_wild=True, is_doubted=True)
     assert given_up(mode, is_wild=False, is_doubted=False, is_lost=True)
+
+
+def test_a_driver_is_doubted_from_when_its_probe_is_asked_for():
+    """The fault may come before the probe has seen the arm once."""
+    driver = ProbedDriver(None, None, ProbeSettings(driver='probed'))
+    told(Mode.FAULT, Mode.EXCITING, driver=driver)  # as this bridge was started again
+    assert not driver.is_doubted
+    told(Mode.PROBING, Mode.IDLE, driver=driver)
+    told(Mode.FAULT, Mode.PROBING, driver=driver)
+    assert driver.is_doubted
+    told(Mode.PROBING, Mode.IDLE, driver=(trusted := ProbedDriver(None, None, TRUSTED)))
+    assert not trusted.is_doubted
 
 
 @pytest.mark.parametrize('mode', [Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.HOLDING])
