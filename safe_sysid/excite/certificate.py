@@ -41,8 +41,9 @@ TIGHTER = 1e-9  # of the time that cells overlap by, so that rounding leaves no 
 class MotionCertificate:
     """What is proven of a motion; a failed part says where and by how much."""
 
-    distance: float  # [m] proven smallest distance between anything listed, at all times
-    nearest: str  # what is that near
+    distance: float  # [m] proven smallest distance between anything listed, at all times,
+    # and its share of that between what is narrow
+    nearest: str  # what has no more
     position: float  # share of its limit that is used at most, over all joints and times
     velocity: float
     acceleration: float
@@ -64,9 +65,8 @@ def certify(
     torque, joint = torque_share(model, motion)
     failures = []
     if not distance >= required:
-        failures.append(
-            f'{nearest} come within {1e3 * distance:.2f} mm, {1e3 * required:.2f} mm are required'
-        )
+        come, asked = (1e3 * contacts.narrow(d).get(nearest, d) for d in (distance, required))
+        failures.append(f'{nearest} come within {come:.2f} mm, {asked:.2f} mm are required')
     names = model.layout.joint_names
     shares = {'position': position, 'velocity': velocity, 'acceleration': acceleration}
     for what, share in shares.items():
@@ -100,8 +100,9 @@ def limit_shares(motion: Motion, limits: JointLimits) -> tuple[Array, Array, Arr
 def proven_distance(contacts: Contacts, motion: Motion, required: float) -> tuple[float, str]:
     """Return a distance that nothing falls below at any time, and what is nearest.
 
-    Cells are halved until they prove `required`; a distance below it comes from a cell that
-    could not be halved further, or from a pose that breaks it.
+    Narrow pairs (`Contacts.share`) do not fall below their share of it. Cells are halved until
+    they prove `required`; a distance below it comes from a cell that could not be halved further,
+    or from a pose that breaks it.
     """
     if not contacts.names:
         return np.inf, 'nothing'
@@ -113,7 +114,8 @@ def proven_distance(contacts: Contacts, motion: Motion, required: float) -> tupl
         gaps = np.empty((len(middles), len(contacts.names)))
         distances_into(contacts.bodies, np.ascontiguousarray(q), gaps)
         turns = np.abs(qd) * half + 0.5 * fastest * half**2  # (cells, n)
-        least = gaps - turns @ contacts.bodies.reach.T - ROUNDING
+        least = (gaps - turns @ contacts.bodies.reach.T - ROUNDING) / contacts.share
+        gaps /= contacts.share
         broken: AnyArray = np.any(gaps < required, axis=1)
         open_cells: AnyArray = np.any(least < required, axis=1)
         final = ~open_cells | broken | (halving == HALVINGS)

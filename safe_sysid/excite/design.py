@@ -83,7 +83,7 @@ def problem_with(
     room = Room(settings.clearance + settings.extra_clearance, settings.extra_torque)
     return DesignProblem(
         Information(model, columns, noise),
-        contacts_of(bare, model, settings.floor, poses),
+        contacts_of(bare, model, settings.floor, poses).sharing(room.distance, poses),
         motion_basis(settings),
         _times(settings.duration, settings.sample_rate),
         _times(settings.duration, settings.check_rate),
@@ -165,7 +165,8 @@ def _without_pose(problem: DesignProblem, rows: Array) -> str:
     by_joint = torques.reshape(len(rows), -1, model.n).min(axis=1)
     worst = int(np.argmin(np.mean(np.hstack([by_name, by_joint]) > 0.0, axis=0)))
     if worst < len(names):
-        at_best = 1e3 * (by_name[:, worst].max() + problem.room.distance)
+        asked = problem.room.distance * problem.contacts.share[worst]
+        at_best = 1e3 * (by_name[:, worst].max() + asked)
         reason = f'{names[worst]} are {at_best:.3g} mm apart at most'
         if worst >= len(problem.contacts.bodies.pairs):
             reason += f' (floor: {problem.contacts.bodies.floor:g} m in the base frame)'

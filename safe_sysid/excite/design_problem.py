@@ -57,7 +57,7 @@ class DesignProblem:
     samples: Array  # (N,) [s] times that are judged
     checks: Array  # (Nc,) [s] times of contact and torque rows
     room: Room
-    required: float  # [m] least distance that is proven in the end
+    required: float  # [m] least distance that is proven in the end; of narrow pairs their share
     own: MotionObjective | None = None  # a user's cost beside the criterion
 
     @property
@@ -107,7 +107,8 @@ class DesignProblem:
         layout = self.information.columns.layout
         nominal_torque_into(self.model.tree, self.model.theta, layout.smooth, states, torque)
         used = np.abs(torque) / (self.model.limits.torque * (1.0 - self.room.torque))
-        values = [(gaps - self.room.distance).ravel(), TORQUE_SCALE * (1.0 - used).ravel()]
+        asked = self.room.distance * self.contacts.share
+        values = [(gaps - asked).ravel(), TORQUE_SCALE * (1.0 - used).ravel()]
         return Rows(np.concatenate(values), slopes, states, torque)
 
     def row_gradients(self, rows: Rows, active: IntArray) -> Array:

@@ -98,6 +98,7 @@ def figures_of(
         'proven': {
             'distance_m': proof.distance,
             'nearest': proof.nearest,
+            'narrow_m': problem.contacts.narrow(proof.distance),
             'position_share': proof.position,
             'velocity_share': proof.velocity,
             'acceleration_share': proof.acceleration,
@@ -161,10 +162,14 @@ def about(
     """Sentences for the head of a file."""
     found, figures = designed
     proven = found.certificate
+    narrow = ''.join(
+        f'; {pair}, of which no pose has as much as was asked for, {1e3 * least:.1f} mm'
+        for pair, least in figures['proven']['narrow_m'].items()
+    )
     contact = (
         f'Proven at all times, for an arm that follows it exactly and lies inside its capsules, '
         f'if pairs of capsules that its settings leave out cannot touch: no other pair, and no '
-        f'capsule and the floor, come nearer than {1e3 * proven.distance:.1f} mm.'
+        f'capsule and the floor, come nearer than {1e3 * proven.distance:.1f} mm{narrow}.'
     )
     return (
         f'Excitation motion of {arm.model.name} with {held} in its hand, condition number '

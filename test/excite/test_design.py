@@ -19,6 +19,7 @@ from safe_sysid.excite.design import (
 )
 from safe_sysid.excite.design_problem import NEAR
 from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 
 
@@ -34,6 +35,20 @@ def test_starts_are_inside_all_limits():
             assert slack(problem, x) > 0.0
             assert problem.rows(x).values.min() >= 0.0
             assert np.ptp(problem.states(x)[0], axis=0).min() > 1e-4
+
+
+@pytest.mark.parametrize('name', ['fr3', 'iiwa14', 'kinova_gen3', 'panda', 'ur10e', 'ur5e', 'z1'])
+def test_shipped_arms_have_poses_from_which_to_start(name):
+    """Also those two of whose bodies, two joints apart, are nearer than the default clearance."""
+    arm, settings = arm_of(name, None), read_settings(None)
+    problem = design_problem(arm.model, arm.model, settings)
+    x = random_start(problem, np.random.default_rng(1))
+    certificate = certify(problem.model, problem.contacts, problem.motion(0.1 * x), -np.inf)
+    gaps = problem.contacts.distances(problem.states(0.1 * x)[0]).min(axis=0)
+    assert np.all(certificate.distance * problem.contacts.share <= gaps)
+    narrow = problem.contacts.narrow(settings.clearance)
+    assert bool(narrow) is (name in ('panda', 'ur10e', 'ur5e'))
+    assert all(0.0 < least < settings.clearance for least in narrow.values())
 
 
 def test_steps_keep_linear_limits_and_bring_the_criterion_down():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from safe_sysid.sets.compiled import jit
 
 POSES = 300  # random poses that show which capsules always overlap
 APART = 2  # joints between two bodies that can touch at all
+OF_WIDEST = 0.75  # of what two capsules are apart at most: more is never asked of them
 UPRIGHT = 1e-5  # [rad] that an axis may lean in a URDF whose angles are rounded
 
 
@@ -42,6 +43,7 @@ class Contacts:
     bodies: CapsuleBodies
     names: tuple[str, ...]  # (P + F,)
     left_out: tuple[str, ...]  # pairs that overlap in every pose, so that nothing can be said
+    share: Array  # (P + F,) of a distance that is asked for; below 1 where no pose has all of it
 
     def distances(self, q: Array) -> Array:
         """Distances at q (N, n), not above the exact ones by more than rounding, (N, P + F)."""
@@ -56,6 +58,23 @@ class Contacts:
         gaps = self.distances(q)
         least = int(np.argmin(gaps.min(axis=0)))
         return float(gaps[:, least].min()), self.names[least]
+
+    def sharing(self, distance: float, poses: Array) -> Contacts:
+        """Ask less of pairs that are nearer than a distance [m] in all of some poses.
+
+        Such are bodies two joints apart, as base and upper arm of a UR: no motion moves them
+        away from each other. The floor is not of the arm, so nothing is given up there.
+        """
+        widest = self.distances(poses)[:, : len(self.bodies.pairs)].max(axis=0, initial=-np.inf)
+        is_narrow = (widest > 0.0) & (widest < distance)
+        share = np.ones(len(self.names))
+        share[: len(widest)][is_narrow] = OF_WIDEST * widest[is_narrow] / distance
+        return replace(self, share=share)
+
+    def narrow(self, distance: float) -> dict[str, float]:
+        """Return what narrow pairs keep [m], where all others keep a distance [m]."""
+        some = np.flatnonzero(self.share < 1.0)
+        return {self.names[pair]: float(self.share[pair] * distance) for pair in some}
 
 
 def contacts_of(
@@ -77,7 +96,7 @@ def contacts_of(
     kept = [pair for pair, out in zip(sorted(pairs), always, strict=True) if not out]
     found = _contacts(model, kept, floor)
     out = tuple(name for name, always_out in zip(listed.names, always, strict=False) if always_out)
-    return Contacts(found.bodies, found.names, out)
+    return replace(found, left_out=out)
 
 
 def _contacts(model: RobotModel, pairs: list[tuple[int, int]], floor: float | None) -> Contacts:
@@ -104,7 +123,8 @@ def _contacts(model: RobotModel, pairs: list[tuple[int, int]], floor: float | No
         reach,
     )
     words = [f'{names[i]} and {names[j]}' for i, j in pairs]
-    return Contacts(bodies, (*words, *(f'{names[i]} and the floor' for i in moving)), ())
+    every = (*words, *(f'{names[i]} and the floor' for i in moving))
+    return Contacts(bodies, every, (), np.ones(len(every)))
 
 
 def _rises(tree: Tree, joint: int) -> bool:

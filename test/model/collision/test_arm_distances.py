@@ -118,6 +118,21 @@ def test_pairs_that_always_overlap_are_named_not_hidden(rng):
     assert 'link_0 and rod_tool.rod' not in contacts.names
 
 
+def test_less_is_asked_of_pairs_that_no_pose_moves_apart(rng):
+    bare, model = rod_arm()
+    q = poses(model, rng, 50)
+    contacts = contacts_of(bare, model, 0.0, q)
+    widest = contacts.distances(q).max(axis=0)
+    count = len(contacts.bodies.pairs)
+    distance = 1.01 * np.sort(widest[:count])[2]
+    share = contacts.sharing(distance, q).share
+    less = np.flatnonzero(share < 1.0)
+    assert list(less) == sorted(np.argsort(widest[:count])[:3])
+    assert np.all(share[less] * distance < widest[less])
+    high = contacts_of(bare, model, 10.0, q)  # a floor that everything is below
+    assert np.all(high.sharing(distance, q).share[count:] == 1.0)
+
+
 def test_no_pose_moves_a_point_further_than_its_reach(rng):
     """The bound of the certificate: |d(q + turn) - d(q)| <= sum of reach x |turn|."""
     cases = [(rod_problem().contacts, poses(rod_arm()[1], rng, 200))]
