@@ -36,7 +36,7 @@ def test_lockstep_over_middleware_equals_the_loop_without_it(tmp_path, option):
     with observed() as observer, running(*line, '-p', 'supervisor:autostart:=false'):
         is_heard = lambda: observer.samples and observer.count_publishers('torque_command')  # noqa: E731
         observer.wait(is_heard, 'nothing moves before somebody looks')
-        observer.call('supervisor/start')
+        observer.wait(lambda: observer.call('supervisor/start').success, 'all nodes are there')
         observer.wait(lambda: len(observer.torques) > STEPS, f'{STEPS} samples are answered')
     samples = {stamp(msg.header.stamp): msg for msg in observer.samples}
     torques = {(msg.data[0], msg.data[1]): msg.data[2:] for msg in observer.torques}
