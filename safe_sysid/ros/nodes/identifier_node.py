@@ -26,6 +26,7 @@ from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.loop_settings import LoopArm, ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, stamp_of
 from safe_sysid.ros.messages.drawings import payload_markers, payload_message
@@ -38,7 +39,6 @@ from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
 from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
 # In releasing somebody else may hold the arm already; in probing who does is to be found out.

@@ -21,6 +21,7 @@ from safe_sysid.config import Natural, Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.errand import Errand, ErrandSettings
@@ -42,7 +43,6 @@ from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_change import PayloadChange
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
     OF_A_CHANGE,
