@@ -39,10 +39,7 @@ from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
 from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
-from safe_sysid.track.supervisor import Cause, Mode
-
-# In releasing somebody else may hold the arm already; in probing who does is to be found out.
-WITHOUT_TORQUE = (Mode.IDLE.value, Mode.PROBING.value, Mode.RELEASING.value, Mode.ENDED.value)
+from safe_sysid.track.supervisor import WITHOUT_TORQUE, Cause, Mode
 
 
 @dataclass(frozen=True)

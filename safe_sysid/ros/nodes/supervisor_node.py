@@ -38,6 +38,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
+from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
@@ -100,6 +101,7 @@ class SupervisorNode(Node):
         self._now = Supervision(Mode.IDLE)
         self._nodes = Heartbeats(self.get_namespace(), settings.silence)
         self._activation = Activation(self, self._nodes)
+        self._handed_over = HandedOver(self, self._nodes, lambda: self._now.mode)
         self._looks = 0  # since the newest sample
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
@@ -199,7 +201,7 @@ class SupervisorNode(Node):
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
-        if refusal := self._activation.refusal(signal):
+        if refusal := self._activation.refusal(signal) or self._handed_over.refusal(signal):
             return False, refusal
         self._take_sample()
         if signal is Signal.EXCITE and self._obedience is Obedience.UNKNOWN:
@@ -213,10 +215,9 @@ class SupervisorNode(Node):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        pending = self.is_change_pending
         if signal is Signal.PAYLOAD_CHANGED and not self._changes.may_change(self._seen()):
             return False, 'what is held may not change now: announce_change has to be granted'
-        situation = Situation(signal, present, self.is_at_rest(), pending)
+        situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
         if signal is Signal.ANNOUNCE_CHANGE:
             return self._announced(situation)
         self._step(situation)
@@ -267,8 +268,7 @@ class SupervisorNode(Node):
         if self._supervisor is None:
             self._begin()
             return
-        for_rest = self._activation.wanted(self._now.mode)
-        if for_rest is not None:
+        if (for_rest := self._activation.wanted(self._now.mode)) is not None:
             self.ask(for_rest)
         if self._is_due_to_start():
             self.ask(Signal.EXCITE)
@@ -486,6 +486,7 @@ class SupervisorNode(Node):
             'went on by itself': self._changes.count,
             ERRAND: '' if self._errand is None else self._errand.says,
             'silent': ', '.join(silent),
+            KNOWS: self._handed_over.robot_adds_load,
         }
         return Condition(trouble, faults, figures)
 
