@@ -117,7 +117,8 @@ class SupervisorNode(Node):
         self._ending = RunEnding(self._nodes)
         self.leave = self._ending
         self._modes = self.create_publisher(String, 'mode', STATE)
-        self.create_subscription(String, 'end_requested', self._on_end_requested, STATE)
+        hear = self._ending.hear
+        self.create_subscription(String, 'end_requested', lambda msg: hear(msg.data), STATE)
         self._health = Health(self, self._condition)
         self._serve()
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
@@ -337,6 +338,8 @@ class SupervisorNode(Node):
     def _end(self) -> None:
         """Where the end was asked for: rest, other hands, and then nothing keeps anybody."""
         ending = self._ending
+        if self._now.is_ending:
+            ending.ask('supervisor/end', times=1)
         if not ending.is_asked_for:
             return
         if self._supervisor is None:  # nobody has been heard who could have given torque
@@ -349,9 +352,6 @@ class SupervisorNode(Node):
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
         if ending.is_over(mode, self._is_stale(), None if self._is_silent() else self._stamp):
             self.exit_status = ending.status
-
-    def _on_end_requested(self, msg: String) -> None:
-        self._ending.hear(msg.data)
 
     def close(self) -> None:
         """Stop listening."""
