@@ -16,6 +16,7 @@ EVERYONE = {
     'errors',
     'input_file',
     'interruption',
+    'ipopt_library',
     'output_file',
     'share',
     'versions',
