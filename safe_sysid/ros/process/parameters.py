@@ -2,7 +2,9 @@
 
 `ros2 param describe` shows every parameter, also those left at their default: the comment beside
 the field is its description. Settings are fixed once a node runs, so they are read-only; but for
-those that their class names in `MAY_CHANGE`, which are about what is asked for next.
+those that their class names in `MAY_CHANGE`, which are about what is asked for next. What rclpy
+declares itself is fixed as well: a node whose time came from elsewhere from now on would see its
+stamps jump.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ T = TypeVar('T')
 
 # Declared by rclpy itself.
 OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
+FIXED_OF_ROS = 'fixed while the node runs'
 FIXED = (
     'fixed while the node runs; a value that is not allowed stops it at its start, with a '
     'sentence that says what is'
@@ -64,6 +67,9 @@ def read_config(node: Node, cls: type[T]) -> T:
     config = from_mapping(cls, nested(ours), f"parameters of node '{node.get_name()}'")
     for leaf in leaves(config):
         _declare(node, leaf)
+    for name in node.get_parameters_by_prefix(''):
+        if name.partition('.')[0] in OF_ROS:
+            _fix(node, name)
     return config
 
 
@@ -117,6 +123,19 @@ def _declare(node: Node, leaf: Leaf) -> None:
         node.undeclare_parameter(leaf.name)
     plain = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
     node.declare_parameter(leaf.name, plain, _descriptor(leaf), ignore_override=True)
+
+
+def _fix(node: Node, name: str) -> None:
+    """Make what rclpy has declared read-only, which some of it is already."""
+    now = node.describe_parameter(name)
+    if not now.read_only:
+        fixed = ParameterDescriptor(
+            type=node.get_parameter(name).type_.value,
+            description=now.description,
+            additional_constraints=FIXED_OF_ROS,
+            read_only=True,
+        )
+        node.set_descriptor(name, fixed)
 
 
 def _descriptor(leaf: Leaf) -> ParameterDescriptor:

@@ -105,6 +105,29 @@ def test_every_parameter_is_described_and_fixed(node_with):
     assert not node.set_parameters([Parameter('speed', value=3.0)])[0].successful
 
 
+OF_ROS = {
+    'use_sim_time': True,
+    'start_type_description_service': False,
+    'qos_overrides./mode.publisher.depth': 3,
+}
+
+
+@pytest.mark.parametrize('given', [{}, OF_ROS], ids=['left alone', 'given'])
+def test_what_ros_declares_itself_counts_at_the_start_and_is_fixed_then(node_with, given):
+    node = node_with(robot='two_link', **given)
+    read_config(node, Chosen)
+    names = given or ['use_sim_time', 'start_type_description_service']
+    before = {name: node.get_parameter(name).value for name in names}
+    assert before == given or not given
+    for name, value in before.items():
+        other = not value if isinstance(value, bool) else value + 1
+        (answer,) = node.set_parameters([Parameter(name, value=other)])
+        assert not answer.successful
+        assert answer.reason == f'Trying to set a read-only parameter: {name}.'
+    assert {name: node.get_parameter(name).value for name in names} == before
+    assert node.get_clock().ros_time_is_active == before['use_sim_time']
+
+
 @pytest.mark.parametrize(
     ('given', 'complaint'),
     [
