@@ -38,8 +38,10 @@ FIXED = (
     'sentence that says what is'
 )
 CHANGES = (
-    'may change while the node runs; what is not allowed is refused, all of a list or nothing'
+    'may change while the node runs; what is not allowed is refused, and with it all of the list '
+    'that set_parameters_atomically was given'
 )
+NAMELESS = 'a parameter has no name; ros2 param list shows those that there are'
 LARGEST = 2**63 - 1  # integer of ROS
 
 
@@ -70,6 +72,7 @@ def read_config(node: Node, cls: type[T]) -> T:
     for name in node.get_parameters_by_prefix(''):
         if name.partition('.')[0] in OF_ROS:
             _fix(node, name)
+    node.add_on_set_parameters_callback(_refuse_nameless)
     return config
 
 
@@ -92,29 +95,33 @@ def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
 
 
 def serve_changes(node: Node, config: T, use: Callable[[T], None]) -> None:
-    """Let `ros2 param set` change what may change, all of a list or nothing, as settings are read.
+    """Let `ros2 param set` change what may change, as settings are read.
 
-    What is fixed never comes here: ROS refuses it.
+    What is fixed never comes here: ROS refuses it. What comes here in one list is done as a whole
+    or not at all, but of the list of `set_parameters` ROS makes as many lists as it has entries.
+    `use` may refuse what cannot be, with a ConfigError.
     """
-    now = config
+    source = f"parameters of node '{node.get_name()}'"
+    now = {leaf.name: leaf.value for leaf in leaves(config) if leaf.value is not None}
 
     def change(parameters: list[Parameter[Any]]) -> SetParametersResult:
-        nonlocal now
-        named = {leaf.name: leaf.value for leaf in leaves(now) if leaf.value is not None}
-        ours = [each for each in parameters if each.name in named]
-        given = named | {each.name: each.value for each in ours}
+        ours = {each.name: each.value for each in parameters if each.name in now}
         try:
-            changed = from_mapping(
-                type(now), nested(given), f"parameters of node '{node.get_name()}'"
-            )
+            if ours:
+                use(from_mapping(type(config), nested(now | ours), source))
         except ConfigError as error:
             return SetParametersResult(successful=False, reason=f'{error}; nothing was changed')
-        if ours:
-            now = changed
-            use(changed)
+        now.update(ours)
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(change)
+
+
+def _refuse_nameless(parameters: list[Parameter[Any]]) -> SetParametersResult:
+    """Refuse a parameter called '', which rclpy takes though nobody has declared it."""
+    if all(each.name for each in parameters):
+        return SetParametersResult(successful=True)
+    return SetParametersResult(successful=False, reason=NAMELESS)
 
 
 def _declare(node: Node, leaf: Leaf) -> None:
