@@ -36,13 +36,15 @@ from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
+from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC, ahead
 from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
 from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause, Mode
 
 # In releasing somebody else may hold the arm already; in probing who does is to be found out.
 WITHOUT_TORQUE = (Mode.IDLE.value, Mode.PROBING.value, Mode.RELEASING.value, Mode.ENDED.value)
+
+AGAIN = 10.0  # [s] after which the same warning may come again
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,9 @@ class IdentifierNode(Node):
         """Forget everything about the payload, tell everybody, and answer."""
         since = stamp_of(msg.stamp)
         if since == self._since:  # told again
+            return
+        if self._stamp and (trouble := ahead(since, self._stamp)):
+            self.get_logger().warning(trouble, throttle_duration_sec=AGAIN)
             return
         self._since = since
         self._learn_anew(since)
