@@ -214,7 +214,7 @@ class IdentifierNode(Node):
 
     def _learn_anew(self, since: int) -> None:
         self._identifier.new_payload(since)
-        self._events.forget()
+        self._events.begin_anew()
         self._fault = ''
         self._order = SampleOrder()
         self._estimate = self._prior
