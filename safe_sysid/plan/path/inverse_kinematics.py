@@ -41,9 +41,8 @@ class LinkPose:
 
 def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 0) -> list[Array]:
     """Return configurations with the link at the pose, the one nearest to the start first."""
-    if pose.link not in model.frames or model.frames[pose.link].joint < 0:
-        moved = [name for name, frame in model.frames.items() if frame.joint >= 0]
-        raise UnreachedError(f"'{pose.link}' is no link that {model.name} moves; it has {moved}")
+    if trouble := link_trouble(model, pose.link):
+        raise UnreachedError(trouble)
     found: list[Array] = []
     missed = np.inf
     for q in _starts(model, start, seed):
@@ -62,6 +61,12 @@ def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 
             f'{1000.0 * missed:.3g} mm away, a radian of orientation counted as {ARM} m'
         )
     return sorted(found, key=lambda q: float(np.abs(q - start).max()))
+
+
+def link_trouble(model: RobotModel, link: str) -> str:
+    """Why a link can be nowhere; empty if joints move it."""
+    moved = [name for name, frame in model.frames.items() if frame.joint >= 0]
+    return '' if link in moved else f"'{link}' is no link that {model.name} moves; it has {moved}"
 
 
 def _starts(model: RobotModel, start: Array, seed: int) -> Iterator[Array]:

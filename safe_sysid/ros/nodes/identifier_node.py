@@ -37,9 +37,11 @@ from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
+from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC, ahead
 from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
 from safe_sysid.track.supervisor import WITHOUT_TORQUE, Cause, Mode
+
+AGAIN = 10.0  # [s] after which the same warning may come again
 
 
 @dataclass(frozen=True)
@@ -200,13 +202,16 @@ class IdentifierNode(Node):
         since = stamp_of(msg.stamp)
         if since == self._since:  # told again
             return
+        if self._stamp and (trouble := ahead(since, self._stamp)):
+            self.get_logger().warning(trouble, throttle_duration_sec=AGAIN)
+            return
         self._since = since
         self._learn_anew(since)
         self._health.announce()
 
     def _learn_anew(self, since: int) -> None:
         self._identifier.new_payload(since)
-        self._events.forget()
+        self._events.begin_anew()
         self._fault = ''
         self._order = SampleOrder()
         self._estimate = self._prior

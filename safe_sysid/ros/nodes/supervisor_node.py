@@ -42,7 +42,7 @@ from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
-from safe_sysid.ros.watch.payload_change import PayloadChange
+from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
@@ -74,7 +74,7 @@ class SupervisorNodeSettings(LoopSettings):
 
     stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
     rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
-    settling: Positive = 0.5  # [s] after new_payload of samples that count for no payload: they
+    settling: Settling = 0.5  # [s] after new_payload of samples that count for no payload: they
     # may have been on their way, and what was grasped may still swing
     silence: Positive = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
