@@ -148,7 +148,7 @@ class LoopSettings(Settings):
         """
         promised = self._promised()
         described = self._described(promised)
-        model = holding_any(described.model, self.payloads(), self.grasp)
+        model = self._holding_any(described.model)
         known = model, self.prior.estimate(model), self.gains.gains(model)
         links = links_of_loop(self.robot, self.promise)
         calibrated = None if links is None else links.with_hand(self.with_empty_hand()[1])
@@ -159,6 +159,13 @@ class LoopSettings(Settings):
             return LoopArm(*known, None, ideal, calibrated)
         seen = described_sampling(model, self.period)
         return LoopArm(*known, seen.sampling, (*seen.sentences, *more), calibrated)
+
+    def with_all_shapes(self) -> RobotModel:
+        """Return the arm with the shapes of all that it may hold, as certificates have it."""
+        return self._holding_any(self.described())
+
+    def _holding_any(self, model: RobotModel) -> RobotModel:
+        return holding_any(model, self.payloads(), self.grasp)
 
     def payloads(self) -> list[Payload]:
         """Return what may be held after a change, if that is known."""

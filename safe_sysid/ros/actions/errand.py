@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from sensor_msgs.msg import JointState
 
 from safe_sysid.config import Finite, Settings
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.task_goal import GoalError, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
 from safe_sysid.ros.actions.handle_action import Asking, knows_change
@@ -27,12 +30,17 @@ class ErrandSettings(Settings):
     lift: tuple[Finite, ...] = ()  # where it goes with what it holds before it is carried
     place: tuple[Finite, ...] = ()  # where the gripper opens; empty: nothing is picked
 
-    def check(self, joints: int) -> None:
-        """Refuse configurations of another arm."""
+    def check(self, arm: RobotModel) -> None:
+        """Refuse configurations of another arm, and those in which this one may not stand."""
         for name in ('pick', 'lift', 'place'):
-            count = len(getattr(self, name))
-            if count not in (0, joints):
-                raise ConfigError(f'errand.{name} has {count} entries, not {joints}')
+            position = getattr(self, name)
+            if len(position) not in (0, arm.n):
+                raise ConfigError(f'errand.{name} has {len(position)} entries, not {arm.n}')
+            try:
+                if position:
+                    refuse_place(arm, np.array(position))
+            except GoalError as error:
+                raise ConfigError(f'errand.{name}: {error}') from error
         if (self.pick or self.lift) and not self.place:
             raise ConfigError('errand.place is empty; what is picked has to be placed somewhere')
 

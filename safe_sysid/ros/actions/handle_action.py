@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
-from safe_sysid.errors import MessageError
+from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.message import name_of
+from safe_sysid.plan.task_goal import joint_goal, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
@@ -36,6 +38,7 @@ class Hand:
 
     gripper: Gripper
     bounds: Interval  # (10,) of theta_e
+    arm: RobotModel  # with the shapes of all that it may hold
 
     def thing(self, known: ParameterEstimate) -> Interval:
         """Bounds on what it holds, (10,)."""
@@ -134,7 +137,7 @@ class HandleAction:
             return Weighing(loop, goal.heaviest, time_limit, self._mass)
 
         _check(learn, weigh)
-        _check_places(goal)
+        _check_places(goal, self._hand.arm)
         go(APPROACH, goal.pick_joints, goal.pick)
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
@@ -167,12 +170,18 @@ def _check(*steps: Callable[[], Asked]) -> None:
         begin()
 
 
-def _check_places(goal: Any) -> None:
-    """Refuse what leads nowhere before anything is picked."""
+def _check_places(goal: Any, arm: RobotModel) -> None:
+    """Refuse what leads nowhere, and where the arm cannot stand, before anything is picked."""
     for name in ('pick_joints', 'lift_joints', 'place_joints'):
-        for joint, position in goal_positions(getattr(goal, name)).items():
+        positions = goal_positions(getattr(goal, name))
+        for joint, position in positions.items():
             if not math.isfinite(position):
                 raise MessageError(f'{name}: {joint} is {position}; it has to be finite')
+        if positions:
+            try:
+                refuse_place(arm, joint_goal(arm, positions))
+            except SafeSysidError as error:
+                raise MessageError(f'{name}: {error}') from error
     for name in ('pick', 'place'):
         pose = getattr(goal, name).pose
         p, o = pose.position, pose.orientation

@@ -84,7 +84,8 @@ class SupervisorNodeSettings(LoopSettings):
 
     def hand(self, node: Node) -> Hand:
         """Return the gripper and the empty hand, for `handle`."""
-        return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1])
+        gripper = CellGripper(node, self.gripper)
+        return Hand(gripper, self.with_empty_hand()[1], self.with_all_shapes())
 
 
 class SupervisorNode(Node):
@@ -129,7 +130,7 @@ class SupervisorNode(Node):
         hand = settings.hand(self)
         self._actions = ServedActions(self, self, layout, hand)
         self._errand: Errand | None = None
-        settings.errand.check(len(names))
+        settings.errand.check(hand.arm)
         if settings.errand.place:
             asking = LoopRequests(self, self, layout).asking()
             self._errand = Errand(settings.errand, names, asking, hand.gripper)

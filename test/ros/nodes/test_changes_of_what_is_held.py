@@ -172,6 +172,12 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         status, result = handle.outcome(handle.send(Handle.Goal(heaviest=-1.0)))
         assert (status, result.success) == (ABORTED, False)
         assert 'heaviest is -1.0 kg' in result.message
+        beyond = JointState(name=there.name, position=[99.0, 0.0])
+        status, result = handle.outcome(handle.send(Handle.Goal(place_joints=beyond)))
+        assert (status, result.success) == (ABORTED, False)
+        assert 'is at 99 rad' in result.message
+        assert result.message.endswith('nothing was begun')
+        assert loop.mode == 'identified'
 
         goal = Handle.Goal(heaviest=1.6 * MASS, place_joints=there)
         status, result = handle.outcome(handle.send(goal))
