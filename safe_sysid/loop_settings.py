@@ -176,6 +176,13 @@ class LoopSettings(Settings):
         """Whether certificates know of a shape that the arm may hold."""
         return bool(self.payload or self.library)
 
+    @property
+    def held_shapes(self) -> tuple[str, ...]:
+        """Names of the capsules of all that may be held; none where nobody has stated a shape."""
+        stated = [read_payload(self.payload)] if self.payload else []
+        every = (*stated, *self.payloads())
+        return tuple(f'{each.name}.{shape}' for each in every for shape in each.shapes)
+
     def with_empty_hand(self) -> tuple[RobotModel, Interval]:
         """Return the arm without a payload, and bounds on theta_e of its hand."""
         empty = replace(self, payload='').described()

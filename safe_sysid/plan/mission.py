@@ -16,6 +16,7 @@ from safe_sysid.plan.aims import Aim, Excite, LearnOnTheWay
 from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.plan.learning_on_the_way import LearningOnTheWay
 from safe_sysid.plan.path.joint_path import JointPath, Traverse
+from safe_sysid.plan.path.leaving import is_clear, leaving_route
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.path.rrt_connect import PathOutcome, PathQuery, PathSettings, find_path
 from safe_sysid.plan.path_task import PathTask
@@ -132,14 +133,15 @@ class Mission:
         estimate = ahead.problem.bounds
         self._notice_another_payload(estimate.bounds)
         if self._learns(estimate):
-            return Excite(self._model, estimate, ahead.until, self._rows)
+            leaving = self._leaving(ahead)
+            return leaving or Excite(self._model, estimate, ahead.until, self._rows)
         if self._path is not None:
             return self._path.due(ahead)
         if self._goal is None or self.given_up or self._is_near(ahead.end):
             return None
         while True:
             try:
-                return self._toward(ahead)
+                return self._leaving(ahead) or self._toward(ahead)
             except NoRouteError as error:
                 if not self._is_asked_for:
                     raise
@@ -174,6 +176,21 @@ class Mission:
             find_path(query, self._settings.route_seconds, self._settings.path)
             beside = np.stack([ahead.end, ahead.end + REHEARSED])
             yield Follow(Route(beside, self._model.limits.is_continuous), 0.0)
+
+    def _leaving(self, ahead: Ahead) -> Follow | None:
+        """Off what was placed, before anything else; None where the hand is not about it."""
+        problem, lift = ahead.problem, ahead.problem.lift
+        if lift is None or problem.retreat is None or not problem.retreat.is_of(lift):
+            return None
+        if is_clear(self._model, lift, ahead.end):
+            return None
+        route = leaving_route(self._model, lift, ahead.end)
+        if route is None:
+            raise NoRouteError(
+                f'the hand is about {lift.name}, and no joints lead it straight off along '
+                f'{np.round(lift.direction, 2).tolist()}'
+            )
+        return Follow(route, 0.0)
 
     def _notice_another_payload(self, bounds: Interval) -> None:
         """Begin again when bounds are not within those known before."""
@@ -273,8 +290,12 @@ class Mission:
 
     def _query(self, ahead: Ahead, goal: Array) -> PathQuery:
         """Return a way from where the plan in force ends."""
-        margins = NominalCheck(ahead.problem, CHECKS).standing_margins
-        return PathQuery(self._model, ahead.problem.obstacles, ahead.end, goal, margins)
+        problem = ahead.problem
+        margins, obstacles = NominalCheck(problem, CHECKS).standing_margins, problem.obstacles
+        lift = problem.lift
+        if lift is not None and is_clear(self._model, lift, ahead.end):
+            obstacles = obstacles.beside({lift.name: lift.support})
+        return PathQuery(self._model, obstacles, ahead.end, goal, margins)
 
     def _new_route(self, ahead: Ahead) -> Route:
         """Another one each time: with another seed, and with less clearance if need be."""

@@ -15,6 +15,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.placement import Placement
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.urdf_tree import Frame
 from safe_sysid.plan.cost.terms import shortest_way
 
 STARTS = 16  # the first one where the arm is, the others anywhere
@@ -39,15 +40,25 @@ class LinkPose:
     turns_freely: bool  # whether any orientation will do
 
 
+@dataclass(frozen=True, eq=False)
+class FramePose:
+    """The same of any frame that a joint moves."""
+
+    frame: Frame
+    placement: Placement
+    turns_freely: bool
+
+
 def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 0) -> list[Array]:
     """Return configurations with the link at the pose, the one nearest to the start first."""
     if pose.link not in model.frames or model.frames[pose.link].joint < 0:
         moved = [name for name, frame in model.frames.items() if frame.joint >= 0]
         raise UnreachedError(f"'{pose.link}' is no link that {model.name} moves; it has {moved}")
+    wanted = FramePose(model.frames[pose.link], pose.placement, pose.turns_freely)
     found: list[Array] = []
     missed = np.inf
     for q in _starts(model, start, seed):
-        reached, miss = _descended(model, pose, q)
+        reached, miss = _descended(model, wanted, q)
         missed = min(missed, miss)
         if miss > NEAR:
             continue
@@ -64,6 +75,12 @@ def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 
     return sorted(found, key=lambda q: float(np.abs(q - start).max()))
 
 
+def nearby(model: RobotModel, pose: FramePose, start: Array) -> Array | None:
+    """Return the configuration that steps from a start lead to; None where they end elsewhere."""
+    reached, miss = _descended(model, pose, start)
+    return reached if miss <= NEAR else None
+
+
 def _starts(model: RobotModel, start: Array, seed: int) -> Iterator[Array]:
     rng = np.random.default_rng(seed)
     lower, upper = _range(model)
@@ -78,7 +95,7 @@ def _range(model: RobotModel) -> tuple[Array, Array]:
     return np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
 
 
-def _descended(model: RobotModel, pose: LinkPose, q: Array) -> tuple[Array, float]:
+def _descended(model: RobotModel, pose: FramePose, q: Array) -> tuple[Array, float]:
     """Return where steps from q lead, and how far the link is from the pose there [m]."""
     q = q.copy()
     for _ in range(STEPS):
@@ -92,9 +109,9 @@ def _descended(model: RobotModel, pose: LinkPose, q: Array) -> tuple[Array, floa
     return q, float(np.linalg.norm(_error(model, pose, q)[0]))
 
 
-def _error(model: RobotModel, pose: LinkPose, q: Array) -> tuple[Array, Array]:
+def _error(model: RobotModel, pose: FramePose, q: Array) -> tuple[Array, Array]:
     """Return what is left to the pose [m], and how joints change it."""
-    tree, frame = model.tree, model.frames[pose.link]
+    tree, frame = model.tree, pose.frame
     R, p = joint_frames(model, q)
     tip_R, tip_p = R[frame.joint] @ frame.R, R[frame.joint] @ frame.p + p[frame.joint]
     shift, turn = np.zeros((3, model.n)), np.zeros((3, model.n))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
+from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
@@ -26,6 +27,7 @@ from safe_sysid.ros.actions.handling import (
     Step,
 )
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.placing import Placed, Placing
 from safe_sysid.ros.actions.weighing import Weighing
 from safe_sysid.ros.messages.codec import goal_positions
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
@@ -39,6 +41,7 @@ class Hand:
     gripper: Gripper
     bounds: Interval  # (10,) of theta_e
     arm: RobotModel  # with the shapes of all that it may hold
+    placed: Placed
 
     def thing(self, known: ParameterEstimate) -> Interval:
         """Bounds on what it holds, (10,)."""
@@ -73,7 +76,8 @@ class HandleAction:
         self._kind, self._goal, self._asking, self._hand = kind, goal, asking, hand
         self._learnt: Interval | None = None  # before it was released
         self._recognised = ''  # then
-        self.asked = Handling(self._steps())
+        self._picked_at: Array | None = None
+        self.asked = Handling([(name, self._noting(begin)) for name, begin in self._steps()])
 
     def feedback(self) -> Any:
         """Return how far it is."""
@@ -88,6 +92,7 @@ class HandleAction:
 
     def result(self, outcome: Outcome) -> Any:
         """Return how it came out."""
+        self._note_picked()
         lower, upper = self._thing()
         middle = [0.5 * (a + b) for a, b in zip(lower, upper, strict=True)]
         known = self._asking.known()
@@ -151,6 +156,29 @@ class HandleAction:
             steps.append((RELEASE, self._release))
         return steps
 
+    def _noting(self, begin: Callable[[], Asked]) -> Callable[[], Asked]:
+        """Return the begin of a step, before which is noted what the last one has picked."""
+
+        def noted() -> Asked:
+            self._note_picked()
+            return begin()
+
+        return noted
+
+    def _note_picked(self) -> None:
+        """Take what was placed before, and is in the hand for certain, out of the obstacles.
+
+        A gripper that has closed may have missed it; that bounds on the mass are above 0 says
+        that it has not.
+        """
+        motion = self._asking.loop.motion()
+        if GRASP not in self.asked.done or self._learnt is not None or motion is None:
+            return
+        if self._picked_at is None:
+            self._picked_at = motion.position
+        if self._mass()[0] > 0.0:
+            self._hand.placed.take(self._picked_at)
+
     def _mass(self) -> tuple[float, float]:
         lower, upper = self._thing()
         return (lower[0], upper[0]) if lower else (float('-inf'), float('inf'))
@@ -160,8 +188,9 @@ class HandleAction:
         known = self._asking.known()
         self._learnt = None if known is None else self._hand.thing(known)
         self._recognised = self._object
-        knows = knows_change(self._asking)
-        return Grasping(self._asking.loop, self._hand.gripper, knows, closes=False)
+        loop, knows = self._asking.loop, knows_change(self._asking)
+        opening = Grasping(loop, self._hand.gripper, knows, closes=False)
+        return Placing(loop, opening, self._hand.placed)
 
 
 def _check(*steps: Callable[[], Asked]) -> None:

@@ -23,7 +23,7 @@ from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
 from safe_sysid.ros.actions.asked import Motion
-from safe_sysid.ros.actions.errand import Errand, ErrandSettings
+from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
 from safe_sysid.ros.actions.grasping import CERTIFYING
 from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
 from safe_sysid.ros.actions.handle_action import Hand
@@ -31,6 +31,7 @@ from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.actions.served import ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
+from safe_sysid.ros.messages.placed_objects import PlacedObjects, PlacedSettings
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.messages.request_topics import ERRAND
 from safe_sysid.ros.process.main import main_of
@@ -79,13 +80,15 @@ class SupervisorNodeSettings(LoopSettings):
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
     goes_on: Natural = 2  # times that the arm goes on by itself after a change nobody announced
     gripper: GripperSettings = field(default_factory=GripperSettings)  # that `handle` closes
+    placed: PlacedSettings = field(default_factory=PlacedSettings)
     errand: ErrandSettings = field(default_factory=ErrandSettings)  # in place of the task
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
 
     def hand(self, node: Node) -> Hand:
         """Return the gripper and the empty hand, for `handle`."""
-        gripper = CellGripper(node, self.gripper)
-        return Hand(gripper, self.with_empty_hand()[1], self.with_all_shapes())
+        arm = self.with_all_shapes()
+        placed = PlacedObjects(node, arm, self.held_shapes, self.placed)
+        return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1], arm, placed)
 
 
 class SupervisorNode(Node):
@@ -115,6 +118,7 @@ class SupervisorNode(Node):
         self.exit_status: int | None = None
         self._ending = RunEnding(self._nodes)
         self.leave = self._ending
+        self.leave = self._ending
         self._modes = self.create_publisher(String, 'mode', STATE)
         self.create_subscription(String, 'end_requested', self._on_end_requested, STATE)
         self._health = Health(self, self._condition)
@@ -129,11 +133,9 @@ class SupervisorNode(Node):
         self._task = AskedTask(self._nodes)
         hand = settings.hand(self)
         self._actions = ServedActions(self, self, layout, hand)
-        self._errand: Errand | None = None
-        settings.errand.check(hand.arm)
-        if settings.errand.place:
-            asking = LoopRequests(self, self, layout).asking()
-            self._errand = Errand(settings.errand, names, asking, hand.gripper)
+        self._errand = errand_of(
+            settings.errand, names, lambda: LoopRequests(self, self, layout).asking(), hand
+        )
         serve_changes(self, settings, self._change)
 
     def _change(self, settings: SupervisorNodeSettings) -> None:
@@ -268,8 +270,7 @@ class SupervisorNode(Node):
         if self._supervisor is None:
             self._begin()
             return
-        for_rest = self._activation.wanted(self._now.mode)
-        if for_rest is not None:
+        if (for_rest := self._activation.wanted(self._now.mode)) is not None:
             self.ask(for_rest)
         if self._is_due_to_start():
             self.ask(Signal.EXCITE)
@@ -418,9 +419,8 @@ class SupervisorNode(Node):
         return frozenset(faults)
 
     def _is_stale(self) -> bool:
-        if self._settings.is_lockstep:  # simulated time stands still as long as it has to
-            return False
-        return self._is_silent()
+        # in lockstep simulated time stands still as long as it has to
+        return not self._settings.is_lockstep and self._is_silent()
 
     def _is_silent(self) -> bool:
         # counted in looks, not seconds: when this process had to wait, samples wait for it now

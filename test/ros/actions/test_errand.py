@@ -23,7 +23,8 @@ class Cell:
         self.loop, self.gripper, self.led, self.answer = Loop(Mode.EXCITING), Gripper(), [], answer
         self.loop.certified, self.loop.bounds_for_change = 'yes', ''
         asking = SimpleNamespace(loop=self.loop, go=self.go, known=lambda: None)
-        self.errand = Errand(settings, JOINTS, asking, self.gripper)
+        hand = SimpleNamespace(gripper=self.gripper, placed=None)
+        self.errand = Errand(settings, JOINTS, asking, hand)
 
     def go(self, joints, pose):
         assert pose is None
