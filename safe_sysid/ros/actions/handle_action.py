@@ -31,6 +31,7 @@ from safe_sysid.ros.actions.placing import Placed, Placing
 from safe_sysid.ros.actions.weighing import Weighing
 from safe_sysid.ros.messages.codec import goal_positions
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
+from safe_sysid.ros.messages.request_topics import ON_THE_WAY
 from safe_sysid.sets.interval import Interval
 
 
@@ -146,7 +147,7 @@ class HandleAction:
         go(APPROACH, goal.pick_joints, goal.pick)
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
-        if goal.half_widths or not goal.heaviest:
+        if self._learns_before():
             steps.append((WEIGH, learn))
         if goal.heaviest:
             steps.append((WEIGH, weigh))
@@ -182,6 +183,19 @@ class HandleAction:
     def _mass(self) -> tuple[float, float]:
         lower, upper = self._thing()
         return (lower[0], upper[0]) if lower else (float('-inf'), float('inf'))
+
+    def _learns_before(self) -> bool:
+        """Whether it is learnt as the settings or half widths say, before it is carried.
+
+        Not where `heaviest` says what there is to know, nor where a planner that learns on the way
+        is left to learn what carrying it needs.
+        """
+        goal = self._goal
+        if goal.half_widths:
+            return True
+        is_carried = bool(goal.place_joints.name or goal.place.header.frame_id)
+        on_the_way = self._asking.loop.figure(ON_THE_WAY) == 'True'
+        return not goal.heaviest and not (is_carried and on_the_way and not goal.time_limit)
 
     def _release(self) -> Asked:
         """Open the gripper; what is known of the thing is kept for the result."""

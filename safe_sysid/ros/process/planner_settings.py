@@ -106,9 +106,10 @@ class PlannerNodeSettings(ManagedSettings):
         goal = np.array(self.goal) if self.goal else None
         learned = replace(self.mission, exciting=0)
         taught = learned if self.mission.on_the_way and self.goal else self.mission
+        task = Mission(model, goal, learned)
         return {
-            Mode.EXCITING.value: Mission(model, None, taught),
-            Mode.TASK.value: Mission(model, goal, learned),
+            Mode.EXCITING.value: Mission(model, None, taught, task),
+            Mode.TASK.value: task,
         }
 
     def planning(

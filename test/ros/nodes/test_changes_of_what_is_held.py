@@ -209,6 +209,28 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
 
 
 @pytest.mark.slow
+def test_what_carrying_needs_is_learnt_on_the_way(tmp_path):
+    """No step learns for its own sake, and the task begins at once with what was picked."""
+    learns = {'planner__mission__on_the_way': True}
+    with (
+        importable('safe_sysid_interfaces', ROOT),
+        loop_with_an_empty_hand(tmp_path, **learns) as loop,
+    ):
+        from safe_sysid_interfaces.action import Handle
+
+        handle = Client(loop, Handle, 'handle')
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        there = JointState(name=list(loop.samples[-1].name), position=[1.0, 0.8])
+        status, result = handle.outcome(handle.send(Handle.Goal(place_joints=there)))
+        assert (status, result.success) == (SUCCEEDED, True), result.message
+        assert result.lower[0] <= MASS <= result.upper[0]
+        assert {told.step for told in handle.feedback} >= {'carry', 'release'}
+        assert 'weigh' not in {told.step for told in handle.feedback}
+        assert np.abs(np.array(loop.samples[-1].position) - there.position).max() < 0.05
+        assert 'fault' not in loop.modes
+
+
+@pytest.mark.slow
 def test_an_errand_of_the_settings_places_a_thing_and_ends_the_run(tmp_path):
     pick, place = [1.0, 0.5], [0.7, 0.7]
     errand = {'supervisor__errand__pick': pick, 'supervisor__errand__place': place}
