@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from plan.kinova_problem import START, estimate_of, kinova_problem
 import pytest
-from reach.test_lift_off import HELD, toward
+from reach.test_lift_off import HELD, POST, toward
 
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.measure.clock import Clock
@@ -94,7 +94,11 @@ def test_what_was_placed_is_not_pushed(problem, placed, share):
 
 def test_what_the_hand_does_not_touch_at_rest_or_has_left_is_an_obstacle(problem, placed):
     model, straight = problem.model, off(problem, placed)
-    beside = placed.moved([0.0, 0.0, -0.25])
+    tips = np.flatnonzero(model.capsules.joint == model.layout.tip)
+    lower = [placed.moved([0.0, 0.0, -z]) for z in np.arange(0.0, 0.5, 0.01)]
+    away = np.array([clearances(model, START, tips, each).min() for each in lower])
+    beside = lower[int(np.argmax(away > 0.0))]  # nearer than an allowance, and not touched
+    assert 0.0 < away[away > 0.0][0] < ALLOWED.depth
     assert among(problem, {NAME: beside}).lifting(START).lift is None
     assert among(problem, {'cup': placed}).lifting(START).lift is None
     route = leaving_route(model, among(problem, {NAME: placed}).lifting(START).lift, START)
@@ -107,6 +111,18 @@ def test_what_the_hand_does_not_touch_at_rest_or_has_left_is_an_obstacle(problem
     tip = model.layout.tip
     shift = joint_frames(model, gone)[1][tip] - joint_frames(model, START)[1][tip]
     np.testing.assert_allclose(shift, np.linalg.norm(shift) * straight, atol=1e-4)
+
+
+def test_only_parts_that_are_near_it_at_rest_may_touch(problem, placed):
+    names = problem.model.capsules.names
+
+    def may_touch(box):
+        strict = replace(ALLOWED, depth=0.005)
+        lift = among(problem, {NAME: box}, retreat=strict).lifting(START).lift
+        return {names[c] for c in lift.capsules}
+
+    assert may_touch(POST) == {HELD}
+    assert may_touch(placed) > {HELD}
 
 
 def test_the_way_off_ends_where_the_hand_is_clear(problem, placed):
