@@ -148,7 +148,7 @@ class LoopSettings(Settings):
         """
         promised = self._promised()
         described = self._described(promised)
-        model = holding_any(described.model, self.payloads(), self.grasp)
+        model = self._holding_any(described.model)
         known = model, self.prior.estimate(model), self.gains.gains(model)
         links = links_of_loop(self.robot, self.promise)
         calibrated = None if links is None else links.with_hand(self.with_empty_hand()[1])
@@ -160,6 +160,13 @@ class LoopSettings(Settings):
         seen = described_sampling(model, self.period)
         return LoopArm(*known, seen.sampling, (*seen.sentences, *more), calibrated)
 
+    def with_all_shapes(self) -> RobotModel:
+        """Return the arm with the shapes of all that it may hold, as certificates have it."""
+        return self._holding_any(self.described())
+
+    def _holding_any(self, model: RobotModel) -> RobotModel:
+        return holding_any(model, self.payloads(), self.grasp)
+
     def payloads(self) -> list[Payload]:
         """Return what may be held after a change, if that is known."""
         return [read_payload(name) for name in self.library]
@@ -168,6 +175,13 @@ class LoopSettings(Settings):
     def has_shape(self) -> bool:
         """Whether certificates know of a shape that the arm may hold."""
         return bool(self.payload or self.library)
+
+    @property
+    def held_shapes(self) -> tuple[str, ...]:
+        """Names of the capsules of all that may be held; none where nobody has stated a shape."""
+        stated = [read_payload(self.payload)] if self.payload else []
+        every = (*stated, *self.payloads())
+        return tuple(f'{each.name}.{shape}' for each in every for shape in each.shapes)
 
     def with_empty_hand(self) -> tuple[RobotModel, Interval]:
         """Return the arm without a payload, and bounds on theta_e of its hand."""

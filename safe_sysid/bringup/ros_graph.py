@@ -36,7 +36,7 @@ HANDED_OVER = 'handed_over'  # whether the robot itself knows the load
 HAND = ('grasp', 'release')  # of a simulated arm
 EVENTS = ('payload_event',)  # of a gripper
 SCENE = (
-    *('obstacles', 'obstacle_points', 'obstacle_motions', 'octomap', 'planning_scene'),
+    *('obstacles', 'obstacle_points', 'obstacle_motions', 'octomap', 'planning_scene', 'placed'),
     *('/tf', '/tf_static'),
 )
 EVERYTHING = '/*'
@@ -89,12 +89,13 @@ _NODES = {
             'payload_change',
             'wanted_half_widths',
             'gripper_command',
+            'placed',
             *REQUESTS,
             '/diagnostics',
         ),
         hears=(
             *('/diagnostics', 'end_requested', 'joint_states', 'plan_in_force'),
-            'parameter_estimate',
+            *('parameter_estimate', 'placed'),
         ),
         serves=tuple(f'~/{name}' for name in (*TRIGGERS, HANDED_OVER)),
         calls=tuple(f'{name}/change_state' for name in (*MANAGED, *BRIDGES)),

@@ -16,12 +16,14 @@ from safe_sysid.plan.aims import Aim, Excite, LearnOnTheWay
 from safe_sysid.plan.cost.terms import shortest_way
 from safe_sysid.plan.learning_on_the_way import LearningOnTheWay
 from safe_sysid.plan.path.joint_path import JointPath, Traverse
+from safe_sysid.plan.path.leaving import is_clear, leaving_route
 from safe_sysid.plan.path.route import Follow, Route
 from safe_sysid.plan.path.rrt_connect import PathOutcome, PathQuery, PathSettings, find_path
 from safe_sysid.plan.path_task import PathTask
 from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.result import SearchFinding
 from safe_sysid.plan.search.nominal_check import NominalCheck
+from safe_sysid.plan.task_need import TooHeavyError
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.plan import Plan
 
@@ -62,15 +64,21 @@ class Mission:
     The goal is reached along a route among the obstacles, a new one whenever plans do not get on.
     Bounds that are wider than before belong to another payload: then all begins again.
 
+    Where a `task` that learns on its way leads on, nothing is learned before it.
+
     What is wanted may change meanwhile: another goal, which may be one of several configurations,
     and bounds as narrow as somebody asks for. A goal that came so is given up where no way leads
     to any of its configurations: whoever asked for it is told, and nothing is left to do.
     """
 
     def __init__(
-        self, model: RobotModel, goal: Array | None, settings: MissionSettings | None = None
+        self,
+        model: RobotModel,
+        goal: Array | None,
+        settings: MissionSettings | None = None,
+        task: Mission | None = None,
     ) -> None:
-        self._model = model
+        self._model, self._task = model, task
         self._goals: tuple[Array, ...] = () if goal is None else (np.asarray(goal),)
         self._choice = self._tries = 0  # of the goals, and how often one was given up
         self._is_asked_for = False  # by somebody who is told when it is given up
@@ -102,6 +110,15 @@ class Mission:
         self._path = PathTask(path)
 
     @property
+    def learns_on_the_way(self) -> bool:
+        """Whether it learns what it needs while it leads to a goal."""
+        return self._on_the_way is not None
+
+    def leads_on(self, end: Array) -> bool:
+        """Whether anything is left of the way to a goal from where the arm rests."""
+        return self._goal is not None and not self.given_up and not self._is_near(end)
+
+    @property
     def has_goal(self) -> bool:
         """Whether there is anywhere to lead to."""
         return bool(self._goals)
@@ -131,16 +148,17 @@ class Mission:
         """Return what to plan for next; None when all is done."""
         estimate = ahead.problem.bounds
         self._notice_another_payload(estimate.bounds)
-        if self._learns(estimate):
-            return Excite(self._model, estimate, ahead.until, self._rows)
+        if self._learns(estimate) and not self._is_left_to_task(ahead.end):
+            leaving = self._leaving(ahead)
+            return leaving or Excite(self._model, estimate, ahead.until, self._rows)
         if self._path is not None:
             return self._path.due(ahead)
-        if self._goal is None or self.given_up or self._is_near(ahead.end):
+        if not self.leads_on(ahead.end):
             return None
         while True:
             try:
-                return self._toward(ahead)
-            except NoRouteError as error:
+                return self._leaving(ahead) or self._toward(ahead)
+            except (NoRouteError, TooHeavyError) as error:
                 if not self._is_asked_for:
                     raise
                 self._try_another(str(error))
@@ -174,6 +192,21 @@ class Mission:
             find_path(query, self._settings.route_seconds, self._settings.path)
             beside = np.stack([ahead.end, ahead.end + REHEARSED])
             yield Follow(Route(beside, self._model.limits.is_continuous), 0.0)
+
+    def _leaving(self, ahead: Ahead) -> Follow | None:
+        """Off what was placed, before anything else; None where the hand is not about it."""
+        problem, lift = ahead.problem, ahead.problem.lift
+        if lift is None or problem.retreat is None or not problem.retreat.is_of(lift):
+            return None
+        if is_clear(self._model, lift, ahead.end):
+            return None
+        route = leaving_route(self._model, lift, ahead.end)
+        if route is None:
+            raise NoRouteError(
+                f'the hand is about {lift.name}, and no joints lead it straight off along '
+                f'{np.round(lift.direction, 2).tolist()}'
+            )
+        return Follow(route, 0.0)
 
     def _notice_another_payload(self, bounds: Interval) -> None:
         """Begin again when bounds are not within those known before."""
@@ -216,6 +249,13 @@ class Mission:
             narrowed = self._log_widths[-1] - _log_width(estimate)
             self._has_learned |= bool(narrowed < -np.log1p(-self._settings.shrinking))
         return not self._has_learned
+
+    def _is_left_to_task(self, end: Array) -> bool:
+        """Whether a task that is asked for learns by itself what it needs."""
+        task = self._task
+        if self._wanted is not None or task is None or not task.learns_on_the_way:
+            return False
+        return task.leads_on(end)
 
     def _is_near(self, end: Array) -> bool:
         goal = np.asarray(self._goal)
@@ -273,8 +313,12 @@ class Mission:
 
     def _query(self, ahead: Ahead, goal: Array) -> PathQuery:
         """Return a way from where the plan in force ends."""
-        margins = NominalCheck(ahead.problem, CHECKS).standing_margins
-        return PathQuery(self._model, ahead.problem.obstacles, ahead.end, goal, margins)
+        problem = ahead.problem
+        margins, obstacles = NominalCheck(problem, CHECKS).standing_margins, problem.obstacles
+        lift = problem.lift
+        if lift is not None and is_clear(self._model, lift, ahead.end):
+            obstacles = obstacles.beside({lift.name: lift.support})
+        return PathQuery(self._model, obstacles, ahead.end, goal, margins)
 
     def _new_route(self, ahead: Ahead) -> Route:
         """Another one each time: with another seed, and with less clearance if need be."""

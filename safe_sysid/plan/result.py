@@ -55,6 +55,14 @@ class NoPlanError(SafeSysidError):
     """There is no certified plan, so no torque may be applied."""
 
 
+def stands_still(certificate: PlanCertificate) -> bool:
+    """Whether a certified plan begins at rest and leads nowhere."""
+    curve = certificate.problem.horizon.curve
+    starts_at_rest = not (np.any(curve.qd0) or np.any(curve.qdd0))
+    pieces = (certificate, *certificate.then)
+    return starts_at_rest and all(bool(np.abs(p.k).max() <= STANDING) for p in pieces)
+
+
 @dataclass(frozen=True, eq=False)
 class SearchFinding:
     """What a search found."""
@@ -77,12 +85,7 @@ class SearchFinding:
     @property
     def stands_still(self) -> bool:
         """Whether the certified plan begins at rest and leads nowhere."""
-        if self.certificate is None:
-            return False
-        pieces = (self.certificate, *self.certificate.then)
-        curve = self.certificate.problem.horizon.curve
-        starts_at_rest = not (np.any(curve.qd0) or np.any(curve.qdd0))
-        return starts_at_rest and all(bool(np.abs(p.k).max() <= STANDING) for p in pieces)
+        return self.certificate is not None and stands_still(self.certificate)
 
     def __str__(self) -> str:
         if self.outcome is SearchOutcome.FOUND and self.certificate is not None:

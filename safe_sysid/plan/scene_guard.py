@@ -16,6 +16,7 @@ import numpy as np
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.collision.shown_scene import changed
 from safe_sysid.plan.early_stop import EarlyStop, StopSettings, find_rest, find_stop
+from safe_sysid.plan.result import stands_still
 from safe_sysid.reach.certificate import PlanCertificate
 from safe_sysid.reach.margin import Margin
 from safe_sysid.reach.problem import Problem
@@ -180,9 +181,15 @@ class SceneGuard:
 
 
 def _besides(plan: Plan, obstacles: Obstacles) -> Obstacles:
-    """Return obstacles but for what the payload may leave on a plan, while that stays the same."""
+    """Return obstacles but for what may be left on a plan, while that stays the same.
+
+    What the hand of an arm that stands has let go since the plan was made is left by the next one.
+    """
     assert isinstance(plan.certificate, PlanCertificate)
-    lift = plan.certificate.problem.lift
+    problem = plan.certificate.problem
+    lift, q = problem.lift, problem.horizon.curve.q0
+    if lift is None and problem.retreat is not None and stands_still(plan.certificate):
+        lift = problem.retreat.at(problem.model, q, q, obstacles)
     if lift is None or not any(shape is lift.support for shape in obstacles.shapes):
         return obstacles
     return obstacles.without(lift.name)

@@ -10,7 +10,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.collision.arm_clearance import arm_clearance
-from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.path.inverse_kinematics import LinkPose, configurations
 
@@ -40,6 +40,13 @@ def joint_goal(model: RobotModel, positions: Mapping[str, float]) -> Array:
             'are needed'
         )
     return np.array([positions[name] for name in names], dtype=np.float64)
+
+
+def refuse_place(model: RobotModel, q: Array) -> None:
+    """Raise `GoalError` where an arm may not stand, whatever is around it."""
+    trouble = standing_trouble(q, Surroundings(model, NO_OBSTACLES, q))
+    if trouble:
+        raise GoalError(trouble)
 
 
 def choices_of_joints(q: Array, around: Surroundings) -> tuple[Array, ...]:

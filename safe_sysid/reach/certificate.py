@@ -29,8 +29,8 @@ MOVING = (
     'arm stands, and what moves may come to it'
 )
 LIFTING = (
-    'while what is held may touch its support, the support stands, and what it does to the arm '
-    'leaves V <= V_M; what is held rests as the problem says'
+    'while {what} may touch {support}, that stands, and what it does to the arm leaves V <= V_M; '
+    '{what} rests as the problem says'
 )
 EXACT = 'positions and velocities are read exactly, and torques act at once'
 LATE = (
@@ -71,8 +71,9 @@ class PlanCertificate:
     def assumptions(self) -> tuple[str, ...]:
         """What has to be true for it."""
         moving = (MOVING,) if self.problem.obstacles.moving else ()
-        lifting = (LIFTING,) if self.problem.lift is not None else ()
-        return (*ASSUMPTIONS, *moving, *lifting, EXACT if self.law is None else LATE)
+        lift = self.problem.lift
+        told = () if lift is None else (LIFTING.format(what=lift.what, support=lift.name),)
+        return (*ASSUMPTIONS, *moving, *told, EXACT if self.law is None else LATE)
 
     @property
     def k(self) -> Array:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NOT_UNIT = 1e-9  # of the length of a direction
+HELD = 'what is held'
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class LiftOff:
     direction: Array  # (3,) of unit length, in the base
     depth: float  # [m]
     slide: float  # [m]
+    what: str = HELD  # these capsules are
 
     @staticmethod
     def at(
@@ -82,6 +84,7 @@ class LiftOff:
         payload: Sequence[str],
         direction: npt.ArrayLike,
         allowed: tuple[float, float],
+        what: str = HELD,
     ) -> LiftOff:
         """Capsules on a support where the arm is at q; `allowed` are depth and slide [m]."""
         along = finite_array(direction, (3,), 'direction of a lift')
@@ -95,7 +98,8 @@ class LiftOff:
         unknown = [name for name in payload if name not in known]
         if unknown or not payload:
             raise BoundError(f'payload {list(payload)} of a lift; capsules are {list(known)}')
-        capsules = np.array([known.index(name) for name in payload], dtype=np.int64)
+        # a payload that is also in the library has its capsules twice
+        capsules = np.flatnonzero([name in payload for name in known])
         R, p = joint_frames(model, np.asarray(q, dtype=np.float64))
         joint = model.capsules.joint[capsules]
         if np.any(joint < 0):
@@ -104,7 +108,7 @@ class LiftOff:
             np.einsum('cij,cj->ci', R[joint], end[capsules]) + p[joint]
             for end in (model.capsules.a, model.capsules.b)
         ]
-        return LiftOff(*support, capsules, np.stack(ends), along, *allowed)
+        return LiftOff(*support, capsules, np.stack(ends), along, *allowed, what)
 
     def margin(
         self, points: Points, shapes: Shapes, names: tuple[str, ...], time: Interval
@@ -116,7 +120,7 @@ class LiftOff:
         until = int(touching[-1]) + 1 if len(touching) else 0
         value = np.where(np.arange(len(clear)) < until, self._kept(points), clear)
         t = int(np.argmin(value))  # the first NaN, when there is one
-        where = f'what is held and {self.name}, which it may touch until {self._time(time, until)}'
+        where = f'{self.what} and {self.name}, which it may touch until {self._time(time, until)}'
         steps = float(time.lower[t]), float(time.upper[t])
         own = Margin(LIFT_OFF, float(value[t]), where, steps, float(value[t]), 0.0, 'm')
         return others if others is not None and others.margin < own.margin else own

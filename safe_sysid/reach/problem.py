@@ -14,6 +14,7 @@ from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.lift_off import LiftOff, Standing
+from safe_sysid.reach.retreat import Retreat
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling, SeenLaw
 
@@ -32,6 +33,7 @@ class Problem:
     before: SeenLaw | None = None  # law of the plan that plans of the horizon go on from
     lift: LiftOff | None = None  # a support that the payload may leave; it is no obstacle
     standing: Standing | None = None  # what the payload is said to stand on when the arm rests
+    retreat: Retreat | None = None  # how the hand may leave what it has placed
 
     def __post_init__(self) -> None:
         capsules = self.model.capsules
@@ -57,10 +59,17 @@ class Problem:
             )
 
     def lifting(self, rest: Array) -> Problem:
-        """Return the same for plans that may lift the payload off what it stands on at rest."""
-        if self.standing is None:
+        """Return the same for plans that may leave, after a rest, what the arm touches there.
+
+        That is a placed object that the hand is about, or what the payload stands on.
+        """
+        if self.standing is None and self.retreat is None:
             return self
-        lift = self.standing.at(self.model, rest, self.obstacles)
+        lift, start = None, self.horizon.curve.q0
+        if self.retreat is not None:
+            lift = self.retreat.at(self.model, rest, start, self.obstacles)
+        if lift is None and self.standing is not None:
+            lift = self.standing.at(self.model, rest, self.obstacles)
         if lift is None:
             return replace(self, lift=None)
         return replace(self, lift=lift, obstacles=self.obstacles.without(lift.name))

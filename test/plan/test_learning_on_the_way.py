@@ -1,6 +1,7 @@
 """Learning on the way: plans that teach until the rest is certified, then those of the goal."""
 
 from dataclasses import replace
+import re
 
 import numpy as np
 from plan.cost.derivatives import numerical_gradient
@@ -65,6 +66,34 @@ def test_a_payload_that_cannot_be_carried_is_refused_where_it_is_known():
     mission = Mission(MODEL, LEVEL, SETTINGS)
     with pytest.raises(TooHeavyError, match='weighs 6'):
         mission.due(ahead_of(prior(6.5, 6.7, 7.0)))
+
+
+def test_a_goal_that_is_asked_for_is_given_up_where_what_is_held_is_too_heavy_for_it():
+    """Whoever asked hears both masses, and nothing is left to do: no fault comes of it."""
+    mission = Mission(MODEL, None, SETTINGS)
+    mission.lead_to([LEVEL])
+    assert mission.due(ahead_of(prior(6.5, 6.7, 7.0))) is None
+    said = (
+        r'weighs 6\.50 to 7\.00 kg; .* carried to the goal is at most [45]\.\d\d kg, however well'
+    )
+    assert re.search(said, mission.given_up)
+
+
+def test_nothing_is_learnt_before_a_task_that_learns_on_its_way():
+    """A wish for narrow bounds counts, and so does that the goal is reached."""
+    task = Mission(MODEL, None, replace(SETTINGS, exciting=0))
+    learning = Mission(MODEL, None, SETTINGS, task)
+    ahead = ahead_of(prior(*RATHER_WIDE))
+    assert isinstance(learning.due(ahead), Excite)
+    task.lead_to([LEVEL])
+    assert learning.due(ahead) is None
+    assert isinstance(learning.due(replace(ahead, end=LEVEL)), Excite)
+    learning.learn_to(np.full(10, 1e-3))
+    assert isinstance(learning.due(ahead), Excite)
+    learning.learn_to(None)
+    without = Mission(MODEL, None, replace(SETTINGS, exciting=0, on_the_way=False))
+    without.lead_to([LEVEL])
+    assert isinstance(Mission(MODEL, None, SETTINGS, without).due(ahead), Excite)
 
 
 def test_attention_to_learning_falls_from_all_to_none():

@@ -113,6 +113,11 @@ class Obstacles:
         """Those that move."""
         return [shape for shape in self.shapes if isinstance(shape, MovingBox)]
 
+    def beside(self, others: Mapping[str, Box | Zonotope]) -> Obstacles:
+        """Return them with others."""
+        kept = dict(zip(self.names, self.shapes, strict=True))
+        return Obstacles.of({**kept, **others}, self.start)
+
     def without(self, name: str) -> Obstacles:
         """Return all but one of them."""
         kept = {n: shape for n, shape in zip(self.names, self.shapes, strict=True) if n != name}

@@ -15,6 +15,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.placement import Placement
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.urdf_tree import Frame
 from safe_sysid.plan.cost.terms import shortest_way
 
 STARTS = 16  # the first one where the arm is, the others anywhere
@@ -39,14 +40,24 @@ class LinkPose:
     turns_freely: bool  # whether any orientation will do
 
 
+@dataclass(frozen=True, eq=False)
+class FramePose:
+    """The same of any frame that a joint moves."""
+
+    frame: Frame
+    placement: Placement
+    turns_freely: bool
+
+
 def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 0) -> list[Array]:
     """Return configurations with the link at the pose, the one nearest to the start first."""
     if trouble := link_trouble(model, pose.link):
         raise UnreachedError(trouble)
+    wanted = FramePose(model.frames[pose.link], pose.placement, pose.turns_freely)
     found: list[Array] = []
     missed = np.inf
     for q in _starts(model, start, seed):
-        reached, miss = _descended(model, pose, q)
+        reached, miss = _descended(model, wanted, q)
         missed = min(missed, miss)
         if miss > NEAR:
             continue
@@ -69,6 +80,12 @@ def link_trouble(model: RobotModel, link: str) -> str:
     return '' if link in moved else f"'{link}' is no link that {model.name} moves; it has {moved}"
 
 
+def nearby(model: RobotModel, pose: FramePose, start: Array) -> Array | None:
+    """Return the configuration that steps from a start lead to; None where they end elsewhere."""
+    reached, miss = _descended(model, pose, start)
+    return reached if miss <= NEAR else None
+
+
 def _starts(model: RobotModel, start: Array, seed: int) -> Iterator[Array]:
     rng = np.random.default_rng(seed)
     lower, upper = _range(model)
@@ -83,7 +100,7 @@ def _range(model: RobotModel) -> tuple[Array, Array]:
     return np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
 
 
-def _descended(model: RobotModel, pose: LinkPose, q: Array) -> tuple[Array, float]:
+def _descended(model: RobotModel, pose: FramePose, q: Array) -> tuple[Array, float]:
     """Return where steps from q lead, and how far the link is from the pose there [m]."""
     q = q.copy()
     for _ in range(STEPS):
@@ -97,9 +114,9 @@ def _descended(model: RobotModel, pose: LinkPose, q: Array) -> tuple[Array, floa
     return q, float(np.linalg.norm(_error(model, pose, q)[0]))
 
 
-def _error(model: RobotModel, pose: LinkPose, q: Array) -> tuple[Array, Array]:
+def _error(model: RobotModel, pose: FramePose, q: Array) -> tuple[Array, Array]:
     """Return what is left to the pose [m], and how joints change it."""
-    tree, frame = model.tree, model.frames[pose.link]
+    tree, frame = model.tree, pose.frame
     R, p = joint_frames(model, q)
     tip_R, tip_p = R[frame.joint] @ frame.R, R[frame.joint] @ frame.p + p[frame.joint]
     shift, turn = np.zeros((3, model.n)), np.zeros((3, model.n))

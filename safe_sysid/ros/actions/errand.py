@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from sensor_msgs.msg import JointState
 
 from safe_sysid.config import Finite, Settings
 from safe_sysid.errors import ConfigError
-from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
-from safe_sysid.ros.actions.grasping import Grasping, Gripper
-from safe_sysid.ros.actions.handle_action import Asking, knows_change
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.task_goal import GoalError, refuse_place
+from safe_sysid.ros.actions.asked import Loop, Outcome
+from safe_sysid.ros.actions.grasping import Grasping
+from safe_sysid.ros.actions.handle_action import Asking, Hand, knows_change
 from safe_sysid.ros.actions.handling import APPROACH, CARRY, GRASP, LIFT, RELEASE, Handling, Step
+from safe_sysid.ros.actions.placing import Placing
 from safe_sysid.ros.messages.request_topics import DONE, FAILED
 from safe_sysid.track.supervisor import Mode
 
@@ -27,12 +31,17 @@ class ErrandSettings(Settings):
     lift: tuple[Finite, ...] = ()  # where it goes with what it holds before it is carried
     place: tuple[Finite, ...] = ()  # where the gripper opens; empty: nothing is picked
 
-    def check(self, joints: int) -> None:
-        """Refuse configurations of another arm."""
+    def check(self, arm: RobotModel) -> None:
+        """Refuse configurations of another arm, and those in which this one may not stand."""
         for name in ('pick', 'lift', 'place'):
-            count = len(getattr(self, name))
-            if count not in (0, joints):
-                raise ConfigError(f'errand.{name} has {count} entries, not {joints}')
+            position = getattr(self, name)
+            if len(position) not in (0, arm.n):
+                raise ConfigError(f'errand.{name} has {len(position)} entries, not {arm.n}')
+            try:
+                if position:
+                    refuse_place(arm, np.array(position))
+            except GoalError as error:
+                raise ConfigError(f'errand.{name}: {error}') from error
         if (self.pick or self.lift) and not self.place:
             raise ConfigError('errand.place is empty; what is picked has to be placed somewhere')
 
@@ -45,10 +54,10 @@ class Errand:
         settings: ErrandSettings,
         joint_names: Sequence[str],
         asking: Asking,
-        gripper: Gripper,
+        hand: Hand,
     ) -> None:
         self._loop: Loop = asking.loop
-        self._asked = Handling(_steps(settings, joint_names, asking, gripper))
+        self._asked = Handling(_steps(settings, joint_names, asking, hand))
         self._has_begun = False
         self._outcome: Outcome | None = None
 
@@ -77,21 +86,31 @@ class Errand:
             self._outcome = self._asked.step()
 
 
+def errand_of(
+    settings: ErrandSettings,
+    joint_names: Sequence[str],
+    asking: Callable[[], Asking],
+    hand: Hand,
+) -> Errand | None:
+    """Return the errand of the settings; None where they have none."""
+    settings.check(hand.arm)
+    return Errand(settings, joint_names, asking(), hand) if settings.place else None
+
+
 def _steps(
-    settings: ErrandSettings, joint_names: Sequence[str], asking: Asking, gripper: Gripper
+    settings: ErrandSettings, joint_names: Sequence[str], asking: Asking, hand: Hand
 ) -> list[Step]:
     def go(name: str, position: Sequence[float]) -> list[Step]:
         joints = JointState(name=list(joint_names), position=list(position))
         return [(name, lambda: asking.go(joints, None))] if position else []
 
-    def grasp(closes: bool) -> Callable[[], Asked]:
-        knows = knows_change(asking)
-        return lambda: Grasping(asking.loop, gripper, knows, closes=closes)
+    def gripping(closes: bool) -> Grasping:
+        return Grasping(asking.loop, hand.gripper, knows_change(asking), closes=closes)
 
     return [
         *go(APPROACH, settings.pick),
-        (GRASP, grasp(closes=True)),
+        (GRASP, lambda: gripping(closes=True)),
         *go(LIFT, settings.lift),
         *go(CARRY, settings.place),
-        (RELEASE, grasp(closes=False)),
+        (RELEASE, lambda: Placing(asking.loop, gripping(closes=False), hand.placed)),
     ]

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
-from safe_sysid.errors import MessageError
+from safe_sysid.arrays import Array
+from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.message import name_of
+from safe_sysid.plan.task_goal import joint_goal, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
@@ -24,9 +27,11 @@ from safe_sysid.ros.actions.handling import (
     Step,
 )
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.placing import Placed, Placing
 from safe_sysid.ros.actions.weighing import Weighing
 from safe_sysid.ros.messages.codec import goal_positions
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
+from safe_sysid.ros.messages.request_topics import ON_THE_WAY
 from safe_sysid.sets.interval import Interval
 
 
@@ -36,6 +41,8 @@ class Hand:
 
     gripper: Gripper
     bounds: Interval  # (10,) of theta_e
+    arm: RobotModel  # with the shapes of all that it may hold
+    placed: Placed
 
     def thing(self, known: ParameterEstimate) -> Interval:
         """Bounds on what it holds, (10,)."""
@@ -70,7 +77,8 @@ class HandleAction:
         self._kind, self._goal, self._asking, self._hand = kind, goal, asking, hand
         self._learnt: Interval | None = None  # before it was released
         self._recognised = ''  # then
-        self.asked = Handling(self._steps())
+        self._picked_at: Array | None = None
+        self.asked = Handling([(name, self._noting(begin)) for name, begin in self._steps()])
 
     def feedback(self) -> Any:
         """Return how far it is."""
@@ -85,6 +93,7 @@ class HandleAction:
 
     def result(self, outcome: Outcome) -> Any:
         """Return how it came out."""
+        self._note_picked()
         lower, upper = self._thing()
         middle = [0.5 * (a + b) for a, b in zip(lower, upper, strict=True)]
         known = self._asking.known()
@@ -134,11 +143,11 @@ class HandleAction:
             return Weighing(loop, goal.heaviest, time_limit, self._mass)
 
         _check(learn, weigh)
-        _check_places(goal)
+        _check_places(goal, self._hand.arm)
         go(APPROACH, goal.pick_joints, goal.pick)
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
-        if goal.half_widths or not goal.heaviest:
+        if self._learns_before():
             steps.append((WEIGH, learn))
         if goal.heaviest:
             steps.append((WEIGH, weigh))
@@ -148,17 +157,54 @@ class HandleAction:
             steps.append((RELEASE, self._release))
         return steps
 
+    def _noting(self, begin: Callable[[], Asked]) -> Callable[[], Asked]:
+        """Return the begin of a step, before which is noted what the last one has picked."""
+
+        def noted() -> Asked:
+            self._note_picked()
+            return begin()
+
+        return noted
+
+    def _note_picked(self) -> None:
+        """Take what was placed before, and is in the hand for certain, out of the obstacles.
+
+        A gripper that has closed may have missed it; that bounds on the mass are above 0 says
+        that it has not.
+        """
+        motion = self._asking.loop.motion()
+        if GRASP not in self.asked.done or self._learnt is not None or motion is None:
+            return
+        if self._picked_at is None:
+            self._picked_at = motion.position
+        if self._mass()[0] > 0.0:
+            self._hand.placed.take(self._picked_at)
+
     def _mass(self) -> tuple[float, float]:
         lower, upper = self._thing()
         return (lower[0], upper[0]) if lower else (float('-inf'), float('inf'))
+
+    def _learns_before(self) -> bool:
+        """Whether it is learnt as the settings or half widths say, before it is carried.
+
+        Not where `heaviest` says what there is to know, nor where a planner that learns on the way
+        is left to learn what carrying it needs.
+        """
+        goal = self._goal
+        if goal.half_widths:
+            return True
+        is_carried = bool(goal.place_joints.name or goal.place.header.frame_id)
+        on_the_way = self._asking.loop.figure(ON_THE_WAY) == 'True'
+        return not goal.heaviest and not (is_carried and on_the_way and not goal.time_limit)
 
     def _release(self) -> Asked:
         """Open the gripper; what is known of the thing is kept for the result."""
         known = self._asking.known()
         self._learnt = None if known is None else self._hand.thing(known)
         self._recognised = self._object
-        knows = knows_change(self._asking)
-        return Grasping(self._asking.loop, self._hand.gripper, knows, closes=False)
+        loop, knows = self._asking.loop, knows_change(self._asking)
+        opening = Grasping(loop, self._hand.gripper, knows, closes=False)
+        return Placing(loop, opening, self._hand.placed)
 
 
 def _check(*steps: Callable[[], Asked]) -> None:
@@ -167,12 +213,18 @@ def _check(*steps: Callable[[], Asked]) -> None:
         begin()
 
 
-def _check_places(goal: Any) -> None:
-    """Refuse what leads nowhere before anything is picked."""
+def _check_places(goal: Any, arm: RobotModel) -> None:
+    """Refuse what leads nowhere, and where the arm cannot stand, before anything is picked."""
     for name in ('pick_joints', 'lift_joints', 'place_joints'):
-        for joint, position in goal_positions(getattr(goal, name)).items():
+        positions = goal_positions(getattr(goal, name))
+        for joint, position in positions.items():
             if not math.isfinite(position):
                 raise MessageError(f'{name}: {joint} is {position}; it has to be finite')
+        if positions:
+            try:
+                refuse_place(arm, joint_goal(arm, positions))
+            except SafeSysidError as error:
+                raise MessageError(f'{name}: {error}') from error
     for name in ('pick', 'place'):
         pose = getattr(goal, name).pose
         p, o = pose.position, pose.orientation

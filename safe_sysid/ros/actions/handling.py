@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from safe_sysid.ros.actions.asked import Asked, Outcome
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping
+from safe_sysid.ros.actions.placing import Placing
 
 Step = tuple[str, Callable[[], Asked]]  # its name, and how it is begun
 APPROACH, GRASP, LIFT, WEIGH = 'approach', 'grasp', 'lift', 'weigh'
@@ -46,7 +47,7 @@ class Handling:
         outcome = self._asked.step()
         if outcome is None:
             return None
-        self._is_uncertain = isinstance(self._asked, Grasping) and self._asked.is_told
+        self._is_uncertain = isinstance(self._asked, Grasping | Placing) and self._asked.is_told
         self._asked = None
         if not outcome.success:
             return Outcome(False, f'{self.name}: {outcome.message}; {self._hand}', outcome.why)

@@ -27,6 +27,7 @@ from safe_sysid.ros.messages.drawings import frame_of_base, obstacle_markers
 from safe_sysid.ros.messages.heard_markers import HeardMarker
 from safe_sysid.ros.messages.marker_changes import changes_in
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
+from safe_sysid.ros.messages.placed_objects import PLACED_NAMES, placed_topic
 from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.scene_topics import PointSettings, SceneTopic, scene_topics
 from safe_sysid.ros.messages.transforms import Transforms
@@ -122,6 +123,7 @@ class AvoidedObstacles:
         self._topics = scene_topics(
             node, settings.points, scenes, partial(_is_held, model, prefix), self._renew
         )
+        self._topics.append(placed_topic(node, model, scenes(), prefix, self._renew))
         self._region = OwnRegion(node, region, cell.frame, cell.base) if cell.frame else None
         self._is_heard = False  # anything on the topic
         self._is_told = True  # what is avoided, to whoever looks at it
@@ -170,6 +172,11 @@ class AvoidedObstacles:
             return ''
         also = self._motions.trouble, self._transforms.trouble
         return '; '.join([trouble, *(each for each in also if each)])
+
+    @property
+    def placed(self) -> str:
+        """Names of what was placed and is avoided."""
+        return ', '.join(name for name in self.boxes if name.startswith(PLACED_NAMES))
 
     @property
     def drawn(self) -> dict[str, Box]:

@@ -122,15 +122,20 @@ def quaternion_of(R: Array) -> Quaternion:
 def obstacle_markers(boxes: Mapping[str, Box], frame: str, stamp: int) -> MarkerArray:
     """Boxes as cubes, exactly what the planner avoids."""
     markers = [Marker(action=Marker.DELETEALL)]
-    for number, (name, box) in enumerate(boxes.items()):
-        marker = _marker(frame, stamp, name, number, OBSTACLE)
-        marker.type = Marker.CUBE
-        marker.pose.position = _point(box.center)
-        marker.pose.orientation = quaternion_of(box.rotation)
-        sizes = 2.0 * (box.half_sizes + box.radius)
-        marker.scale = Vector3(x=float(sizes[0]), y=float(sizes[1]), z=float(sizes[2]))
-        markers.append(marker)
+    each = enumerate(boxes.items())
+    markers += [box_marker(box, frame, name, number, stamp) for number, (name, box) in each]
     return MarkerArray(markers=markers)
+
+
+def box_marker(box: Box, frame: str, ns: str, number: int, stamp: int = 0) -> Marker:
+    """Return a box as a cube, its rounded edges included."""
+    marker = _marker(frame, stamp, ns, number, OBSTACLE)
+    marker.type = Marker.CUBE
+    marker.pose.position = _point(box.center)
+    marker.pose.orientation = quaternion_of(box.rotation)
+    sizes = 2.0 * (box.half_sizes + box.radius)
+    marker.scale = Vector3(x=float(sizes[0]), y=float(sizes[1]), z=float(sizes[2]))
+    return marker
 
 
 def path_markers(points: Array, frame: str, stamp: int) -> MarkerArray:

@@ -16,5 +16,7 @@ AWAY = 'goal away [rad]'
 PIECES = 'pieces certified'  # since the goal was taken; of a path, pieces that it has
 PATH_PIECES = 'pieces of the path'  # 0 where there is none
 LEARNS_TO = 'learns to'  # half widths, as a list; empty: as the settings say
+ON_THE_WAY = 'learns on the way'  # True: a goal is led to at once, and what it needs is learnt
+PLACED_AVOIDED = 'placed objects'  # names of what was placed and is an obstacle now
 ERRAND = 'errand'  # of the supervisor: the step that goes on, or how it came out
 DONE, FAILED = 'done', 'failed'  # with which that begins

@@ -48,6 +48,7 @@ from safe_sysid.ros.messages.request_topics import (
     GOAL,
     GOAL_POSE,
     LEARNS_TO,
+    ON_THE_WAY,
     PATH,
     PATH_PIECES,
     PIECES,
@@ -129,6 +130,7 @@ class RequestedGoals:
             PIECES: certified if pieces else self._pieces,
             PATH_PIECES: pieces,
             GIVEN_UP: f'{self._taken} {reason}' if reason else '',
+            ON_THE_WAY: self._task.learns_on_the_way,
             **self._said,
         }
 

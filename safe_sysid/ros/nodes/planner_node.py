@@ -24,6 +24,7 @@ from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
 from safe_sysid.ros.messages.planned_answers import PlannedAnswers
 from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.messages.request_topics import PLACED_AVOIDED
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
@@ -217,7 +218,7 @@ class PlannerNode(Node):
             said = 'compiling; until it is done there are no plans'
         trouble = said or self._trouble or self._measured.trouble
         figures = {**session.figures(), 'obstacles': len(self._avoided.drawn), **scene.figures()}
-        figures |= self._goals.figures()
+        figures |= {**self._goals.figures(), PLACED_AVOIDED: self._avoided.placed}
         return Condition(trouble, frozenset(c for c in faults if faults[c]), figures)
 
 

@@ -24,7 +24,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
 from safe_sysid.ros.actions.asked import Motion
-from safe_sysid.ros.actions.errand import Errand, ErrandSettings
+from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
 from safe_sysid.ros.actions.grasping import CERTIFYING
 from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
 from safe_sysid.ros.actions.handle_action import Hand
@@ -32,6 +32,7 @@ from safe_sysid.ros.actions.loop_requests import LoopRequests
 from safe_sysid.ros.actions.served import ServedActions
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
+from safe_sysid.ros.messages.placed_objects import PlacedObjects, PlacedSettings
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.messages.request_topics import ERRAND
 from safe_sysid.ros.process.main import main_of
@@ -80,12 +81,15 @@ class SupervisorNodeSettings(LoopSettings):
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
     goes_on: Natural = 2  # times that the arm goes on by itself after a change nobody announced
     gripper: GripperSettings = field(default_factory=GripperSettings)  # that `handle` closes
+    placed: PlacedSettings = field(default_factory=PlacedSettings)
     errand: ErrandSettings = field(default_factory=ErrandSettings)  # in place of the task
     task_follows: bool = True  # whether the task begins by itself once bounds have settled
 
     def hand(self, node: Node) -> Hand:
         """Return the gripper and the empty hand, for `handle`."""
-        return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1])
+        arm = self.with_all_shapes()
+        placed = PlacedObjects(node, arm, self.held_shapes, self.placed)
+        return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1], arm, placed)
 
 
 class SupervisorNode(Node):
@@ -114,8 +118,7 @@ class SupervisorNode(Node):
         self._bad_sample = ''
         self._has_started = False  # by itself
         self.exit_status: int | None = None
-        self._ending = RunEnding(self._nodes)
-        self.leave = self._ending
+        self._ending = self.leave = RunEnding(self._nodes)
         self._modes = self.create_publisher(String, 'mode', STATE)
         hear = self._ending.hear
         self.create_subscription(String, 'end_requested', lambda msg: hear(msg.data), STATE)
@@ -131,11 +134,9 @@ class SupervisorNode(Node):
         self._task = AskedTask(self._nodes)
         hand = settings.hand(self)
         self._actions = ServedActions(self, self, layout, hand)
-        self._errand: Errand | None = None
-        settings.errand.check(len(names))
-        if settings.errand.place:
-            asking = LoopRequests(self, self, layout).asking()
-            self._errand = Errand(settings.errand, names, asking, hand.gripper)
+        self._errand = errand_of(
+            settings.errand, names, lambda: LoopRequests(self, self, layout).asking(), hand
+        )
         serve_changes(self, settings, self._change)
 
     def _change(self, settings: SupervisorNodeSettings) -> None:
@@ -417,9 +418,8 @@ class SupervisorNode(Node):
         return frozenset(faults)
 
     def _is_stale(self) -> bool:
-        if self._settings.is_lockstep:  # simulated time stands still as long as it has to
-            return False
-        return self._is_silent()
+        # in lockstep simulated time stands still as long as it has to
+        return not self._settings.is_lockstep and self._is_silent()
 
     def _is_silent(self) -> bool:
         # counted in looks, not seconds: when this process had to wait, samples wait for it now

@@ -28,7 +28,9 @@ from safe_sysid.plan.session import PlanningSession
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.lift_off import Standing
 from safe_sysid.reach.problem import Problem
+from safe_sysid.reach.retreat import Retreat
 from safe_sysid.ros.messages.avoided_obstacles import SceneSettings
+from safe_sysid.ros.messages.placed_objects import PLACED_NAMES
 from safe_sysid.sets.box import Box
 from safe_sysid.track.supervisor import Mode
 from safe_sysid.trajectory.bezier import Bezier
@@ -76,6 +78,19 @@ class LiftSettings(Settings):
 
 
 @dataclass(frozen=True)
+class RetreatSettings(Settings):
+    """How the hand leaves what it has placed: straight off, back to its last joint."""
+
+    depth: Positive = 0.03  # [m] that it may be nearer than before, by tracking errors
+    slide: Positive = 0.03  # [m] that it may be beside where it let go before it is clear
+
+    @property
+    def allowed(self) -> Retreat:
+        """Return the same of what `handle` has placed."""
+        return Retreat(PLACED_NAMES, self.depth, self.slide)
+
+
+@dataclass(frozen=True)
 class PlannerNodeSettings(ManagedSettings):
     """Parameters of the planner."""
 
@@ -85,6 +100,7 @@ class PlannerNodeSettings(ManagedSettings):
     world: str = EMPTY  # obstacles: of config/worlds, or a YAML file
     scene: SceneSettings = field(default_factory=SceneSettings)
     lift: LiftSettings = field(default_factory=LiftSettings)
+    retreat: RetreatSettings = field(default_factory=RetreatSettings)
     stop: StopSettings = field(default_factory=StopSettings)
     pose: PoseSettings = field(default_factory=PoseSettings)
     failures: Count = 5  # searches in a row without a plan before that is a fault
@@ -97,9 +113,10 @@ class PlannerNodeSettings(ManagedSettings):
         goal = np.array(self.goal) if self.goal else None
         learned = replace(self.mission, exciting=0)
         taught = learned if self.mission.on_the_way and self.goal else self.mission
+        task = Mission(model, goal, learned)
         return {
-            Mode.EXCITING.value: Mission(model, None, taught),
-            Mode.TASK.value: Mission(model, goal, learned),
+            Mode.EXCITING.value: Mission(model, None, taught, task),
+            Mode.TASK.value: task,
         }
 
     def planning(
@@ -124,4 +141,10 @@ class PlannerNodeSettings(ManagedSettings):
         horizon = Horizon(Bezier(rest, rest, rest, self.planner.duration), rest, rest)
         known, obstacles = (arm.model, arm.prior, horizon, arm.gains), Obstacles.of(boxes)
         standing = self.lift.standing(arm.model)
-        return Problem(*known, obstacles, sampling=arm.sampling, standing=standing)
+        return Problem(
+            *known,
+            obstacles,
+            sampling=arm.sampling,
+            standing=standing,
+            retreat=self.retreat.allowed,
+        )

@@ -6,10 +6,12 @@ import pytest
 from ros.actions.test_handling import Gripper, Loop
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.errand import Errand, ErrandSettings
 from safe_sysid.track.supervisor import Mode
 
+ARM = RobotModel.named('two_link')
 JOINTS = ('one', 'two')
 THERE = Outcome(True, 'there')
 
@@ -21,7 +23,8 @@ class Cell:
         self.loop, self.gripper, self.led, self.answer = Loop(Mode.EXCITING), Gripper(), [], answer
         self.loop.certified, self.loop.bounds_for_change = 'yes', ''
         asking = SimpleNamespace(loop=self.loop, go=self.go, known=lambda: None)
-        self.errand = Errand(settings, JOINTS, asking, self.gripper)
+        hand = SimpleNamespace(gripper=self.gripper, placed=None)
+        self.errand = Errand(settings, JOINTS, asking, hand)
 
     def go(self, joints, pose):
         assert pose is None
@@ -64,10 +67,11 @@ def test_the_gripper_is_not_told_before_bounds_for_the_change_were_heard():
     [
         (ErrandSettings(place=(1.0,)), 'errand.place has 1 entries, not 2'),
         (ErrandSettings(pick=(1.0, 2.0)), 'errand.place is empty'),
+        (ErrandSettings(place=(0.0, 99.0)), 'errand.place: joint_2 is at 99 rad'),
     ],
 )
 def test_configurations_that_make_no_sense_are_refused(settings, said):
     with pytest.raises(ConfigError, match=said):
-        settings.check(2)
-    ErrandSettings(pick=(1.0, 2.0), place=(1.0, 2.0)).check(2)
-    ErrandSettings().check(2)
+        settings.check(ARM)
+    ErrandSettings(pick=(1.0, 2.0), place=(1.0, 2.0)).check(ARM)
+    ErrandSettings().check(ARM)

@@ -8,11 +8,13 @@ import pytest
 from sensor_msgs.msg import JointState
 
 from safe_sysid.errors import MessageError
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.handle_action import _check_places
 from safe_sysid.ros.actions.served import Running, ServedActions
 from safe_sysid.track.supervisor import Signal
 
+ARM = RobotModel.named('two_link')
 QUIET = SimpleNamespace(info=lambda _: None)
 
 
@@ -127,15 +129,22 @@ def goal_of(**changes):
     return SimpleNamespace(**{**places, **changes})
 
 
+def joints(*position):
+    return JointState(name=list(ARM.layout.joint_names), position=list(position))
+
+
 def test_places_that_make_no_sense_are_refused_before_anything_is_picked():
-    _check_places(goal_of(lift_joints=JointState(name=['a'], position=[1.0])))
+    _check_places(goal_of(lift_joints=joints(1.0, 0.5)), ARM)
     nowhere = PoseStamped()
     nowhere.pose.position.z = np.nan
     for changes, words in (
         ({'place': nowhere}, 'place: its pose is'),
         ({'place_joints': JointState(name=['a'], position=[np.inf])}, 'place_joints: a is inf'),
+        ({'place_joints': joints(0.0, 99.0)}, r'place_joints: joint_2 is at 99 rad; \[.* allowed'),
+        ({'pick_joints': joints(-99.0, 0.0)}, 'pick_joints: joint_1 is at -99 rad'),
+        ({'lift_joints': JointState(name=['joint_1'], position=[0.0])}, 'lift_joints: the goal'),
         ({'lift_joints': JointState(name=['a', 'a'], position=[1.0, 2.0])}, 'more than once'),
         ({'pick_joints': JointState(name=['a', 'b'], position=[1.0])}, '2 names and 1 positions'),
     ):
         with pytest.raises(MessageError, match=words):
-            _check_places(goal_of(**changes))
+            _check_places(goal_of(**changes), ARM)

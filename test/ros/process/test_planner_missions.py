@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
@@ -35,3 +36,12 @@ def test_what_comes_first_depends_on_the_setting_and_on_a_goal(on_the_way):
     assert learns(aimed['exciting']) == (0 if on_the_way else 3, on_the_way)
     assert learns(aimed['task']) == (0, on_the_way)
     assert learns(aimless['exciting'])[0] == 3
+
+
+def test_a_goal_by_topic_is_left_to_the_task_as_that_of_the_settings_is():
+    given = replace(settings(), mission=MissionSettings(exciting=3, on_the_way=True), goal=())
+    model = given.arm().model
+    missions = given.missions(model)
+    assert not missions['exciting']._is_left_to_task(np.zeros(2))
+    missions['task'].lead_to([np.array([0.5, 0.5])])
+    assert missions['exciting']._is_left_to_task(np.zeros(2))

@@ -1,0 +1,98 @@
+"""The steps of `handle`: what is learnt before something is carried, and what was picked again."""
+
+from types import SimpleNamespace
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import pytest
+from ros.actions.test_handling import Gripper, Loop
+from ros.actions.test_placing import Placed
+from sensor_msgs.msg import JointState
+
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.actions.asked import Outcome
+from safe_sysid.ros.actions.handle_action import Asking, Hand, HandleAction
+from safe_sysid.sets.interval import Interval
+
+ARM = RobotModel.named('two_link')
+Q = [1.0, 0.5]
+PLACE = JointState(name=list(ARM.layout.joint_names), position=[0.7, 0.7])
+KIND = SimpleNamespace(Result=SimpleNamespace, Feedback=SimpleNamespace)
+
+
+class Moving(Loop):
+    """One whose arm is somewhere, and whose planner may learn on the way."""
+
+    def __init__(self, on_the_way=False):
+        super().__init__()
+        self.q, self.on_the_way = Q, on_the_way
+
+    def motion(self):
+        return SimpleNamespace(position=np.array(self.q), stamp=1)
+
+    def figure(self, key, node='planner'):
+        told = {('planner', 'learns on the way'): str(self.on_the_way)}
+        return told.get((node, key), '')
+
+
+def action(loop, placed=None, mass=(0.0, 1.0), **asked):
+    """One goal; `mass` are bounds on that of the thing [kg], a list may change."""
+    goal = {
+        **{name: JointState() for name in ('pick_joints', 'lift_joints', 'place_joints')},
+        **{name: PoseStamped() for name in ('pick', 'place')},
+        **{'heaviest': 0.0, 'half_widths': [], 'time_limit': 0.0},
+    }
+    own = Interval(np.zeros(10), np.zeros(10))
+
+    def known():
+        bounds = Interval(np.full(10, mass[0]), np.full(10, mass[1]))
+        return SimpleNamespace(end_effector_bounds=bounds, end_effector=bounds.center)
+
+    asking = Asking(loop, None, known, lambda: ([], []), lambda _: None)
+    hand = Hand(Gripper(), own, ARM, placed or Placed())
+    return HandleAction(KIND, SimpleNamespace(**{**goal, **asked}), asking, hand)
+
+
+@pytest.mark.parametrize(
+    ('on_the_way', 'asked', 'weighs'),
+    [
+        (False, {'place_joints': PLACE}, 1),
+        (True, {'place_joints': PLACE}, 0),
+        (True, {}, 1),  # nothing is carried
+        (True, {'place_joints': PLACE, 'half_widths': [0.1]}, 1),
+        (True, {'place_joints': PLACE, 'time_limit': 5.0}, 1),
+        (True, {'place_joints': PLACE, 'heaviest': 2.0}, 1),
+        (False, {'place_joints': PLACE, 'heaviest': 2.0, 'half_widths': [0.1]}, 2),
+    ],
+)
+def test_what_carrying_needs_is_left_to_a_planner_that_learns_on_the_way(
+    on_the_way, asked, weighs
+):
+    names = [name for name, _ in action(Moving(on_the_way), **asked)._steps()]
+    carried = ['carry', 'release'] if asked else []
+    assert names == ['grasp', *['weigh'] * weighs, *carried]
+
+
+def test_what_was_placed_is_in_the_hand_again_once_that_is_certain():
+    """Where the gripper closed, not where the arm is when bounds tell."""
+    loop, placed, mass = Moving(), Placed(), [-0.1, 1.0]
+    handle = action(loop, placed, mass)
+    handle._note_picked()
+    assert not placed.taken_at
+    handle.asked.done.append('grasp')
+    handle._note_picked()
+    assert not placed.taken_at  # it may have missed it
+    loop.q, mass[0] = [0.0, 0.0], 0.2
+    handle.result(Outcome(True, 'learned'))
+    assert placed.taken_at == [tuple(Q)]
+
+
+def test_every_step_begins_with_what_the_last_one_has_picked():
+    loop, placed = Moving(), Placed()
+    handle = action(loop, placed, (0.2, 1.0))
+    begun = handle._noting(lambda: 'begun')
+    assert begun() == 'begun'
+    assert not placed.taken_at
+    handle.asked.done.append('grasp')
+    begun()
+    assert placed.taken_at == [tuple(Q)]

@@ -1,0 +1,133 @@
+"""What the supervisor shows of placed objects is what the planner avoids, over real topics."""
+
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.node import Node
+from visualization_msgs.msg import Marker, MarkerArray
+
+from safe_sysid.model.collision.capsules_to_box import box_about
+from safe_sysid.model.collision.shown_scene import ShownScene
+from safe_sysid.model.frame_tree import FrameTree
+from safe_sysid.model.payload import read_payload
+from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages.placed_objects import PlacedObjects, PlacedSettings, placed_topic
+from safe_sysid.ros.messages.qos import STATE
+
+SHAPES = ('dumbbell_8lb.dumbbell',)
+ARM = RobotModel.named('two_link').with_payload(read_payload('dumbbell_8lb'))
+Q, ELSEWHERE = np.array([1.0, 0.5]), np.array([-1.0, 0.5])
+STAMP = 41_500_000_000  # [ns]
+NAME, MORE = 'placed: object/41', 0.01
+
+
+@pytest.fixture
+def context():
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    yield context
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture
+def node_of(context):
+    nodes = []
+
+    def node(name, namespace='left'):
+        nodes.append(Node(name, context=context, namespace=namespace))
+        return nodes[-1]
+
+    yield node
+    for each in nodes:
+        each.destroy_node()
+
+
+def planner_of(node, prefix='left/'):
+    """What a planner hears, whose arm is one among others."""
+    scene = ShownScene(FrameTree(f'{prefix}base_link', {}, 0.5), 0.2)
+    return placed_topic(node, ARM, scene, prefix, lambda: None)
+
+
+def until(nodes, condition):
+    context, deadline = nodes[0].context, time.monotonic() + 30.0
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    for node in nodes:
+        executor.add_node(node)
+    while not condition():
+        assert time.monotonic() < deadline, 'waited 30 s'
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+
+
+def test_what_is_put_is_avoided_where_it_is_until_it_is_in_the_hand(node_of):
+    planner, supervisor = node_of('planner'), node_of('supervisor')
+    topic = planner_of(planner)
+    placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings(MORE))
+    assert placed.put(Q, STAMP) == NAME
+    both = [planner, supervisor]
+    until(both, lambda: NAME in topic.boxes)
+    avoided, about = topic.boxes[NAME], box_about(ARM, SHAPES, Q)
+    np.testing.assert_allclose(avoided.center, about.center, atol=1e-9)
+    np.testing.assert_allclose(avoided.half_sizes, about.half_sizes + MORE, atol=1e-9)
+    np.testing.assert_allclose(avoided.rotation, about.rotation, atol=1e-9)
+    assert topic.is_settled
+
+    second = placed.put(ELSEWHERE, STAMP)
+    assert second == 'placed: object/42'
+    until(both, lambda: second in topic.boxes)
+    assert topic.boxes[NAME] is avoided  # plans that leave it hold on
+
+    assert placed.take(Q) == [NAME]
+    until(both, lambda: NAME not in topic.boxes)
+    assert list(topic.boxes) == [second]
+    assert placed.take(Q) == []
+
+
+def test_a_planner_that_comes_later_waits_for_it_and_anybody_may_take_it_away(node_of):
+    supervisor, person = node_of('supervisor'), node_of('person')
+    placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings())
+    name = placed.put(Q, STAMP)
+    later = node_of('planner')
+    topic = planner_of(later)
+    everybody = [supervisor, person, later]
+    until(everybody, lambda: later.count_publishers('placed') > 0 or name in topic.boxes)
+    until(everybody, lambda: name in topic.boxes)
+    away = person.create_publisher(MarkerArray, 'placed', STATE)
+    away.publish(MarkerArray(markers=[Marker(ns='object', id=41, action=Marker.DELETE)]))
+    until(everybody, lambda: name not in topic.boxes and not placed.take(Q))
+    placed.put(ELSEWHERE, STAMP)
+    until(everybody, lambda: list(topic.boxes) == ['placed: object/42'])
+
+
+def test_what_another_arm_has_placed_is_in_a_frame_of_its_own(node_of):
+    """Where somebody remaps the topic, it is not taken to be in the base of this arm."""
+    other = node_of('supervisor', 'right')
+    planner = node_of('planner', 'right')
+    topic = placed_topic(
+        planner, ARM, ShownScene(FrameTree('base_link', {}, 0.5), 0.0), '', lambda: None
+    )
+    placed = PlacedObjects(other, ARM, SHAPES, PlacedSettings())
+    placed.put(Q, STAMP)
+    until([other, planner], lambda: NAME in topic.boxes)
+    stranger = node_of('planner', 'left')
+    there = ShownScene(FrameTree('base_link', {}, 0.5), 0.0)
+    placed_topic(stranger, ARM, there, '', lambda: None)._hear(told(other, planner))
+    assert not there.is_settled
+    assert not there.boxes
+
+
+def told(*nodes):
+    """Return the newest message of a supervisor."""
+    messages = []
+    nodes[1].create_subscription(MarkerArray, 'placed', messages.append, STATE)
+    until(list(nodes), lambda: messages and messages[-1].markers)
+    return messages[-1]
+
+
+def test_nothing_is_invented_where_nobody_has_stated_a_shape(node_of):
+    bare = RobotModel.named('two_link')
+    assert not PlacedObjects(node_of('supervisor'), bare, (), PlacedSettings()).has_shape
+    placed = PlacedObjects(node_of('other'), ARM, SHAPES, PlacedSettings())
+    assert placed.has_shape
