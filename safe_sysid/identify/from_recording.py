@@ -12,6 +12,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
+from safe_sysid.identify.held_elsewhere import recorded_elsewhere
 from safe_sysid.identify.held_object import (
     HeldObject,
     RecordedObject,
@@ -231,6 +232,7 @@ def identify_recording(
         seconds=time.monotonic() - begin,
         held=held,
         alone=None if replayed.refused else problem.held_alone(settings.flange, estimate),
+        elsewhere=recorded_elsewhere(arm, choice, settings, problem.known),
     )
     return IdentifiedRecording(found, problem, replayed)
 

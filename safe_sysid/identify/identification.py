@@ -47,6 +47,7 @@ class Identification:
     seconds: float  # that all this took
     held: HeldObject | None = None  # what windows say of the object; none: nothing
     alone: Body | None = None  # the object: without all that the URDF has on the last joint
+    elsewhere: tuple[str, ...] = ()  # about joints that are not where the settings hold them
 
 
 def as_mapping(found: Identification) -> dict[str, Any]:
@@ -146,7 +147,13 @@ def headline(found: Identification) -> str:
 
 
 def caution(found: Identification) -> str | None:
-    """Bounds that hold under assumptions which predictions speak against."""
+    """Bounds that hold under assumptions which the recording or predictions speak against."""
+    doubt = _doubt_of_predictions(found)
+    said = [*found.elsewhere, *([] if doubt is None else [doubt])]
+    return '; '.join(said) or None
+
+
+def _doubt_of_predictions(found: Identification) -> str | None:
     validation = found.validation
     if validation is None or found.refused is not None:
         return None
