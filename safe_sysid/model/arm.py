@@ -13,6 +13,7 @@ from safe_sysid.model.facts import (
     JointFacts,
     RobotFacts,
     facts_path,
+    is_settings,
     read_facts,
     urdf_path,
 )
@@ -49,7 +50,7 @@ def arm_of(robot: str, config: Path | None, package_paths: Sequence[Path] = ()) 
 
 
 def _arm_of(robot: str, config: Path | None) -> Arm:
-    if config is None and Path(robot).suffix in ('.yaml', '.yml'):
+    if config is None and is_settings(Path(robot)):
         return _described(Path(robot), None)
     if config is None and robot not in robot_names() and Path(robot).exists():
         return _undescribed(Path(robot))

@@ -167,6 +167,16 @@ def facts_path(robot: str) -> Path:
     return share_directory() / 'config' / 'robots' / f'{robot}.yaml'
 
 
+def is_settings(path: Path) -> bool:
+    """Whether a file is one of settings, by its name."""
+    return path.suffix in ('.yaml', '.yml')
+
+
+def settings_of_robot(robot: str) -> Path:
+    """File of settings that is named itself, or by the arm of the package it is about."""
+    return Path(robot) if is_settings(Path(robot)) else facts_path(robot)
+
+
 def urdf_path(config: Path, facts: RobotFacts) -> Path:
     """URDF that a settings file names: beside it, or in the package's urdf/."""
     beside = config.parent / facts.urdf
