@@ -114,8 +114,12 @@ def of_structure(
     classes = [joint.classes for joint in nullspace.joints]
     if known:
         taken = [k for k, (i, place, _) in enumerate(entries) if i in known and place < 10]
-        base = with_known(base, np.array(taken, dtype=np.int64), preference(nullspace))
         entries = [entry for k, entry in enumerate(entries) if k not in set(taken)]
+        if not entries:
+            raise ConfigError(
+                'all links that move are known: no parameter is left that torques could show'
+            )
+        base = with_known(base, np.array(taken, dtype=np.int64), preference(nullspace))
         classes = _classes(nullspace, base, entries)
     links = tuple(
         LinkParameters(i + 1, joint.link, joint.name, group.labels, kinds, _dimensions(group))

@@ -313,6 +313,19 @@ def test_loops_are_said_to_hide_more_than_the_table_tells(capsys):
     assert 'with its loops: ' in text
 
 
+def test_an_arm_of_which_all_is_known_is_refused_in_words(capsys):
+    links = ('--known', 'link_1', 'link_2')
+    assert main(['identifiability', 'two_link', *links]) == 2
+    assert 'all links that move are known: no parameter is left' in capsys.readouterr().err
+    assert as_json(capsys, 'two_link', *links, '--armature')['base_parameters'] == 2
+
+
+def test_known_links_of_an_arm_that_shows_nothing_leave_nothing(capsys):
+    turned = ('two_link', '--static', '--gravity', '0', '1', '0')
+    assert as_json(capsys, *turned)['base_parameters'] == 0
+    assert as_json(capsys, *turned, '--known', 'link_1')['base_parameters'] == 0
+
+
 def test_settings_of_an_own_robot_answer_as_those_of_the_package(capsys, tmp_path):
     own = tmp_path / 'four_bar.yaml'
     own.write_bytes(facts_path('four_bar').read_bytes())
