@@ -107,6 +107,7 @@ Finite = Annotated[float, Range()]
 Positive = Annotated[float, Range(above=0.0)]
 Mass = Annotated[float, Range(above=0.0, at_most=1e6)]  # [kg]
 Length = Annotated[float, Range(above=0.0, at_most=1e4)]  # [m]
+Angle = Annotated[float, Range(at_least=-6.2832, at_most=6.2832)]  # [rad] a turn either way
 NotNegative = Annotated[float, Range(at_least=0.0)]
 Share = Annotated[float, Range(at_least=0.0, less_than=1.0)]
 PositiveShare = Annotated[float, Range(above=0.0, less_than=1.0)]

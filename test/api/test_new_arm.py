@@ -168,6 +168,14 @@ def test_an_arm_without_shapes_is_made_and_says_so(description, tmp_path):
     assert 'No shapes:' in made.files['page'].read_text(encoding='utf-8')
 
 
+def test_a_mesh_that_is_made_flat_is_refused(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    assert 'scale="1 -1 1"' in text
+    description.write_text(text.replace('scale="1 -1 1"', 'scale="1 0 1"'), encoding='utf-8')
+    with pytest.raises(ModelError, match=r"scale of .*bar\.STL is '1 0 1': 0 makes"):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+
+
 def test_a_mesh_that_is_nowhere_is_named(description, tmp_path):
     (description.parent / 'bar.STL').rename(description.parent / 'bar.stl')
     with pytest.raises(ModelError, match=r'package://parts/bar\.STL.*exists as .*bar\.stl'):
