@@ -46,12 +46,12 @@ class PayloadResult(ShownAsText):
 
     @property
     def lower(self) -> Array:
-        """Guaranteed lower bounds under `assumptions`, (10,)."""
+        """Guaranteed lower bounds under `assumptions`, (10,); those of the prior if `refused`."""
         return self.recorded.found.bounds.lower
 
     @property
     def upper(self) -> Array:
-        """Guaranteed upper bounds under `assumptions`, (10,)."""
+        """Guaranteed upper bounds under `assumptions`, (10,); those of the prior if `refused`."""
         return self.recorded.found.bounds.upper
 
     @property
