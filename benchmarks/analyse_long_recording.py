@@ -60,6 +60,8 @@ with tempfile.TemporaryDirectory() as folder:
     )
     seconds = time.monotonic() - begin
     found = json.loads(done.stdout)
+    if found['refused'] is not None:
+        sys.exit(f'no bounds: {found["refused"]}')
     inside = (found['lower'] <= truth) & (truth <= found['upper'])
     figures = {
         'recording_s': SECONDS,

@@ -26,6 +26,18 @@ T = TypeVar('T')
 
 MOST_VALUES = 1_000_000  # of a YAML file, its aliases written out
 
+DATE, TEXT, INTEGER = (f'tag:yaml.org,2002:{kind}' for kind in ('timestamp', 'str', 'int'))
+WORDS = ('tag:yaml.org,2002:bool', 'tag:yaml.org,2002:null')
+LEADING_ZERO = re.compile(r'[-+]?0[0-9]+')
+PLAIN = {  # what a text without quotes has to be for more than a text
+    INTEGER: re.compile(r'[-+]?[0-9]+$|0o[0-7]+$|0x[0-9a-fA-F]+$'),
+    'tag:yaml.org,2002:float': re.compile(
+        r'[-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$|[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$'
+    ),
+    WORDS[0]: re.compile(r'(true|True|TRUE|false|False|FALSE)$'),
+}
+YES, NO = ('yes', 'on'), ('no', 'off')  # as some write true and false
+
 COMMENT = re.compile(r'^    (\w+): [^#\n]*#\s*(.*(?:\n    # .*)*)$', re.MULTILINE)
 
 
@@ -95,6 +107,7 @@ Finite = Annotated[float, Range()]
 Positive = Annotated[float, Range(above=0.0)]
 Mass = Annotated[float, Range(above=0.0, at_most=1e6)]  # [kg]
 Length = Annotated[float, Range(above=0.0, at_most=1e4)]  # [m]
+Angle = Annotated[float, Range(at_least=-6.2832, at_most=6.2832)]  # [rad] a turn either way
 NotNegative = Annotated[float, Range(at_least=0.0)]
 Share = Annotated[float, Range(at_least=0.0, less_than=1.0)]
 PositiveShare = Annotated[float, Range(above=0.0, less_than=1.0)]
@@ -230,8 +243,8 @@ def yaml_value(text: str, source: str) -> Any:
         node = loader.get_single_node()
         if node is None:
             return None
-        if twice := _key_twice(node):
-            raise ConfigError(f'{source}: {twice}')
+        if wrong := _octal_or_key_twice(node):
+            raise ConfigError(f'{source}: {wrong}')
         if not _size(node, {}) <= MOST_VALUES:
             raise ConfigError(
                 f'{source}: its aliases (*name) stand for more than {MOST_VALUES} values, or for '
@@ -242,23 +255,60 @@ def yaml_value(text: str, source: str) -> Any:
         raise ConfigError(f'{source}: is not YAML: {error}') from error
 
 
-def _key_twice(node: Any) -> str:
-    """Return which key a mapping has more than once; a reader would keep the last one alone."""
+def _octal_or_key_twice(node: Any) -> str:
+    """Return which key is there twice, or which number starts with a 0.
+
+    A reader would keep the last one of two keys alone, and some take 060 for 48. Words for true,
+    false and nothing are names where they are keys.
+    """
     left, seen = [node], set()  # a mapping may be large, and its aliases many
     while left:
         each = left.pop()
-        if id(each) in seen or not isinstance(each.value, list):
+        if id(each) in seen:
             continue
         seen.add(id(each))
-        pairs = [part for part in each.value if isinstance(part, tuple)]
-        names = set()
+        if each.tag == INTEGER and LEADING_ZERO.fullmatch(each.value):
+            return _leading_zero(each)
+        pairs = _pairs(each)
         for key, _ in pairs:
-            name = key.tag, key.value if isinstance(key.value, str) else id(key)
-            if name in names:
-                return f"key '{key.value}' is there twice (line {key.start_mark.line + 1})"
-            names.add(name)
-        left += [x for part in each.value for x in (part if isinstance(part, tuple) else (part,))]
+            key.tag = TEXT if key.tag in WORDS else key.tag
+        if twice := _key_twice(pairs):
+            return twice
+        left += [x for pair in pairs for x in pair] or _parts(each)
     return ''
+
+
+def _parts(node: Any) -> list[Any]:
+    """Nodes in a list or a mapping, none in a scalar."""
+    return node.value if isinstance(node.value, list) else []
+
+
+def _pairs(node: Any) -> list[tuple[Any, Any]]:
+    """Keys with values of a mapping, none of another node."""
+    return [part for part in _parts(node) if isinstance(part, tuple)]
+
+
+def _key_twice(pairs: list[tuple[Any, Any]]) -> str:
+    names = set()
+    for key, _ in pairs:
+        name = key.tag, key.value if isinstance(key.value, str) else id(key)
+        if name in names:
+            return f"key '{key.value}' is there twice (line {key.start_mark.line + 1})"
+        names.add(name)
+    return ''
+
+
+def _leading_zero(node: Any) -> str:
+    """Say what to write instead of an integer that starts with a 0."""
+    text = node.value
+    whole = f'{int(text)}'
+    is_octal = not set(text) & set('89+-')
+    octal = f' or 0o{whole}' if is_octal else ''
+    taken = f'{int(text, 8)} to some readers' if is_octal else 'another number, or none, to some'
+    return (
+        f'{text} (line {node.start_mark.line + 1}) is {taken}: write {whole}{octal}, or '
+        f"'{text}' for a name"
+    )
 
 
 def _size(node: Any, known: dict[int, float]) -> float:
@@ -273,12 +323,15 @@ def _size(node: Any, known: dict[int, float]) -> float:
 
 @cache
 def _loader() -> Any:
-    """Return a loader that leaves dates texts, which no setting is; a compiled one if there is."""
+    """Return a loader that takes words and numbers as YAML 1.2 does; a compiled one if there is.
+
+    Of YAML 1.1 it leaves dates, 1:30 for 90, 0b101, 1_000 and `no` for false as texts.
+    """
     import yaml  # not above: `--help` reads no file
 
     class Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):  # type: ignore[misc]
         yaml_implicit_resolvers = {  # noqa: RUF012 - declared so by its parent
-            first: [pair for pair in pairs if pair[0] != 'tag:yaml.org,2002:timestamp']
+            first: [(tag, PLAIN.get(tag, words)) for tag, words in pairs if tag != DATE]
             for first, pairs in yaml.SafeLoader.yaml_implicit_resolvers.items()
         }
 
@@ -369,11 +422,13 @@ def _scalar(hint: Any, value: Any, source: str) -> Any:
             return float(value)
         except OverflowError as error:
             raise ConfigError(f'{source}: a whole number of more than 308 digits') from error
-    if hint is float and isinstance(value, str):  # YAML 1.1 reads 3e-4 as text
+    if hint is float and isinstance(value, str) and '_' not in value:  # YAML leaves 3e-4 a text
         try:
             return float(value)
         except ValueError:
             pass
+    elif hint is bool and str(value).lower() in (*YES, *NO):
+        return value.lower() in YES
     elif hint is not float and type(value) is hint:
         return value
     raise ConfigError(f'{source}: {value!r} is a {type(value).__name__}, expected {hint.__name__}')

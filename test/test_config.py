@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 import math
+import re
 from typing import Annotated
 
 import pytest
@@ -94,6 +95,49 @@ def test_files_that_are_no_settings(tmp_path):
         (tmp_path / 'bad.yaml').write_text(text)
         with pytest.raises(ConfigError, match=message):
             read_yaml(tmp_path / 'bad.yaml')
+
+
+@pytest.mark.parametrize(
+    ('text', 'value'),
+    [
+        ('60', 60), ('-7', -7), ('0', 0), ('0x3C', 60), ('0o74', 60), ('1.5e3', 1500.0),
+        ('.5', 0.5), ('-.inf', -math.inf), ('true', True), ('~', None),
+        ('1:30', '1:30'), ('1:30.5', '1:30.5'), ('0b101', '0b101'), ('1_000', '1_000'),
+        ('no', 'no'), ('On', 'On'), ('2026-01-01', '2026-01-01'), ('"060"', '060'),
+    ],
+)  # fmt: skip
+def test_a_text_is_a_number_or_a_word_only_as_people_read_it(text, value):
+    found = yaml_value(f'a: {text}', 'x')['a']
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize('text', ['a: {b: [1, 060]}', '060: 1', 'a:\n- 060'])
+def test_a_number_with_a_leading_zero_is_refused(text):
+    with pytest.raises(ConfigError, match=r'x: 060 \(line \d\) is 48 to .* write 60 or 0o60, or'):
+        yaml_value(text, 'x')
+    for other in ('089', '-017', '+00'):
+        with pytest.raises(ConfigError, match=f'write {int(other)}, or .{re.escape(other)}. for'):
+            yaml_value(f'a: {other}', 'x')
+
+
+def test_names_that_are_words_for_true_and_false_stay_names():
+    assert yaml_value('{no: 1, true: 2, null: 3}', 'x') == {'no': 1, 'true': 2, 'null': 3}
+    with pytest.raises(ConfigError, match="'true' is there twice"):
+        yaml_value('{true: 1, "true": 2}', 'x')
+
+
+@dataclass(frozen=True)
+class Switch:
+    is_on: bool
+    speed: float = 1.0
+
+
+def test_a_setting_that_is_true_or_false_may_be_yes_or_no():
+    for text, value in (('yes', True), ('Off', False), ('true', True), ('FALSE', False)):
+        assert from_mapping(Switch, yaml_value(f'is_on: {text}', 'x'), 'x').is_on is value
+    for text in ('is_on: 1', 'is_on: nein', 'is_on: yes\nspeed: 1_0', 'is_on: yes\nspeed: 1:30'):
+        with pytest.raises(ConfigError, match='expected'):
+            from_mapping(Switch, yaml_value(text, 'x'), 'x')
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def identifiable_parameters(
     """Decide exactly which inertial parameters of an arm torques can determine.
 
     Args:
-        robot: path of a URDF, or name of an arm that comes with the package.
+        robot: path of a URDF or of settings (YAML), or name of an arm that comes with the package.
         question: fixed or floating base, torques in motion or at rest, rotors, known links.
 
     Returns:

@@ -20,6 +20,7 @@ from safe_sysid.identify.payload_in_frame import Body
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress
 from safe_sysid.measure.recording_choice import RecordingChoice
+from safe_sysid.model.arm import Arm, check_open
 
 if TYPE_CHECKING:
     from safe_sysid.api.payload_difference import DifferenceResult
@@ -45,12 +46,12 @@ class PayloadResult(ShownAsText):
 
     @property
     def lower(self) -> Array:
-        """Guaranteed lower bounds under `assumptions`, (10,)."""
+        """Guaranteed lower bounds under `assumptions`, (10,); those of the prior if `refused`."""
         return self.recorded.found.bounds.lower
 
     @property
     def upper(self) -> Array:
-        """Guaranteed upper bounds under `assumptions`, (10,)."""
+        """Guaranteed upper bounds under `assumptions`, (10,); those of the prior if `refused`."""
         return self.recorded.found.bounds.upper
 
     @property
@@ -177,19 +178,21 @@ def identify_payload(
         empty = [empty]
     if not isinstance(empty, Sequence):
         raise ConfigError(f'empty is {empty!r}, it has to be a recording or a list of them')
+    loaded = load_arm(arm)
+    check_open(loaded, 'identify')
     if empty:
-        return _against_empty(choice, arm, known, progress or _silent, empty)
+        return _against_empty(choice, loaded, known, progress or _silent, empty)
     if known.sensor is not None or known.poses:
         raise ConfigError(
             f'{"--poses" if known.poses else "--sensor"} compares with recordings without the '
             'payload; give them with --empty'
         )
-    return PayloadResult(identify_recording(load_arm(arm), choice, known, progress or _silent))
+    return PayloadResult(identify_recording(loaded, choice, known, progress or _silent))
 
 
 def _against_empty(
     choice: RecordingChoice,
-    arm: ArmLike,
+    arm: Arm,
     settings: RecordingSettings,
     progress: Progress,
     empty: Sequence[Recording],
@@ -208,7 +211,7 @@ def _against_empty(
     if settings.poses:
         identify = identify_from_poses
     without = [recording_choice(path) for path in empty]
-    return DifferenceResult(identify(load_arm(arm), choice, without, settings, progress))
+    return DifferenceResult(identify(arm, choice, without, settings, progress))
 
 
 def _silent(share: float, detail: str = '') -> None:

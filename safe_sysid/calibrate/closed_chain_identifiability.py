@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from safe_sysid.arrays import AnyArray
@@ -14,7 +16,8 @@ from safe_sysid.calibrate.fit_columns import FitColumns
 from safe_sysid.identifiability.base_parameters import BaseParameters, base_parameters
 from safe_sysid.model.closed_chain.chain import ClosedChain
 from safe_sysid.model.dynamics.regressors import standard_regressor
-from safe_sysid.model.facts import facts_path, read_facts
+from safe_sysid.model.facts import is_settings, read_facts, settings_of_robot
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.share import robot_names
 
 ALONE = 1e-6  # part of a change that no torque shows; a parameter with less is known alone
@@ -22,10 +25,14 @@ NAMED = 12  # parameters that are named one by one
 
 
 def loop_sentences(robot: str) -> tuple[str, ...]:
-    """Say in sentences what the loops of a robot of the package hide, if it has any."""
-    if robot not in robot_names() or read_facts(facts_path(robot)).closed_chain is None:
+    """Say in sentences what the loops of a robot hide, a name or settings, if it has any."""
+    if robot not in robot_names() and not is_settings(Path(robot)):
         return ()
-    return chain_sentences(ClosedChain.named(robot))
+    config = settings_of_robot(robot)
+    loops = read_facts(config).closed_chain
+    if loops is None:
+        return ()
+    return chain_sentences(ClosedChain(RobotModel.from_config(config), loops))
 
 
 def chain_sentences(chain: ClosedChain) -> tuple[str, ...]:

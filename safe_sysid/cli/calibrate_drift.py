@@ -46,11 +46,12 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.calibrate.external_torque import worst_drift
     from safe_sysid.calibrate.settings import AdmittanceSettings
     from safe_sysid.cli.setting_options import chosen
-    from safe_sysid.model.arm import arm_of
+    from safe_sysid.model.arm import arm_of, check_open
     from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
+        check_open(arm, 'calibrate-drift')
         logs = recorded_of(options, options.recordings, arm).logs
         settings = AdmittanceSettings(**chosen(options, AdmittanceSettings))
         figures: dict[str, object] = {

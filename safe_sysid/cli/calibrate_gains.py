@@ -54,11 +54,13 @@ def command(options: argparse.Namespace) -> int:
 
     from safe_sysid.identify.difference.gain_calibration import GainRecordings, calibrated_gains
     from safe_sysid.identify.difference.gains_file import KnownGains
+    from safe_sysid.model.arm import check_open
     from safe_sysid.model.payload import read_payload
     from safe_sysid.report.figures_text import as_json, as_table
 
     with print_to_error():
         arm = arm_of_options(options)
+        check_open(arm, 'calibrate-gains')
         payload = None if options.payload is None else read_payload(options.payload)
         found, caution = calibrated_gains(
             arm,

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'urdf',
         metavar='URDF',
         type=robot_or_mechanism,
-        help='a URDF, or a name such as kinova_gen3, puma560 or cheetah3_leg',
+        help='a URDF, settings of an arm (YAML), or a name such as kinova_gen3 or puma560',
     )
     parser.add_argument('--floating', action='store_true', help='the base moves freely')
     seen = parser.add_mutually_exclusive_group()

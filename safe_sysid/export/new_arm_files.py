@@ -158,7 +158,12 @@ def _held_lines(held: Mapping[str, float]) -> list[str]:
     ]
 
 
+NO_SHAPES = ('collision:', '  shapes: {}')
+
+
 def _collision_lines(arm: DescribedArm) -> list[str]:
+    if not arm.facts.collision.shapes:
+        return ['# No link of the description has a shape: no contact is looked at.', *NO_SHAPES]
     lines = [
         '# Capsules [m], each in the frame of its link; each contains all vertices of its piece',
         '# of the surface, as written here. How far they reach beyond the hull of the body, and',

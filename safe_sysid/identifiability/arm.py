@@ -119,5 +119,10 @@ def with_known(
     alone. The ranks are decided in floats: see `decision`.
     """
     unknown = np.setdiff1d(np.arange(base.regrouping.shape[1]), known)
+    if not base.count:  # nothing is shown, with or without what is known
+        nothing, others = unknown[:0], np.arange(len(unknown))
+        return from_dependence(
+            nothing, others, np.zeros((0, len(others))), base.decision, np.zeros(0)
+        )
     ranks = np.searchsorted(unknown, order[np.isin(order, unknown)])
     return base_parameters_in_order(base.regrouping[:, unknown], ranks, tolerance)

@@ -31,6 +31,7 @@ from safe_sysid.identifiability.urdf_kinematics import (
     robot_kinematics,
     urdf_kinematics,
 )
+from safe_sysid.model.facts import is_settings, settings_of_robot
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.share import mechanism_names
 
@@ -85,7 +86,10 @@ class Question(Settings):
 
 
 def examine(name: str, question: Question) -> Identifiability:
-    """Decide what is identifiable of a URDF, a robot or a mechanism, as an open chain."""
+    """Decide what is identifiable of a URDF, a robot or a mechanism, as an open chain.
+
+    A robot is a name of the package, or a file of settings (YAML).
+    """
     kinematics = _kinematics(name, question.gravity)
     tree = _tree(kinematics, question)
     if question.tolerance is None:
@@ -110,8 +114,12 @@ def of_structure(
     classes = [joint.classes for joint in nullspace.joints]
     if known:
         taken = [k for k, (i, place, _) in enumerate(entries) if i in known and place < 10]
-        base = with_known(base, np.array(taken, dtype=np.int64), preference(nullspace))
         entries = [entry for k, entry in enumerate(entries) if k not in set(taken)]
+        if not entries:
+            raise ConfigError(
+                'all links that move are known: no parameter is left that torques could show'
+            )
+        base = with_known(base, np.array(taken, dtype=np.int64), preference(nullspace))
         classes = _classes(nullspace, base, entries)
     links = tuple(
         LinkParameters(i + 1, joint.link, joint.name, group.labels, kinds, _dimensions(group))
@@ -168,13 +176,13 @@ def _notes(nullspace: ParameterNullspace) -> tuple[str, ...]:
 
 def _kinematics(name: str, gravity: tuple[float, ...] | None) -> Kinematics:
     path = Path(name)
-    if path.suffix == '.urdf' or path.exists():
+    if not is_settings(path) and (path.suffix == '.urdf' or path.exists()):
         return urdf_kinematics(path, DOWN if gravity is None else np.array(gravity))
     if name in mechanism_names():
         mechanism = mechanism_named(name)
         found = Kinematics(mechanism.tree, 'base', (), mechanism=mechanism)
     else:
-        found = robot_kinematics(RobotModel.named(name))
+        found = robot_kinematics(RobotModel.from_config(settings_of_robot(name)))
     if gravity is None:
         return found
     return replace(found, tree=replace(found.tree, gravity=exact_direction(np.array(gravity))))

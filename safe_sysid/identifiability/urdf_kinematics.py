@@ -79,7 +79,7 @@ def urdf_kinematics(path: Path, gravity: Array = DOWN) -> Kinematics:
 
 
 def robot_kinematics(model: RobotModel) -> Kinematics:
-    """Kinematics of an arm of the package, with its own gravity."""
+    """Kinematics of an arm with settings, with its own gravity."""
     tree, snapped = tree_of(model.pinocchio(), model.tree.gravity)
     links: dict[int, str] = {}
     for name, frame in model.frames.items():

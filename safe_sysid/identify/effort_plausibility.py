@@ -13,7 +13,7 @@ from safe_sysid.arrays import AnyArray
 from safe_sysid.measure.effort_correlation import INVERTED, gain_and_correlation, loud
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.arm_knowledge import ArmKnowledge
-from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.dynamics.felt_regressor import felt_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 QUIET = 1.0 / 3.0  # torque below that share of it is in another unit: payloads don't help so much
@@ -24,7 +24,7 @@ def implausible(model: RobotModel, part: SmoothLog, known: ArmKnowledge) -> str 
 
     Friction of which nobody says anything, or in a placeholder only, predicts no torque.
     """
-    W = standard_regressor(model, part.q, part.qd, part.qdd)
+    W = felt_regressor(model, part.q, part.qd, part.qdd)
     predicted = W @ known.relied_on(model)
     size, measured = np.linalg.norm(predicted, axis=0), np.linalg.norm(part.torque, axis=0)
     gain, correlation = gain_and_correlation(predicted, part.torque)

@@ -12,6 +12,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
+from safe_sysid.identify.held_elsewhere import recorded_elsewhere
 from safe_sysid.identify.held_object import (
     HeldObject,
     RecordedObject,
@@ -95,6 +96,16 @@ class IdentificationProblem:
         """Length of the recording."""
         return float((self.log.stamp[-1] - self.log.stamp[0]) * 1e-9)
 
+    @property
+    def sensed(self) -> RobotModel:
+        """The arm with sensors that feel what is recorded: commands also move drives."""
+        model = self.arm.model
+        if self.observation.torque_signal == 'sampled':
+            return model
+        sensing = model.sensors.sensing
+        commanded = replace(sensing, torque=replace(sensing.torque, sensor='command'))
+        return replace(model, sensors=replace(model.sensors, sensing=commanded))
+
     @cached_property
     def smoothed(self) -> SmoothLog:
         """The recording as predictions are compared with it."""
@@ -129,7 +140,7 @@ class IdentificationProblem:
     @property
     def implausible(self) -> str | None:
         """Why the effort signal is not what the settings take it for."""
-        return implausible(self.arm.model, thinned(self.smoothed), self.known)
+        return implausible(self.sensed, thinned(self.smoothed), self.known)
 
     def replayed(self, progress: Progress) -> Replay:
         """Through the identifier."""
@@ -142,7 +153,7 @@ class IdentificationProblem:
         """Of these parameters, if anything was held out."""
         if self.split >= self.seconds:
             return None
-        return validate(self.arm.model, self.smoothed, self.split, self.filter_hz, theta)
+        return validate(self.sensed, self.smoothed, self.split, self.filter_hz, theta)
 
     def payload(self, flange: str | None, estimate: ParameterEstimate) -> Body:
         """Without the arm's own last link, in the frame of the flange."""
@@ -221,6 +232,7 @@ def identify_recording(
         seconds=time.monotonic() - begin,
         held=held,
         alone=None if replayed.refused else problem.held_alone(settings.flange, estimate),
+        elsewhere=recorded_elsewhere(arm, choice, settings, problem.known),
     )
     return IdentifiedRecording(found, problem, replayed)
 

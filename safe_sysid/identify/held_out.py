@@ -9,7 +9,7 @@ import numpy as np
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.smooth_log import FILTER, SmoothLog
-from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.dynamics.felt_regressor import felt_regressor
 from safe_sysid.model.robot_model import RobotModel
 
 MOST_ROWS = 4000  # instants of a part; more would not change the figures
@@ -57,7 +57,7 @@ def validate(
             f'all efforts after {split:.3f} s are 0: there is nothing to predict'
         )
     best = best_fit(model, thinned(smoothed.rows(before)))
-    W = standard_regressor(model, held.q, held.qd, held.qdd)
+    W = felt_regressor(model, held.q, held.qd, held.qdd)
     described, mine, fitted = (_prediction(W, x, held) for x in (model.theta, identified, best))
     span = (float(held.seconds[0]), float(held.seconds[-1]))
     return Validation(filter_hz, FILTER, split, span, described, mine, fitted, best)
@@ -74,7 +74,7 @@ def best_fit(model: RobotModel, part: SmoothLog) -> Array:
     Joints count by how well they can be predicted: twice, the second time weighted by the errors
     of the first.
     """
-    W = standard_regressor(model, part.q, part.qd, part.qdd)
+    W = felt_regressor(model, part.q, part.qd, part.qdd)
     weight = np.ones(model.n)
     change = np.zeros(model.layout.size)
     left = part.torque - W @ model.theta

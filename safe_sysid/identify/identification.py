@@ -47,6 +47,7 @@ class Identification:
     seconds: float  # that all this took
     held: HeldObject | None = None  # what windows say of the object; none: nothing
     alone: Body | None = None  # the object: without all that the URDF has on the last joint
+    elsewhere: tuple[str, ...] = ()  # about joints that are not where the settings hold them
 
 
 def as_mapping(found: Identification) -> dict[str, Any]:
@@ -60,19 +61,28 @@ def as_mapping(found: Identification) -> dict[str, Any]:
         'recording': list(found.recording),
         'parameters': list(LABELS),
         'units': list(UNITS),
-        'nominal': found.nominal.tolist(),
-        'lower': found.bounds.lower.tolist(),
-        'upper': found.bounds.upper.tolist(),
+        **_parameters(found),
         'payload': None if found.payload is None else _payload(found.payload),
         'assumptions': list(found.assumptions),
         'unstated': list(found.unstated),
-        'determined': determined(found.bounds).tolist(),
         'refused': found.refused,
-        'learned': found.refused is None,  # else nominal, lower and upper are the prior
+        'learned': found.refused is None,
         'caution': caution(found),
         'object': _object(found),
         'validation': None if found.validation is None else _validation(found),
         'seconds': found.seconds,
+    }
+
+
+def _parameters(found: Identification) -> dict[str, Any]:
+    """Return values with bounds; none after a refusal, when only the prior would be left."""
+    if found.refused is not None:
+        return dict.fromkeys(('nominal', 'lower', 'upper', 'determined'))
+    return {
+        'nominal': found.nominal.tolist(),
+        'lower': found.bounds.lower.tolist(),
+        'upper': found.bounds.upper.tolist(),
+        'determined': determined(found.bounds).tolist(),
     }
 
 
@@ -146,7 +156,13 @@ def headline(found: Identification) -> str:
 
 
 def caution(found: Identification) -> str | None:
-    """Bounds that hold under assumptions which predictions speak against."""
+    """Bounds that hold under assumptions which the recording or predictions speak against."""
+    doubt = _doubt_of_predictions(found)
+    said = [*found.elsewhere, *([] if doubt is None else [doubt])]
+    return '; '.join(said) or None
+
+
+def _doubt_of_predictions(found: Identification) -> str | None:
     validation = found.validation
     if validation is None or found.refused is not None:
         return None

@@ -12,7 +12,7 @@ from safe_sysid.errors import ModelError
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.arm_knowledge import ArmKnowledge
-from safe_sysid.model.urdf_tree import Frame, read_urdf
+from safe_sysid.model.urdf_tree import Frame, parents, read_urdf
 from safe_sysid.sets.interval import Interval
 
 ROUNDING = 1e-14  # relative
@@ -101,8 +101,8 @@ class Body:
 def payload_of(
     arm: Arm, nominal: Array, bounds: Interval, flange: str, known: ArmKnowledge
 ) -> Body:
-    """Return what the last joint carries beyond the link `tip`, which is the arm's own."""
-    link, tip = _link_body(arm, arm.model.frames[arm.facts.tip]), arm.facts.tip
+    """Return what the last joint carries beyond `tip`, up to which all links are the arm's own."""
+    link, tip = _bodies_up_to_tip(arm), arm.facts.tip
     there = float(arm.model.own_end_effector[0] - link[0])
     contains = f'all that the last joint carries beyond the link {tip}'
     if there > SOME:
@@ -168,13 +168,18 @@ def into_frame(frame: Frame) -> Array:
     return np.column_stack([inertia.moved(e, frame.R.T, -frame.R.T @ frame.p) for e in np.eye(10)])
 
 
-def _link_body(arm: Arm, frame: Frame) -> Array:
-    """Ten parameters of the link `tip` alone, in the frame of its joint."""
-    for link in read_urdf(arm.urdf).findall('link'):
-        element = link.find('inertial')
-        if link.get('name') == arm.facts.tip and element is not None:
-            return inertia.moved(_body(element), frame.R, frame.p)
-    return np.zeros(10)
+def _bodies_up_to_tip(arm: Arm) -> Array:
+    """Ten parameters of the links from the last joint to `tip`, in the frame of the joint."""
+    root, frames = read_urdf(arm.urdf), arm.model.frames
+    above = parents(root)
+    inertials = {str(x.get('name')): x.find('inertial') for x in root.findall('link')}
+    whole, link = np.zeros(10), arm.facts.tip
+    while link in frames and frames[link].joint == arm.model.layout.tip:
+        element, frame = inertials[link], frames[link]
+        if element is not None:
+            whole += inertia.moved(_body(element), frame.R, frame.p)
+        link = above.get(link, '')
+    return whole
 
 
 def _body(element: ElementTree.Element) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 import csv
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -67,6 +68,17 @@ def read_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording
 def read_wrench_csv(path: Path, joints: tuple[str, ...], columns: Columns) -> Recording:
     """Return the same with force and moment of a sensor for efforts, six columns."""
     return _read(path, joints, columns, WRENCH)
+
+
+def read_positions_csv(path: Path, joint: str, columns: Columns) -> Recording:
+    """Return the same of one joint whose name a column of positions carries, and of that alone."""
+    usual = [pattern % word for pattern in _NAMED for word in WORDS['position']]
+    for pattern in [columns.position] if columns.position else usual:
+        if '{joint}' in pattern:
+            same = replace(columns, position=pattern, velocity=pattern, effort=pattern)
+            with suppress(MeasurementError):
+                return _read(path, (joint,), same, EFFORTS)
+    raise MeasurementError(f"{path}: no column of positions carries the name '{joint}'")
 
 
 def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) -> Recording:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safe_sysid.measure.bag.reader import read_rosbag
-from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv
+from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.bag.reader import read_positions, read_rosbag
+from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv, read_positions_csv
 from safe_sysid.measure.recording import Recording
 
 TABLES = ('.csv', '.txt', '.tsv')
@@ -28,6 +31,24 @@ def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Rec
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
     return read_rosbag(choice.path, names, choice.topic)
+
+
+def positions_of_others(choice: RecordingChoice, others: Iterable[str]) -> dict[str, Recording]:
+    """Positions of joints that a recording has beside those of the arm, by name in the URDF.
+
+    Columns that are found by a number alone belong to the joints of the arm.
+    """
+    found = {}
+    for joint in others if '{joint}' in choice.names else ():
+        with contextlib.suppress(MeasurementError):  # it has not been recorded
+            found[joint] = _of_one(choice, filled_pattern(choice.names, joint, 0))
+    return found
+
+
+def _of_one(choice: RecordingChoice, name: str) -> Recording:
+    if choice.path.suffix.lower() in TABLES:
+        return read_positions_csv(choice.path, name, choice.columns)
+    return read_positions(choice.path, (name,), choice.topic)
 
 
 def joint_names(choice: RecordingChoice, joints: tuple[str, ...]) -> tuple[str, ...]:

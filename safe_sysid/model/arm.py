@@ -13,6 +13,7 @@ from safe_sysid.model.facts import (
     JointFacts,
     RobotFacts,
     facts_path,
+    is_settings,
     read_facts,
     urdf_path,
 )
@@ -43,13 +44,23 @@ class Arm:
         return (*readings, *torque_errors(model).sentences, *model.actuation.sentences)
 
 
+def check_open(arm: Arm, command: str) -> None:
+    """Refuse a robot with closed loops where every joint is taken to have a motor and a sensor."""
+    if arm.facts.closed_chain is not None:
+        raise ConfigError(
+            f'{arm.model.name} has closed loops {list(arm.facts.closed_chain.loops)}: {command} '
+            'is for open chains; what its motors tell of the bodies, loops closed, says '
+            '`calibrate --loops`'
+        )
+
+
 def arm_of(robot: str, config: Path | None, package_paths: Sequence[Path] = ()) -> Arm:
     """Load the arm that `--robot`, `--config` and `--package-path` name."""
     return replace(_arm_of(robot, config), package_paths=tuple(package_paths))
 
 
 def _arm_of(robot: str, config: Path | None) -> Arm:
-    if config is None and Path(robot).suffix in ('.yaml', '.yml'):
+    if config is None and is_settings(Path(robot)):
         return _described(Path(robot), None)
     if config is None and robot not in robot_names() and Path(robot).exists():
         return _undescribed(Path(robot))

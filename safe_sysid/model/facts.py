@@ -9,7 +9,6 @@ from typing import Annotated
 
 from safe_sysid.config import (
     Finite,
-    NotNegative,
     OneOf,
     Positive,
     Range,
@@ -29,6 +28,11 @@ from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.share import no_such_robot, robot_names, share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
+LARGEST = 1e9  # in SI units; no figure of a joint is larger, and squares of it are numbers still
+Size = Annotated[float, Range(at_least=0.0, at_most=LARGEST)]
+AboveZero = Annotated[float, Range(above=0.0, at_most=LARGEST)]
+Either = Annotated[float, Range(at_least=-LARGEST, at_most=LARGEST)]
+Gravity = Annotated[float, Range(at_least=-1000.0, at_most=1000.0)]
 Tilt = Annotated[float, Range(at_least=0.0, less_than=math.pi)]
 Sign = Annotated[int, OneOf((-1, 1))]
 LoopKind = Annotated[str, OneOf(('point', 'planar'))]
@@ -38,15 +42,16 @@ LoopKind = Annotated[str, OneOf(('point', 'planar'))]
 class JointFacts(Settings):
     """Facts about one joint; for a prismatic joint read N for N m and m for rad."""
 
-    coulomb: NotNegative  # [N m]
-    viscous: NotNegative  # [N m s/rad]
-    armature: NotNegative  # [kg m^2], inertia of rotor and gear seen at the joint
-    offset: Finite  # [N m]
-    torque_limit: NotNegative  # [N m], 0 for a passive joint of a closed chain
-    acceleration_limit: Positive  # [rad/s^2]
-    encoder_resolution: NotNegative  # [rad], 0 if nobody knows
+    coulomb: Size  # [N m]
+    viscous: Size  # [N m s/rad]
+    armature: Size  # [kg m^2], inertia of rotor and gear seen at the joint
+    offset: Either  # [N m]
+    torque_limit: Size  # [N m], 0 for a passive joint of a closed chain
+    acceleration_limit: AboveZero  # [rad/s^2]
+    encoder_resolution: Size  # [rad], 0 if nobody knows
     effort_sign: Sign  # +1, or -1 where the driver counts against the joint axis
-    effort_scale: Positive  # [N m per unit of the driver's effort]
+    effort_scale: AboveZero  # [N m per unit of the driver's effort]
+
     # Of the desired motion, where the drive refuses more; name the source beside the figures.
     reference_acceleration: Positive | None = None  # [rad/s^2]
     reference_jerk: Positive | None = None  # [rad/s^3]
@@ -112,7 +117,7 @@ class RobotFacts(Settings):
     """Everything config/robots/<arm>.yaml says."""
 
     urdf: str  # file name in urdf/, or a path
-    gravity: Vector3  # [m/s^2] in the base frame
+    gravity: tuple[Gravity, Gravity, Gravity]  # [m/s^2] in the base frame
     tip: str  # link whose body is the end effector
     effort: EffortSignal
     joints: dict[str, JointFacts]
@@ -165,6 +170,16 @@ def facts_path(robot: str) -> Path:
     if robot not in robot_names():
         raise ConfigError(no_such_robot(robot))
     return share_directory() / 'config' / 'robots' / f'{robot}.yaml'
+
+
+def is_settings(path: Path) -> bool:
+    """Whether a file is one of settings, by its name."""
+    return path.suffix in ('.yaml', '.yml')
+
+
+def settings_of_robot(robot: str) -> Path:
+    """File of settings that is named itself, or by the arm of the package it is about."""
+    return Path(robot) if is_settings(Path(robot)) else facts_path(robot)
 
 
 def urdf_path(config: Path, facts: RobotFacts) -> Path:

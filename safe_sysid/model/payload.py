@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Finite, Mass, Positive, Settings, from_mapping, read_yaml
+from safe_sysid.config import Angle, Finite, Mass, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.rotation import rotation_from_rpy
 from safe_sysid.share import no_such, payload_names, share_directory
 
 Vector3 = tuple[Finite, Finite, Finite]
+Angles = tuple[Angle, Angle, Angle]
 AS_GAZEBO_HAS_IT = '.gazebo'  # end of the name of an arm that `export-gazebo` wrote
 
 
@@ -23,7 +24,7 @@ class Placement(Settings):
 
     link: str
     xyz: Vector3  # [m]
-    rpy: Vector3  # [rad], about the fixed axes x, y, z in this order
+    rpy: Angles  # [rad], no degrees, about the fixed axes x, y, z in this order
 
     def rotation(self) -> Array:
         """Axes of the payload frame as columns, in the frame of the link (3, 3)."""

@@ -149,10 +149,16 @@ def torque_errors(
 def felt_parameters(model: RobotModel) -> Array:
     """Return theta with 0 for what the torque sensors of the arm do not feel."""
     theta: Array = model.theta.copy()
-    if model.sensors.sensing.torque.sensor == 'link':
-        for label in ('Fc', 'Fv', 'Ia'):
-            theta[model.layout.joint_entries(label)] = 0.0
+    for place in unfelt(model):
+        theta[place] = 0.0
     return theta
+
+
+def unfelt(model: RobotModel) -> list[slice]:
+    """Entries of theta of which no torque arrives at the sensors: those before a gear."""
+    if model.sensors.sensing.torque.sensor != 'link':
+        return []
+    return [model.layout.joint_entries(label) for label in ('Fc', 'Fv', 'Ia')]
 
 
 def read_error(model: RobotModel, sentences: list[str]) -> Array:

@@ -103,12 +103,10 @@ def read_urdf(path: Path) -> ElementTree.Element:
 
 def _check_tree(path: Path, root: ElementTree.Element) -> None:
     """Refuse a link below itself, which who walks up from it would never leave."""
-    above = {}
     for joint in root.findall('joint'):
-        parent, child = joint.find('parent'), joint.find('child')
-        if parent is None or child is None:
+        if joint.find('parent') is None or joint.find('child') is None:
             raise ModelError(f"{path}: joint '{joint.get('name')}' has no parent or no child")
-        above[child.get('link')] = parent.get('link')
+    above = parents(root)
     for start in above:
         link, passed = start, {start}
         while link in above:
@@ -116,6 +114,16 @@ def _check_tree(path: Path, root: ElementTree.Element) -> None:
             if link in passed:
                 raise ModelError(f"{path}: the links around '{link}' form a circle")
             passed.add(link)
+
+
+def parents(root: ElementTree.Element) -> dict[str, str]:
+    """Link that each link hangs on."""
+    return {_end(joint, 'child'): _end(joint, 'parent') for joint in root.findall('joint')}
+
+
+def _end(joint: ElementTree.Element, kind: str) -> str:
+    end = joint.find(kind)
+    return '' if end is None else end.get('link', '')
 
 
 def moving_joints(root: ElementTree.Element) -> dict[str, str]:

@@ -17,7 +17,7 @@ from safe_sysid.identify.identification import (
 )
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
-from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.dynamics.felt_regressor import felt_regressor
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.report.arm_scene import arm_scene
 from safe_sysid.report.html_page import Bars, Line, Page, Plot, Section, Table
@@ -40,8 +40,8 @@ class Evidence:
 def evidence_of(result: IdentifiedRecording) -> Evidence:
     """Return what pictures show of a recording."""
     problem, validation = result.problem, result.found.validation
-    model, part = problem.arm.model, thinned(problem.smoothed)
-    W = standard_regressor(model, part.q, part.qd, part.qdd)
+    model, part = problem.sensed, thinned(problem.smoothed)
+    W = felt_regressor(model, part.q, part.qd, part.qdd)
     fitted = model.theta if validation is None else validation.fitted
     meshes = link_meshes(problem.arm)
     scene = arm_scene(model, part.seconds, part.q, NO_OBSTACLES, meshes=meshes)

@@ -32,18 +32,16 @@ def new_arm_page(arm: DescribedArm) -> Page:
     """Return the page."""
     found, capsules = arm.found, arm.model.capsules
     outside = sum(cover.outside for cover in found.covers)
-    worst = max(found.covers, key=lambda cover: cover.gap.largest)
+    gap = max((cover.gap.largest for cover in found.covers), default=0.0)
     return Page(
         f'{arm.name}, made of {arm.source.name}',
         'Meshes, and the capsules that everything is proven with. Turn the joints.',
-        is_good=not outside,
-        verdict=('Contained.', 'No vertex of the meshes is outside of the capsules.')
-        if not outside
-        else ('Not contained:', f'{outside} vertices are outside of the capsules.'),
+        is_good=bool(found.covers) and not outside,
+        verdict=_verdict(len(found.covers), outside),
         facts=(
             ('joints', str(arm.model.n)),
             ('capsules', str(len(capsules.names))),
-            ('largest gap', f'{1e3 * worst.gap.largest:.0f} mm'),
+            ('largest gap', f'{1e3 * gap:.0f} mm'),
             ('pairs that plans look at', str(len(capsules.pairs))),
             ('proven apart', str(len(capsules.apart))),
             ('left out', str(len(capsules.left_out))),
@@ -52,6 +50,14 @@ def new_arm_page(arm: DescribedArm) -> Page:
         sections=(_bodies(arm), *_said(arm)),
         footer='Made by safe-sysid. This page needs no network; all of its data is inside.',
     )
+
+
+def _verdict(covers: int, outside: int) -> tuple[str, str]:
+    if not covers:
+        return 'No shapes:', 'no link of the description has one, so no contact is looked at.'
+    if outside:
+        return 'Not contained:', f'{outside} vertices are outside of the capsules.'
+    return 'Contained.', 'No vertex of the meshes is outside of the capsules.'
 
 
 def _scene(arm: DescribedArm) -> PageScene:

@@ -1,6 +1,7 @@
 """An arm made of a description: its files, its capsules as written, its unknown figures."""
 
 from dataclasses import replace
+from xml.etree import ElementTree
 
 from model.collision.hull_distance import box, l_shape, write_stl
 import numpy as np
@@ -152,6 +153,27 @@ def test_the_same_input_gives_the_same_bytes_and_nothing_is_overwritten(descript
         ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
     again = ss.new_arm(description, SETTINGS, tmp_path / 'out', existing='replaced', poses=0)
     assert {key: path.read_bytes() for key, path in again.files.items()} == bytes_of
+
+
+def test_an_arm_without_shapes_is_made_and_says_so(description, tmp_path):
+    root = ElementTree.parse(description)
+    for body in root.iter('link'):
+        for shape in [*body.findall('visual'), *body.findall('collision')]:
+            body.remove(shape)
+    root.write(description)
+    made = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=1)
+    assert made.load().model.n == 2
+    assert made.load().facts.collision.shapes == {}
+    assert 'no link has a shape' in str(made)
+    assert 'No shapes:' in made.files['page'].read_text(encoding='utf-8')
+
+
+def test_a_mesh_that_is_made_flat_is_refused(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    assert 'scale="1 -1 1"' in text
+    description.write_text(text.replace('scale="1 -1 1"', 'scale="1 0 1"'), encoding='utf-8')
+    with pytest.raises(ModelError, match=r"scale of .*bar\.STL is '1 0 1': 0 makes"):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
 
 
 def test_a_mesh_that_is_nowhere_is_named(description, tmp_path):

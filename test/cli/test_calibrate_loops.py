@@ -56,6 +56,14 @@ def test_the_report_names_what_can_not_be_separated(table, capsys):
     assert '| crank.Fc |' in page and '| crank.Ia |' not in page  # Ia hides behind Izz
 
 
+@pytest.mark.parametrize('command', ['identify', 'calibrate-drift'])
+def test_commands_for_open_chains_say_which_one_is_for_loops(command, table, capsys):
+    assert main([command, table, '--robot', 'four_bar']) == 2
+    said = capsys.readouterr().err
+    assert f"four_bar has closed loops ['closure']: {command} is for open chains" in said
+    assert 'calibrate --loops' in said
+
+
 def test_loops_of_an_open_arm_are_refused(table, capsys):
     assert main(['calibrate', table, '--robot', 'two_link', '--loops']) == 2
     assert 'two_link has no loops' in capsys.readouterr().err

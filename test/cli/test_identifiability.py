@@ -20,6 +20,7 @@ from safe_sysid.identifiability.parameter_nullspace import (
     exact_nullspace,
     floating_nullspace,
 )
+from safe_sysid.model.facts import facts_path
 
 DH = [
     ('0 0 0', 0),
@@ -310,6 +311,27 @@ def test_loops_are_said_to_hide_more_than_the_table_tells(capsys):
     assert 'four_bar has loops (closure)' in text
     assert 'the torque of its motor shows 8 combinations' in text
     assert 'with its loops: ' in text
+
+
+def test_an_arm_of_which_all_is_known_is_refused_in_words(capsys):
+    links = ('--known', 'link_1', 'link_2')
+    assert main(['identifiability', 'two_link', *links]) == 2
+    assert 'all links that move are known: no parameter is left' in capsys.readouterr().err
+    assert as_json(capsys, 'two_link', *links, '--armature')['base_parameters'] == 2
+
+
+def test_known_links_of_an_arm_that_shows_nothing_leave_nothing(capsys):
+    turned = ('two_link', '--static', '--gravity', '0', '1', '0')
+    assert as_json(capsys, *turned)['base_parameters'] == 0
+    assert as_json(capsys, *turned, '--known', 'link_1')['base_parameters'] == 0
+
+
+def test_settings_of_an_own_robot_answer_as_those_of_the_package(capsys, tmp_path):
+    own = tmp_path / 'four_bar.yaml'
+    own.write_bytes(facts_path('four_bar').read_bytes())
+    assert run(capsys, own).replace(str(own), 'four_bar') == run(capsys, 'four_bar')
+    count = as_json(capsys, own, '--known', 'coupler')['base_parameters']
+    assert count == as_json(capsys, 'four_bar', '--known', 'coupler')['base_parameters']
 
 
 def test_the_former_name_is_still_accepted(capsys):

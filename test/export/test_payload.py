@@ -216,6 +216,21 @@ def test_no_bound_on_a_payload_is_one_that_no_body_has():
         payload_of(arm, 0.5 * whole, light, 'link_2', ArmKnowledge(links=0.05))
 
 
+@pytest.mark.parametrize('tip', ['wrist_3_link', 'tool0'])
+def test_links_between_the_last_joint_and_the_tip_are_no_payload(tip, solid):
+    """tool0 of a UR has no mass; the wrist before it has."""
+    shipped = arm_of('ur5e', None)
+    facts = replace(shipped.facts, tip=tip)
+    arm = replace(shipped, facts=facts, model=RobotModel.from_files(shipped.urdf, facts, 'ur5e'))
+    held = pin.Inertia(*solid[0])
+    place = pin.SE3(arm.model.frames['tool0'].R, arm.model.frames['tool0'].p)
+    whole = arm.model.theta[arm.model.layout.end_effector]
+    whole = whole + place.act(held).toDynamicParameters()
+    body = payload_of(arm, whole, Interval.of(whole), 'tool0', ArmKnowledge(links=0.0))
+    np.testing.assert_allclose(body.nominal, held.toDynamicParameters(), atol=1e-12)
+    assert body.contains == f'all that the last joint carries beyond the link {tip}'
+
+
 OBJECT = (3.0, np.array([0.05, -0.03, 0.08]), np.diag([0.02, 0.03, 0.025]))
 
 

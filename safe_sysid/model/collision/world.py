@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from safe_sysid.config import Finite, Positive, Settings, from_mapping, read_yaml
+from safe_sysid.config import Angle, Finite, Positive, Settings, from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.sets.box import Box
 from safe_sysid.share import no_such, share_directory, world_names
 
 Vector3 = tuple[Finite, Finite, Finite]
+Angles = tuple[Angle, Angle, Angle]
 EMPTY = 'empty'  # world without obstacles
 Edges = tuple[Positive, Positive, Positive]
 
@@ -23,7 +24,7 @@ class BoxFacts(Settings):
 
     center: Vector3  # [m]
     size: Edges  # [m] whole edges, along its own axes
-    rpy: Vector3 = (0.0, 0.0, 0.0)  # [rad] about the fixed axes x, y, z in this order
+    rpy: Angles = (0.0, 0.0, 0.0)  # [rad], no degrees, about fixed axes x, y, z in this order
 
     def box(self) -> Box:
         """Return the same as a set of points."""

@@ -203,7 +203,9 @@ def _described(
 
 
 def _base_remarks(surfaces: Sequence[BodySurface]) -> tuple[str, ...]:
-    """Say what is assumed of a base without a shape."""
+    """Say what is assumed of a base, or of a whole arm, without a shape."""
+    if not surfaces:
+        return ('no link has a shape: no plan and no excitation keeps the arm away from anything',)
     if any(surface.joint < 0 for surface in surfaces):
         return ()
     return (

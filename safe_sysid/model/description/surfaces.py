@@ -145,13 +145,24 @@ def _shape_triangles(
         triangles = shape_triangles(geometry, str(urdf))
     else:
         path = mesh_file(mesh.get('filename', ''), urdf, package_paths)
-        triangles = mesh_triangles(path) * three_numbers(mesh.get('scale', '1 1 1'), str(urdf))
+        triangles = mesh_triangles(path) * _scale(mesh, urdf)
     origin = shape.find('origin')
     if origin is None:
         return triangles
     R = rotation_from_rpy(three_numbers(origin.get('rpy', '0 0 0'), str(urdf)))
     p = three_numbers(origin.get('xyz', '0 0 0'), str(urdf))
     return np.asarray(triangles @ R.T + p)
+
+
+def _scale(mesh: ElementTree.Element, urdf: Path) -> Array:
+    """Scale of a mesh along its axes; one of 0 would leave a shape without a volume."""
+    scale = three_numbers(mesh.get('scale', '1 1 1'), str(urdf))
+    if not scale.all():
+        raise ModelError(
+            f"{urdf}: the scale of {mesh.get('filename', 'a mesh')} is '{mesh.get('scale')}': 0 "
+            'makes it flat; a mesh in mm has 0.001 0.001 0.001'
+        )
+    return scale
 
 
 class _Sweeps:

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Finite, NotNegative, Positive, Settings
+from safe_sysid.config import Angle, Finite, NotNegative, Positive, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.collision.held_shapes import holds
 from safe_sysid.model.collision.named_boxes import together
@@ -39,6 +39,7 @@ FETCH = 0.01  # [s] between two looks for what was shown
 
 
 Vector3 = tuple[Finite, Finite, Finite]
+Angles = tuple[Angle, Angle, Angle]
 Edges = tuple[NotNegative, NotNegative, NotNegative]
 
 
@@ -48,7 +49,7 @@ class CellSettings(Settings):
 
     frame: str = ''  # of the cell; none: nobody says
     position: Vector3 = (0.0, 0.0, 0.0)  # [m] of the base in it
-    rpy: Vector3 = (0.0, 0.0, 0.0)  # [rad] about the fixed axes x, y, z in this order
+    rpy: Angles = (0.0, 0.0, 0.0)  # [rad], no degrees, about fixed axes x, y, z in this order
 
     @property
     def base(self) -> Placement:
