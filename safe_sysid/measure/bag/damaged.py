@@ -18,6 +18,7 @@ MCAP_MAGIC = b'\x89MCAP0\r\n'
 SQLITE_MAGIC = b'SQLite format 3\x00'
 SCHEMA, CHANNEL, MESSAGE, CHUNK, END_OF_DATA = 0x03, 0x04, 0x05, 0x06, 0x0F
 LARGEST_RECORD = 1 << 30  # [bytes]; a length beyond it is damage
+NAMED = 40  # letters of a name that nobody knows, which damage may have made long
 DECOMPRESSORS = {  # whichever of them is installed
     'lz4': ('lz4.frame',),
     'zstd': ('compression.zstd', 'backports.zstd', 'zstandard'),
@@ -116,7 +117,7 @@ def _chunk(content: bytes) -> Iterator[tuple[int, bytes]]:
     try:
         records = decompress(compressed)
     except Exception as error:  # three libraries, each with errors of its own
-        raise Damage(f'it has a {compression} chunk that cannot be unpacked') from error
+        raise Damage(f'it has a {compression[:NAMED]} chunk that cannot be unpacked') from error
     # A chunk has no mark at its end.
     stream = BytesIO(records)
     while stream.tell() < len(records):
@@ -139,7 +140,7 @@ def _decompressor(compression: str) -> Any:
         except ImportError:
             continue
         return library.decompress
-    raise Damage(f"it is compressed with '{compression}', which cannot be unpacked here")
+    raise Damage(f"it is compressed with '{compression[:NAMED]}', which cannot be unpacked here")
 
 
 def _number(content: bytes) -> int:
