@@ -3,9 +3,10 @@
     python tools/long_run.py MINUTES [--settle MINUTES] [arguments of `safe-sysid run`]
 
 Without further arguments it is the two-link arm on the built-in simulator, with a recording, that
-goes on learning until it is ended. Memory is the resident set of each process, looked at once a
-second; what is compiled and filled in the first minutes (`--settle`, 5) does not count. Ends with
-1 when a process has grown by more than 5 MB since, or was started again.
+goes on learning until it is ended. Memory is what each process has of its own (RssAnon), looked
+at once a second: pages of libraries come with the first use of each, however late, and are not
+kept for it. What is compiled and filled in the first minutes (`--settle`, 5) does not count. Ends
+with 1 when a process has grown by more than 5 MB since, or was started again.
 """
 
 from __future__ import annotations
@@ -72,14 +73,15 @@ def descendants(pid: int) -> list[int]:
 
 
 def process(pid: int) -> tuple[str, float]:
-    """Return the module that a process runs, and its resident memory [MB]; empty: it is gone."""
+    """Return the module that a process runs, and its own memory [MB]; empty: it is gone."""
     try:
         words = Path(f'/proc/{pid}/cmdline').read_text(encoding='utf-8').split('\0')
-        pages = int(Path(f'/proc/{pid}/statm').read_text(encoding='ascii').split()[1])
+        status = Path(f'/proc/{pid}/status').read_text(encoding='utf-8')
+        own = int(status.partition('RssAnon:')[2].split()[0])  # [kB]
     except (OSError, IndexError):
         return '', 0.0
     module = next((word for word in words if word.startswith('safe_sysid.')), '')
-    return module.rpartition('.')[2], pages * 4096 / 1e6
+    return module.rpartition('.')[2], own * 1024 / 1e6
 
 
 def grown(memory: Memory, settle: float) -> bool:

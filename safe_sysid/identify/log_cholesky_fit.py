@@ -86,6 +86,11 @@ def fit(
     )
 
 
+def rehearse() -> None:
+    """Use Ipopt once; most fits do without, and the first that needs it would load 6 MB then."""
+    _best_body(_Problem(np.eye(10), -_IDENTITY), seconds=0.5, iterations=500)
+
+
 def reference_body(phi: Array) -> Array:
     """Return a consistent body near phi, mass and first moment kept if possible, (10,)."""
     J = pseudo_inertia(np.asarray(phi, dtype=float))

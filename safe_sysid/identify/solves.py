@@ -10,6 +10,7 @@ from typing import Protocol
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.earlier_payloads import EarlierRows
+from safe_sysid.identify.log_cholesky_fit import rehearse
 from safe_sysid.identify.observation import Observation, packed, unpacked
 from safe_sysid.identify.payload_estimator import PayloadEstimator, Solution, SolveSettings
 from safe_sysid.model.parameters import ParameterEstimate
@@ -207,6 +208,7 @@ def serve(connection: socket.socket) -> None:
         kind, *content = pickle.loads(message)
         if kind == 'prior':
             estimator = PayloadEstimator(*content)
+            rehearse()
         elif estimator is None:
             return
         elif kind != 'solve':

@@ -51,6 +51,7 @@ OFFSET = 2  # numbers before the torques of a command
 PLANNER, OTHERS = 'planner', ('identifier', 'controller')  # who says which arm it is
 POSES, SEED = 64, 1  # random poses that tell which distances change at all
 KEPT = 4  # newest messages of a topic, as many as plans are kept
+CERTIFIED_FOR = 8  # newest estimates; a plan and the one it is for may come in any order
 AWAY = 10.0  # [s] between samples of one run at most, backwards a tenth of it
 CUBE = 1  # of visualization_msgs/Marker
 
@@ -90,7 +91,7 @@ class HeardRun:
         if known is None or waits:
             return
         self._run = _Run(known, self.tell)
-        for message in [each for kept in self._kept.values() for each in kept]:
+        for message in _in_turn(self._kept):
             self._run.take(message)
 
     def _take_message(self, message: BagMessage) -> None:
@@ -99,8 +100,7 @@ class HeardRun:
         if self._run is not None and self._run.is_over(message):
             self._run = _Run(self._run.known, self.tell)
         if message.topic not in (SAMPLES, TORQUES):
-            kept = self._kept.setdefault(message.topic, deque(maxlen=KEPT))
-            kept.append(message)
+            _keep(self._kept, message)
         if self._run is not None:
             self._run.take(message)
 
@@ -109,6 +109,16 @@ class HeardRun:
         if self._run is None or not self._run.is_of_arm(sample.data):
             return False
         return self._sources.accepts(sample.data.header.frame_id, time.monotonic())
+
+
+def _keep(kept: dict[str, deque[BagMessage]], message: BagMessage) -> None:
+    """Keep the newest messages of every topic."""
+    kept.setdefault(message.topic, deque(maxlen=KEPT)).append(message)
+
+
+def _in_turn(kept: dict[str, deque[BagMessage]]) -> list[BagMessage]:
+    """Messages of one topic after those of the other."""
+    return [each for messages in kept.values() for each in messages]
 
 
 def _settings_of(texts: dict[str, str]) -> RecordedSettings | RobotModel | None:
@@ -139,7 +149,7 @@ class _Run:
         self._followed: Plan | None = None
         self._asked: PlanNotice | None = None  # followed, but not certified here yet
         self._count = 0
-        self._waiting: list[BagMessage] = []  # for the first sample
+        self._waiting: dict[str, deque[BagMessage]] = {}  # by topic, for the first sample
 
     def is_over(self, message: BagMessage) -> bool:
         """Whether a sample is of another run."""
@@ -166,7 +176,7 @@ class _Run:
         if message.topic == SAMPLES:
             self._take_sample(data)
         elif self._clock is None:
-            self._waiting.append(message)
+            _keep(self._waiting, message)
         elif message.topic == TORQUES:
             torque = np.abs(np.asarray(data.data[OFFSET:], dtype=np.float64))
             if len(torque) == self._model.n and np.isfinite(torque).all():
@@ -174,9 +184,7 @@ class _Run:
         elif message.topic == ESTIMATES:
             self._take_estimate(data)
         elif message.topic == CERTIFIED and self._plans is not None:
-            estimate = estimate_in(data, self._model.layout)
-            self._plans.estimates[name_of(estimate)] = estimate
-            self._follow()
+            self._learn_certified(self._plans.estimates, estimate_in(data, self._model.layout))
         elif message.topic == FOLLOWED:
             names = self._model.layout.joint_names
             self._asked = plan_notice(data, names) if data.points else None
@@ -200,8 +208,8 @@ class _Run:
         if self._clock is None:
             self._clock = Clock(self._newest)
             self._tell({'kind': 'scene', 'scene': self._scene(q), 'arm': self._arm()})
-            waiting, self._waiting = self._waiting, []
-            for message in waiting:
+            waiting, self._waiting = self._waiting, {}
+            for message in _in_turn(waiting):
                 self.take(message)
         motion = motion_of(self._model, np.array([self._now]), q[None])
         part = ScenePart(motion, self._use[None], self._nearest(motion))
@@ -270,6 +278,17 @@ class _Run:
         rows = (bounds.lower, estimate.end_effector, bounds.upper)
         lower, nominal, upper = ([float(f'{x:.6g}') for x in row] for row in rows)
         return {'time': self._now, 'lower': lower, 'nominal': nominal, 'upper': upper}
+
+    def _learn_certified(
+        self, known: dict[str, ParameterEstimate], estimate: ParameterEstimate
+    ) -> None:
+        """Take what a plan is certified for; the newest ones are kept."""
+        name = name_of(estimate)
+        known.pop(name, None)
+        known[name] = estimate
+        while len(known) > CERTIFIED_FOR:
+            del known[next(iter(known))]
+        self._follow()
 
     def _follow(self) -> None:
         """Draw what the plan in force may reach, once it is known what it was certified for."""

@@ -20,6 +20,7 @@ from safe_sysid.model.placement import HERE, Placement
 KEPT = 10_000_000_000  # [ns] of transforms; a step back by more is a new time
 SECOND = 1e9  # [ns]
 NEWEST = 0  # a stamp that asks for the newest
+MOST = 1000  # frames told by others; of more, those that move and were told longest ago go
 
 
 class FrameError(SafeSysidError):
@@ -65,7 +66,7 @@ class FrameTree:
     def __init__(self, base: str, fixed: Mapping[str, Placement], max_age: float) -> None:
         self._fixed = {_bare(name): place for name, place in fixed.items()} | {_bare(base): HERE}
         self._base, self._max_age = _bare(base), max_age  # [s]
-        self._edges: dict[str, _Edge] = {}
+        self._edges: dict[str, _Edge] = {}  # the one told last comes last
 
     def put(
         self, parent: str, child: str, stamp: int, transform: Transform, is_static: bool
@@ -74,9 +75,22 @@ class FrameTree:
         _ = transform.placement  # refuses what is no transform
         parent, child = _bare(parent), _bare(child)
         edge = self._edges.get(child)
+        if edge is None:
+            self._make_room(child)
         if edge is None or (edge.parent, edge.is_static) != (parent, is_static):
-            edge = self._edges[child] = _Edge(parent, is_static)
+            edge = _Edge(parent, is_static)
+        self._edges.pop(child, None)
+        self._edges[child] = edge
         edge.put(stamp, transform)
+
+    def _make_room(self, child: str) -> None:
+        """Forget a frame for another one, where there are many: somebody gives ever new names."""
+        if len(self._edges) < MOST:
+            return
+        gone = next((name for name, edge in self._edges.items() if not edge.is_static), None)
+        if gone is None:
+            raise FrameError(f"frame '{child}' is one too many: {MOST} static ones are known")
+        del self._edges[gone]
 
     def placement(self, frame: str, stamp: int, now: int) -> Placement:
         """Where a frame was in the base at a stamp [ns]; NEWEST: when all was told last."""

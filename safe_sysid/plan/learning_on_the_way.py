@@ -16,6 +16,7 @@ from safe_sysid.plan.purpose import Ahead
 from safe_sysid.plan.rest_of_route import RestOfRoute, ways_along
 from safe_sysid.plan.search.task import TaskSettings
 from safe_sysid.plan.task_need import (
+    TAUGHT,
     TaskNeed,
     need_of,
     reason_to_stop,
@@ -41,7 +42,7 @@ class LearningOnTheWay:
 
     def forget(self) -> None:
         """There is another payload."""
-        self._radii: list[Array] = []  # of [theta_e] before each plan that teaches
+        self._radii: list[Array] = []  # of [theta_e] before plans that teach: first, and last ones
         self._done: Route | None = None  # for which no more is to be learnt
         self.reason = ''  # why not
         self.need: TaskNeed | None = None  # the last one
@@ -73,7 +74,8 @@ class LearningOnTheWay:
 
     def planned(self, estimate: ParameterEstimate) -> None:
         """Take note of a plan that teaches."""
-        self._radii.append(estimate.end_effector_bounds.radius)
+        first, later = self._radii[:1], self._radii[1:]
+        self._radii = [*first, *later[-TAUGHT:], estimate.end_effector_bounds.radius]
 
     def _predicted_seconds(self, rests: list[RestOfRoute], estimate: ParameterEstimate) -> float:
         """Time to finish if the next plan teaches as much as the last one; the first one, all."""

@@ -34,6 +34,7 @@ CHECKS = 2  # times of a plan, of which there is none yet
 PROGRESS = 0.01  # [rad] along the route that count as getting on
 ASTRAY = 0.5  # [rad] from the route at which it is given up
 REHEARSED = 0.1  # [rad]
+MOST_ROWS = 2000  # of plans that teach; more become a few that say the same
 TRIES = (
     2  # of each configuration of a goal that came meanwhile: with more clearance, and with less
 )
@@ -87,7 +88,8 @@ class Mission:
         self._wanted: Array | None = None  # (10,) radius of [theta_e] to learn to; 0: any
         self._settings = settings or MissionSettings()
         self._rows = np.zeros((0, model.layout.size))  # for theta, of plans that teach
-        self._log_widths: list[float] = []  # mean of log(radius of [theta_e]) at every plan
+        self._moved = 0  # plans that teach, without those that hardly move
+        self._log_width = 0.0  # mean of log(radius of [theta_e]) at the last of them
         self._excited = 0  # plans, those that hardly move as well
         self._has_learned = False
         self._known: Interval | None = None
@@ -174,9 +176,10 @@ class Mission:
         if not isinstance(aim, Excite):
             return
         self._excited += 1
-        self._rows = np.concatenate([self._rows, aim.rows(plan.curve, plan.k)])
+        self._rows = _as_few(np.concatenate([self._rows, aim.rows(plan.curve, plan.k)]))
         if np.abs(plan.k).max() > self._settings.least_move or np.any(plan.curve.qd0):
-            self._log_widths.append(_log_width(estimate))
+            self._moved += 1
+            self._log_width = _log_width(estimate)
 
     def traversed(self, finding: SearchFinding) -> None:
         """Take note of what was found along the path."""
@@ -211,8 +214,8 @@ class Mission:
     def _notice_another_payload(self, bounds: Interval) -> None:
         """Begin again when bounds are not within those known before."""
         if self._known is not None and not self._known.contains(bounds):
-            self._rows, self._log_widths, self._route = self._rows[:0], [], None
-            self._excited, self._has_learned = 0, False
+            self._rows, self._route = self._rows[:0], None
+            self._excited, self._moved, self._has_learned = 0, 0, False
             if self._on_the_way is not None:
                 self._on_the_way.forget()
         self._known = bounds
@@ -242,11 +245,11 @@ class Mission:
             return bool(np.any((self._wanted > 0.0) & (radius > self._wanted)))
         if self._on_the_way is not None and self._goal is not None:
             return False
-        count, most = len(self._log_widths), self._settings.exciting
+        count, most = self._moved, self._settings.exciting
         if count >= most or self._excited >= IDLE * most:
             self._has_learned = True
         elif count > AT_LEAST:
-            narrowed = self._log_widths[-1] - _log_width(estimate)
+            narrowed = self._log_width - _log_width(estimate)
             self._has_learned |= bool(narrowed < -np.log1p(-self._settings.shrinking))
         return not self._has_learned
 
@@ -340,3 +343,11 @@ class Mission:
 def _log_width(estimate: ParameterEstimate) -> float:
     radius = np.maximum(estimate.end_effector_bounds.radius, 1e-12)
     return float(np.mean(np.log(radius)))
+
+
+def _as_few(rows: Array) -> Array:
+    """Return the rows, or where there are many, a triangle R of the same information R'R."""
+    if len(rows) <= MOST_ROWS:
+        return rows
+    _, triangle = np.linalg.qr(rows)
+    return np.asarray(triangle)

@@ -6,7 +6,7 @@ from live.spoken_loop import SpokenLoop
 import numpy as np
 import pytest
 
-from safe_sysid.live.heard_run import HeardRun
+from safe_sysid.live.heard_run import CERTIFIED_FOR, KEPT, HeardRun
 from safe_sysid.live.loop_listener import Parameters
 
 
@@ -145,3 +145,30 @@ def test_what_makes_no_sense_is_told_and_the_page_goes_on(told):
 def with_size(cube, size):
     scale = SimpleNamespace(x=size, y=0.2, z=0.2)
     return SimpleNamespace(**{**vars(cube), 'scale': scale})
+
+
+def test_what_waits_for_a_sample_that_never_comes_is_the_newest(told):
+    loop = SpokenLoop()
+    run = heard(told, *loop.hello())
+    for share in np.linspace(0.0, 1.0, 200):
+        run.take(loop.torque(share))
+        run.take(loop.box())
+    assert sum(len(kept) for kept in run._run._waiting.values()) == 2 * KEPT
+    run.take(loop.sample(0.0))
+    np.testing.assert_allclose(run._run._use, 1.0)
+    assert len(of_kind(told, 'pose')) == 1
+
+
+@pytest.mark.slow
+def test_estimates_of_plans_long_over_are_forgotten(told):
+    loop = SpokenLoop()
+    run = heard(told, *loop.hello(), loop.sample(0.0))
+    _, _, certified, plan = loop.states()
+    for share in np.linspace(1.0, 0.5, 50):
+        numbers = certified.data.data.copy()
+        numbers[2:] *= share
+        run.take(certified._replace(data=SimpleNamespace(data=numbers)))
+    assert len(run._run._plans.estimates) == CERTIFIED_FOR
+    for message in (certified, plan):
+        run.take(message)
+    assert len(of_kind(told, 'plan')) == 1

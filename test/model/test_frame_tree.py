@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from safe_sysid.errors import BoundError
-from safe_sysid.model.frame_tree import FrameError, FrameTree, Transform
+from safe_sysid.model.frame_tree import MOST, FrameError, FrameTree, Transform
 from safe_sysid.model.placement import HERE, Placement
 
 SECOND = 1_000_000_000
@@ -125,3 +125,27 @@ def test_a_clock_that_steps_back_begins_anew():
     with pytest.raises(FrameError, match='after the newest'):
         frames.placement('cart', 100 * SECOND, 100 * SECOND)
     assert frames.placement('base', 0, 0).p is HERE.p
+
+
+def test_frames_of_ever_new_names_are_forgotten_but_for_the_static_and_the_newest(rng):
+    frames, place = tree(), random_transform(rng)
+    frames.put('base', 'mast', 0, place, True)
+    for number in range(3 * MOST):
+        frames.put('base', f'person_{number}', SECOND, place, False)
+        frames.put('base', 'cart', SECOND + number, place, False)
+    assert_is(frames.placement('mast', 5, 5), se3(place))
+    newest = 3 * MOST - 1
+    assert_is(frames.placement('cart', SECOND + newest, SECOND + newest), se3(place))
+    assert_is(frames.placement(f'person_{newest}', SECOND, SECOND), se3(place))
+    with pytest.raises(FrameError, match='not connected'):
+        frames.placement('person_0', SECOND, SECOND)
+    assert len(frames._edges) == MOST
+
+
+def test_a_static_frame_is_not_forgotten_for_another(rng):
+    frames, place = tree(), random_transform(rng)
+    for number in range(MOST):
+        frames.put('base', f'mark_{number}', 0, place, True)
+    with pytest.raises(FrameError, match='one too many'):
+        frames.put('base', 'another', 0, place, False)
+    frames.put('base', 'mark_0', 0, place, True)

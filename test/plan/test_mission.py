@@ -11,7 +11,7 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.aims import Excite
-from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
+from safe_sysid.plan.mission import MOST_ROWS, Mission, MissionSettings, NoRouteError
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.path.rrt_connect import PathSettings
 from safe_sysid.plan.purpose import Ahead
@@ -94,6 +94,22 @@ def test_later_plans_know_the_rows_of_earlier_ones(model):
     second = mission.due(ahead_of(estimate))
     assert len(first.collected) == 0
     assert len(second.collected) == 7 * first.samples // first.samples_per_row
+
+
+def test_rows_of_many_plans_become_a_few_that_say_the_same(model):
+    settings = MissionSettings(exciting=10**6, shrinking=0.0)
+    mission, estimate = Mission(model, None, settings), estimate_of(model)
+    of_one = mission.due(ahead_of(estimate)).rows(plan_of(0.3).curve, plan_of(0.3).k)
+    most = 0
+    for _ in range(plans := 2 * MOST_ROWS // len(of_one)):
+        aim = mission.due(ahead_of(estimate))
+        mission.planned(aim, plan_of(0.3), estimate)
+        most = max(most, len(aim.collected))
+    assert MOST_ROWS // 2 < most <= MOST_ROWS
+    collected = mission.due(ahead_of(estimate)).collected
+    once = of_one.T @ of_one
+    gram = collected.T @ collected
+    np.testing.assert_allclose(gram, plans * once, rtol=0, atol=1e-10 * np.abs(gram).max())
 
 
 def test_nothing_is_due_at_the_goal_or_without_one(model):

@@ -90,7 +90,9 @@ class MonitorNode(Node):
             trouble = heard.trouble
             if trouble and self._said.get(heard.name) != trouble:
                 self._say(f'{heard.name}: {trouble}', trouble=trouble)
-            self._said[heard.name] = trouble
+            self._said.pop(heard.name, None)
+            if trouble:
+                self._said[heard.name] = trouble
             self._tell_search(heard.figures)
             self._end_at_fault(heard.figures.get('cause', ''))
             self._tell_errand(heard.figures.get(ERRAND, ''))

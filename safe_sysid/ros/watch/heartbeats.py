@@ -19,7 +19,7 @@ class Heartbeats:
         self._heard: dict[
             str, tuple[NodeStatus, float]
         ] = {}  # by name: status and when it came [s]
-        self._pids: dict[str, dict[str, float]] = {}  # by name: when each process was heard
+        self._pids: dict[str, dict[str, float]] = {}  # by name: processes heard lately
         self._now = 0.0
 
     def hear(self, heard: NodeStatus, now: float) -> None:
@@ -28,7 +28,9 @@ class Heartbeats:
         name = heard.name.removeprefix(self._prefix)
         if not heard.name.startswith(self._prefix) or '/' in name:
             return  # a node of another arm
-        self._pids.setdefault(name, {})[heard.pid] = now
+        pids = self._pids.get(name, {})
+        lately = {pid: at for pid, at in pids.items() if now - at < OVERLAP}
+        self._pids[name] = lately | {heard.pid: now}
         if name != 'supervisor':
             self._heard[name] = heard, now
 

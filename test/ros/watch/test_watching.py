@@ -69,6 +69,14 @@ def test_two_processes_of_one_name_are_a_fault_a_restart_is_none():
     assert nodes.faults() == frozenset()
 
 
+def test_processes_that_are_gone_are_forgotten():
+    nodes = Heartbeats('/', silence=2.0)
+    for number in range(1000):
+        nodes.hear(heard('/controller', str(number)), 2.0 * number)
+    assert nodes.doubles() == []
+    assert len(nodes._pids['controller']) == 1
+
+
 def test_nodes_that_fall_silent_are_named_and_their_figures_stay():
     nodes = Heartbeats('/', silence=2.0)
     nodes.hear(heard('/planner', found='x'), 0.0)

@@ -1,0 +1,93 @@
+"""The process that computes bounds keeps nothing of the solves it has done."""
+
+import gc
+from itertools import islice, product
+from pathlib import Path
+import pickle
+import socket
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial
+from safe_sysid.identify import log_cholesky_fit, solves
+from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
+from safe_sysid.identify.payload_estimator import PayloadEstimator, SolveSettings
+from safe_sysid.identify.solves import SolvesInBackground
+
+OBSERVATION = ObservationSettings(
+    window=100, longest_step=0.0015, position_error=(0.0,), velocity_error=(0.0,)
+)
+SETTINGS = SolveSettings(row_budget=100, seconds=1e6, fit_seconds=1e6)
+PER_SOLVE = 5  # windows
+
+
+@pytest.fixture(scope='module')
+def trial():
+    return kinova_trial(np.random.default_rng(11), seconds=3.0)
+
+
+@pytest.fixture(scope='module')
+def rows(trial):
+    observer = MomentumObserver(trial.model, trial.prior.bounds, OBSERVATION)
+    found = (observer.add(trial.log[i]) for i in range(len(trial.log)))
+    return [each for each in found if each is not None]
+
+
+def requests(rows, count):
+    """Windows of each of some solves, over and over."""
+    every = (each for _, each in product(range(PER_SOLVE * count), rows))
+    for _ in range(count):
+        yield list(islice(every, PER_SOLVE))
+
+
+def test_ipopt_is_loaded_before_the_first_solve(trial, monkeypatch):
+    made = []
+
+    def counted(*args, **options):
+        made.append(problem := real(*args, **options))
+        return problem
+
+    real = log_cholesky_fit.cyipopt.Problem
+    monkeypatch.setattr(log_cholesky_fit, 'cyipopt', SimpleNamespace(Problem=counted))
+    monkeypatch.setattr(solves.os, 'nice', lambda _: 0)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, solves.LONGEST_MESSAGE)
+    with theirs:
+        ours.send(pickle.dumps(('prior', trial.model, trial.prior, SETTINGS)))
+        ours.close()
+        solves.serve(theirs)
+    assert len(made) == 1
+
+
+@pytest.mark.slow
+def test_an_estimator_keeps_as_many_objects_after_many_solves(trial, rows):
+    estimator = PayloadEstimator(trial.model, trial.prior, SETTINGS)
+    kept = []
+    for number, windows in enumerate(requests(rows, 60)):
+        for each in windows:
+            estimator.add(each)
+        assert estimator.solve().contradiction is None
+        if number in (29, 59):
+            gc.collect()
+            kept.append(len(gc.get_objects()))
+    assert kept[1] - kept[0] < 30  # less than one for each solve
+
+
+@pytest.mark.nightly
+def test_memory_of_the_process_does_not_grow_with_solves(trial, rows):
+    background = SolvesInBackground(trial.model, trial.prior, SETTINGS)
+    status = Path(f'/proc/{background._worker.process.pid}/status')
+    own = []  # [kB]
+    try:
+        for number, windows in enumerate(requests(rows, 4000)):
+            for each in windows:
+                background.add(each)
+            background.request()
+            assert background.wait().contradiction is None
+            if number in (499, 3999):
+                own.append(int(status.read_text().partition('RssAnon:')[2].split()[0]))
+    finally:
+        background.close()
+    assert own[1] - own[0] < 5000  # 1.4 kB for each solve: 80 MB in 8 h
