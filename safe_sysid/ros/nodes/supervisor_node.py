@@ -118,7 +118,6 @@ class SupervisorNode(Node):
         self.exit_status: int | None = None
         self._ending = RunEnding(self._nodes)
         self.leave = self._ending
-        self.leave = self._ending
         self._modes = self.create_publisher(String, 'mode', STATE)
         self.create_subscription(String, 'end_requested', self._on_end_requested, STATE)
         self._health = Health(self, self._condition)
