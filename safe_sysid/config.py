@@ -126,8 +126,19 @@ def _field_types(cls: Any) -> dict[str, Any]:
     return get_type_hints(cls, include_extras=True)
 
 
+@cache
+def _plain_types(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
 def allowed_values(cls: type) -> dict[str, Allowed]:
     """Return what is allowed, by the name of the field."""
+    of: Any = cls
+    return _allowed_values(of)
+
+
+@cache
+def _allowed_values(cls: Any) -> dict[str, Allowed]:
     found = {name: _allowed_in(hint) for name, hint in field_types(cls).items()}
     return {name: allowed for name, allowed in found.items() if allowed is not None}
 
@@ -288,7 +299,8 @@ def from_mapping(cls: type[T], values: Mapping[str, Any], source: str) -> T:
     fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     for name in sorted(str(key) for key in values.keys() - fields.keys()):
         raise ConfigError(f"{source}: unknown key '{name}', {_suggestion(name, sorted(fields))}")
-    hints = get_type_hints(cls)
+    of: Any = cls
+    hints = _plain_types(of)
     arguments = {}
     for name, field in fields.items():
         if name in values:

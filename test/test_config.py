@@ -66,6 +66,13 @@ def test_a_wrong_value_is_named_with_its_place(values, message):
         from_mapping(Whole, values, 'f.yaml')
 
 
+def test_annotations_are_read_once_however_often_settings_are(monkeypatch):
+    given = {'count': 2, 'parts': {'a': {'size': 1.0}}}
+    before = from_mapping(Whole, given, 'f')
+    monkeypatch.setattr('safe_sysid.config.get_type_hints', None)
+    assert from_mapping(Whole, given, 'f') == before
+
+
 def test_keys_of_a_large_mapping_are_compared_at_once():
     """Each with each would take minutes here; a number and its text are two keys."""
     text = '\n'.join(f'key_{i}: {i}' for i in range(50_000))

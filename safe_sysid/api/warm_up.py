@@ -146,13 +146,16 @@ def _do(work: tuple[Callable[[], None], ...], done: Queue[str]) -> None:
 
 
 def _plan() -> None:
-    """Search a plan that teaches and one that leads somewhere, among obstacles."""
+    """Search a plan that teaches and one that leads somewhere; compare it with new obstacles."""
     from safe_sysid.api.arms import load_arm
     from safe_sysid.api.loop_file import read_loop
     from safe_sysid.api.motion import plan
+    from safe_sysid.reach.swept_arm import SweptArm
 
     goal = read_loop(load_arm(ARM), None).position(None) + 0.1
-    plan(ARM, goal=goal, world='shelf', seconds=0.0)
+    plan(ARM, world='shelf', seconds=0.0)
+    motion = plan(ARM, goal=goal, world='shelf', seconds=0.0)
+    SweptArm.of(motion.certificates[0]).nearest(motion.obstacles, 0.0)
 
 
 def _bound_along_plan() -> None:

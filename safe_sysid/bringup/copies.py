@@ -92,7 +92,7 @@ def _imported(module: str) -> list[str]:
 
 
 def _make_numba_ready() -> None:
-    """Have the first kernel loaded; before it numba fills its registries, for half a second."""
+    """Have the first kernel loaded; before it LLVM and numba's runtime are made ready."""
     import numpy as np
 
     from safe_sysid.sets.taylor_kernels import norm

@@ -32,6 +32,7 @@ TRIGGERS = (
     *('start', 'stop', 'brake', 'new_payload', 'announce_change', 'payload_changed'),
     *('reset_fault', 'end'),
 )
+HANDED_OVER = 'handed_over'  # whether the robot itself knows the load
 HAND = ('grasp', 'release')  # of a simulated arm
 EVENTS = ('payload_event',)  # of a gripper
 SCENE = (
@@ -96,7 +97,7 @@ _NODES = {
             *('/diagnostics', 'end_requested', 'joint_states', 'plan_in_force'),
             *('parameter_estimate', 'placed'),
         ),
-        serves=tuple(f'~/{name}' for name in TRIGGERS),
+        serves=tuple(f'~/{name}' for name in (*TRIGGERS, HANDED_OVER)),
         calls=tuple(f'{name}/change_state' for name in (*MANAGED, *BRIDGES)),
         executes=tuple(f'~/{name}' for name in ACTIONS),
         hidden={'_supervisor_samples': ('joint_states',)},
@@ -140,7 +141,7 @@ OPERATOR = NodeGraph(
     says=(*REQUESTS, *EVENTS, *SCENE),
     hears=(EVERYTHING,),
     calls=(
-        *(f'supervisor/{name}' for name in TRIGGERS),
+        *(f'supervisor/{name}' for name in (*TRIGGERS, HANDED_OVER)),
         *(f'/*/{name}' for name in (*PARAMETERS, *LIFECYCLE)),
     ),
     asks=tuple(f'supervisor/{name}' for name in ACTIONS),

@@ -49,8 +49,13 @@ def run(name: str, choices: Choices) -> int:
         _say(where(added, os.environ))
         os.environ.update(added)  # for all nodes
         alone = started_alone(processes)
-        lines = {each.node: command_line(each, chosen) for each in alone}
+        lines = {each.node: command_line(each, chosen) for each in sorted(alone, key=_turn)}
         return Supervised(lines, copied, prepare).run()
+
+
+def _turn(process: Process) -> int:
+    """Place in the order of starting: the first plan waits for the planner, then for samples."""
+    return 0 if process.node == 'planner' else 1 if process.node in BRIDGES else 2
 
 
 def command_line(process: Process, chosen: Path) -> list[str]:

@@ -14,12 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import cyipopt
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.calibrate.compressed import Compressed
 from safe_sysid.errors import BoundError
+from safe_sysid.ipopt_library import cyipopt
 from safe_sysid.model.inertia import from_mass_com_inertia, mass_com_inertia, symmetric_entries
 
 LEAST = 1e-3  # of the described mass and moments: what is left of them at least

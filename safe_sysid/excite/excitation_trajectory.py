@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.errors import ConfigError
 from safe_sysid.excite.contact_model import CHECK_RATE, ContactModel
 from safe_sysid.excite.design import design_problem, payload_problem, warm_up
 from safe_sysid.excite.design_problem import DesignProblem
@@ -49,6 +50,7 @@ def design_trajectory(
     own: MotionObjective | None = None,  # beside the criterion; none: the one of the settings
 ) -> ExcitationTrajectory:
     """Design the best motion that an effort finds for an arm and what it holds."""
+    _refuse_closed_chain(arm)
     model = arm.model if payload is None else arm.model.with_payload(payload)
     held = 'nothing' if payload is None else payload.name
     make = payload_problem if aim.payload_only else design_problem
@@ -74,6 +76,14 @@ def design_trajectory(
         doubts,
         model,
     )
+
+
+def _refuse_closed_chain(arm: Arm) -> None:
+    if arm.facts.closed_chain is not None:
+        raise ConfigError(
+            f'{arm.model.name} has a closed chain, {list(arm.facts.closed_chain.loops)}: a motion '
+            'of each joint by itself would tear it open; motions are designed for open chains'
+        )
 
 
 def figures_of(

@@ -30,6 +30,7 @@ ENTRIES = {
     'iyz': (1, 2),
     'izz': (2, 2),
 }
+COMPENSATES = ('ur', 'ur-script', 'franka')  # add the gravity of their load to every torque
 FLANGES = {'ur': 'tool0', 'ur-script': 'tool0', 'franka': 'link8'}  # last words of their names
 
 

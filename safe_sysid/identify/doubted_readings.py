@@ -1,11 +1,12 @@
 """What readings themselves say against the errors that are promised of them; no proof, a clue.
 
 A joint that stood for a sample and then is read elsewhere was read to move by one step of its
-encoder: where the smallest of these steps is more than what errors allow, they are too small. Of
-three velocities in a row errors of e can make 4 e of a second difference; torques that change by
-dtau can make h |dtau| / Ia more, as no part of the arm has less inertia than its lightest
-armature. What is beyond that is scatter that nobody promised. It says nothing of an arm without
-armature, of offsets, and of errors that are alike from sample to sample.
+encoder: where the smallest of these steps recurs, and is more than what errors allow, they are too
+small. An arm that is read exactly begins to move by another way each time. Of three velocities in
+a row errors of e can make 4 e of a second difference; torques that change by dtau can make
+h |dtau| / Ia more, as no part of the arm has less inertia than its lightest armature. What is
+beyond that is scatter that nobody promised. It says nothing of an arm without armature, of
+offsets, and of errors that are alike from sample to sample.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ SEEN = 20.0  # samples that have to say so
 COARSER = 1.5  # times what is promised
 LEAST = 1e-7  # [rad] of a step; less is motion
 SAME = 1e-12  # [rad]
+ALIKE = 0.9  # of a step: what differs by less is the same one
 BRISK = 10.0  # [1/s] by which accelerations change without a change of torque
 
 
@@ -37,7 +39,7 @@ class DoubtedReadings:
         self._brisk = BRISK * np.where(np.isfinite(acceleration), acceleration, 0.0)
         self._last = np.full((2, 3, n), np.nan)  # q, qd, tau of the last sample, the one before
         self._stood = np.zeros(n)
-        self._steps = np.stack([np.zeros(n), np.full(n, np.inf)])  # how many, the smallest
+        self._steps = np.stack([np.zeros(n), np.full(n, np.inf)])  # how often, the smallest
         self._jumps = np.zeros((2, n))  # how many, [rad/s] the largest beyond what is allowed
         self._stamps = [0, 0]  # [ns] of the last sample but one, and of the last
 
@@ -97,8 +99,10 @@ def _take(
         for j in range(sample.shape[1]):
             change = abs(sample[0, j] - last[0, 0, j])
             if change > SAME and stood[j] > 0.0:
-                steps[0, j] += 1.0
-                steps[1, j] = min(steps[1, j], change)
+                if change < ALIKE * steps[1, j]:
+                    steps[0, j], steps[1, j] = 1.0, change
+                elif ALIKE * change < steps[1, j]:
+                    steps[0, j] += 1.0
             stood[j] = 1.0 if change <= SAME else 0.0
             bend = abs(sample[1, j] - 2.0 * last[0, 1, j] + last[1, 1, j])
             scatter = 0.25 * (bend - seconds[k] * seconds[k] * brisk[j] - per_torque * push)

@@ -146,6 +146,8 @@ def torque_of_force(model: RobotModel, log: JointLog, reach: float, force: float
 
     Levers are those of some poses, and as much longer as the arm may move in between.
     """
+    if not force:
+        return np.zeros(model.n)
     period = float(np.median(np.diff(log.stamp))) * 1e-9
     every = max(1, round(1.0 / (RATE * period)))
     poses = log.position[::every]

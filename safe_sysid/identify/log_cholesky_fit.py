@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-import cyipopt
 import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError, MeasurementError
 from safe_sysid.identify.observation import Observation
+from safe_sysid.ipopt_library import cyipopt
 from safe_sysid.model import log_cholesky
 from safe_sysid.model.inertia import from_pseudo_inertia, is_consistent, pseudo_inertia
 

@@ -107,6 +107,8 @@ class WorkingPrograms:
         value = whole.A @ x
         miss = np.maximum(whole.lower - value, value - whole.upper)
         miss[~self._left_out] = 0.0
+        if not (miss > SATISFIED).any():
+            return np.empty(0, dtype=int)
         worst = np.argsort(-miss)[:JOINING]
         return np.asarray(worst[miss[worst] > SATISFIED])
 

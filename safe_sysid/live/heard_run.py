@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+import time
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from safe_sysid.audit.bag_settings import (
     recorded_settings,
 )
 from safe_sysid.audit.loop_of_bag import CERTIFIED, ESTIMATES, FOLLOWED, MODES, SAMPLES, TORQUES
-from safe_sysid.errors import SafeSysidError
+from safe_sysid.errors import MeasurementError, MessageError, SafeSysidError
 from safe_sysid.identify.estimate_series import EstimateSeries
 from safe_sysid.live.loop_listener import Heard, Nodes, Parameters
 from safe_sysid.measure.bag.messages import BagMessage
 from safe_sysid.measure.clock import Clock
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.inertia import LABELS, UNITS
 from safe_sysid.model.parameters import ParameterEstimate
@@ -63,6 +65,7 @@ class HeardRun:
     _texts: dict[str, str] = field(default_factory=dict)  # parameters by node
     _nodes: tuple[str, ...] = ()
     _run: _Run | None = None  # none before it is known which arm it is
+    _sources: SinglePublisherCheck = field(default_factory=SinglePublisherCheck)  # of samples
     _kept: dict[str, deque[BagMessage]] = field(default_factory=dict)  # states, for a new scene
 
     def take(self, heard: Heard) -> None:
@@ -91,6 +94,8 @@ class HeardRun:
             self._run.take(message)
 
     def _take_message(self, message: BagMessage) -> None:
+        if message.topic == SAMPLES and not self._counts(message):
+            return
         if self._run is not None and self._run.is_over(message):
             self._run = _Run(self._run.known, self.tell)
         if message.topic not in (SAMPLES, TORQUES):
@@ -98,6 +103,12 @@ class HeardRun:
             kept.append(message)
         if self._run is not None:
             self._run.take(message)
+
+    def _counts(self, sample: BagMessage) -> bool:
+        """Whether a sample is of this arm, makes sense, and nobody else's."""
+        if self._run is None or not self._run.is_of_arm(sample.data):
+            return False
+        return self._sources.accepts(sample.data.header.frame_id, time.monotonic())
 
 
 def _settings_of(texts: dict[str, str]) -> RecordedSettings | RobotModel | None:
@@ -137,6 +148,18 @@ class _Run:
         ahead = 1e-9 * (stamp_of(message.data.header.stamp) - self._newest)
         return not -0.1 * AWAY < ahead < AWAY
 
+    def is_of_arm(self, data: Any) -> bool:
+        """Whether a message has the joints of the arm, or raise an error if it makes no sense."""
+        names, told = self._model.layout.joint_names, list(data.name)
+        if not set(names) <= set(told):
+            return False
+        if len(set(told)) < len(told) or len(told) != len(data.position):
+            raise MeasurementError(
+                f'joint_states has {len(data.position)} positions of joints {told}; one of each '
+                'joint is needed'
+            )
+        return True
+
     def take(self, message: BagMessage) -> None:
         """Take one message; what comes before the first sample waits for it."""
         data = message.data
@@ -145,8 +168,9 @@ class _Run:
         elif self._clock is None:
             self._waiting.append(message)
         elif message.topic == TORQUES:
-            if len(data.data) == OFFSET + self._model.n:
-                self._use = np.abs(data.data[OFFSET:]) / self._model.limits.torque
+            torque = np.abs(np.asarray(data.data[OFFSET:], dtype=np.float64))
+            if len(torque) == self._model.n and np.isfinite(torque).all():
+                self._use = torque / self._model.limits.torque
         elif message.topic == ESTIMATES:
             self._take_estimate(data)
         elif message.topic == CERTIFIED and self._plans is not None:
@@ -167,10 +191,8 @@ class _Run:
         return 0.0 if self._clock is None else self._clock.seconds(self._newest)
 
     def _take_sample(self, data: Any) -> None:
-        names = self._model.layout.joint_names
-        if not set(names) <= set(data.name):
-            return  # of another arm
-        order = [data.name.index(name) for name in names]
+        told = list(data.name)
+        order = [told.index(name) for name in self._model.layout.joint_names]
         self._newest = stamp_of(data.header.stamp)
         q = np.asarray(data.position, dtype=np.float64)[order]
         if not np.isfinite(q).all():
@@ -224,6 +246,8 @@ class _Run:
         if numbers == self._told:
             return
         self._told = numbers
+        if not np.isfinite(data.data).all():
+            raise MessageError(f'{ESTIMATES} is not finite')
         estimate = estimate_in(data, self._model.layout)
         self._tell({'kind': 'bounds', 'bounds': self._bounds(estimate)})
         bounds = estimate.end_effector_bounds
@@ -280,5 +304,7 @@ class _Run:
 
 def _box(marker: Any) -> Box:
     at, turn, size = marker.pose.position, marker.pose.orientation, marker.scale
+    if not np.isfinite([at.x, at.y, at.z, size.x, size.y, size.z]).all():
+        raise MessageError(f'{marker.ns}/{marker.id} of {AVOIDED} is not finite')
     place = Placement.of((at.x, at.y, at.z), (turn.w, turn.x, turn.y, turn.z))
     return Box(place.p, 0.5 * np.array([size.x, size.y, size.z]), place.R)

@@ -19,7 +19,6 @@ from typing import Any
 from safe_sysid.errors import ConfigError
 
 HOST = '127.0.0.1'
-BEHIND = 2000  # events that wait for one reader, who is cut off then
 QUIET = 5.0  # [s] after which a reader is told that nothing has happened
 KEPT = {
     'pose': 1500,
@@ -28,6 +27,7 @@ KEPT = {
     'held': 400,
     'mode': 200,
 }  # newest events for who comes later; others 1
+BEHIND = 2 * sum(KEPT.values())  # events that wait for one reader, who is cut off then
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "connect-src 'self'; img-src data: blob:"

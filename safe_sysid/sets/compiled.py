@@ -21,6 +21,7 @@ from typing import Any
 
 import numba
 from numba import types
+from numba.core.runtime import rtsys
 
 ROOT = Path(__file__).parents[2]
 IMPORT = re.compile(r'^ *from (safe_sysid[\w.]*) import (?:\(([^)]*)\)|(.*))$', re.MULTILINE)
@@ -61,6 +62,7 @@ def _stamped(kernel: Any) -> Any:
     if kept is not None:
         kept._source_stamp = (kept._source_stamp, text_stamp(kernel.py_func.__module__))
         kept._load_index = _forgiving(kept._load_index)
+        kernel._cache.load_overload = _ready_made(kernel._cache)
     return kernel
 
 
@@ -81,6 +83,22 @@ def _forgiving(load_index: Callable[[], Any]) -> Callable[[], Any]:
             return load_index()
         except (AttributeError, ImportError):
             return {}
+
+    return loaded
+
+
+def _ready_made(kept: Any) -> Callable[[Any, Any], Any]:
+    """Load a kernel that is kept without what only compiling needs.
+
+    Numba reads all it knows about types and operations before it looks whether there is anything
+    to compile, 0.3 s in every process; its compiler does so itself. Memory it allocates needs
+    the runtime, in a kernel that is loaded too.
+    """
+
+    def loaded(signature: Any, target: Any) -> Any:
+        rtsys.initialize(target)
+        with kept._guard_against_spurious_io_errors():
+            return kept._load_overload(signature, target)
 
     return loaded
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.linalg import LinAlgError
-import scipy.linalg
 
 from safe_sysid.arrays import Array
 
@@ -18,5 +17,7 @@ def symmetric_eigen(A: Array) -> tuple[Array, Array]:
     try:
         values, vectors = np.linalg.eigh(A)
     except LinAlgError:
+        import scipy.linalg  # which takes a seventh of a second, and is hardly ever needed
+
         values, vectors = scipy.linalg.eigh(A, driver='ev', check_finite=False)
     return values, vectors

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from safe_sysid.arrays import Array
 from safe_sysid.model.robot_model import RobotModel
@@ -14,6 +13,8 @@ NEARLY = 1.0 - 2.0**-20  # share of the tilt that is used
 
 def tilt_of(model: RobotModel, rng: np.random.Generator) -> Array:
     """Rotation of gravity about some axis across it, by all that it may be."""
+    from scipy.spatial.transform import Rotation  # slow to import, for few simulated arms
+
     across = np.cross(model.tree.gravity, rng.normal(size=3))
     length = float(np.linalg.norm(across))
     if length == 0.0:

@@ -238,6 +238,8 @@ MOVING = (Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.BRAKING)
 OBSERVED = (Signal.OBEYED, Signal.AT_REST, Signal.GO_ON, Signal.RELEASED, Signal.FAULT)
 # What the loop tells itself; nobody else can.
 INTERNAL = (*OBSERVED, Signal.TASK_DONE, Signal.BOUNDS_SETTLED)
+# In releasing somebody else may hold the arm already; in probing who does is to be found out.
+WITHOUT_TORQUE = (Mode.IDLE.value, Mode.PROBING.value, Mode.RELEASING.value, Mode.ENDED.value)
 STARTS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK)  # `start`, for whoever asks for them
 # What has to wait until the arm is at rest.
 WAITS_FOR_REST = (

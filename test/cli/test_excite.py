@@ -113,8 +113,9 @@ def test_a_file_on_demand_begins_with_what_is_not_proven(tmp_path, capsys):
 
 
 def test_misuse_is_a_sentence(capsys):
+    with_floor = str(share_directory() / 'config' / 'excitation.yaml')
     for more, words in (
-        (['two_link'], 'no pose of two_link'),
+        (['two_link', '--settings', with_floor], 'no pose of two_link'),
         (['two_link', '--payload', 'rod_tool'], "does not say how 'two_link' holds it"),
     ):
         assert main(['excite', *more, *EFFORT]) == 2

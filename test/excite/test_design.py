@@ -18,7 +18,7 @@ from safe_sysid.excite.design import (
     search,
 )
 from safe_sysid.excite.design_problem import NEAR
-from safe_sysid.excite.settings import ExcitationSettings, read_settings
+from safe_sysid.excite.settings import ExcitationSettings, read_settings, settings_of
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.robot_model import RobotModel
 
@@ -37,10 +37,26 @@ def test_starts_are_inside_all_limits():
             assert np.ptp(problem.states(x)[0], axis=0).min() > 1e-4
 
 
-@pytest.mark.parametrize('name', ['fr3', 'iiwa14', 'kinova_gen3', 'panda', 'ur10e', 'ur5e', 'z1'])
+OPEN = [
+    'fr3',
+    'iiwa14',
+    'kinova_gen3',
+    'lbr_med7',
+    'panda',
+    'so101',
+    'two_link',
+    'ur10e',
+    'ur5e',
+    'xarm7',
+    'z1',
+]
+
+
+@pytest.mark.parametrize('name', OPEN)
 def test_shipped_arms_have_poses_from_which_to_start(name):
     """Also those two of whose bodies, two joints apart, are nearer than the default clearance."""
-    arm, settings = arm_of(name, None), read_settings(None)
+    arm = arm_of(name, None)
+    settings = settings_of(arm)
     problem = design_problem(arm.model, arm.model, settings)
     x = random_start(problem, np.random.default_rng(1))
     certificate = certify(problem.model, problem.contacts, problem.motion(0.1 * x), -np.inf)

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safe_sysid.errors import ConfigError
 from safe_sysid.excite import contact_model
 from safe_sysid.excite.certificate import MotionCertificate
 from safe_sysid.excite.contact_model import ContactModel
 from safe_sysid.excite.design import design_problem, random_start
-from safe_sysid.excite.excitation_trajectory import warnings_of
+from safe_sysid.excite.excitation_trajectory import design_trajectory, warnings_of
 from safe_sysid.excite.multi_start import Design
-from safe_sysid.excite.settings import read_settings
+from safe_sysid.excite.settings import Effort, ExcitationAim, read_settings
 from safe_sysid.model.arm import arm_of
 from safe_sysid.model.collision.capsules import Capsules
 from safe_sysid.trajectory.bspline import SplineBasis
@@ -31,6 +32,12 @@ def test_poor_excitation_is_said():
     x[1, 1:] *= 1e-3
     (still,) = warnings_of(problem, replace(good, motion=problem.motion(x)), settings)
     assert still.startswith('poor excitation: joint joint_2 moves by 0.0')
+
+
+@pytest.mark.parametrize('name', ['four_bar', 'digit_left_leg'])
+def test_no_motion_is_designed_that_tears_loops_open(name):
+    with pytest.raises(ConfigError, match='has a closed chain'):
+        design_trajectory(arm_of(name, None), None, ExcitationAim(), Effort(), read_settings(), id)
 
 
 def test_meshes_that_come_too_near_are_named(monkeypatch):

@@ -68,6 +68,14 @@ def test_coarser_steps_are_named(rng):
     assert f'in steps of {STEP:.3g} rad' in said[0]
 
 
+def test_an_exact_arm_that_often_begins_to_move_has_no_steps(rng):
+    """It stands for ten samples, and then goes on by some way, from 1e-6 to 1e-3 rad."""
+    ways = np.zeros((SAMPLES, 2))
+    ways[::10] = 10.0 ** rng.uniform(-6.0, -3.0, size=ways[::10].shape)
+    q = np.cumsum(ways, axis=0)
+    assert doubts((q, np.zeros_like(q), np.zeros_like(q)), 0.0, 1.0) == ()
+
+
 def test_more_scatter_is_named_with_less_than_there_is(rng):
     said = doubts(read(rng), 0.5 * STEP, 0.4 * SCATTER)
     assert [sentence.split()[2] for sentence in said] == ['shoulder', 'elbow']

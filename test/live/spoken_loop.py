@@ -56,10 +56,11 @@ class SpokenLoop:
             _said('/plan_in_force', plan),
         ]
 
-    def sample(self, time):
+    def sample(self, time, source='bridge 1'):
         """Where the arm is on its plan."""
         stamp, q = BEGIN + round(time * 1e9), self.plan.desired(time)[0]
-        header = Message(stamp=Message(sec=stamp // 10**9, nanosec=stamp % 10**9))
+        when = Message(sec=stamp // 10**9, nanosec=stamp % 10**9)
+        header = Message(stamp=when, frame_id=source)
         names = list(self.model.layout.joint_names)
         return _said('/joint_states', Message(header=header, name=names, position=q))
 

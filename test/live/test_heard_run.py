@@ -1,5 +1,7 @@
 """What a loop says becomes a scene and what is added to it, or a sentence."""
 
+from types import SimpleNamespace
+
 from live.spoken_loop import SpokenLoop
 import numpy as np
 import pytest
@@ -90,3 +92,56 @@ def test_samples_of_another_arm_are_left_out(told):
     sample.data.name[:] = ['a', 'b']
     heard(told, *loop.hello(), sample)
     assert told == []
+
+
+def test_samples_of_somebody_else_are_not_drawn(told):
+    """Nor do their stamps begin another run."""
+    loop = SpokenLoop()
+    run = heard(told, *loop.hello(), loop.sample(0.0))
+    for time in (1000.0, 1000.1):
+        run.take(loop.sample(time, source='stranger 2'))
+        run.take(loop.sample(time - 999.9))
+    assert len(of_kind(told, 'scene')) == 1
+    times = [event['part']['motion']['time'] for event in of_kind(told, 'pose')]
+    np.testing.assert_allclose(times, [[0.0], [0.1], [0.2]], atol=1e-9)
+
+
+def changed(message, **fields):
+    """A message with other fields."""
+    return message._replace(data=SimpleNamespace(**{**vars(message.data), **fields}))
+
+
+def test_what_makes_no_sense_is_told_and_the_page_goes_on(told):
+    loop = SpokenLoop()
+    run = heard(told, *loop.hello(), loop.sample(0.0))
+    sample, estimate = loop.sample(0.1), loop.states()[1]
+    names = sample.data.name
+    broken = estimate.data.data.copy()
+    cube = loop.box().data.markers[0]
+    for odd, words in (
+        (changed(sample, position=[]), '0 positions'),
+        (changed(sample, name=[*names, names[0]], position=[0.0] * 3), 'one of each joint'),
+        (changed(estimate, data=np.full_like(broken, np.nan)), 'not finite'),
+        (changed(estimate, data=broken[:5]), '5 numbers'),
+        (changed(loop.box(), markers=[with_size(cube, np.nan)]), 'not finite'),
+        (changed(loop.states()[3], joint_names=['other']), 'other'),
+    ):
+        before = len(told)
+        run.take(odd)
+        (trouble,) = told[before:]
+        assert trouble['kind'] == 'trouble' and words in trouble['trouble']
+    before = len(told)
+    for silent in (
+        changed(loop.torque(0.5), data=[0.0, 0.0, np.nan, 1.0]),
+        changed(sample, name=[]),
+    ):
+        run.take(silent)
+    run.take(changed(sample, position=[np.nan, 0.0]))
+    assert told[before:] == []
+    run.take(loop.sample(0.2))
+    assert [event['kind'] for event in told[before:]] == ['pose']
+
+
+def with_size(cube, size):
+    scale = SimpleNamespace(x=size, y=0.2, z=0.2)
+    return SimpleNamespace(**{**vars(cube), 'scale': scale})

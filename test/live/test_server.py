@@ -31,7 +31,9 @@ def events(answer, count):
     """The next events of a stream."""
     found = []
     while len(found) < count:
-        line = answer.readline().decode().strip()
+        line = answer.readline().decode()
+        assert line, f'the stream ended after {len(found)} events'
+        line = line.strip()
         if line.startswith('data: '):
             found.append(json.loads(line.removeprefix('data: ')))
     return found
@@ -68,6 +70,15 @@ def test_who_comes_late_is_told_what_still_counts(server):
     assert got[0]['scene'] == 2 and got[-1]['plan'] == KEPT['plan'] + 2
     server.tell({'kind': 'mode', 'mode': [0.0, 'idle']})
     assert events(answer, 1)[0]['kind'] == 'mode'
+
+
+def test_who_comes_late_is_told_all_of_a_long_run(server):
+    server.tell({'kind': 'scene', 'scene': 1})
+    for kind, most in KEPT.items():
+        for number in range(most):
+            server.tell({'kind': kind, 'number': number})
+    got = events(asked(server, '/events'), 1 + sum(KEPT.values()))
+    assert got[0]['kind'] == 'scene' and got[-1] == {'kind': 'mode', 'number': KEPT['mode'] - 1}
 
 
 def test_a_server_that_ends_ends_its_answers():

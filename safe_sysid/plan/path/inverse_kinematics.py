@@ -51,9 +51,8 @@ class FramePose:
 
 def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 0) -> list[Array]:
     """Return configurations with the link at the pose, the one nearest to the start first."""
-    if pose.link not in model.frames or model.frames[pose.link].joint < 0:
-        moved = [name for name, frame in model.frames.items() if frame.joint >= 0]
-        raise UnreachedError(f"'{pose.link}' is no link that {model.name} moves; it has {moved}")
+    if trouble := link_trouble(model, pose.link):
+        raise UnreachedError(trouble)
     wanted = FramePose(model.frames[pose.link], pose.placement, pose.turns_freely)
     found: list[Array] = []
     missed = np.inf
@@ -79,6 +78,12 @@ def nearby(model: RobotModel, pose: FramePose, start: Array) -> Array | None:
     """Return the configuration that steps from a start lead to; None where they end elsewhere."""
     reached, miss = _descended(model, pose, start)
     return reached if miss <= NEAR else None
+
+
+def link_trouble(model: RobotModel, link: str) -> str:
+    """Why a link can be nowhere; empty if joints move it."""
+    moved = [name for name, frame in model.frames.items() if frame.joint >= 0]
+    return '' if link in moved else f"'{link}' is no link that {model.name} moves; it has {moved}"
 
 
 def _starts(model: RobotModel, start: Array, seed: int) -> Iterator[Array]:

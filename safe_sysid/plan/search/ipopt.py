@@ -8,13 +8,13 @@ from threading import Event
 import time
 from typing import Protocol
 
-import cyipopt
 import numpy as np
 import numpy.typing as npt
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Count, NotNegative, Positive, Settings
 from safe_sysid.errors import BoundError, SafeSysidError
+from safe_sysid.ipopt_library import cyipopt
 from safe_sysid.plan.search.working_rows import nearest_rows, with_broken_rows
 
 

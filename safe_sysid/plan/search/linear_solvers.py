@@ -71,7 +71,7 @@ class _SmallProblem:
 
 def _solve_with_each(solvers: Sequence[str]) -> None:
     """Try each solver in a copy of this process, which has loaded Ipopt."""
-    import cyipopt
+    from safe_sysid.ipopt_library import cyipopt
 
     die_with_parent()  # who may be told to end while a solver hangs
     tries = []
@@ -91,7 +91,7 @@ def _solve_with_each(solvers: Sequence[str]) -> None:
 
 def _solves(solver: str) -> bool:
     """Whether the solver is there, and solves the small problem."""
-    import cyipopt
+    from safe_sysid.ipopt_library import cyipopt
 
     problem = cyipopt.Problem(2, 1, _SmallProblem(), cl=[2.0], cu=[2.0])
     problem.add_option('linear_solver', solver)  # a TypeError if there is none

@@ -42,7 +42,7 @@ class Grasping:
         self, loop: Loop, gripper: Gripper, knows: Callable[[], bool], *, closes: bool
     ) -> None:
         self._loop, self._gripper, self._knows, self._closes = loop, gripper, knows, closes
-        self._is_granted = False
+        self._has_announced = self._was_changing = self._is_granted = False
         self._changes = loop.load_changes
         self._looks = 0  # since the gripper was told
         self._why = ''  # it was ended early
@@ -103,16 +103,28 @@ class Grasping:
         """Ask until the arm stands certified for what is held and what may be held next."""
         loop = self._loop
         if self._why:
-            if loop.mode is Mode.CHANGING:
-                loop.ask(Signal.BRAKE)
-            return Outcome(False, f'{self._why}; the gripper was not told, the arm is at rest')
+            return self._not_begun(f'{self._why}; the gripper was not told, the arm is at rest')
+        mode, is_called_off = (
+            loop.sentence(),
+            self._was_changing and loop.mode is not Mode.CHANGING,
+        )
         granted, said = loop.ask(Signal.ANNOUNCE_CHANGE)
+        self._has_announced |= granted or said == CERTIFYING
+        self._was_changing |= loop.mode is Mode.CHANGING
+        if is_called_off and said == CERTIFYING:  # so nobody says why, and it begins anew
+            return self._not_begun(f'it was called off: {mode}')
         if granted and self._knows():
             self._is_granted = True
             self._gripper.begin(closes=self._closes)
         elif not granted and said != CERTIFYING and not self._comes_to_rest:
-            return Outcome(False, said, Why.NOT_BEGUN)
+            return self._not_begun(said)
         return None
+
+    def _not_begun(self, said: str) -> Outcome:
+        """Call off what was announced."""
+        if self._has_announced and self._loop.mode in STANDS:
+            self._loop.ask(Signal.BRAKE)
+        return Outcome(False, said, Why.NOT_BEGUN)
 
     @property
     def _comes_to_rest(self) -> bool:

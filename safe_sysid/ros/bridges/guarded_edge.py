@@ -82,7 +82,7 @@ class GuardedEdge:
         self._guard: TorqueGuard | None = None
         self._now: int | None = None  # stamp of the last torque [ns]
         self._given: GuardedTorque | None = None
-        self._trouble = ''
+        self._trouble = self._unknown_mode = ''
         self._hand_over = HandOver(settings.hand_over, holder)
         self._lets_go = True
         self._is_lost = False  # no measurement for so long that the guard does not brake the arm
@@ -257,7 +257,7 @@ class GuardedEdge:
             'obeys': self._driver.obedience.value,
         }
         failed = '' if self._controller is None else self._controller.trouble
-        trouble = self._blindness() or failed or refusal or self._trouble
+        trouble = self._blindness() or failed or refusal or self._unknown_mode or self._trouble
         faults = {Cause.COMMAND_REFUSED} if refused else set()
         disobedience = self._driver.complaint(self.mode) or self._hand_over.unheard
         if disobedience:
@@ -284,8 +284,9 @@ class GuardedEdge:
 
     def _on_mode(self, msg: String) -> None:
         mode = Mode(msg.data) if msg.data in Mode._value2member_map_ else None
+        self._unknown_mode = ''
         if mode is None:
-            self._trouble = f"mode is '{msg.data}', allowed are {[m.value for m in Mode]}"
+            self._unknown_mode = f"mode is '{msg.data}', allowed are {[m.value for m in Mode]}"
             return
         if self.life.is_parked and mode not in LETTING_GO:
             return  # without torque; only a bridge that was started just now takes hold of an arm

@@ -142,7 +142,8 @@ class AvoidedObstacles:
     def is_known(self) -> bool:
         """Whether all that is in the way is known, so that plans may be made."""
         settled = (self._shown.is_settled, *(each.is_settled for each in self._sources))
-        return all(settled) and not self.awaited and not self._waiting.unclear
+        is_complete = self._waiting.is_discovered and not self._waiting.unclear
+        return all(settled) and not self.awaited and is_complete
 
     @property
     def _sources(self) -> list[OtherArms | SceneTopic]:
@@ -188,7 +189,7 @@ class AvoidedObstacles:
             self._region.note_position(q)
 
     def discover(self) -> None:
-        """Wait until who publishes is known; a plan before that would leave out what they show."""
+        """Wait until who publishes is known; before that `is_known` is false, and is no plan."""
         self._waiting.discover()
 
     def close(self) -> None:

@@ -33,6 +33,7 @@ from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
 
 SECOND = 1_000_000_000  # [ns]
+LATEST = (2**31 - 3600) * SECOND  # [ns] of a sample: ROS has to be able to tell the plans of then
 OFFSET = 2  # numbers before the data of a stamped array: seconds and nanoseconds
 ROWS = 'lower, nominal, upper'
 
@@ -82,6 +83,11 @@ class JointStateReader:
 
     def checked(self, measurement: JointMeasurement) -> JointMeasurement:
         """Return a measurement of finite numbers, or raise an error that names which is not."""
+        if measurement.stamp > LATEST:
+            raise MeasurementError(
+                f'the stamp of joint_states is {measurement.stamp} ns; ROS can tell times up to '
+                f'2**31 s, {LATEST} ns is allowed'
+            )
         self._check(measurement.position, 'position')
         self._check(measurement.velocity, 'velocity')
         if not np.isnan(measurement.torque).all():

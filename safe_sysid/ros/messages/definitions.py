@@ -17,14 +17,23 @@ SEPARATOR = '=' * 80
 
 
 def message_class(type_name: str) -> Any:
-    """Python class of a type such as std_msgs/msg/String."""
-    package, _, name = type_name.partition('/msg/')
+    """Python class of a type such as std_msgs/msg/String, or of a message of an action."""
+    package, kind, name = type_name.split('/')
     try:
-        return getattr(importlib.import_module(f'{package}.msg'), name)
+        module = importlib.import_module(f'{package}.{kind}')
+        if kind == 'action':
+            action, _, part = name.rpartition('_')
+            return _of_action(getattr(module, action), part)
+        return getattr(module, name)
     except (ImportError, AttributeError) as error:
         raise MessageError(
             f'{type_name} is not installed here ({error}); install or source its package'
         ) from error
+
+
+def _of_action(action: Any, part: str) -> Any:
+    """Python class of what is told of an action: FeedbackMessage, and Feedback within."""
+    return getattr(action.Impl if part == 'FeedbackMessage' else action, part)
 
 
 def definition(type_name: str) -> str:
@@ -39,10 +48,23 @@ def definition(type_name: str) -> str:
         kinds = {field: _in_msg(kind) for field, kind in fields.items()}
         texts[name] = ''.join(f'{kind} {field}\n' for field, kind in kinds.items())
         needed = (kind.partition('[')[0] for kind in kinds.values())
-        waiting += [kind.replace('/', '/msg/') for kind in needed if '/' in kind]
+        waiting += [_whole(kind, name) for kind in needed if '/' in kind]
     first, *others = texts.items()
-    parts = [first[1]] + [f'MSG: {n.replace("/msg/", "/")}\n{text}' for n, text in others]
+    parts = [first[1]] + [f'MSG: {_short(name)}\n{text}' for name, text in others]
     return f'{SEPARATOR}\n'.join(parts)
+
+
+def _whole(kind: str, parent: str) -> str:
+    """Type of a field of another type: only an action's own messages have parts of an action."""
+    package, _, name = kind.partition('/')
+    is_part = parent.startswith(f'{package}/action/') and '_' in name
+    return f'{package}/{"action" if is_part else "msg"}/{name}'
+
+
+def _short(type_name: str) -> str:
+    """Type as fields spell it."""
+    package, _, name = type_name.split('/')
+    return f'{package}/{name}'
 
 
 def _in_msg(kind: str) -> str:

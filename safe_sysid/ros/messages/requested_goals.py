@@ -76,7 +76,8 @@ class RequestedGoals:
         scene: AvoidedObstacles,
         problem: Callable[[], Problem],
     ) -> None:
-        self._model, self._settings, self._scene = model, settings, scene
+        self._model, self._scene = model, scene
+        self.read_poses_by(settings)
         self._problem = problem  # as it is now
         self._task, self._learning = (missions[m.value] for m in (Mode.TASK, Mode.EXCITING))
         self._newest: int | None = None  # [ns] request
@@ -102,7 +103,8 @@ class RequestedGoals:
         subscribe(Float64MultiArray, WANTED, self._on_wanted, REQUESTS)
 
     def read_poses_by(self, settings: PoseSettings) -> None:
-        """Read poses that come from now on otherwise."""
+        """Read poses that come from now on so; refuses a link that the arm has not."""
+        settings.check(self._model)
         self._settings = settings
 
     def take_away(self) -> None:

@@ -46,6 +46,7 @@ class WaitingMarkers:
         )
         self._began = self._pause_ends = 0.0  # [s] of time.monotonic
         self._discovered = time.monotonic() + DISCOVERY
+        self.is_discovered = False  # whether who publishes was looked at after that time
 
     @property
     def awaited(self) -> str:
@@ -71,8 +72,10 @@ class WaitingMarkers:
 
     def settle(self) -> None:
         """Look who publishes."""
+        is_over = time.monotonic() >= self._discovered
         self._publishers.look()
-        if time.monotonic() >= self._discovered:
+        if is_over:
+            self.is_discovered = True
             self._publishers.note_all_discovered()
 
     def take(self) -> list[HeardMarker] | None:

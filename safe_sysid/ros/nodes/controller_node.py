@@ -20,6 +20,7 @@ from safe_sysid.loop_settings import ManagedSettings
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.plan.message import notice_of
 from safe_sysid.ros.messages.certified_plan_buffer import CertifiedPlanBuffer
 from safe_sysid.ros.messages.codec import (
@@ -40,7 +41,6 @@ from safe_sysid.ros.watch.clock_skew import ClockSkew
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.sample_gate import SampleGate
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.chosen_law import PassivityController, law_for
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.track.plan_succession import PlanSuccession, SuccessionSettings

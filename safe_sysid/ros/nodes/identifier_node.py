@@ -26,6 +26,7 @@ from safe_sysid.identify.solves import SolvesAtOnce, SolvesInBackground
 from safe_sysid.loop_settings import LoopArm, ManagedSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, stamp_of
 from safe_sysid.ros.messages.drawings import payload_markers, payload_message
@@ -36,13 +37,11 @@ from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import Condition, Health
-from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC
+from safe_sysid.ros.watch.payload_change import TAKEN, TOPIC, ahead
 from safe_sysid.ros.watch.payload_events import HoldSettings, PayloadEvents
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
-from safe_sysid.track.supervisor import Cause, Mode
+from safe_sysid.track.supervisor import WITHOUT_TORQUE, Cause, Mode
 
-# In releasing somebody else may hold the arm already; in probing who does is to be found out.
-WITHOUT_TORQUE = (Mode.IDLE.value, Mode.PROBING.value, Mode.RELEASING.value, Mode.ENDED.value)
+AGAIN = 10.0  # [s] after which the same warning may come again
 
 
 @dataclass(frozen=True)
@@ -203,13 +202,16 @@ class IdentifierNode(Node):
         since = stamp_of(msg.stamp)
         if since == self._since:  # told again
             return
+        if self._stamp and (trouble := ahead(since, self._stamp)):
+            self.get_logger().warning(trouble, throttle_duration_sec=AGAIN)
+            return
         self._since = since
         self._learn_anew(since)
         self._health.announce()
 
     def _learn_anew(self, since: int) -> None:
         self._identifier.new_payload(since)
-        self._events.forget()
+        self._events.begin_anew()
         self._fault = ''
         self._order = SampleOrder()
         self._estimate = self._prior

@@ -40,6 +40,8 @@ class MonitorSettings(LoopSettings):
 class MonitorNode(Node):
     """Listens and prints; has no part in the loop."""
 
+    longest_turn = 60.0  # [s], as another process may leave with a lock of the middleware
+
     def __init__(self) -> None:
         super().__init__('monitor', automatically_declare_parameters_from_overrides=True)
         self._settings = settings = read_config(self, MonitorSettings)

@@ -83,7 +83,8 @@ class PlannerNode(Node):
         self._newest = 0  # stamp of the newest sample [ns]
         self._trouble = ''
         self.exit_status: int | None = None  # once it leaves by itself
-        self._avoided.discover()
+        if settings.is_lockstep:  # else the first search looks whether it is over
+            self._avoided.discover()
         self._connect()
 
     def _connect(self) -> None:

@@ -76,6 +76,8 @@ class RecorderSettings(LoopSettings):
 class RecorderNode(Node):
     """Subscribes to whatever appears, and writes it down."""
 
+    longest_turn = 60.0  # [s], as another process may leave with a lock of the middleware
+
     def __init__(self) -> None:
         super().__init__('recorder', automatically_declare_parameters_from_overrides=True)
         settings = read_config(self, RecorderSettings)

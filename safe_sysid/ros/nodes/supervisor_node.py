@@ -21,6 +21,7 @@ from safe_sysid.config import Natural, Positive
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
@@ -38,12 +39,12 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
+from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
-from safe_sysid.ros.watch.payload_change import PayloadChange
+from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
     OF_A_CHANGE,
@@ -74,7 +75,7 @@ class SupervisorNodeSettings(LoopSettings):
 
     stale: Positive = 0.5  # [s] without a sample, under torque; the guard is stricter
     rest_speed: Positive = 0.02  # [rad/s] below which a joint counts as at rest
-    settling: Positive = 0.5  # [s] after new_payload of samples that count for no payload: they
+    settling: Settling = 0.5  # [s] after new_payload of samples that count for no payload: they
     # may have been on their way, and what was grasped may still swing
     silence: Positive = 2.0  # [s] without word from a node after which that is said
     autostart: bool = False  # whether learning begins by itself, once the planner is ready
@@ -104,6 +105,7 @@ class SupervisorNode(Node):
         self._now = Supervision(Mode.IDLE)
         self._nodes = Heartbeats(self.get_namespace(), settings.silence)
         self._activation = Activation(self, self._nodes)
+        self._handed_over = HandedOver(self, self._nodes, lambda: self._now.mode)
         self._looks = 0  # since the newest sample
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
         self._slow_since: float | None = None
@@ -116,10 +118,10 @@ class SupervisorNode(Node):
         self._bad_sample = ''
         self._has_started = False  # by itself
         self.exit_status: int | None = None
-        self._ending = RunEnding(self._nodes)
-        self.leave = self._ending
+        self.leave = self._ending = RunEnding(self._nodes)
         self._modes = self.create_publisher(String, 'mode', STATE)
-        self.create_subscription(String, 'end_requested', self._on_end_requested, STATE)
+        hear = self._ending.hear
+        self.create_subscription(String, 'end_requested', lambda msg: hear(msg.data), STATE)
         self._health = Health(self, self._condition)
         self._serve()
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, HEALTH)
@@ -201,7 +203,7 @@ class SupervisorNode(Node):
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
-        if refusal := self._activation.refusal(signal):
+        if refusal := self._activation.refusal(signal) or self._handed_over.refusal(signal):
             return False, refusal
         self._take_sample()
         if signal is Signal.EXCITE and self._obedience is Obedience.UNKNOWN:
@@ -215,10 +217,9 @@ class SupervisorNode(Node):
                 False,
                 'no joint state was heard, so nobody knows from which on it is another one',
             )
-        pending = self.is_change_pending
         if signal is Signal.PAYLOAD_CHANGED and not self._changes.may_change(self._seen()):
             return False, 'what is held may not change now: announce_change has to be granted'
-        situation = Situation(signal, present, self.is_at_rest(), pending)
+        situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
         if signal is Signal.ANNOUNCE_CHANGE:
             return self._announced(situation)
         self._step(situation)
@@ -338,6 +339,8 @@ class SupervisorNode(Node):
     def _end(self) -> None:
         """Where the end was asked for: rest, other hands, and then nothing keeps anybody."""
         ending = self._ending
+        if self._now.is_ending:
+            ending.ask('supervisor/end', times=1)
         if not ending.is_asked_for:
             return
         if self._supervisor is None:  # nobody has been heard who could have given torque
@@ -350,9 +353,6 @@ class SupervisorNode(Node):
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
         if ending.is_over(mode, self._is_stale(), None if self._is_silent() else self._stamp):
             self.exit_status = ending.status
-
-    def _on_end_requested(self, msg: String) -> None:
-        self._ending.hear(msg.data)
 
     def close(self) -> None:
         """Stop listening."""
@@ -486,6 +486,7 @@ class SupervisorNode(Node):
             'went on by itself': self._changes.count,
             ERRAND: '' if self._errand is None else self._errand.says,
             'silent': ', '.join(silent),
+            KNOWS: self._handed_over.robot_adds_load,
         }
         return Condition(trouble, faults, figures)
 

@@ -3,7 +3,8 @@
 Takes how long to wait [s], and on standard input the type, the name and the fields of a service
 request or of a message, with the fields that older drivers do not have, and the same in fields of
 other versions. Says whether it was
-answered, with what, and which fields the type of this driver lacks.
+answered, with what, and which fields the type of this driver lacks. Where a loop has found it,
+that `loop` has to agree first.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 import rclpy
 from rclpy.node import Node
+
+from safe_sysid.ros.probes.loop_consent import LoopConsent
 
 PERIOD = 0.05  # [s]
 
@@ -35,11 +38,18 @@ def main() -> int:
     rclpy.init()
     try:
         node = Node('safe_sysid_hand_over')
-        ask = _call if '/srv/' in given['type'] else _publish
-        sys.stdout.write(json.dumps(ask(node, kind, given, time.monotonic() + seconds)))
+        sys.stdout.write(json.dumps(_answer(node, kind, given, seconds)))
         return 0
     finally:
         rclpy.try_shutdown()
+
+
+def _answer(node: Node, kind: Any, given: dict[str, Any], seconds: float) -> dict[str, Any]:
+    ask = _call if '/srv/' in given['type'] else _publish
+    if 'loop' not in given:
+        return ask(node, kind, given, time.monotonic() + seconds)
+    consent = LoopConsent(node, given['loop'], time.monotonic() + 2.0 * seconds)
+    return consent.with_it(lambda: ask(node, kind, given, time.monotonic() + seconds))
 
 
 def _type_of(name: str) -> Any:
@@ -60,11 +70,13 @@ def _call(node: Node, kind: Any, given: dict[str, Any], deadline: float) -> dict
     while not answer.done() and time.monotonic() < deadline:
         rclpy.spin_once(node, timeout_sec=PERIOD)
     if not answer.done():
-        return {'error': f'{given["name"]} did not answer', 'lacking': lacking}
+        error = f'{given["name"]} did not answer'
+        return {'error': error, 'lacking': lacking, 'was_asked': True}
     response = answer.result()
     error = getattr(response, 'error', '')
     if not response.success:
-        return {'error': f'the driver refused: {error or "it does not say why"}'}
+        refusal = f'the driver refused: {error or "it does not say why"}'
+        return {'error': refusal, 'was_asked': True}
     return {'success': True, 'lacking': lacking}
 
 

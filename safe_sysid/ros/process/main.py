@@ -5,7 +5,8 @@ the node, which by default asks for the end of the run (`leaving.py`). A node th
 hear of it, since it compiles, leaves after a while; so does one without which an arm comes to rest
 as well. When the process that started a node is killed, the node gets SIGTERM, so that no node
 stays behind. Nor does one that the middleware does not let go once its work is over, such as where
-another process was killed with a lock of theirs: SIGALRM ends it, which waits for no lock.
+another process was killed with a lock of theirs: SIGALRM ends it, which waits for no lock. A node
+that holds no arm, and that the middleware keeps within one turn for long, ends as after a crash.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 import ctypes
+import faulthandler
 import os
 import signal
 import sys
+import time
 from types import FrameType
 from typing import NoReturn
 
@@ -78,6 +81,23 @@ class Signals:
             os._exit(0)  # whoever is busy may be in the middle of anything
 
 
+class Turns:
+    """Ends a process in which one turn lasts longer than `longest` [s], and says where it was.
+
+    Who started the process starts it again. A thread that needs no lock of Python or of the
+    middleware does it.
+    """
+
+    def __init__(self, longest: float | None) -> None:
+        self._longest, self._due = longest, 0.0
+
+    def begin(self, now: float) -> None:
+        """Count from here on, to a tenth of the longest turn."""
+        if self._longest is not None and now >= self._due:
+            self._due = now + 0.1 * self._longest
+            faulthandler.dump_traceback_later(1.1 * self._longest, exit=True)
+
+
 def main_of(node_class: Callable[[], Node]) -> NoReturn:
     """Run a node until it may leave, and end the process.
 
@@ -117,6 +137,7 @@ def _status_of(node_class: Callable[[], Node]) -> int:
     except ExternalShutdownException:
         return 0
     finally:
+        faulthandler.cancel_dump_traceback_later()  # what closes may take as long as it likes
         signals.ignore()
         if node is not None:
             close = getattr(node, 'close', None)
@@ -132,14 +153,17 @@ def spin(node: Node, signals: Signals) -> int:
     """Serve the callbacks of a node, one after the other, in this thread.
 
     A node that comes to its end by itself gives itself an `exit_status`. One whose work is over,
-    though it has yet to hear that all are to leave, says so by `leave.may_be_killed`.
+    though it has yet to hear that all are to leave, says so by `leave.may_be_killed`. One whose
+    turns may not last longer than some `longest_turn` [s] says that.
     """
     leave: Leave = getattr(node, 'leave', None) or LeaveWithTheLoop(node)
     executor = single_threaded_executor()
     for each in (node, *getattr(node, 'hosted', ())):
         executor.add_node(each)
     told, is_limited = 0, False
+    turns = Turns(getattr(node, 'longest_turn', None))
     while rclpy.ok():
+        turns.begin(time.monotonic())
         executor.spin_once(timeout_sec=FINITE)
         if leave.may_be_killed and not is_limited:
             is_limited = True

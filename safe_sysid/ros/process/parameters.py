@@ -2,7 +2,9 @@
 
 `ros2 param describe` shows every parameter, also those left at their default: the comment beside
 the field is its description. Settings are fixed once a node runs, so they are read-only; but for
-those that their class names in `MAY_CHANGE`, which are about what is asked for next.
+those that their class names in `MAY_CHANGE`, which are about what is asked for next. What rclpy
+declares itself is fixed as well: a node whose time came from elsewhere from now on would see its
+stamps jump.
 """
 
 from __future__ import annotations
@@ -30,13 +32,16 @@ T = TypeVar('T')
 
 # Declared by rclpy itself.
 OF_ROS = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
+FIXED_OF_ROS = 'fixed while the node runs'
 FIXED = (
     'fixed while the node runs; a value that is not allowed stops it at its start, with a '
     'sentence that says what is'
 )
 CHANGES = (
-    'may change while the node runs; what is not allowed is refused, all of a list or nothing'
+    'may change while the node runs; what is not allowed is refused, and with it all of the list '
+    'that set_parameters_atomically was given'
 )
+NAMELESS = 'a parameter has no name; ros2 param list shows those that there are'
 LARGEST = 2**63 - 1  # integer of ROS
 
 
@@ -64,6 +69,10 @@ def read_config(node: Node, cls: type[T]) -> T:
     config = from_mapping(cls, nested(ours), f"parameters of node '{node.get_name()}'")
     for leaf in leaves(config):
         _declare(node, leaf)
+    for name in node.get_parameters_by_prefix(''):
+        if name.partition('.')[0] in OF_ROS:
+            _fix(node, name)
+    node.add_on_set_parameters_callback(_refuse_nameless)
     return config
 
 
@@ -86,29 +95,33 @@ def leaves(config: Any, prefix: str = '') -> Iterator[Leaf]:
 
 
 def serve_changes(node: Node, config: T, use: Callable[[T], None]) -> None:
-    """Let `ros2 param set` change what may change, all of a list or nothing, as settings are read.
+    """Let `ros2 param set` change what may change, as settings are read.
 
-    What is fixed never comes here: ROS refuses it.
+    What is fixed never comes here: ROS refuses it. What comes here in one list is done as a whole
+    or not at all, but of the list of `set_parameters` ROS makes as many lists as it has entries.
+    `use` may refuse what cannot be, with a ConfigError.
     """
-    now = config
+    source = f"parameters of node '{node.get_name()}'"
+    now = {leaf.name: leaf.value for leaf in leaves(config) if leaf.value is not None}
 
     def change(parameters: list[Parameter[Any]]) -> SetParametersResult:
-        nonlocal now
-        named = {leaf.name: leaf.value for leaf in leaves(now) if leaf.value is not None}
-        ours = [each for each in parameters if each.name in named]
-        given = named | {each.name: each.value for each in ours}
+        ours = {each.name: each.value for each in parameters if each.name in now}
         try:
-            changed = from_mapping(
-                type(now), nested(given), f"parameters of node '{node.get_name()}'"
-            )
+            if ours:
+                use(from_mapping(type(config), nested(now | ours), source))
         except ConfigError as error:
             return SetParametersResult(successful=False, reason=f'{error}; nothing was changed')
-        if ours:
-            now = changed
-            use(changed)
+        now.update(ours)
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(change)
+
+
+def _refuse_nameless(parameters: list[Parameter[Any]]) -> SetParametersResult:
+    """Refuse a parameter called '', which rclpy takes though nobody has declared it."""
+    if all(each.name for each in parameters):
+        return SetParametersResult(successful=True)
+    return SetParametersResult(successful=False, reason=NAMELESS)
 
 
 def _declare(node: Node, leaf: Leaf) -> None:
@@ -117,6 +130,19 @@ def _declare(node: Node, leaf: Leaf) -> None:
         node.undeclare_parameter(leaf.name)
     plain = list(leaf.value) if isinstance(leaf.value, tuple) else leaf.value
     node.declare_parameter(leaf.name, plain, _descriptor(leaf), ignore_override=True)
+
+
+def _fix(node: Node, name: str) -> None:
+    """Make what rclpy has declared read-only, which some of it is already."""
+    now = node.describe_parameter(name)
+    if not now.read_only:
+        fixed = ParameterDescriptor(
+            type=node.get_parameter(name).type_.value,
+            description=now.description,
+            additional_constraints=FIXED_OF_ROS,
+            read_only=True,
+        )
+        node.set_descriptor(name, fixed)
 
 
 def _descriptor(leaf: Leaf) -> ParameterDescriptor:

@@ -18,6 +18,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.early_stop import StopSettings
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.plan.online import Planning, Scene
+from safe_sysid.plan.path.inverse_kinematics import link_trouble
 from safe_sysid.plan.purpose import Purpose, StandStill
 from safe_sysid.plan.receding_horizon import PlannerSettings
 from safe_sysid.plan.restarting import RestartingPlanner
@@ -45,6 +46,12 @@ class PoseSettings(Settings):
     link: str = ''  # that is to be there; none: the one that the last joint moves
     height: Finite = 0.0  # [m] added: the 2D tools of RViz point at the ground
     oriented: bool = True  # whether its orientation counts
+
+    def check(self, model: RobotModel) -> None:
+        """Refuse a link that is none of an arm."""
+        trouble = link_trouble(model, self.link) if self.link else ''
+        if trouble:
+            raise ConfigError(f'pose.link: {trouble}')
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ NEEDED = ('identifier', 'planner', 'controller')  # before anything begins, with
 AGAIN = 1.0  # [s] without an answer, after which a node is told again
 MOVES = (Mode.PROBING, Mode.EXCITING, Mode.TASK, Mode.CHANGING)
 STANDS = (Mode.IDENTIFIED, Mode.HOLDING)
-BEGINS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK)
+BEGINS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK, Signal.ANNOUNCE_CHANGE)
 NEXT = {each.start.label: each for each in TRANSITIONS if each.label in ('configure', 'activate')}
 
 
@@ -65,19 +65,26 @@ class Activation:
                 f'{signal.value} has to wait, as {" and ".join(unheard)} {said} not been heard; '
                 'see that it runs, and what it said when it ended'
             )
-        off = {
-            name: state
-            for name, state in states.items()
-            if state != State.ACTIVE.label and self._nodes.figure(name, WAITS) != 'True'
-        }
-        if not off:
+        if not self._off:
             return ''
-        said = ', '.join(f'{name} is {state}' for name, state in off.items())
+        said = ', '.join(f'{name} is {state}' for name, state in self._off.items())
         return f'{signal.value} has to wait, as {said}; ros2 lifecycle set NODE activate'
 
+    @property
+    def _off(self) -> dict[str, str]:
+        """States of the nodes that stay as they are until somebody activates them."""
+        return {
+            name: state
+            for name, state in self._nodes.figures(STATE).items()
+            if state != State.ACTIVE.label and self._nodes.figure(name, WAITS) != 'True'
+        }
+
     def wanted(self, mode: Mode) -> Signal | None:
-        """Return what leads to the mode in which nodes that are deactivating may go."""
+        """Return what leads to the mode in which nodes that are deactivating may go.
+
+        A change of what is held that was on its way when a node went is called off as well.
+        """
         rests = set(self._nodes.figures(REST).values()) - {''}
-        if rests and mode in MOVES:
+        if (rests and mode in MOVES) or (self._off and mode is Mode.CHANGING):
             return Signal.BRAKE
         return Signal.STOP if Mode.IDLE.value in rests and mode in STANDS else None

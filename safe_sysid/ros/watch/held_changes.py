@@ -97,6 +97,9 @@ class HeldChanges:
         if signal is Signal.PAYLOAD_CHANGED:
             self.announced += 1
             self._ask(CHANGED, stamp, stamp + round((age + self._settling) * SECOND))
+        elif self._is_announcing:  # in a mode that did not change by it
+            self._is_announcing = False
+            self._ask(CALL_OFF, stamp, stamp)
 
     def announce(self, stamp: int) -> None:
         """Have bounds widened to what may be held next; then the mode is to be changing."""

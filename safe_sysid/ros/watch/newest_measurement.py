@@ -16,10 +16,10 @@ from sensor_msgs.msg import JointState
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival, SampleOrder
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.ros.messages.codec import JointStateReader
 from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.qos import NEWEST_SAMPLE
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 
 LOOK = 0.005  # [s] between two looks for a sample
 

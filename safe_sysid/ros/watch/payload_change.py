@@ -7,15 +7,34 @@ again; the identifier answers on /diagnostics with the stamp it goes by.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from rclpy.node import Node
 from std_msgs.msg import Header
 
+from safe_sysid.config import Range
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 
 TOPIC = 'payload_since'
 TAKEN = 'payload since [ns]'  # figure of the identifier: the stamp it goes by
+LONGEST = 60.0  # [s] that a payload may swing
+AHEAD = 1.0  # [s] that samples may be newer where the change is told than where it is heard
+Settling = Annotated[float, Range(above=0.0, at_most=LONGEST)]
+
+
+def ahead(since: int, newest: int) -> str:
+    """Why a change cannot be at a stamp, by that of the newest sample [ns]; empty if it can.
+
+    After a pause of the driver it may still come to be: it is told again until it is taken.
+    """
+    if since - newest <= (LONGEST + AHEAD) * SECOND:
+        return ''
+    return (
+        f'{TOPIC} is {since} ns, {(since - newest) / SECOND:.4g} s after the newest sample; at '
+        f'most {LONGEST + AHEAD:g} s are allowed, and nothing was forgotten'
+    )
 
 
 class PayloadChange:

@@ -130,6 +130,16 @@ class PayloadEvents:
         self._told = self._announced = None
         self._announced_for, self._has_no_time = '', False
 
+    def begin_anew(self) -> None:
+        """Forget the same of a payload that is unknown from now on.
+
+        A process that was started anew hears of it when it has taken an announcement already,
+        which has to come again then: its bounds are not those that it gave.
+        """
+        if self._announced is not None:
+            self._taken = -1
+        self.forget()
+
     def figures(self) -> dict[str, object]:
         """Return what the supervisor goes by."""
         change = self.change()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from safe_sysid.ros.process.words import say
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.track.supervisor import Mode
 
+LARGEST = 255  # exit status
 PERIOD = 0.05  # [s] between two looks at the situation
 LATE_READERS = 10  # looks for which the last word is repeated
 PATIENCE = 120  # looks at a bridge that is gone, or that cannot hand the arm over
+REQUEST = re.compile(r'([0-9]{1,3}) (\S+: .*)', re.DOTALL)
 LEFT = 'the driver goes on with the last torque that it got'
 
 
@@ -39,13 +43,17 @@ class RunEnding:
         return False
 
     def hear(self, request: str) -> None:
-        """Take `<exit status> <node>: <why>`; the first one counts."""
+        """Take `<exit status> <node>: <why>`; the first one counts, and nothing else does."""
         if self.is_asked_for:
             return
-        status, _, self.why = request.partition(' ')
-        self.is_asked_for = True
-        if status.isdigit():
-            self.status = int(status)
+        told = REQUEST.fullmatch(request)
+        if told is None or int(told[1]) > LARGEST:
+            say(
+                f'supervisor: end_requested is {request!r}, so the run goes on; '
+                f"'<exit status, 0 to {LARGEST}> <node>: <why>' is needed"
+            )
+            return
+        self.status, self.why, self.is_asked_for = int(told[1]), told[2], True
 
     def is_released(self, mode: Mode) -> bool:
         """Whether the bridge says that the arm is in other hands, as it was asked to."""

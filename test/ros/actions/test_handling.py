@@ -3,7 +3,7 @@
 import pytest
 
 from safe_sysid.errors import MessageError
-from safe_sysid.ros.actions.asked import Outcome
+from safe_sysid.ros.actions.asked import Outcome, Why
 from safe_sysid.ros.actions.grasping import CERTIFYING, GRIPPER_PATIENCE, Grasping
 from safe_sysid.ros.actions.handling import GRASP, RELEASE, Handling
 from safe_sysid.ros.actions.weighing import Weighing
@@ -116,6 +116,39 @@ def test_whatever_goes_wrong_calls_the_change_off(why):
     assert said[why] in outcome.message
     assert loop.mode is not Mode.CHANGING
     assert gripper.is_stopped == (why != 'refused')  # it would be another change later
+
+
+@pytest.mark.parametrize('refusal', ['', 'announce_change has to wait, as planner is inactive'])
+def test_a_change_that_somebody_ends_before_it_is_granted_is_not_announced_again(refusal):
+    loop = Loop()
+    asked, gripper = grasping(loop)
+    assert asked.step() is None
+    assert loop.mode is Mode.CHANGING
+    loop.mode, loop.refusal = Mode.HOLDING, refusal
+    outcome = asked.step()
+    assert outcome == Outcome(False, refusal or 'it was called off: holding', Why.NOT_BEGUN)
+    assert (loop.mode, gripper.told) == (Mode.HOLDING, [])
+
+
+def test_a_change_that_is_refused_while_it_is_certified_is_called_off():
+    loop = Loop()
+    asked, _ = grasping(loop)
+    assert asked.step() is None
+    loop.refusal = 'announce_change has to wait, as planner is deactivating'
+    assert asked.step().message == loop.refusal
+    assert (loop.mode, loop.asked[-1]) == (Mode.HOLDING, Signal.BRAKE)
+
+
+@pytest.mark.parametrize('is_announced', [True, False])
+def test_what_is_taken_back_before_it_is_granted_leaves_nothing_announced(is_announced):
+    loop = Loop(Mode.IDENTIFIED)
+    asked, gripper = grasping(loop)
+    if is_announced:
+        assert asked.step() is None
+    loop.mode = Mode.IDENTIFIED  # the identifier has yet to answer
+    asked.take_back()
+    assert 'the gripper was not told' in asked.step().message
+    assert (Signal.BRAKE in loop.asked, gripper.told) == (is_announced, [])
 
 
 def weighing(loop, bounds, heaviest=1.0, seconds=0.0):

@@ -23,6 +23,22 @@ def told(mode, before=Mode.PROBING, is_given_up=False, driver=None):
     return edge
 
 
+def test_a_mode_that_nobody_knows_is_a_trouble_until_the_next_one_that_is_known():
+    edge = MagicMock(mode=Mode.TASK, _lets_go=False, _trouble='')
+    edge.life.is_parked = False
+    edge._guard = edge._given = edge._controller = None
+    edge._blindness.return_value = edge._driver.complaint.return_value = ''
+    edge._rest_of_plan.return_value, edge._hand_over.unheard = 0.0, ''
+    edge.lets_go = False
+    said = []
+    for word in ('nonsense', 'task'):
+        GuardedEdge._on_mode(edge, String(data=word))
+        said.append(GuardedEdge.condition(edge).trouble)
+    assert said[0].startswith("mode is 'nonsense', allowed are ['idle', ")
+    assert said[1] == ''
+    assert edge.mode is Mode.TASK
+
+
 def test_a_bridge_may_be_killed_only_once_it_was_told_to_end_and_the_arm_is_in_other_hands():
     names = ('_is_told', 'lets_go', 'is_free')
     may = GuardedEdge.may_be_killed.fget

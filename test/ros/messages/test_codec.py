@@ -1,7 +1,9 @@
 """Messages say exactly what the values say, whatever the order of joints, or are refused."""
 
+from dataclasses import replace
 import math
 
+from builtin_interfaces.msg import Time
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
@@ -14,6 +16,8 @@ from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout, rati
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.message import PlanNotice, followed_of, name_of, notice_of, plan_notice
 from safe_sysid.ros.messages.codec import (
+    LATEST,
+    SECOND,
     JointStateReader,
     JointStateWriter,
     TorqueReader,
@@ -21,6 +25,7 @@ from safe_sysid.ros.messages.codec import (
     estimate_message,
     estimate_of,
     plan_message,
+    time_of,
 )
 from safe_sysid.track.guarded_torque import Command
 from safe_sysid.track.law_numbers import ROWS, law_of, numbers_of
@@ -87,6 +92,18 @@ def test_what_is_no_measurement_is_refused_by_name(rng, change, complaint):
         setattr(msg, field, value)
     with pytest.raises(MeasurementError, match=complaint):
         JointStateReader(NAMES).measurement(msg)
+
+
+@pytest.mark.parametrize('reads', ['measurement', 'motion'])
+def test_a_stamp_after_which_ros_cannot_tell_a_plan_is_refused(rng, reads):
+    sent = random_measurement(rng)
+    read, writer = getattr(JointStateReader(NAMES), reads), JointStateWriter(NAMES)
+    assert read(writer.message(replace(sent, stamp=LATEST))).stamp == LATEST
+    assert time_of(LATEST + 1000 * SECOND).sec > 0  # the end of any plan
+    late = writer.message(sent)
+    late.header.stamp = Time(sec=2**31 - 1, nanosec=2**32 - 1)
+    with pytest.raises(MeasurementError, match='the stamp of joint_states is 21474836512949'):
+        read(late)
 
 
 def test_a_torque_arrives_with_the_stamp_it_answers(rng):

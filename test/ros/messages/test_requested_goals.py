@@ -7,6 +7,7 @@ import pytest
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.ros.messages.codec import time_of
@@ -29,9 +30,9 @@ class Asked:
         self.task = Mission(MODEL, None, learned)
         missions = {Mode.TASK.value: self.task, Mode.EXCITING.value: self.task}
         scene = SimpleNamespace(boxes={})
-        self._goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, lambda: None)
-        self._goals.note_position(HERE)
-        self._goals.listen(self, self, self.complaints.append, lambda: None)
+        self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, lambda: None)
+        self.goals.note_position(HERE)
+        self.goals.listen(self, self, self.complaints.append, lambda: None)
         self.session = SimpleNamespace(mode=Mode.IDENTIFIED.value)
 
     def create_subscription(self, message, topic, hear, qos):
@@ -49,7 +50,7 @@ class Asked:
         """Figures once a message was heard."""
         msg.header.stamp = time_of(STAMP)
         self._hear[topic](msg)
-        return self._goals.figures()
+        return self.goals.figures()
 
     def is_taken(self, topic, msg):
         figures = self.told(topic, msg)
@@ -62,6 +63,20 @@ class Asked:
         stamp, _, reason = figures[REFUSED].partition(' ')
         assert (stamp, figures[TAKEN], self.task.has_goal) == (str(STAMP), '', False)
         return reason
+
+
+@pytest.mark.parametrize('when', ['at the start', 'at run time'])
+def test_a_link_that_the_arm_has_not_is_refused_with_those_it_has(when):
+    other = PoseSettings(link='nolink')
+    moved = [name for name, frame in MODEL.frames.items() if frame.joint >= 0]
+    with pytest.raises(ConfigError) as refused:
+        if when == 'at the start':
+            RequestedGoals(MODEL, {}, other, None, None)
+        else:
+            Asked().goals.read_poses_by(other)
+    assert str(refused.value) == (
+        f"pose.link: 'nolink' is no link that two_link moves; it has {moved}"
+    )
 
 
 def goal(names, positions):

@@ -156,3 +156,10 @@ def test_who_offers_best_effort_is_named(somebody, waiting):
         return not waiting.unclear
 
     until(forgotten)
+
+
+def test_no_look_counts_before_the_middleware_has_had_its_time(waiting):
+    waiting.settle()
+    assert not waiting.is_discovered
+    waiting.discover()
+    assert waiting.is_discovered

@@ -7,6 +7,7 @@ import pytest
 from ros.faulty_loop import COMPILING, ROOMY
 from ros.generated_messages import ROOT, importable
 from ros.nodes.test_goals_and_actions import ABORTED, SUCCEEDED, Client, planner_says
+from ros.nodes.test_lifecycle import Manager
 from ros.running_loop import EACH, changed_settings, observed, running
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Header
@@ -181,6 +182,14 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         assert 'is at 99 rad' in result.message
         assert result.message.endswith('nothing was begun')
         assert loop.mode == 'identified'
+
+        manager = Manager(loop)
+        assert manager.set('planner', 'deactivate')
+        status, result = handle.outcome(handle.send(Handle.Goal(heaviest=1.6 * MASS)))
+        assert (status, result.success) == (ABORTED, False)
+        assert 'announce_change has to wait, as planner is inactive' in result.message
+        assert 'nothing was picked' in result.message
+        assert manager.set('planner', 'activate')
 
         goal = Handle.Goal(heaviest=1.6 * MASS, place_joints=there)
         status, result = handle.outcome(handle.send(goal))

@@ -9,8 +9,10 @@ import signal
 import pytest
 from ros.ending_loop import ending_loop
 from ros.faulty_loop import ROOMY
+from ros.running_loop import observed, running
 
 LENGTH = ROOMY['planner__planner__duration']  # [s] of a plan, whose second half brakes
+LEAVE = 60.0  # [s] for all processes, on a machine that is busy with other tests
 MOMENTS = (0.3, 1.0, 1.9, 2.6)  # [s] after its start
 KILLED = ('identifier', 'planner', 'controller', 'supervisor', 'monitor', 'recorder')
 
@@ -27,6 +29,15 @@ def test_ctrl_c_in_motion_brings_the_arm_to_rest_and_hands_it_back(tmp_path):
             loop.wait_to_read('at rest in at most', times)
         loop.expect_rest()
         assert loop.process.returncode == 130
+
+
+@pytest.mark.slow
+def test_the_service_ends_a_run_as_a_signal_does():
+    with running('builtin_sim', '--robot', 'two_link') as process, observed() as observer:
+        observer.wait(lambda: observer.mode is not None, 'a mode')
+        assert observer.call('supervisor/end').success
+        observer.wait(lambda: observer.mode == 'ended', 'the arm is in other hands')
+        assert process.wait(LEAVE) == 0
 
 
 @pytest.mark.nightly

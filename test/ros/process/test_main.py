@@ -38,6 +38,41 @@ sys.exit(main.main_of(Busy))
 """
 
 
+TURNS = """
+import sys, time
+from rclpy.node import Node
+from safe_sysid.ros.process import main
+
+class Waiting(Node):
+    longest_turn = 4.0 if sys.argv[1] != 'who may' else None
+
+    def __init__(self):
+        super().__init__('waiting')
+        self.begin = time.monotonic()
+        self.timer = self.create_timer(0.01, self.on_timer)
+
+    def on_timer(self):
+        if sys.argv[1] != 'in short turns':
+            time.sleep(15.0)
+        if time.monotonic() - self.begin > 4.0:
+            self.exit_status = 0
+
+    def close(self):
+        time.sleep(6.0)
+
+sys.exit(main.main_of(Waiting))
+"""
+
+
+@pytest.mark.parametrize('how', slow_after(1, ['in one turn', 'in short turns', 'who may']))
+def test_who_waits_too_long_in_one_turn_ends_as_after_a_crash(how):
+    """Another process may have left with a lock; only who says so is ended, and not in closing."""
+    line = [sys.executable, '-c', TURNS, how]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120.0, check=False)
+    assert done.returncode == (1 if how == 'in one turn' else 0)
+    assert ('in on_timer' in done.stderr) is (how == 'in one turn')
+
+
 @pytest.mark.parametrize(
     'where', slow_after(1, ['callback of a bridge', 'its making', 'callback of a planner'])
 )

@@ -105,6 +105,29 @@ def test_every_parameter_is_described_and_fixed(node_with):
     assert not node.set_parameters([Parameter('speed', value=3.0)])[0].successful
 
 
+OF_ROS = {
+    'use_sim_time': True,
+    'start_type_description_service': False,
+    'qos_overrides./mode.publisher.depth': 3,
+}
+
+
+@pytest.mark.parametrize('given', [{}, OF_ROS], ids=['left alone', 'given'])
+def test_what_ros_declares_itself_counts_at_the_start_and_is_fixed_then(node_with, given):
+    node = node_with(robot='two_link', **given)
+    read_config(node, Chosen)
+    names = given or ['use_sim_time', 'start_type_description_service']
+    before = {name: node.get_parameter(name).value for name in names}
+    assert before == given or not given
+    for name, value in before.items():
+        other = not value if isinstance(value, bool) else value + 1
+        (answer,) = node.set_parameters([Parameter(name, value=other)])
+        assert not answer.successful
+        assert answer.reason == f'Trying to set a read-only parameter: {name}.'
+    assert {name: node.get_parameter(name).value for name in names} == before
+    assert node.get_clock().ros_time_is_active == before['use_sim_time']
+
+
 @pytest.mark.parametrize(
     ('given', 'complaint'),
     [
@@ -147,6 +170,42 @@ def test_what_may_change_does_all_at_once_or_not_at_all(node_with):
     assert 'may change while the node runs' in (
         node.describe_parameter('asked.lower').additional_constraints
     )
+
+
+def test_what_is_refused_where_it_would_be_used_is_not_kept(node_with):
+    node, used = node_with(), []
+
+    def use(config):
+        if config.asked.lower > 1.5:
+            raise ConfigError('nobody is as tall')
+        used.append(config.asked)
+
+    serve_changes(node, read_config(node, Changing), use)
+    (refused,) = node.set_parameters([Parameter('asked.lower', value=1.6)])
+    assert (refused.successful, refused.reason) == (
+        False,
+        'nobody is as tall; nothing was changed',
+    )
+    assert node.set_parameters([Parameter('asked.upper', value=4.0)])[0].successful
+    assert used == [Asked(lower=1.0, upper=4.0)]
+
+
+def test_each_entry_of_a_list_has_an_answer_of_its_own_or_the_list_is_all_or_nothing(node_with):
+    node, used = node_with(), []
+    serve_changes(node, read_config(node, Changing), used.append)
+    told = [Parameter('asked.lower', value=1.5), Parameter('asked.fixed', value=4.0)]
+    assert not node.set_parameters_atomically(told).successful
+    assert (used, node.get_parameter('asked.lower').value) == ([], 1.0)
+    assert [each.successful for each in node.set_parameters(told)] == [True, False]
+    assert node.get_parameter('asked.lower').value == 1.5
+
+
+def test_a_parameter_without_a_name_is_refused(node_with):
+    node = node_with(robot='two_link')
+    read_config(node, Chosen)
+    answer = node.set_parameters_atomically([Parameter('', value=1.0)])
+    assert (answer.successful, 'has no name' in answer.reason) == (False, True)
+    assert not node.has_parameter('')
 
 
 def settings_of_nodes():

@@ -7,7 +7,7 @@ from safe_sysid.ros.process.lifecycle import STATE, WAITS
 from safe_sysid.ros.watch.activation import NEEDED, Activation
 from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.ros.watch.heartbeats import Heartbeats
-from safe_sysid.track.supervisor import Signal
+from safe_sysid.track.supervisor import Mode, Signal
 
 
 def heard(*nodes, state='active'):
@@ -30,6 +30,14 @@ def test_a_node_that_was_never_heard_is_waited_for():
 
 def test_a_node_that_is_off_is_named():
     assert 'planner is inactive' in heard(*NEEDED, state='inactive').refusal(Signal.EXCITE)
+
+
+def test_no_change_is_announced_or_goes_on_while_a_node_is_off():
+    off = heard(*NEEDED, state='inactive')
+    assert 'planner is inactive' in off.refusal(Signal.ANNOUNCE_CHANGE)
+    assert off.wanted(Mode.CHANGING) is Signal.BRAKE
+    assert {off.wanted(mode) for mode in (Mode.HOLDING, Mode.TASK, Mode.FAULT)} == {None}
+    assert heard(*NEEDED).wanted(Mode.CHANGING) is None
 
 
 def test_what_is_needed_is_what_every_way_of_running_starts():

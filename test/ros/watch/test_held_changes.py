@@ -99,6 +99,16 @@ def test_another_announcement_begins_without_permission(changes, world):
     assert world.sources[-2:] == [ANNOUNCE, CALL_OFF]
 
 
+def test_an_announcement_is_called_off_by_who_asks_for_rest_where_the_arm_rests_already(world):
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.announce(1000)
+    changes.asked(Signal.BRAKE, 1200, 0.0)
+    world.takes('bounds 1')
+    assert world.sources == [ANNOUNCE, CALL_OFF]
+    holding = Seen(Mode.HOLDING, frozenset(), True, '')
+    assert changes.signal(holding, 1500, 0.0) is None
+
+
 def test_what_has_no_shape_is_said_where_it_may_be_picked():
     assert 'keep the arm clear of obstacles, not what it picks' in granted(has_shape=False)
     assert 'clear' not in granted(has_shape=True)

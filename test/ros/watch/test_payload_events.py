@@ -12,12 +12,14 @@ from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
+    ANNOUNCED_FOR,
     CALL_OFF,
     CHANGED,
     GO_ON,
     IS_LOAD,
     MAY_HAVE_CHANGED,
     SEEN,
+    TAKEN,
     WAITS,
     FingerSettings,
     HoldSettings,
@@ -122,6 +124,20 @@ def test_an_event_without_a_time_ends_the_wait_for_an_announced_change(events, s
     ask(events, ANNOUNCE, NEWEST - 10, NEWEST - 10)
     event(events, stamp)
     assert events.figures()[SEEN] > NEWEST - 10
+
+
+def test_an_announcement_that_another_payload_makes_void_is_asked_for_again(events, identifier):
+    """An identifier that was started anew hears of both in any order."""
+    ask(events, ANNOUNCE, 7, NEWEST)
+    events.begin_anew()
+    assert events.figures()[ANNOUNCED_FOR] == ''
+    assert events.figures()[TAKEN] != 7  # so the supervisor tells it again
+    ask(events, ANNOUNCE, 7, NEWEST)
+    assert (events.figures()[TAKEN], events.figures()[ANNOUNCED_FOR]) == (7, 'bounds 1')
+    ask(events, CHANGED, 8, NEWEST)
+    events.begin_anew()
+    assert events.figures()[TAKEN] == 8
+    assert [each[0] for each in identifier.told] == ['announce', 'announce', 'change']
 
 
 def test_the_same_event_again_is_no_other_change(events):

@@ -14,6 +14,19 @@ def ending():
     return found
 
 
+@pytest.mark.parametrize(
+    'request_', ['not a status', '', '0', '0 nobody', '² monitor: done', '-1 a: b', '256 a: b']
+)
+def test_a_request_of_another_form_ends_nothing_and_is_said(request_, capsys):
+    ending = RunEnding(Heartbeats('/arm', 1.0))
+    ending.hear(request_)
+    assert (ending.is_asked_for, ending.status, ending.why) == (False, 0, '')
+    assert f'end_requested is {request_!r}, so the run goes on' in ''.join(capsys.readouterr())
+    ending.hear('3 bridge: a fault: of two\nlines')
+    assert (ending.status, ending.why) == (3, 'bridge: a fault: of two\nlines')
+    assert ending.is_asked_for
+
+
 def looks_until_over(ending, mode, is_stale=False, pace=1.0):
     """Looks of an arm whose time goes on so fast; none: nothing is heard of it."""
     for look in range(1, 10 * PATIENCE):

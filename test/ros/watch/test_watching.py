@@ -3,12 +3,12 @@
 import pytest
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.sample_gate import SampleGate
-from safe_sysid.ros.watch.single_publisher import SinglePublisherCheck
 from safe_sysid.track.supervisor import Cause
 
 

@@ -1,0 +1,47 @@
+"""What a bag says of a type reads what was published with it, of actions too."""
+
+from action_msgs.msg import GoalStatus, GoalStatusArray
+import numpy as np
+import pytest
+from rclpy.serialization import serialize_message
+from ros.generated_messages import ROOT, importable
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+from safe_sysid.errors import MessageError
+from safe_sysid.ros.messages.definitions import definition, message_class
+
+FIELDS = {'double': 0.25, 'uint32': 7, 'sequence<double>': [0.5, 0.75], 'string': 'lift'}
+
+
+def read(type_name, message):
+    """A message as somebody reads it who knows only its definition."""
+    store = get_typestore(Stores.EMPTY)
+    store.register(get_types_from_msg(definition(type_name), type_name))
+    return store.deserialize_cdr(serialize_message(message), type_name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('action', ['GoTo', 'Handle', 'Identify'])
+def test_feedback_of_an_action_is_read_as_it_was_sent(action):
+    with importable('safe_sysid_interfaces', ROOT):
+        name = f'safe_sysid_interfaces/action/{action}_FeedbackMessage'
+        sent = message_class(name)()
+        sent.goal_id.uuid = np.arange(16, dtype=np.uint8)
+        for field, kind in sent.feedback.get_fields_and_field_types().items():
+            setattr(sent.feedback, field, FIELDS[kind])
+        got = read(name, sent)
+        assert got.goal_id.uuid.tolist() == list(range(16))
+        for field in sent.feedback.get_fields_and_field_types():
+            assert np.array_equal(getattr(got.feedback, field), getattr(sent.feedback, field))
+
+
+def test_the_status_of_actions_is_read_as_it_was_sent():
+    sent = GoalStatusArray(status_list=[GoalStatus(status=GoalStatus.STATUS_ABORTED)])
+    (status,) = read('action_msgs/msg/GoalStatusArray', sent).status_list
+    assert status.status == GoalStatus.STATUS_ABORTED
+
+
+@pytest.mark.parametrize('name', ['nobodys/msg/Word', 'std_msgs/msg/Word', 'nobodys/action/Do_It'])
+def test_a_type_that_is_not_there_is_named(name):
+    with pytest.raises(MessageError, match=f'{name} is not installed here'):
+        message_class(name)
