@@ -139,7 +139,7 @@ class RecedingHorizonPlanner:
         self._settings = settings or PlannerSettings()
         self._own_cost = own_cost or objective_of(self._settings.own_cost, problem.model)
         self._cancelled = cancelled
-        self._rest: Array | None = None  # where the arm rested when this planner began
+        self.rests: tuple[Array, ...] = ()  # where the arm does, and did before it left something
         self._plan: Plan | None = None
         self._successor: Plan | None = None
         self._next_horizon = -np.inf  # [s]
@@ -171,7 +171,7 @@ class RecedingHorizonPlanner:
         What is compiled at its first use takes seconds, which are in no budget: call this before
         the arm moves.
         """
-        self._rest = position
+        self.rests = (position,)
         problem = self._problem_of(self._at_rest(position), estimate)
         ahead = Ahead(problem, position, self._settings.switch, Budget.of(np.inf))
         for aim in self._mission.rehearsal(ahead):
@@ -199,9 +199,9 @@ class RecedingHorizonPlanner:
         self, measurement: JointMeasurement, estimate: ParameterEstimate
     ) -> SearchFinding:
         """Return whether `rest` would find a plan for these bounds; what is in force stays."""
-        now, kept = self._clock.seconds(measurement.stamp + self._ahead), self._rest
+        now, kept = self._clock.seconds(measurement.stamp + self._ahead), self.rests
         finding, _ = self._standing(measurement, estimate, now)
-        self._rest = kept
+        self.rests = kept
         return finding
 
     def rest(self, measurement: JointMeasurement, estimate: ParameterEstimate) -> PlanResult:
@@ -281,7 +281,7 @@ class RecedingHorizonPlanner:
         self, measurement: JointMeasurement, estimate: ParameterEstimate, now: float
     ) -> tuple[SearchFinding, Plan | None]:
         """Return a plan that stands still where the arm is, or why none is certified."""
-        self._rest = measurement.position
+        self.rests = self._problem.rests_at(measurement.position, self.rests)
         try:
             curve = replace(self._at_rest(measurement.position), duration=self._settings.stands)
             problem = self._from(self._problem_of(curve, estimate), now)
@@ -374,7 +374,7 @@ class RecedingHorizonPlanner:
         zero, settings = np.zeros_like(curve.q0), self._settings
         horizon = Horizon(curve, zero, zero, settings.intervals, settings.degree)
         problem = replace(self._problem, bounds=estimate, horizon=horizon)
-        return problem if self._rest is None else problem.lifting(self._rest)
+        return problem.lifting(*self.rests) if self.rests else problem
 
     def _from(self, problem: Problem, start: float) -> Problem:
         """Return the same with the time at which plans of it begin, for obstacles that move."""

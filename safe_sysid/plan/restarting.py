@@ -12,6 +12,7 @@ from dataclasses import replace
 import math
 from threading import Event
 
+from safe_sysid.arrays import Array
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
@@ -42,6 +43,7 @@ class RestartingPlanner:
         self._planner: RecedingHorizonPlanner | None = None
         self._agreement = Agreement(patience)
         self._followed: Followed | None = None
+        self._rests: tuple[Array, ...] = ()  # of the planner before
         self._cancelled = Event()
         self.clock = Clock(0)  # until the warm-up
         self.is_warm = False
@@ -91,11 +93,14 @@ class RestartingPlanner:
 
     def begin_again(self) -> None:
         """Go on with a new planner, once the arm is at rest."""
+        if self._planner is not None:
+            self._rests = self._planner.rests
         self._planner = None
 
     def forget(self) -> None:
         """Begin again, and what was found before counts no more."""
-        self._planner = self.result = None
+        self.begin_again()
+        self.result = None
 
     def step(
         self,
@@ -112,6 +117,7 @@ class RestartingPlanner:
             if self._followed is not None and measurement.stamp < self._followed.end:
                 return None  # the arm is still in motion
             self._planner = self._new_planner(mission)
+            self._planner.rests = self._rests
         result = self._planner.step(measurement, estimate)
         if result is self.result:
             return None

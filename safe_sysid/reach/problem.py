@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -58,16 +59,25 @@ class Problem:
                 f'torque limits {self.model.limits.torque} of {self.model.name} have to be above 0'
             )
 
-    def lifting(self, rest: Array) -> Problem:
-        """Return the same for plans that may leave, after a rest, what the arm touches there.
+    def rests_at(self, q: Array, before: Sequence[Array]) -> tuple[Array, ...]:
+        """Return where an arm rests, and earlier rests that its plans have yet to leave."""
+        if self.retreat is None:
+            return (q,)
+        return self.retreat.rests_at(self.model, q, before, self.obstacles)
 
-        That is a placed object that the hand is about, or what the payload stands on.
+    def lifting(self, rest: Array, *before: Array) -> Problem:
+        """Return the same for plans that may leave, after rests, what the arm touches there.
+
+        That is a placed object that the hand is about, or was `before`, or what the payload
+        stands on.
         """
         if self.standing is None and self.retreat is None:
             return self
         lift, start = None, self.horizon.curve.q0
         if self.retreat is not None:
-            lift = self.retreat.at(self.model, rest, start, self.obstacles)
+            at, among = self.retreat.at, self.obstacles
+            found = (at(self.model, each, start, among) for each in (rest, *before))
+            lift = next((each for each in found if each is not None), None)
         if lift is None and self.standing is not None:
             lift = self.standing.at(self.model, rest, self.obstacles)
         if lift is None:

@@ -2,12 +2,14 @@
 
 Where an arm has let go of something its hand is still about it, and so are the shapes of what it
 may hold, which stay those of the arm. Where these touch one placed object at rest, contact with it
-is allowed to them as in `LiftOff`, along a way that leads off. Elsewhere, and for all other parts
-of the arm, a placed object is an obstacle like any.
+is allowed to them as in `LiftOff`, along a way that leads off, until they have left it: a rest on
+that way changes nothing. Elsewhere, and for all other parts of the arm, a placed object is an
+obstacle like any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +54,17 @@ class Retreat:
             lift = LiftOff.at(model, rest, *told, way, (self.depth, self.slide), HAND)
             found.append((float(away.min()), lift))
         return min(found, key=lambda each: each[0])[1] if found else None
+
+    def rests_at(
+        self, model: RobotModel, q: Array, before: Sequence[Array], among: Obstacles
+    ) -> tuple[Array, ...]:
+        """Return where the arm rests now, and the rest before whose contact it has yet to leave.
+
+        A hand that comes to rest on its way off may be clear by less than errors need: it goes
+        on leaving what it let go then.
+        """
+        left = [rest for rest in before if self.at(model, rest, q, among) is not None]
+        return (q, *left[:1])
 
     def is_of(self, lift: LiftOff | None) -> bool:
         """Whether that is a placed object which the hand may leave."""

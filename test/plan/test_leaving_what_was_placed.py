@@ -4,18 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 from plan.kinova_problem import START, estimate_of, kinova_problem
+from plan.test_restarting import IDLE, SETTINGS, at
 import pytest
-from reach.test_retreat import ALLOWED, NAME
+from reach.test_retreat import ALLOWED, NAME, partly_off
 
 from safe_sysid.bench.experiments.reach import kinova_with_dumbbell
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.capsules_to_box import box_about
-from safe_sysid.model.collision.obstacles import Obstacles
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.plan.aims import Excite
 from safe_sysid.plan.mission import Mission, MissionSettings, NoRouteError
 from safe_sysid.plan.path.leaving import is_clear
 from safe_sysid.plan.path.route import Follow
 from safe_sysid.plan.purpose import Ahead
+from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.search.best_plan import Budget
 
 HELD = 'dumbbell_8lb.dumbbell'
@@ -76,3 +78,23 @@ def test_where_no_joints_lead_off_that_is_said():
     mission = Mission(stuck, None, MissionSettings(2))
     with pytest.raises(NoRouteError, match=f'the hand is about {NAME}, and no joints lead it'):
         mission.due(ahead_of(START))
+
+
+@pytest.mark.parametrize('ends', [RestartingPlanner.begin_again, RestartingPlanner.forget])
+def test_a_planner_that_begins_again_on_the_way_off_goes_on_leaving(ends):
+    """Somebody braked: the next planner knows where the one before had let it go."""
+    told = replace(ahead_of(START).problem, lift=None, obstacles=Obstacles.of({NAME: PLACED}))
+    q = partly_off(replace(told, obstacles=NO_OBSTACLES), PLACED)
+
+    def begun_at(position):
+        planner = RestartingPlanner(lambda: told, SETTINGS)
+        planner.warm_up([IDLE], at(0.0), told.bounds)
+        return planner, planner.step(IDLE, replace(at(0.0), position=position), told.bounds)
+
+    planner, first = begun_at(START)
+    assert first.plan is not None
+    ends(planner)
+    after = planner.step(IDLE, replace(at(0.2), position=q), told.bounds)
+    assert after.plan is not None, after.finding
+    assert after.plan.start_time == 0.2
+    assert begun_at(q)[1].plan is None

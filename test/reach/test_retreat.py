@@ -125,6 +125,24 @@ def test_only_parts_that_are_near_it_at_rest_may_touch(problem, placed):
     assert may_touch(placed) > {HELD}
 
 
+@pytest.mark.parametrize('first', [True, False])
+def test_of_two_that_the_hand_touches_it_leaves_the_one_it_is_about(problem, placed, first):
+    """The other one stays an obstacle, with which nothing is certified."""
+    model, tip = (
+        problem.model,
+        np.flatnonzero(problem.model.capsules.joint == problem.model.layout.tip),
+    )
+    lower = [placed.moved([0.0, 0.0, -z]) for z in np.arange(0.01, 0.5, 0.01)]
+    away = np.array([clearances(model, START, tip, each).min() for each in lower])
+    touched = lower[int(np.argmax(away > 0.0)) - 1]
+    two = {NAME: placed, 'placed: object/8': touched}
+    order = list(two) if first else list(reversed(two))
+    told = among(problem, {name: two[name] for name in order}).lifting(START)
+    assert told.lift.name == NAME
+    assert told.obstacles.names == ('placed: object/8',)
+    assert not certified(told, np.zeros(3)).holds
+
+
 def test_the_way_off_ends_where_the_hand_is_clear(problem, placed):
     model = problem.model
     lift = among(problem, {NAME: placed}).lifting(START).lift
@@ -147,17 +165,52 @@ def test_a_payload_that_is_in_the_library_too_is_left_with_all_its_capsules(prob
 
 
 def test_what_an_arm_that_stands_has_let_go_is_not_in_its_way(problem, placed):
-    """Its plan was made before; what else appears there is in its way."""
+    """Its plan was made before; what else appears there is in its way, and so is it in motion."""
     told = among(problem, FAR)
-    certificate, bounds = certified(told, np.zeros(3)), problem.bounds
-    curve = problem.horizon.curve
-    plan = Plan(10.0, 11.5, curve, certificate.k, bounds.bounds, certificate, bounds.theta)
+    curve, bounds = problem.horizon.curve, problem.bounds
 
-    def guard():
+    def guard(way):
+        certificate = certified(told, way)
+        plan = Plan(10.0, 11.5, curve, certificate.k, bounds.bounds, certificate, bounds.theta)
         watching = SceneGuard(StopSettings(), Clock(0).stamp)
         watching.watch(plan)
         assert watching.look(FAR, 10.1) is None
         return watching
 
-    assert guard().look({**FAR, NAME: placed}, 10.2) is None
-    assert guard().look({**FAR, 'cup': placed}, 10.2) is not None
+    assert guard(np.zeros(3)).look({**FAR, NAME: placed}, 10.2) is None
+    assert guard(np.zeros(3)).look({**FAR, 'cup': placed}, 10.2) is not None
+    assert guard(0.06 * off(problem, placed)).look({**FAR, NAME: placed}, 10.2) is not None
+
+
+def partly_off(problem, placed):
+    """Where the hand is clear of what it let go at START, by less than errors need."""
+    lift = among(problem, {NAME: placed}).lifting(START).lift
+    route = leaving_route(problem.model, lift, START)
+    points = [route.at(x) for x in np.linspace(0.0, route.length, 60)]
+    gaps = [clearances(problem.model, q, lift.capsules, placed).min() for q in points]
+    return next(q for q, gap in zip(points, gaps, strict=True) if gap > 0.003)
+
+
+def test_an_arm_that_comes_to_rest_on_its_way_off_goes_on_leaving(problem, placed):
+    """It does not touch it there, and as an obstacle it would be too near even to stand."""
+    q = partly_off(problem, placed)
+    curve = replace(problem.horizon.curve, q0=q)
+    told = among(replace(problem, horizon=replace(problem.horizon, curve=curve)), {NAME: placed})
+    assert told.lifting(q).lift is None
+    assert not certified(told.lifting(q), np.zeros(3)).holds
+    rests = told.rests_at(q, [START])
+    assert [list(each) for each in rests] == [list(q), list(START)]
+    for length in (0.0, 0.06):
+        assert certified(told.lifting(*rests), length * off(problem, placed)).holds
+    assert not certified(told.lifting(*rests), -0.15 * off(problem, placed)).holds
+
+
+def test_rests_whose_contact_was_left_are_forgotten(problem, placed):
+    q = partly_off(problem, placed)
+    told = among(problem, {NAME: placed})
+    lift = told.lifting(START).lift
+    gone = leaving_route(problem.model, lift, START).waypoints[-1]
+    assert len(told.rests_at(gone, [q, START])) == 1
+    assert len(among(problem, FAR).rests_at(q, [START])) == 1
+    assert len(replace(told, retreat=None).rests_at(q, [START])) == 1
+    assert len(told.rests_at(q, [START, START])) == 2

@@ -4,11 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 from ros.actions.test_handling import Gripper, Loop
+from ros.actions.test_placing import Placed
 
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.errand import Errand, ErrandSettings
+from safe_sysid.ros.actions.placing import NO_SIZE
 from safe_sysid.track.supervisor import Mode
 
 ARM = RobotModel.named('two_link')
@@ -22,9 +24,12 @@ class Cell:
     def __init__(self, settings, answer=THERE):
         self.loop, self.gripper, self.led, self.answer = Loop(Mode.EXCITING), Gripper(), [], answer
         self.loop.certified, self.loop.bounds_for_change = 'yes', ''
-        asking = SimpleNamespace(loop=self.loop, go=self.go, known=lambda: None)
-        hand = SimpleNamespace(gripper=self.gripper, placed=None)
+        asking = SimpleNamespace(loop=self.loop, go=self.go, known=self.known)
+        hand = SimpleNamespace(gripper=self.gripper, placed=Placed(has_shape=False))
         self.errand = Errand(settings, JOINTS, asking, hand)
+
+    def known(self):
+        """Return nothing, as no bounds for a change were heard."""
 
     def go(self, joints, pose):
         assert pose is None
@@ -60,6 +65,24 @@ def test_the_gripper_is_not_told_before_bounds_for_the_change_were_heard():
         cell.errand.look()
     assert cell.errand.says == 'grasp'
     assert (cell.gripper.told, cell.led) == ([], [])
+
+
+def test_what_an_errand_lets_go_is_placed(monkeypatch):
+    """Nobody has said how large it is, and the errand says so at its end."""
+    monkeypatch.setattr('safe_sysid.ros.actions.errand.knows_change', lambda _: lambda: True)
+    cell = Cell(ErrandSettings(place=(3.0, 4.0)))
+    cell.loop.motion = lambda: None
+    loop, told = cell.loop, cell.gripper.told
+    loop.mode = Mode.IDENTIFIED
+    for closes in (True, False):
+        while closes not in told:
+            cell.errand.look()
+        loop.load_changes, loop.mode = loop.load_changes + 1, Mode.HOLDING
+    for _ in range(2):  # it has opened, and that was the last step
+        cell.errand.look()
+    assert told == [True, False]
+    said = f'the gripper has closed; there; the gripper has opened; {NO_SIZE}'
+    assert cell.errand.says == f'done: {said}'
 
 
 @pytest.mark.parametrize(
