@@ -305,5 +305,5 @@ def _as_few(rows: Array) -> Array:
     """Return the rows, or where there are many, a triangle R of the same information R'R."""
     if len(rows) <= MOST_ROWS:
         return rows
-    triangle: Array = np.linalg.qr(rows, mode='r')
+    triangle: Array = np.linalg.qr(rows).R
     return triangle
