@@ -2,7 +2,6 @@
 
 import gc
 from itertools import islice, product
-from pathlib import Path
 import pickle
 import socket
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial
 from safe_sysid.identify import log_cholesky_fit, solves
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.payload_estimator import PayloadEstimator, SolveSettings
-from safe_sysid.identify.solves import SolvesInBackground
 
 OBSERVATION = ObservationSettings(
     window=100, longest_step=0.0015, position_error=(0.0,), velocity_error=(0.0,)
@@ -73,21 +71,3 @@ def test_an_estimator_keeps_as_many_objects_after_many_solves(trial, rows):
             gc.collect()
             kept.append(len(gc.get_objects()))
     assert kept[1] - kept[0] < 30  # less than one for each solve
-
-
-@pytest.mark.nightly
-def test_memory_of_the_process_does_not_grow_with_solves(trial, rows):
-    background = SolvesInBackground(trial.model, trial.prior, SETTINGS)
-    status = Path(f'/proc/{background._worker.process.pid}/status')
-    own = []  # [kB]
-    try:
-        for number, windows in enumerate(requests(rows, 4000)):
-            for each in windows:
-                background.add(each)
-            background.request()
-            assert background.wait().contradiction is None
-            if number in (499, 3999):
-                own.append(int(status.read_text().partition('RssAnon:')[2].split()[0]))
-    finally:
-        background.close()
-    assert own[1] - own[0] < 5000  # 1.4 kB for each solve: 80 MB in 8 h
