@@ -1,6 +1,7 @@
 """Kernels may be called from several threads at once, and are those of the files as they are."""
 
 from concurrent.futures import ThreadPoolExecutor
+import os
 from pathlib import Path
 import re
 import shutil
@@ -97,7 +98,9 @@ def test_a_kernel_is_compiled_anew_when_one_that_it_calls_changes(tmp_path, impo
     (package / 'caller.py').write_text(CALLER.format(imported=imported, inner=inner))
 
     def call(factor):
-        (package / 'callee.py').write_text(CALLEE.format(way, factor))
+        callee = package / 'callee.py'
+        callee.write_text(CALLEE.format(way, factor))
+        os.utime(callee, (1e8 * factor, 1e8 * factor))  # Python itself tells texts by the second
         run = [sys.executable, '-c', CALL]
         return subprocess.run(
             run, cwd=tmp_path, capture_output=True, text=True, check=True
@@ -130,8 +133,10 @@ def test_a_kernel_whose_types_are_renamed_is_compiled_anew(tmp_path):
     for folder in (package, package / 'sets'):
         (folder / '__init__.py').write_text('')
     shutil.copy(Path(compiled.__file__), package / 'sets' / 'compiled.py')
-    for name in ('Point', 'Place'):
-        (package / 'caller.py').write_text(RENAMED.format(name=name))
+    for name, second in (('Point', 1), ('Place', 2)):
+        caller = package / 'caller.py'
+        caller.write_text(RENAMED.format(name=name))
+        os.utime(caller, (1e8 * second, 1e8 * second))  # Python itself tells texts by the second
         call = f'from safe_sysid.caller import {name}, outer; print(outer({name}(1.5)))'
         run = [sys.executable, '-c', call]
         done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
