@@ -123,20 +123,17 @@ def _unlearned(estimate: ParameterEstimate, settings: LoopSettings) -> str:
     """Why the bounds are what anything held has; empty if they are narrower."""
     prior = settings.prior
     before = Interval(np.array(prior.lower), np.array(prior.upper))
-    if _contains(estimate.end_effector_bounds, before):
+    bounds = estimate.end_effector_bounds
+    if bounds.contains(before):
         return 'the estimate is the prior of the loop, nothing was learned of what is held'
     payloads = settings.payloads()
     if payloads:
         empty, own = settings.with_empty_hand()
         held = from_library(empty, payloads, settings.grasp, own)
         known = within(held, prior.estimate(empty)).bounds
-        if _contains(estimate.end_effector_bounds, known):
+        if bounds.contains(known):
             return 'nothing was learned of what is held since it changed; it is any of the library'
     return ''
-
-
-def _contains(outer: Interval, inner: Interval) -> bool:
-    return bool(np.all(outer.lower <= inner.lower) and np.all(inner.upper <= outer.upper))
 
 
 def _found(

@@ -1,11 +1,12 @@
 """What the arm has placed: the supervisor shows it on a topic of its own, the planner avoids it.
 
-Each message says all that was placed and is there, and what is not there any more, so whoever
+Each message says all that was placed and is there, and what was taken away lately, so whoever
 comes later knows it, too. Anybody may take an object away by a DELETE of its namespace and id.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,7 @@ PLACED_NAMES = f'{TOPIC}: '  # with which their names begin among the obstacles 
 NAMESPACE = 'object'
 SECOND = 10**9  # [ns]
 LARGEST = 2**31 - 1  # id of a marker
+LATELY = 100  # objects that were taken away and are told again: a message may get lost
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class PlacedObjects:
         self._shapes = tuple(name for name in shapes if name in arm.capsules.names)
         self._frame = _frame(node, arm)
         self._there: dict[int, Box] = {}
-        self._gone: list[int] = []
+        self._gone: deque[int] = deque(maxlen=LATELY)
         self._publisher = node.create_publisher(MarkerArray, TOPIC, STATE)
         node.create_subscription(MarkerArray, TOPIC, self._hear, STATE)
         self._publish()
@@ -87,18 +89,26 @@ class PlacedObjects:
             self._publish()
         return [_name(number) for number in touched]
 
-    def _forget(self, number: int) -> None:
-        if self._there.pop(number, None) is not None:
+    def _forget(self, number: int) -> bool:
+        is_known = self._there.pop(number, None) is not None
+        if is_known:
             self._gone.append(number)
+        return is_known
 
     def _hear(self, msg: MarkerArray) -> None:
-        """Forget what somebody has taken away; what is heard of this node itself is known."""
+        """Forget what somebody has taken away; what is heard of this node itself is known.
+
+        It is told at once, as who comes later may not hear of who took it away.
+        """
+        taken: list[int] = []
         for marker in msg.markers:
             if marker.action == Marker.DELETEALL:
-                for number in tuple(self._there):
-                    self._forget(number)
+                taken += self._there
             elif marker.action == Marker.DELETE and marker.ns == NAMESPACE:
-                self._forget(marker.id)
+                taken.append(marker.id)
+        gone = [number for number in taken if self._forget(number)]
+        if gone:
+            self._publish()
 
     def _publish(self) -> None:
         there = [

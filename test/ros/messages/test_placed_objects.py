@@ -13,7 +13,12 @@ from safe_sysid.model.collision.shown_scene import ShownScene
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.ros.messages.placed_objects import PlacedObjects, PlacedSettings, placed_topic
+from safe_sysid.ros.messages.placed_objects import (
+    LATELY,
+    PlacedObjects,
+    PlacedSettings,
+    placed_topic,
+)
 from safe_sysid.ros.messages.qos import STATE
 
 SHAPES = ('dumbbell_8lb.dumbbell',)
@@ -21,14 +26,6 @@ ARM = RobotModel.named('two_link').with_payload(read_payload('dumbbell_8lb'))
 Q, ELSEWHERE = np.array([1.0, 0.5]), np.array([-1.0, 0.5])
 STAMP = 41_500_000_000  # [ns]
 NAME, MORE = 'placed: object/41', 0.01
-
-
-@pytest.fixture
-def context():
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    rclpy.shutdown(context=context)
 
 
 @pytest.fixture
@@ -99,6 +96,29 @@ def test_a_planner_that_comes_later_waits_for_it_and_anybody_may_take_it_away(no
     until(everybody, lambda: name not in topic.boxes and not placed.take(Q))
     placed.put(ELSEWHERE, STAMP)
     until(everybody, lambda: list(topic.boxes) == ['placed: object/42'])
+
+
+def test_what_somebody_took_away_is_gone_for_who_comes_later(node_of):
+    """Also where whoever took it away has left, with the message that said so."""
+    supervisor, person = node_of('supervisor'), node_of('person')
+    placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings())
+    placed.put(Q, STAMP)
+    away = person.create_publisher(MarkerArray, 'placed', STATE)
+    away.publish(MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
+    until([supervisor, person], lambda: not placed._there)
+    person.destroy_publisher(away)
+    (only,) = told(supervisor, node_of('planner')).markers
+    assert (only.action, only.id) == (Marker.DELETE, 41)
+
+
+def test_messages_do_not_grow_with_what_is_gone(node_of):
+    supervisor = node_of('supervisor')
+    placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings())
+    for second in range(2 * LATELY):
+        placed.put(Q, second * 10**9)
+        assert placed.take(Q)
+    gone = [marker.id for marker in told(supervisor, node_of('planner')).markers]
+    assert gone == list(range(LATELY, 2 * LATELY))
 
 
 def test_what_another_arm_has_placed_is_in_a_frame_of_its_own(node_of):

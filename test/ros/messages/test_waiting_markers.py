@@ -3,7 +3,6 @@
 import time
 
 import pytest
-import rclpy
 from rclpy import subscription
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -19,14 +18,6 @@ TOLD = pytest.mark.skipif(
     reason='rclpy before Kilted does not tell of whom a message is (docs/ros.md, "Obstacles")',
 )
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-
-
-@pytest.fixture
-def context():
-    context = rclpy.Context()
-    rclpy.init(context=context)
-    yield context
-    rclpy.shutdown(context=context)
 
 
 @pytest.fixture
