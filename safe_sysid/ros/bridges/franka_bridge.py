@@ -10,7 +10,6 @@ import sys
 import time
 
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import PositiveShare
@@ -30,6 +29,7 @@ from safe_sysid.ros.bridges.franka_cycle import (
     FrankaState,
 )
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import prepare_process, settle_memory
@@ -92,11 +92,11 @@ class Control:
         return 'torque control is to end' if self.ends else 'the torque of this bridge'
 
 
-class FrankaBridge(Node):
+class FrankaBridge(ConfiguredNode):
     """A state of the robot in, a torque beside gravity out; control begins with the first one."""
 
     def __init__(self) -> None:
-        super().__init__('franka_bridge', automatically_declare_parameters_from_overrides=True)
+        super().__init__('franka_bridge')
         self._settings = settings = read_config(self, FrankaSettings)
         arm, stride = settings.arm(), _checked(settings)
         self._contract = EffortContract(

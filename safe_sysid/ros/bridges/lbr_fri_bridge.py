@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from safe_sysid.arrays import Array
@@ -26,6 +25,7 @@ from safe_sysid.ros.bridges.fri_state import (
     fri_state,
 )
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import prepare_process, settle_memory
@@ -80,7 +80,7 @@ class Session:
         return 'end the application on the robot, which then holds itself'
 
 
-class LbrFriBridge(Node):
+class LbrFriBridge(ConfiguredNode):
     """A state of the robot in, within its cycle a torque on top of gravity compensation out.
 
     The impedance acts about the measured position, so that it adds nothing but its damping. While
@@ -92,7 +92,7 @@ class LbrFriBridge(Node):
     """
 
     def __init__(self) -> None:
-        super().__init__('lbr_fri_bridge', automatically_declare_parameters_from_overrides=True)
+        super().__init__('lbr_fri_bridge')
         self._settings = settings = read_config(self, LbrFriSettings)
         state, command = _messages()
         arm = settings.arm()

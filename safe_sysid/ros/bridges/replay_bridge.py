@@ -11,7 +11,6 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -24,6 +23,7 @@ from safe_sysid.measure.turns import whole_turns
 from safe_sysid.model.effort_contract import CommandSignal, EffortContract
 from safe_sysid.ros.messages.codec import JointStateWriter, estimate_of
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, HEALTH, STATE
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.words import say
@@ -65,11 +65,11 @@ class ReplaySettings(LoopSettings):
         return replace(log, torque=contract.torque(log.torque, log.position))
 
 
-class ReplayBridge(Node):
+class ReplayBridge(ConfiguredNode):
     """Publishes samples when they are due, or in lockstep as fast as estimates follow."""
 
     def __init__(self) -> None:
-        super().__init__('replay_bridge', automatically_declare_parameters_from_overrides=True)
+        super().__init__('replay_bridge')
         settings = read_config(self, ReplaySettings)
         self._speed, self._log = settings.speed, settings.log()
         self._layout = settings.described().layout

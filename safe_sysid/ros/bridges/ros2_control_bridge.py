@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
@@ -23,6 +22,7 @@ from safe_sysid.ros.bridges.controller_switch import ControllerSwitch, Nobody, S
 from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, JointStateReader, numbers
 from safe_sysid.ros.messages.qos import SAMPLES
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import prepare_process, settle_memory
@@ -64,7 +64,7 @@ class Ros2ControlSettings(BridgeSettings):
         return np.array([joint_names.index(name) for name in told])
 
 
-class Ros2ControlBridge(Node):
+class Ros2ControlBridge(ConfiguredNode):
     """joint states of a driver in, effort commands for its controller out.
 
     Before the first torque, nothing is commanded: the arm is its driver's. The effort controller
@@ -76,9 +76,7 @@ class Ros2ControlBridge(Node):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            'ros2_control_bridge', automatically_declare_parameters_from_overrides=True
-        )
+        super().__init__('ros2_control_bridge')
         self._settings = settings = read_config(self, Ros2ControlSettings)
         arm = settings.arm()
         names = arm.model.layout.joint_names

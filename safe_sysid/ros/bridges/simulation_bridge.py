@@ -13,7 +13,6 @@ import time
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMessage
 from std_msgs.msg import Bool, Header
 from std_srvs.srv import Trigger
@@ -29,6 +28,7 @@ from safe_sysid.ros.bridges.guarded_edge import GuardedEdge
 from safe_sysid.ros.messages.codec import SECOND, time_of
 from safe_sysid.ros.messages.qos import CLOCK, REQUESTS
 from safe_sysid.ros.messages.request_topics import GRIPPER
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import EndRequest
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.process.real_time import prepare_process, settle_memory
@@ -113,7 +113,7 @@ class Brakes:
         return 'its brakes hold the arm'
 
 
-class SimulationBridge(Node):
+class SimulationBridge(ConfiguredNode):
     """Publishes samples of a simulated arm, and applies torque that its guard lets through."""
 
     def __init__(
@@ -122,7 +122,7 @@ class SimulationBridge(Node):
         settings_class: type[SimulationSettings],
         dynamics: Callable[[RobotModel], Dynamics],
     ) -> None:
-        super().__init__(name, automatically_declare_parameters_from_overrides=True)
+        super().__init__(name)
         self._settings = settings = read_config(self, settings_class)
         self._arm = settings.simulated_arm(dynamics)
         self._edge = GuardedEdge(self, settings.arm(), settings, Brakes())

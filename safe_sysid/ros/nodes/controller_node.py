@@ -8,7 +8,6 @@ import sys
 import time
 
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from trajectory_msgs.msg import JointTrajectory
@@ -31,6 +30,7 @@ from safe_sysid.ros.messages.codec import (
     stamp_of,
 )
 from safe_sysid.ros.messages.qos import ANSWERS, PLANS, SAMPLES, STATE
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
@@ -69,14 +69,14 @@ class ControllerNodeSettings(ManagedSettings):
     energy_share: Positive = 1.1  # of V_M, above which an assumption has to be false
 
 
-class ControllerNode(Node):
+class ControllerNode(ConfiguredNode):
     """Answers every joint measurement with a torque, as long as there is a plan to follow.
 
     Whoever gives it samples by `take` gets answers by `answer`; else samples are `joint_states`.
     """
 
     def __init__(self, answer: Callable[[Command], None] | None = None) -> None:
-        super().__init__('controller', automatically_declare_parameters_from_overrides=True)
+        super().__init__('controller')
         self._settings = settings = read_config(self, ControllerNodeSettings)
         self._gives = answer
         self._arm = arm = settings.arm()

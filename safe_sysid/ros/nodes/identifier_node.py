@@ -7,7 +7,6 @@ import sys
 import time
 
 from geometry_msgs.msg import InertiaStamped
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, Header, String
 from visualization_msgs.msg import MarkerArray
@@ -32,6 +31,7 @@ from safe_sysid.ros.messages.codec import JointStateReader, estimate_message, st
 from safe_sysid.ros.messages.drawings import payload_markers, payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, told_objects
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
@@ -81,13 +81,13 @@ class IdentifierNodeSettings(ManagedSettings):
         return [known_object(empty, each, self.grasp, own) for each in payloads]
 
 
-class IdentifierNode(Node):
+class IdentifierNode(ConfiguredNode):
     """Feeds every joint measurement to the identifier and publishes what it learns."""
 
     needed_at_end = False  # the plan in force ends at rest without it
 
     def __init__(self) -> None:
-        super().__init__('identifier', automatically_declare_parameters_from_overrides=True)
+        super().__init__('identifier')
         settings = read_config(self, IdentifierNodeSettings)
         self._is_lockstep = settings.is_lockstep
         self._counts = not settings.waits_for_mode  # samples, now

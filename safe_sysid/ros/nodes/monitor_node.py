@@ -9,7 +9,6 @@ import sys
 from typing import Annotated
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 
 from safe_sysid.config import OneOf
@@ -19,6 +18,7 @@ from safe_sysid.plan.told_search import told_search
 from safe_sysid.ros.messages.codec import estimate_of
 from safe_sysid.ros.messages.qos import EVERY_STATE, HEALTH, STATE
 from safe_sysid.ros.messages.request_topics import DONE, ERRAND, FAILED
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import EndRequest, LeaveAsMonitor
 from safe_sysid.ros.process.main import FAULT, main_of
 from safe_sysid.ros.process.parameters import read_config
@@ -37,13 +37,13 @@ class MonitorSettings(LoopSettings):
     form: Form = 'text'  # for people; for programs json, an object per line
 
 
-class MonitorNode(Node):
+class MonitorNode(ConfiguredNode):
     """Listens and prints; has no part in the loop."""
 
     longest_turn = 60.0  # [s], as another process may leave with a lock of the middleware
 
     def __init__(self) -> None:
-        super().__init__('monitor', automatically_declare_parameters_from_overrides=True)
+        super().__init__('monitor')
         self._settings = settings = read_config(self, MonitorSettings)
         self._layout = settings.described().layout
         self.leave = LeaveAsMonitor(self)

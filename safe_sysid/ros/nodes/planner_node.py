@@ -8,7 +8,6 @@ import os
 import sys
 
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
@@ -27,6 +26,7 @@ from safe_sysid.ros.messages.qos import STATE
 from safe_sysid.ros.messages.request_topics import PLACED_AVOIDED
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import MISUSE, main_of
@@ -46,7 +46,7 @@ FOLLOWED = (Mode.EXCITING.value, Mode.TASK.value)  # modes that lead to another 
 STEPPED = (*FOLLOWED, *(mode.value for mode in (Mode.IDENTIFIED, Mode.CHANGING, Mode.HOLDING)))
 
 
-class PlannerNode(Node):
+class PlannerNode(ConfiguredNode):
     """Keeps a certified successor ready for the plan in force; answers before it is needed.
 
     In real time it searches in a thread, so that obstacles are heard at once. What the arm follows
@@ -56,7 +56,7 @@ class PlannerNode(Node):
     needed_at_end = False  # the plan in force ends at rest without it
 
     def __init__(self) -> None:
-        super().__init__('planner', automatically_declare_parameters_from_overrides=True)
+        super().__init__('planner')
         os.nice(NICENESS)
         sys.setswitchinterval(SWITCH)
         self._settings = settings = read_config(self, PlannerNodeSettings)

@@ -17,7 +17,6 @@ import time
 from typing import Annotated
 
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
@@ -32,6 +31,7 @@ from safe_sysid.model.urdf_tree import urdf_text
 from safe_sysid.ros.messages.definitions import definition, message_class
 from safe_sysid.ros.messages.inbox import Inbox, Letter
 from safe_sysid.ros.messages.recorded_arm import TEXT, RecordedArm
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.distributions import type_hash_of
 from safe_sysid.ros.process.leaving import LeaveAsMonitor
 from safe_sysid.ros.process.main import main_of
@@ -73,13 +73,13 @@ class RecorderSettings(LoopSettings):
             ) from error
 
 
-class RecorderNode(Node):
+class RecorderNode(ConfiguredNode):
     """Subscribes to whatever appears, and writes it down."""
 
     longest_turn = 60.0  # [s], as another process may leave with a lock of the middleware
 
     def __init__(self) -> None:
-        super().__init__('recorder', automatically_declare_parameters_from_overrides=True)
+        super().__init__('recorder')
         settings = read_config(self, RecorderSettings)
         self._settings = settings
         self.leave = LeaveAsMonitor(self)

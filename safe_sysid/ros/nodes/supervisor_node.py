@@ -35,6 +35,7 @@ from safe_sysid.ros.messages.newest_sample import NewestSample
 from safe_sysid.ros.messages.placed_objects import PlacedObjects, PlacedSettings
 from safe_sysid.ros.messages.qos import HEALTH, STATE
 from safe_sysid.ros.messages.request_topics import ERRAND
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.watch.activation import Activation
@@ -92,11 +93,11 @@ class SupervisorNodeSettings(LoopSettings):
         return Hand(CellGripper(node, self.gripper), self.with_empty_hand()[1], arm, placed)
 
 
-class SupervisorNode(Node):
+class SupervisorNode(ConfiguredNode):
     """Turns what it hears and what it is asked for into the mode."""
 
     def __init__(self) -> None:
-        super().__init__('supervisor', automatically_declare_parameters_from_overrides=True)
+        super().__init__('supervisor')
         self._settings = settings = read_config(self, SupervisorNodeSettings)
         layout = settings.described().layout
         names = layout.joint_names

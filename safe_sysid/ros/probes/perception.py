@@ -16,7 +16,6 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -25,6 +24,7 @@ from safe_sysid.config import Count, Natural, Positive, Settings
 from safe_sysid.plan.told_search import ToldSearch, told_search
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import HEALTH, OBSTACLES, PLANS
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config
 from safe_sysid.ros.watch.health import heard_from
@@ -48,11 +48,11 @@ class PerceptionSettings(Settings):
     seed: Natural = 0
 
 
-class PerceptionProbe(Node):
+class PerceptionProbe(ConfiguredNode):
     """Shows boxes all around the arm."""
 
     def __init__(self) -> None:
-        super().__init__('perception', automatically_declare_parameters_from_overrides=True)
+        super().__init__('perception')
         self._settings = settings = read_config(self, PerceptionSettings)
         self._rng = rng = np.random.default_rng(settings.seed)
         self._places = places = boxes_around(rng, settings.boxes)

@@ -56,7 +56,7 @@ class Leaf(NamedTuple):
 
 
 def read_config(node: Node, cls: type[T]) -> T:
-    """Read a node's settings (made with automatically_declare_parameters_from_overrides).
+    """Read the settings of a `ConfiguredNode`.
 
     What the arguments of the process say counts more than what ROS made of it.
     """

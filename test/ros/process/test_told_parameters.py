@@ -5,12 +5,12 @@ import sys
 
 import pytest
 import rclpy
-from rclpy.node import Node
 from ros.running_node import running_node
 from tiers import slow_after
 
 from safe_sysid.config import Settings
 from safe_sysid.errors import ConfigError
+from safe_sysid.ros.process.configured_node import ConfiguredNode
 from safe_sysid.ros.process.parameters import read_config
 
 
@@ -57,7 +57,7 @@ def settings_of(tmp_path, monkeypatch):
         line = ['node', '--ros-args', *files, *arguments]
         monkeypatch.setattr(sys, 'argv', line)
         rclpy.init(args=line)
-        nodes.append(Node('under_test', automatically_declare_parameters_from_overrides=True))
+        nodes.append(ConfiguredNode('under_test'))
         return nodes[-1], read_config(nodes[-1], Chosen)
 
     yield read
@@ -76,6 +76,7 @@ def chosen(text):
         ('inner.duration: 2', 'inner.duration', 2.0),  # whole, for a number with a point
         ('inner.duration: 2.5', 'inner.duration', 2.5),
         ('goal: [1, 2]', 'goal', (1.0, 2.0)),
+        ('goal: []', 'goal', ()),
         ('reach: null', 'reach', None),
     ],
 )
@@ -115,6 +116,12 @@ def test_an_option_counts_more_than_the_file_before_it(settings_of):
     """ROS ranks what is said of all nodes below what a file says of one."""
     _, config = settings_of('-p', 'inner.duration:=2', '--param', 'under_test:reach:=1e-3')
     assert (config.inner.duration, config.reach) == (2.0, 0.001)
+
+
+def test_a_list_without_entries_is_one(settings_of):
+    node, config = settings_of('-p', 'goal:=[]')
+    assert config.goal == ()
+    assert list(node.get_parameter('goal').value) == []
 
 
 def test_the_last_of_two_options_counts(settings_of):
