@@ -40,19 +40,19 @@ class PayloadResult(ShownAsText):
     recorded: IdentifiedRecording
 
     @property
-    def nominal(self) -> Array:
-        """Best estimate, (10,)."""
-        return self.recorded.found.nominal
+    def nominal(self) -> Array | None:
+        """Best estimate, (10,); None if `refused`."""
+        return None if self.refused is not None else self.recorded.found.nominal
 
     @property
-    def lower(self) -> Array:
-        """Guaranteed lower bounds under `assumptions`, (10,); those of the prior if `refused`."""
-        return self.recorded.found.bounds.lower
+    def lower(self) -> Array | None:
+        """Guaranteed lower bounds under `assumptions`, (10,); None if `refused`."""
+        return None if self.refused is not None else self.recorded.found.bounds.lower
 
     @property
-    def upper(self) -> Array:
-        """Guaranteed upper bounds under `assumptions`, (10,); those of the prior if `refused`."""
-        return self.recorded.found.bounds.upper
+    def upper(self) -> Array | None:
+        """Guaranteed upper bounds under `assumptions`, (10,); None if `refused`."""
+        return None if self.refused is not None else self.recorded.found.bounds.upper
 
     @property
     def payload(self) -> Body | None:

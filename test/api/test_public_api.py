@@ -1,5 +1,6 @@
 """The front door: names, how fast it opens, and results that show and keep themselves."""
 
+from dataclasses import replace
 import subprocess
 import sys
 
@@ -79,6 +80,15 @@ def test_the_result_shows_itself_and_writes_files(identified, tmp_path):
     identified.export('mjcf', tmp_path / 'payload.xml', undetermined='compact')
     assert (tmp_path / 'page.html').stat().st_size > 10_000
     assert 'inertial' in (tmp_path / 'payload.xml').read_text()
+
+
+def test_after_a_refusal_no_prior_passes_for_bounds(identified):
+    found = replace(identified.recorded.found, refused='too noisy', payload=None)
+    result = replace(identified, recorded=replace(identified.recorded, found=found))
+    said = result.as_dict()
+    assert (result.nominal, result.lower, result.upper) == (None, None, None)
+    assert (said['nominal'], said['lower'], said['upper']) == (None, None, None)
+    assert 'REFUSED: too noisy' in str(result)
 
 
 def test_what_is_not_determined_is_left_out_or_refused(identified, tmp_path):
