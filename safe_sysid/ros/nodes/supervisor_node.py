@@ -18,11 +18,11 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.config import Natural, Positive
-from safe_sysid.errors import MeasurementError, MessageError
+from safe_sysid.errors import MeasurementError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.single_publisher import SinglePublisherCheck
-from safe_sysid.plan.message import SECOND, PlanNotice, plan_notice
+from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
 from safe_sysid.ros.actions.grasping import CERTIFYING
@@ -45,6 +45,7 @@ from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_fro
 from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
+from safe_sysid.ros.watch.plan_in_force import PlanInForce
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
@@ -101,7 +102,7 @@ class SupervisorNode(ConfiguredNode):
         self._settings = settings = read_config(self, SupervisorNodeSettings)
         layout = settings.described().layout
         names = layout.joint_names
-        self._names, self._reader = names, JointStateReader(names)
+        self._reader = JointStateReader(names)
         self._supervisor: Supervisor | None = None  # until the bridge has said how the robot is
         self._now = Supervision(Mode.IDLE)
         self._nodes = Heartbeats(self.get_namespace(), settings.silence)
@@ -113,8 +114,7 @@ class SupervisorNode(ConfiguredNode):
         self._sources = SinglePublisherCheck()
         self._stamp = 0
         self._arrived = 0.0  # [s] steady time of the sample with this stamp
-        self._ends = 0  # plan in force [ns]
-        self._plan: PlanNotice | None = None
+        self._in_force = PlanInForce(names)
         self._measured: JointMeasurement | None = None
         self._bad_sample = ''
         self._has_started = False  # by itself
@@ -185,7 +185,7 @@ class SupervisorNode(ConfiguredNode):
 
     def motion(self) -> Motion | None:
         """Return what the arm does, and what its plan wants."""
-        plan, seen = self._plan, self._measured
+        plan, seen = self._in_force.at(self.now), self._measured
         if plan is None or seen is None or seen.stamp < plan.start:
             return None
         desired = plan.motion.desired((seen.stamp - plan.start) / SECOND)
@@ -256,9 +256,10 @@ class SupervisorNode(ConfiguredNode):
         looks depends on the machine.
         """
         rests = self.is_at_rest()
-        counts = self._plan is not None and (rests or not self._settings.is_lockstep)
-        plan = self._plan.certified_for if self._plan is not None and counts else ''
-        return Seen(self._now.mode, self._faults(), rests, plan)
+        plan = self._in_force.at(self.now)
+        counts = plan is not None and (rests or not self._settings.is_lockstep)
+        certified_for = plan.certified_for if plan is not None and counts else ''
+        return Seen(self._now.mode, self._faults(), rests, certified_for)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""
@@ -428,7 +429,7 @@ class SupervisorNode(ConfiguredNode):
 
     def is_at_rest(self) -> bool:
         """Whether all joints have been slow for a while and no plan is going on."""
-        if self._slow_since is None or self._stamp < self._ends:
+        if self._slow_since is None or self._stamp < self._in_force.end(self.now):
             return False
         return time.monotonic() - self._slow_since > SETTLED
 
@@ -448,15 +449,7 @@ class SupervisorNode(ConfiguredNode):
         self._slow_since = (self._slow_since or now) if is_slow else None
 
     def _on_plan(self, msg: JointTrajectory) -> None:
-        if not msg.points:
-            self._ends, self._plan = 0, None
-            return
-        try:
-            notice = plan_notice(msg, self._names)
-        except MessageError:
-            return  # the controller says so
-        self._plan = notice
-        self._ends = notice.start + round(notice.motion.duration * 1e9)
+        self._in_force.hear(msg, self.now)
 
     def _on_health(self, msg: DiagnosticArray) -> None:
         for status in msg.status:
@@ -475,6 +468,8 @@ class SupervisorNode(ConfiguredNode):
             trouble = self._changes.refusal
         elif self._payload.is_pending:
             trouble = 'the identifier has not taken new_payload yet; it is told again'
+        elif ahead := self._in_force.trouble(self.now):
+            trouble = ahead
         elif silent:
             trouble = f'not heard any more: {", ".join(silent)}'
         faults = frozenset() if self._now.cause is None else frozenset({self._now.cause})
