@@ -102,29 +102,65 @@ def _filled(make: Callable[[], Any], given: dict[str, Any]) -> tuple[Any, list[s
     for fields in (given['fields'], *given['others']):
         message = make()
         lacking = _fill(message, fields)
-        refusal = _refusal(lacking, given)
+        refusal = _refusal(message, lacking, given)
         if not refusal:
             return message, lacking, ''
         first = first or refusal
     return make(), [], first
 
 
-def _refusal(lacking: list[str], given: dict[str, Any]) -> str:
-    unknown = [name for name in lacking if name not in given['newer']]
-    return f'{given["type"]} of this driver has no {", ".join(unknown)}' if unknown else ''
+def _refusal(message: Any, lacking: list[str], given: dict[str, Any]) -> str:
+    """Say what this driver takes in place of what is expected; empty: it takes it."""
+    if set(lacking) <= set(given['newer']):
+        return ''
+    there = ', '.join(
+        f'{name} ({kind})' for name, kind in message.get_fields_and_field_types().items()
+    )
+    expected = ', '.join(
+        f'{name} ({_words(value)})'
+        for name, value in given['fields'].items()
+        if name not in given['newer']
+    )
+    return (
+        f'{given["type"]} of this driver has the fields {there or "none"}; expected are {expected}'
+    )
 
 
 def _fill(message: Any, fields: dict[str, Any]) -> list[str]:
-    """Set the fields of a message; return those that it does not have."""
+    """Set the fields of a message; return those that it does not have, or has as something else.
+
+    A message itself may take anything, and end the process once it is sent.
+    """
     lacking = []
     for name, value in fields.items():
-        if not hasattr(message, name):
-            lacking.append(name)
+        there = getattr(message, name, None)
+        if there is None or not _is_like(there, value):
+            lacking.append(name if there is None else f'{name} as {_words(value)}')
         elif isinstance(value, dict):
-            lacking += [f'{name}.{each}' for each in _fill(getattr(message, name), value)]
+            lacking += [f'{name}.{each}' for each in _fill(there, value)]
         else:
-            setattr(message, name, _of_type(getattr(message, name), value))
+            setattr(message, name, _of_type(there, value))
     return lacking
+
+
+def _is_like(there: Any, value: Any) -> bool:
+    """Whether a field takes a value, by what it has at first."""
+    if isinstance(value, dict):
+        return hasattr(there, 'get_fields_and_field_types')
+    if isinstance(value, list):
+        is_list = hasattr(there, '__len__') and not isinstance(there, str)
+        return is_list and len(there) in (0, len(value))
+    kinds = str if isinstance(value, str) else int | float
+    return isinstance(there, kinds)
+
+
+def _words(value: Any) -> str:
+    """Return what a value is, as it is expected."""
+    if isinstance(value, dict):
+        return 'a message with ' + ', '.join(value)
+    if isinstance(value, list):
+        return f'{len(value)} numbers'
+    return 'a text' if isinstance(value, str) else 'a number'
 
 
 def _of_type(there: Any, value: Any) -> Any:

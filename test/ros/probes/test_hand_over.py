@@ -11,12 +11,19 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
+from geometry_msgs.msg import InertiaStamped
 from ros.generated_messages import DATA, importable
 
 from safe_sysid.cli.main import main
+from safe_sysid.export.hand_over import Asked, body_of, handed_over
+from safe_sysid.ros.probes.hand_over import _filled
 
 DRIVER = Path(__file__).with_name('fake_payload_drivers.py')
-pytestmark = pytest.mark.slow
+INERTIA_IN_PLACE_OF_NUMBERS = (
+    'franka_msgs/srv/SetLoad of this driver has the fields load_inertia '
+    '(geometry_msgs/InertiaStamped); expected are mass (a number), center_of_mass (3 numbers), '
+    'load_inertia (9 numbers)'
+)
 
 
 @contextmanager
@@ -38,6 +45,7 @@ def asked(tmp_path, capsys, *words, **given):
     return status, json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_a_new_ur_driver_takes_inertia_and_time(tmp_path, capsys):
     with importable('ur_msgs'), driver('ur') as process:
         status, said = asked(tmp_path, capsys, '--to', 'ur', '--transition', '0.5')
@@ -50,6 +58,7 @@ def test_a_new_ur_driver_takes_inertia_and_time(tmp_path, capsys):
     assert taken['transition_time'] == {'sec': 0, 'nanosec': 500_000_000}
 
 
+@pytest.mark.slow
 def test_a_ur_driver_since_3_takes_an_inertia_message(tmp_path, capsys):
     with importable('ur_msgs', DATA / 'newer'), driver('ur') as process:
         status, said = asked(tmp_path, capsys, '--to', 'ur', '--transition', '0.5')
@@ -62,6 +71,7 @@ def test_a_ur_driver_since_3_takes_an_inertia_message(tmp_path, capsys):
     assert taken['transition_time'] == 0.5
 
 
+@pytest.mark.slow
 def test_an_older_ur_driver_takes_mass_and_centre_and_that_is_said(tmp_path, capsys):
     with importable('ur_msgs', DATA / 'older'), driver('ur') as process:
         status, said = asked(tmp_path, capsys, '--to', 'ur')
@@ -72,6 +82,7 @@ def test_an_older_ur_driver_takes_mass_and_centre_and_that_is_said(tmp_path, cap
     assert 'knows no inertia' in said['sentences'][-1]
 
 
+@pytest.mark.slow
 def test_a_franka_takes_columns_and_says_why_not_while_it_moves(tmp_path, capsys):
     with importable('franka_msgs'):
         with driver('franka') as process:
@@ -85,6 +96,53 @@ def test_a_franka_takes_columns_and_says_why_not_while_it_moves(tmp_path, capsys
     assert 'current mode' in said['answer']['error']
 
 
+@pytest.mark.slow
+def test_a_franka_driver_of_other_fields_is_not_asked(tmp_path, capsys):
+    with importable('franka_msgs', DATA / 'older'), driver('franka'):
+        status, said = asked(tmp_path, capsys, '--to', 'franka', frame='fr3_link8')
+    assert status == 1
+    assert said['answer'] == {'error': INERTIA_IN_PLACE_OF_NUMBERS}
+
+
+class Fields:
+    """A message that takes anything for its fields, as those of newer distributions do."""
+
+    def __init__(self, **values):
+        vars(self).update(values)
+
+    def get_fields_and_field_types(self):
+        return {
+            name: 'geometry_msgs/InertiaStamped' if isinstance(x, InertiaStamped) else 'double'
+            for name, x in vars(self).items()
+        }
+
+
+def franka(make):
+    """What is made of a request to a Franka by its fields, and why it is none."""
+    made = handed_over('franka', body_of(found('fr3_link8'), 'franka'), Asked())
+    given = {'type': made.type, 'fields': made.fields, 'newer': made.newer, 'others': made.others}
+    return _filled(make, given)
+
+
+def test_a_driver_that_takes_something_else_is_told_what_is_expected():
+    _, lacking, refusal = franka(lambda: Fields(load_inertia=InertiaStamped()))
+    assert (lacking, refusal) == ([], INERTIA_IN_PLACE_OF_NUMBERS)
+
+
+def test_a_list_of_another_length_is_not_what_is_expected():
+    make = lambda: Fields(mass=0.0, center_of_mass=np.zeros(3), load_inertia=np.zeros(6))  # noqa: E731
+    assert 'expected are mass' in franka(make)[2]
+
+
+def test_fields_as_expected_are_filled():
+    make = lambda: Fields(mass=0.0, center_of_mass=np.zeros(3), load_inertia=np.zeros(9))  # noqa: E731
+    request, lacking, refusal = franka(make)
+    assert (lacking, refusal) == ([], '')
+    assert request.mass == pytest.approx(3.6)
+    assert request.center_of_mass == pytest.approx(COM.tolist())
+
+
+@pytest.mark.slow
 def test_a_robot_that_does_not_take_it_is_no_success(tmp_path, capsys):
     with importable('ur_msgs'), driver('ur', 'busy'):
         status, said = asked(tmp_path, capsys, '--to', 'ur')
@@ -92,6 +150,7 @@ def test_a_robot_that_does_not_take_it_is_no_success(tmp_path, capsys):
     assert 'refused' in said['answer']['error']
 
 
+@pytest.mark.slow
 def test_an_inertia_is_published_to_who_listens(tmp_path, capsys):
     with driver('inertia') as process:
         status, _ = asked(tmp_path, capsys, '--to', 'inertia')
@@ -101,6 +160,7 @@ def test_an_inertia_is_published_to_who_listens(tmp_path, capsys):
     assert heard['inertia']['ixz'] == pytest.approx(MOMENTS[0, 2], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_nobody_there_is_said(tmp_path, capsys):
     path = tmp_path / 'found.json'
     path.write_text(json.dumps(found()))
