@@ -4,7 +4,8 @@ Each change is about one key: it is shown (in place of what the key showed befor
 or cannot be understood. Where a frame is not known yet, what the key showed before stays. While
 anything is not understood, or not placed, nobody knows what is in the way: `is_settled` is
 False, and no plan may be made. `trouble` says why, for a frame only after `patience`, as the
-transforms of a moving frame always come a moment later.
+transforms of a moving frame always come a moment later. Nothing is forgotten for something else:
+what is shown beyond `MOST` boxes is not known, until all that there is was shown again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from safe_sysid.sets.box import Box
 
 SECOND = 1e9  # [ns]
 REMEMBERED = 60.0  # [s] that a key which is not shown any more had no place
+MOST = 10_000  # boxes of a scene; a key that takes no room counts as one
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,11 @@ class _Entry:
     unplaced_since: float = np.inf  # [ns]
     is_placed: bool = False
 
+    @property
+    def room(self) -> int:
+        """How many boxes it counts as."""
+        return max(1, len(self.placed), 0 if self.shown is None else len(self.shown.boxes))
+
 
 class ShownScene:
     """What is shown now; `patience` [s] is for frames that are not known yet.
@@ -68,29 +75,42 @@ class ShownScene:
         self._frames, self._patience, self._moving = frames, patience, moving
         self._entries: dict[str, _Entry] = {}
         self._unplaced: dict[str, float] = {}  # [ns] since when, also where it was shown again
+        self._beyond = ''  # the first key for which there was no room
 
     def apply(self, changes: Iterable[Change], now: int) -> None:
         """Take what a message says, in its order."""
         self._expire(now)
+        taken = sum(entry.room for entry in self._entries.values())
         for change in changes:
             if not change.key:
                 self._entries.clear()
                 self._unplaced.clear()
-            elif change.unclear:
-                self._entries[change.key] = _Entry(
-                    None, self._placed(change.key), np.inf, change.unclear
-                )
-            elif change.shown is None:
+                taken, self._beyond = 0, ''
+                continue
+            before = self._entries.get(change.key)
+            after = self._entry(change, before, now)
+            taken -= 0 if before is None else before.room
+            if after is not None and taken + after.room > MOST:
+                self._beyond, after = self._beyond or change.key, before
+            if after is None:
                 self._entries.pop(change.key, None)
                 self._unplaced.pop(change.key, None)
             else:
-                lifetime = change.shown.lifetime
-                expires = now + lifetime if lifetime > 0 else np.inf
-                since = self._unplaced.setdefault(change.key, now)
-                self._entries[change.key] = _Entry(
-                    change.shown, self._placed(change.key), expires, unplaced_since=since
-                )
+                self._entries[change.key] = after
+                taken += after.room
         self.settle(now)
+
+    def _entry(self, change: Change, before: _Entry | None, now: int) -> _Entry | None:
+        """Return what is known of a key from now on; None: it is gone."""
+        placed = () if before is None else before.placed
+        if change.unclear:
+            return _Entry(None, placed, np.inf, change.unclear)
+        if change.shown is None:
+            return None
+        lifetime = change.shown.lifetime
+        expires = now + lifetime if lifetime > 0 else np.inf
+        since = self._unplaced.setdefault(change.key, now)
+        return _Entry(change.shown, placed, expires, unplaced_since=since)
 
     def settle(self, now: int) -> None:
         """Let lifetimes end, and place what moves or could not be placed before."""
@@ -118,10 +138,17 @@ class ShownScene:
     @property
     def is_settled(self) -> bool:
         """Whether everything that was said is understood and placed."""
-        return all(entry.is_placed and not entry.unclear for entry in self._entries.values())
+        known = (entry.is_placed and not entry.unclear for entry in self._entries.values())
+        return not self._beyond and all(known)
 
     def trouble(self, now: int) -> str:
         """Return the first thing that is not understood, or could not be placed for too long."""
+        if self._beyond:
+            return (
+                f"obstacle '{self._beyond}' is one too many: there is room for {MOST} boxes; what "
+                'has been shown since is not known until all that there is was shown again, after '
+                'a DELETEALL or as a whole scene'
+            )
         for key, entry in self._entries.items():
             waited = (now - entry.unplaced_since) / SECOND
             if entry.unclear and (entry.shown is None or waited >= self._patience):
@@ -132,10 +159,10 @@ class ShownScene:
         self._entries = {k: entry for k, entry in self._entries.items() if now < entry.expires}
         kept, oldest = self._entries, now - REMEMBERED * SECOND
         self._unplaced = {k: t for k, t in self._unplaced.items() if k in kept or t > oldest}
-
-    def _placed(self, key: str) -> tuple[Box, ...]:
-        entry = self._entries.get(key)
-        return () if entry is None else entry.placed
+        excess = len(self._unplaced) - 2 * MOST
+        if excess > 0:
+            for key in [k for k in self._unplaced if k not in kept][:excess]:
+                del self._unplaced[key]
 
     def _placed_anew(self, entry: _Entry, shown: Shown, now: int) -> _Entry:
         if not shown.boxes:

@@ -3,13 +3,22 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from safe_sysid.model.collision import shown_scene
 from safe_sysid.model.collision.enclosing_boxes import cuboid
 from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene, changed
 from safe_sysid.model.frame_tree import FrameTree, Transform
 
 SECOND = 1_000_000_000
 PATIENCE = 0.2
+MOST = 20
+
+
+@pytest.fixture
+def is_small(monkeypatch):
+    """Scenes that have little room."""
+    monkeypatch.setattr(shown_scene, 'MOST', MOST)
 
 
 def scene():
@@ -130,3 +139,54 @@ def test_writing_takes_no_room_and_many_boxes_have_names():
     )
     assert list(shown.boxes) == ['a/1#0', 'a/1#1', 'a/1#2']
     assert shown.is_settled
+
+
+@pytest.mark.usefixtures('is_small')
+def test_there_is_room_for_many_and_none_is_forgotten_for_another():
+    shown, _ = scene()
+    small = cube()
+    shown.apply([Change(f'a/{i}', small) for i in range(MOST)], 0)
+    assert shown.is_settled
+    before = shown.boxes
+    shown.apply([Change('b/0', cube())], 1)
+    assert not shown.is_settled
+    assert shown.trouble(1).startswith(f"obstacle 'b/0' is one too many: there is room for {MOST}")
+    assert list(changed(before, shown.boxes)) == []
+    shown.apply([Change('a/0'), Change('b/1', cube())], 2)  # there is room, but for what was lost
+    assert 'b/1' in shown.boxes
+    assert not shown.is_settled
+    shown.apply([Change(''), Change('b/0', cube())], 3)
+    assert shown.is_settled
+    assert shown.trouble(3) == ''
+
+
+@pytest.mark.usefixtures('is_small')
+def test_what_grows_beyond_the_room_stays_as_it_was_and_that_is_said():
+    shown, _ = scene()
+    part = cuboid([0.1] * 3)
+    shown.apply([Change('a', Shown((part,) * (MOST - 1), 'base')), Change('b', cube())], 0)
+    assert shown.is_settled
+    shown.apply([Change('b', Shown((part, part), 'base'))], 1)
+    assert not shown.is_settled
+    assert "obstacle 'b' is one too many" in shown.trouble(1)
+    assert len(shown.boxes) == MOST
+
+
+@pytest.mark.usefixtures('is_small')
+def test_a_name_is_kept_while_it_is_shown_and_not_for_ever():
+    shown, _ = scene()
+    for i in range(3 * MOST):
+        shown.apply([Change(f'a/{i}', cube(lifetime=2)), Change(f'b/{i}', cube())], i)
+        shown.apply([Change(f'b/{i}')], i)
+    assert shown.is_settled
+    assert list(shown.boxes) == [f'a/{3 * MOST - 2}', f'a/{3 * MOST - 1}']
+
+
+@pytest.mark.usefixtures('is_small')
+def test_names_without_a_place_are_not_remembered_without_end():
+    shown, _ = scene()
+    for i in range(5):
+        names = (f'{i}/{j}' for j in range(MOST // 2))
+        shown.apply([Change(name, cube(frame='nowhere', lifetime=1)) for name in names], i)
+    assert len(shown._unplaced) <= 2 * MOST
+    assert not shown.is_settled
