@@ -22,7 +22,7 @@ from safe_sysid.model.collision.enclosing_boxes import (
     ellipsoid,
     elliptic_cylinder,
 )
-from safe_sysid.model.collision.shown_scene import Change, Shown
+from safe_sysid.model.collision.shown_scene import MOST, Change, Shown
 from safe_sysid.model.placement import HERE, Placement
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.marker_changes import placement_of
@@ -33,6 +33,7 @@ ADD, REMOVE, APPEND, MOVE = range(4)
 BOX, SPHERE, CYLINDER, CONE = 1, 2, 3, 4  # of shape_msgs/SolidPrimitive
 OCTOMAP = '<octomap>'  # as MoveIt calls it
 SCENE = '<scene>'  # what is said of no object alone
+DIFF = 'the first message is a diff; show the whole scene (is_diff: false) first'
 Boxes = tuple[Box, ...]
 Holds = Callable[[str, str, Boxes], bool]  # whether capsules of a link contain boxes in a frame
 
@@ -48,32 +49,31 @@ class _Object(NamedTuple):
 class PlanningSceneReader:
     """Remembers shapes, which later messages may only move, or add to.
 
-    An octomap becomes at most `budget` boxes.
+    An octomap becomes at most `budget` boxes. Objects beyond `MOST` boxes are not remembered, and
+    then nothing is known before the next whole scene.
     """
 
     def __init__(self, is_held: Holds, budget: int) -> None:
         self._is_held, self._budget = is_held, budget
-        self._known: dict[str, _Object] = {}
-        self._lost: set[str] = set()  # names whose shapes were not understood
-        self._is_whole = False  # whether a whole scene was heard, which later ones change
+        self._known: dict[str, _Object | None] = {}  # None: its shapes were not understood
+        self._room = MOST  # boxes that may still come
+        self._gap = DIFF  # why what later messages change is not all that there is
 
     def changes(self, msg: Any) -> list[Change]:
         """Return the changes that a message says, in order."""
         changes: list[Change] = []
         if not msg.is_diff:
             self._known.clear()
-            self._lost.clear()
-            self._is_whole = True
+            self._room, self._gap = MOST, ''
             changes.append(Change(''))
-        if not self._is_whole:
-            said = 'the first message is a diff; show the whole scene (is_diff: false) first'
-            changes.append(Change(SCENE, unclear=said))
         for told in msg.world.collision_objects:
             changes += self._object(told)
         for told in msg.robot_state.attached_collision_objects:
             changes += self._attached(told)
         if len(msg.world.octomap.octomap.data):
             changes.append(self._octomap(msg.world.octomap))
+        if self._gap:
+            changes.append(Change(SCENE, unclear=self._gap))
         return changes
 
     def _octomap(self, told: Any) -> Change:
@@ -87,7 +87,7 @@ class PlanningSceneReader:
     def _object(self, told: Any) -> list[Change]:
         operation, name = _number(told.operation), told.id
         if operation == REMOVE:
-            gone = [name] if name else [*self._known, *self._lost]
+            gone = [name] if name else [*self._known]
             for each in gone:
                 self._forget(each)
             return [Change(each) for each in gone]
@@ -97,25 +97,35 @@ class PlanningSceneReader:
             known = self._told(operation, told)
         except SafeSysidError as error:
             if operation != MOVE:
-                self._forget(name)
-                self._lost.add(name)
+                self._remember(name, None)
             return [Change(name, unclear=str(error))]
-        self._forget(name)
-        self._known[name] = known
+        self._remember(name, known)
         placed = tuple(known.place.of_box(box) for box in known.boxes)
         return [Change(name, Shown(placed, known.frame, stamp_of(told.header.stamp)))]
 
+    def _remember(self, name: str, known: _Object | None) -> None:
+        """Keep what an object is; where there is no room, nothing is known from now on."""
+        self._forget(name)
+        if _room(known) > self._room:
+            self._gap = (
+                f"object '{name}' is one too many: there is room for {MOST} boxes; show the whole "
+                'scene (is_diff: false)'
+            )
+            return
+        self._known[name] = known
+        self._room -= _room(known)
+
     def _forget(self, name: str) -> None:
-        self._known.pop(name, None)
-        self._lost.discard(name)
+        if name in self._known:
+            self._room += _room(self._known.pop(name))
 
     def _told(self, operation: int, told: Any) -> _Object:
         """Return an object as it is from now on."""
         if operation not in (ADD, APPEND, MOVE):
             raise MessageError(f'its operation is {operation}; 0 to 3 are known')
-        if told.id in self._lost and operation != ADD:
-            raise MessageError('its shapes were not understood; show it whole')
         known, frame = self._known.get(told.id), told.header.frame_id
+        if known is None and told.id in self._known and operation != ADD:
+            raise MessageError('its shapes were not understood; show it whole')
         if operation == MOVE:
             return _moved(known, frame, told)
         boxes = tuple(_boxes(told))
@@ -157,6 +167,11 @@ class PlanningSceneReader:
             self._forget(name)
             return [Change(name), Change(held)]  # it is not in the way, as the arm has it
         return [Change(held, unclear=said)]
+
+
+def _room(known: _Object | None) -> int:
+    """How many boxes an object counts as."""
+    return 1 if known is None else len(known.boxes)
 
 
 def _moved(known: _Object | None, frame: str, told: Any) -> _Object:

@@ -14,6 +14,7 @@ from safe_sysid.model.collision.moving_box import MotionBounds
 from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.ros.messages import planning_scene as planning_scene_module
 from safe_sysid.ros.messages.cloud_changes import cloud_changes
 from safe_sysid.ros.messages.obstacle_motions import MotionSettings, ObstacleMotions
 from safe_sysid.ros.messages.octomap_changes import octomap_changes
@@ -328,6 +329,31 @@ def test_what_is_not_understood_leaves_nothing_known():
         told = told_one_after_the_other(msg)
         assert not told.is_settled
         assert why in told.trouble(NOW)
+
+
+def test_an_object_for_which_there_is_no_room_is_not_known_before_the_whole_scene(monkeypatch):
+    """Shapes that are added to what was forgotten must not pass for the whole of it."""
+    monkeypatch.setattr(planning_scene_module, 'MOST', 3)
+    reader, told = PlanningSceneReader(lambda *_: False, 200), scene()
+
+    def hear(*objects, is_diff=True):
+        told.apply(reader.changes(planning_scene(*objects, is_diff=is_diff)), NOW)
+
+    hear(collision_object('a', primitives=SOLIDS[:2]), is_diff=False)
+    for i in range(20):  # of ever new names, there is one at a time
+        hear(collision_object(f'b{i}', primitives=SOLIDS[:1]))
+        hear(collision_object(f'b{i}', REMOVE))
+        assert told.is_settled
+    hear(collision_object('b', primitives=[(9, [1.0], pose())]))  # which is remembered, too
+    hear(collision_object('c', primitives=SOLIDS[:1]))
+    hear(collision_object('c', APPEND, SOLIDS[1:2], place=pose(1.0)))
+    hear(collision_object('b', REMOVE))
+    hear(collision_object('c', REMOVE))
+    assert not told.is_settled
+    assert "object 'c' is one too many: there is room for 3 boxes" in told.trouble(NOW)
+    hear(collision_object('a', primitives=SOLIDS[:1]), is_diff=False)
+    hear(collision_object('c', primitives=SOLIDS[:2]))
+    assert told.is_settled
 
 
 def test_what_is_held_has_to_be_part_of_the_arm():
