@@ -2,7 +2,9 @@
 
 A frame that somebody tells the motion of, or that is said to move, is known only by such messages,
 and only while they are recent: it is never taken to stand. How far its obstacles may get is in the
-bounds that are promised (`collision.moving_box`); without these nothing is known either.
+bounds that are promised (`collision.moving_box`); without these nothing is known either. The names
+of frames that move are kept, the motions of those told last; where there are too many names to be
+kept, no other frame is taken to stand any more.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
 from safe_sysid.model.frame_tree import KEPT, SECOND, FrameError, FrameTree, Transform
 from safe_sysid.sets.box import Box, finite_array
+
+MOST = 1000  # motions that are kept
+NAMES = 100_000  # of frames that move
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +42,9 @@ class MovingFrames:
         self, frames: FrameTree, bounds: MotionBounds, max_age: float, expected: Iterable[str] = ()
     ) -> None:
         self._frames, self._bounds, self._max_age = frames, bounds, max_age
-        self._told: dict[str, FrameMotion | None] = {_bare(name): None for name in expected}
+        self._names = {_bare(name) for name in expected}  # of all that move
+        self._told: dict[str, FrameMotion] = {}  # the one told last comes last
+        self._beyond = ''  # the first frame whose name was not kept
 
     def put(self, frame: str, motion: FrameMotion) -> None:
         """Take a motion, unless a later one is known."""
@@ -49,14 +56,29 @@ class MovingFrames:
         finite_array(motion.linear, (3,), f"velocity of frame '{frame}'")
         finite_array(motion.angular, (3,), f"angular velocity of frame '{frame}'")
         _ = motion.transform.placement  # refuses what is no transform
+        self._note_name(frame)
         known = self._told.get(frame)
         if known is None or motion.stamp > known.stamp or motion.stamp < known.stamp - KEPT:
+            self._told.pop(frame, None)
             self._told[frame] = motion
+            if len(self._told) > MOST:
+                del self._told[next(iter(self._told))]
+
+    def _note_name(self, frame: str) -> None:
+        """Keep in mind that a frame moves, as it must never be taken to stand again."""
+        if frame not in self._names and len(self._names) >= NAMES:
+            self._beyond = self._beyond or frame
+            raise FrameError(
+                f"frame '{frame}' is one too many: {NAMES} frames have been told to move"
+            )
+        self._names.add(frame)
 
     def moves(self, frame: str) -> bool:
         """Whether a frame moves, or hangs on one that does."""
-        return bool(self._told) and any(
-            each in self._told for each in (_bare(frame), *self._frames.above(frame))
+        if self._beyond:
+            return True
+        return bool(self._names) and any(
+            each in self._names for each in (_bare(frame), *self._frames.above(frame))
         )
 
     def placed(self, frame: str, boxes: Iterable[Box], now: int) -> tuple[MovingBox, ...]:
@@ -64,7 +86,12 @@ class MovingFrames:
         frame = _bare(frame)
         motion = self._told.get(frame)
         if motion is None:
-            hangs = '' if frame in self._told else ', or a frame that it hangs on'
+            if self._beyond and frame not in self._names:
+                raise FrameError(
+                    f"nobody knows whether frame '{frame}' stands: {NAMES} frames have been told "
+                    f"to move, and '{self._beyond}' and maybe others beside; start this node again"
+                )
+            hangs = '' if frame in self._names else ', or a frame that it hangs on'
             raise FrameError(f"frame '{frame}'{hangs} moves, and nobody has told how")
         if not self._bounds.are_known:
             raise FrameError(

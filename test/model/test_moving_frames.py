@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from safe_sysid.errors import SafeSysidError
+from safe_sysid.model import moving_frames
 from safe_sysid.model.collision.moving_box import MotionBounds, MovingBox
 from safe_sysid.model.collision.shown_scene import Change, Shown, ShownScene
 from safe_sysid.model.frame_tree import FrameTree, Transform
@@ -140,3 +142,34 @@ def test_a_motion_told_in_a_frame_that_moves_places_nothing():
     cell.frames.put('base', 'cart', 0, Transform(np.ones(3), np.array([1.0, 0, 0, 0])), True)
     cell.tell(parent='cart')
     assert "'cart', which is not known to stand" in cell.refusal()
+
+
+def test_of_ever_new_frames_the_newest_motions_are_kept_and_every_name(monkeypatch):
+    """A frame whose motion was forgotten does not stand, whatever tf says of it."""
+    monkeypatch.setattr(moving_frames, 'MOST', 5)
+    cell, pose = Cell(expected=()), Transform(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+    cell.frames.put('base', 'person', STAMP, pose, True)
+    cell.tell()
+    for i in range(20):
+        cell.moving.put(f'p{i}', FrameMotion('wall', STAMP, pose, AHEAD, STILL))
+    assert len(cell.moving._told) == 5
+    assert "frame 'person' moves, and nobody has told how" in cell.refusal()
+    cell.tell()
+    cell.scene.settle(STAMP)
+    assert cell.scene.is_settled
+
+
+def test_where_names_are_too_many_no_other_frame_is_taken_to_stand(monkeypatch):
+    monkeypatch.setattr(moving_frames, 'NAMES', 5)
+    cell, pose = Cell(expected=(), frame='wall'), Transform(np.zeros(3), QUARTER)
+    cell.frames.put('base', 'other', STAMP, pose, True)
+    for i in range(5):
+        cell.moving.put(f'p{i}', FrameMotion('wall', STAMP, pose, AHEAD, STILL))
+        cell.scene.settle(STAMP)
+        assert cell.scene.is_settled
+    with pytest.raises(SafeSysidError, match="frame 'other' is one too many"):
+        cell.moving.put('other', FrameMotion('wall', STAMP, pose, AHEAD, STILL))
+    assert cell.moving.moves('other')
+    cell.moving.put('p0', FrameMotion('wall', STAMP + 1, pose, AHEAD, STILL))
+    assert "nobody knows whether frame 'wall' stands" in cell.refusal()
+    assert "'other' and maybe others beside" in cell.refusal()
