@@ -13,6 +13,7 @@ from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.task import Future
 
 from safe_sysid.ros.process.lifecycle import REST, STATE, TRANSITIONS, WAITS, State
 from safe_sysid.ros.watch.heartbeats import Heartbeats
@@ -33,6 +34,7 @@ class Activation:
         self._node, self._nodes = node, nodes
         self._told: dict[tuple[str, str], float] = {}  # name and state: when [s]
         self._clients: dict[str, Client[ChangeState.Request, ChangeState.Response]] = {}
+        self._asked: dict[str, Future[ChangeState.Response]] = {}  # what each node was asked last
 
     def step(self) -> None:
         """Lead each node that waits one state further."""
@@ -51,7 +53,9 @@ class Activation:
             self._told[name, state] = time.monotonic()
             transition = NEXT[state]
             asked = Transition(id=transition.id, label=transition.label)
-            client.call_async(ChangeState.Request(transition=asked))
+            if name in self._asked:  # it stays with the client as long as nobody answers
+                client.remove_pending_request(self._asked[name])
+            self._asked[name] = client.call_async(ChangeState.Request(transition=asked))
 
     def refusal(self, signal: Signal) -> str:
         """Why nothing can begin; nodes that wait will be active in a moment."""

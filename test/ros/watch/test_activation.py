@@ -2,8 +2,13 @@
 
 from types import SimpleNamespace
 
+from lifecycle_msgs.srv import ChangeState
+import pytest
+import rclpy
+
 from safe_sysid.bringup.processes import MANAGED
 from safe_sysid.ros.process.lifecycle import STATE, WAITS
+from safe_sysid.ros.watch import activation
 from safe_sysid.ros.watch.activation import NEEDED, Activation
 from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.ros.watch.heartbeats import Heartbeats
@@ -42,3 +47,31 @@ def test_no_change_is_announced_or_goes_on_while_a_node_is_off():
 
 def test_what_is_needed_is_what_every_way_of_running_starts():
     assert NEEDED == MANAGED
+
+
+@pytest.fixture
+def nodes():
+    rclpy.init()
+    nodes = [rclpy.create_node(name, namespace='cell') for name in ('asks', 'answers')]
+    yield nodes
+    for node in nodes:
+        node.destroy_node()
+    rclpy.shutdown()
+
+
+def test_requests_that_nobody_answers_are_not_kept(nodes, monkeypatch):
+    monkeypatch.setattr(activation, 'AGAIN', 0.0)
+    asks, answers = nodes
+    answers.create_service(ChangeState, 'planner/change_state', lambda _, answer: answer)
+    beats = Heartbeats('/', 1.0)
+    figures = {STATE: 'unconfigured', WAITS: 'True'}
+    beats.hear(NodeStatus('/planner', '1', '', frozenset(), figures), 0.0)
+    active = Activation(asks, beats)
+    active.step()
+    assert active._clients['planner'].wait_for_service(timeout_sec=60.0)
+    active.step()
+    first = active._asked['planner']
+    for _ in range(20):
+        active.step()
+    assert active._asked['planner'] is not first
+    assert len(active._clients['planner']._pending_requests) == 1
