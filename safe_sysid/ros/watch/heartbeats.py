@@ -1,4 +1,8 @@
-"""Heartbeats: what the nodes of a loop said last on /diagnostics, and who has fallen silent."""
+"""Heartbeats: what the nodes of a loop said last on /diagnostics, and who has fallen silent.
+
+The last word of a node counts as long as it has no other, so none is forgotten for another one.
+Names beyond `MOST` are not listened to, and are a fault: they may say something that matters.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from collections.abc import Mapping
 from safe_sysid.ros.watch.health import NodeStatus
 from safe_sysid.track.supervisor import Cause
 
+MOST = 100  # nodes of a loop; it has about ten
 OVERLAP = 1.0  # [s] in which two processes of one name must not both be heard
 
 
@@ -21,6 +26,7 @@ class Heartbeats:
         ] = {}  # by name: status and when it came [s]
         self._pids: dict[str, dict[str, float]] = {}  # by name: processes heard lately
         self._now = 0.0
+        self._beyond = ''  # the first name that was one too many
 
     def hear(self, heard: NodeStatus, now: float) -> None:
         """Take a status; `now` is on a steady clock [s]."""
@@ -28,6 +34,9 @@ class Heartbeats:
         name = heard.name.removeprefix(self._prefix)
         if not heard.name.startswith(self._prefix) or '/' in name:
             return  # a node of another arm
+        if name not in self._pids and len(self._pids) >= MOST:
+            self._beyond = self._beyond or name
+            return
         pids = self._pids.get(name, {})
         lately = {pid: at for pid, at in pids.items() if now - at < OVERLAP}
         self._pids[name] = lately | {heard.pid: now}
@@ -37,7 +46,8 @@ class Heartbeats:
     def faults(self) -> frozenset[Cause]:
         """All that any node sees; of nodes that are silent, the last word counts."""
         faults = {cause for heard, _ in self._heard.values() for cause in heard.faults}
-        return frozenset(faults | ({Cause.SECOND_PUBLISHER} if self.doubles() else set()))
+        is_doubtful = bool(self._beyond or self.doubles())
+        return frozenset(faults | ({Cause.SECOND_PUBLISHER} if is_doubtful else set()))
 
     def doubles(self) -> list[str]:
         """Names under which two processes were heard just now."""
@@ -52,6 +62,11 @@ class Heartbeats:
         said = [f'{n}: {h.trouble}' for n, (h, _) in self._heard.items() if cause in h.faults]
         if cause is Cause.SECOND_PUBLISHER:
             said += [f'{name} runs more than once' for name in self.doubles()]
+            said += [
+                f'{name} is one node too many, {MOST} were heard of this loop; end those that '
+                'are none of it, and start the supervisor again'
+                for name in ([self._beyond] if self._beyond else [])
+            ]
         return '; '.join(said)
 
     def silent(self, now: float) -> list[str]:

@@ -7,7 +7,7 @@ from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
 from safe_sysid.ros.watch.health import NodeStatus
-from safe_sysid.ros.watch.heartbeats import Heartbeats
+from safe_sysid.ros.watch.heartbeats import MOST, Heartbeats
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.track.supervisor import Cause
 
@@ -75,6 +75,21 @@ def test_processes_that_are_gone_are_forgotten():
         nodes.hear(heard('/controller', str(number)), 2.0 * number)
     assert nodes.doubles() == []
     assert len(nodes._pids['controller']) == 1
+
+
+def test_nodes_beyond_those_of_a_loop_are_a_fault_and_no_last_word_is_forgotten():
+    nodes = Heartbeats('/', silence=2.0)
+    nodes.hear(heard('/controller', faults=[Cause.TRACKING]), 0.0)
+    for number in range(1, MOST):
+        nodes.hear(heard(f'/probe_{number}'), 0.1 * number)
+    assert nodes.faults() == {Cause.TRACKING}
+    for number in range(MOST, 10 * MOST):
+        nodes.hear(heard(f'/probe_{number}'), 0.1 * number)
+    assert nodes.faults() == {Cause.TRACKING, Cause.SECOND_PUBLISHER}
+    assert f'probe_{MOST} is one node too many' in nodes.sentence(Cause.SECOND_PUBLISHER)
+    assert len(nodes._heard) == len(nodes._pids) == MOST
+    nodes.hear(heard('/controller'), 10.0 * MOST)
+    assert nodes.faults() == {Cause.SECOND_PUBLISHER}
 
 
 def test_nodes_that_fall_silent_are_named_and_their_figures_stay():
