@@ -54,6 +54,10 @@ class Inbox:
             message, topic, _never, qos, raw=True
         )
 
+    def unsubscribe(self, number: int) -> None:
+        """Stop listening to one; what it has and was not fetched is lost."""
+        self._node.destroy_subscription(self._subscriptions.pop(number))
+
     def close(self) -> None:
         """Stop listening."""
         self._node.destroy_node()

@@ -17,22 +17,21 @@ import time
 from typing import Annotated
 
 from rclpy.clock import Clock, ClockType
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 
 from safe_sysid.config import Range
-from safe_sysid.errors import ConfigError, MessageError, RecordingError
+from safe_sysid.errors import ConfigError, RecordingError
 from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.measure.bag.topic import BagTopic, Delivery
 from safe_sysid.measure.bag.writer import BagSettings, BagWriter, FileSize, StorageName
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 from safe_sysid.model.urdf_tree import urdf_text
-from safe_sysid.ros.messages.definitions import definition, message_class
+from safe_sysid.ros.messages.definitions import definition
 from safe_sysid.ros.messages.inbox import Inbox, Letter
 from safe_sysid.ros.messages.recorded_arm import TEXT, RecordedArm
+from safe_sysid.ros.messages.recorded_topics import RecordedTopics
 from safe_sysid.ros.process.configured_node import ConfiguredNode
-from safe_sysid.ros.process.distributions import type_hash_of
 from safe_sysid.ros.process.leaving import LeaveAsMonitor
 from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameter_survey import ParameterSurvey, parameter_file
@@ -87,9 +86,10 @@ class RecorderNode(ConfiguredNode):
         folder = free_folder(Path(name))
         distro = os.environ.get('ROS_DISTRO', '')
         self._bag = BagWriter(folder, BagSettings(settings.storage, settings.file_size, distro))
-        self._known: set[str] = set()
-        self._numbers: dict[str, int] = {}  # of topics of the bag
         self._inbox = Inbox(self)
+        self._topics = RecordedTopics(
+            self, self._inbox, self._bag.add_topic, lambda: self._guarded(self._write_letters)
+        )
         self._survey = ParameterSurvey(self, self._write_parameters)
         self._texts = {name: self._text_topic(name) for name in (URDF, SETTINGS, PARAMETERS)}
         self._arm = self._write_robot(settings.robot)
@@ -114,36 +114,12 @@ class RecorderNode(ConfiguredNode):
         """Subscribe to topics that are new and have a publisher."""
         if self._stopped:
             return
-        for topic, types in self.get_topic_names_and_types():
-            if topic not in self._known and re.fullmatch(self._settings.topics, topic):
-                self._subscribe(topic, types)
+        self._topics.look(lambda topic: bool(re.fullmatch(self._settings.topics, topic)))
+        if self._stopped:  # by what was written for it
+            return
         publishers = self.get_publishers_info_by_topic(self._arm.tf.name)
         self._arm.is_told = any(each.node_name == DRAWS for each in publishers)
         self._survey.step()
-
-    def _subscribe(self, topic: str, types: list[str]) -> None:
-        publishers = self.get_publishers_info_by_topic(topic)
-        if not publishers:
-            return
-        self._known.add(topic)
-        if len(types) > 1:
-            self.get_logger().error(f'{topic} is not recorded: it has the types {types}')
-            return
-        try:
-            message, text = message_class(types[0]), definition(types[0])
-        except MessageError as error:
-            self.get_logger().error(f'{topic} is not recorded: {error}')
-            return
-        delivery = _delivery([publisher.qos_profile for publisher in publishers])
-        type_hash = type_hash_of(publishers[0])
-        number = self._number(BagTopic(topic, types[0], text, type_hash, delivery))
-        self._inbox.subscribe(number, topic, message, delivery)
-
-    def _number(self, topic: BagTopic) -> int:
-        """Return number of a topic in the bag, which one of them is written by us as well."""
-        if topic.name not in self._numbers:
-            self._numbers[topic.name] = self._bag.add_topic(topic)
-        return self._numbers[topic.name]
 
     def _fetch(self) -> None:
         if self._stopped:
@@ -158,13 +134,17 @@ class RecorderNode(ConfiguredNode):
         self._bag.commit()
         self._kept = self._written
 
-    def _guarded(self, write: Callable[[], None]) -> None:
-        """Write something; what cannot be written ends the recording and nothing else."""
+    def _guarded(self, write: Callable[[], None]) -> bool:
+        """Write something; what cannot be written ends the recording and nothing else.
+
+        Whether the recording goes on.
+        """
         try:
             write()
         except (RecordingError, OSError) as error:
             if not self._stopped:
                 self._stop(str(error))
+        return not self._stopped
 
     def _stop(self, why: str) -> None:
         """Listen no more, and leave a bag that can be read."""
@@ -177,13 +157,14 @@ class RecorderNode(ConfiguredNode):
     def _condition(self) -> Condition:
         is_fault = bool(self._stopped) and self._settings.required
         faults = frozenset({Cause.NOT_RECORDED} if is_fault else ())
-        return Condition(self._stopped, faults, {'messages kept': self._kept})
+        trouble = self._stopped or self._topics.trouble
+        return Condition(trouble, faults, {'messages kept': self._kept})
 
     def _write_letters(self) -> None:
         for letter in self._inbox.fetch():
             self._bag.write(letter.topic, letter.received, letter.published, letter.data)
             self._written += 1
-            if letter.topic == self._numbers.get(self._arm.joint_states):
+            if self._topics.is_of(letter.topic, self._arm.joint_states):
                 self._arm.hear(letter.data)
 
     def _write_robot(self, robot: str) -> RecordedArm:
@@ -201,7 +182,7 @@ class RecorderNode(ConfiguredNode):
     def _write_drawing(self, topic: BagTopic, data: bytes) -> None:
         if re.fullmatch(self._settings.topics, topic.name):
             now = time.time_ns()
-            self._inbox.put(Letter(now, now, self._number(topic), data))
+            self._inbox.put(Letter(now, now, self._topics.number(topic), data))
 
     def _write_handed_over(self, started: tuple[str, ...]) -> None:
         """Parameters that others were started with; what they answer themselves comes later."""
@@ -231,15 +212,6 @@ def free_folder(folder: Path) -> Path:
         count += 1
         free = folder.with_name(f'{folder.name}_{count}')
     return free
-
-
-def _delivery(offered: list[QoSProfile]) -> Delivery:
-    """Return the most that every publisher offers, so that none is left out."""
-    if any(qos.reliability is not ReliabilityPolicy.RELIABLE for qos in offered):
-        return Delivery.BEST_EFFORT
-    if all(qos.durability is DurabilityPolicy.TRANSIENT_LOCAL for qos in offered):
-        return Delivery.LATCHED
-    return Delivery.RELIABLE
 
 
 def main() -> int:
