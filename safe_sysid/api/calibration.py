@@ -76,9 +76,10 @@ class CalibrationResult(ShownAsText):
         arm = replace(self.arm, urdf=urdf)
         write_promise(path, arm, self.recordings, evidence, self.gains)
         friction, delay = str(evidence.empty.friction), evidence.empty.delay
-        if not delay.is_corrected:
+        stated = self.found.settings.torque_delay
+        if not delay.contradicts(stated):
             return friction
-        return f'{friction}\n\n{late_torque(delay.seconds, delay.deviation)}'
+        return f'{friction}\n\n{late_torque(delay.seconds, delay.deviation, stated)}'
 
     def report(self, folder: str | PathLike[str], friction: str | None = None) -> str:
         """Write the report (Markdown and HTML) and plots of held-out torques; return its text.
@@ -155,5 +156,5 @@ def calibrate_arm(
         EmptyRecording(choice.path.name, sha256_of(choice.path), logs)
         for choice, logs in zip(choices, fitted.recordings + judged.recordings, strict=True)
     )
-    judge = (judged.logs or fitted.logs)[-1]
+    judge = (judged.logs or fitted.logs)[-1].in_time(chosen.torque_delay)
     return CalibrationResult(loaded, found, judge, remarks, empty, known)

@@ -115,6 +115,9 @@ def calibrate(
 
     Torques of a wrong sign or order end it as `EffortError`, before the fit.
     """
+    training, validation = (
+        [log.in_time(settings.torque_delay) for log in logs] for logs in (training, validation)
+    )
     if not validation:
         if settings.held_out == 0.0:
             raise MeasurementError('nothing is held out and there is no other recording to judge')

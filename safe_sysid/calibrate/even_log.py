@@ -50,6 +50,23 @@ class EvenLog:
         begin = self.begin + piece.start / self.rate
         return EvenLog(self.rate, self.q[piece], self.tau[piece], begin)
 
+    def in_time(self, delay: float) -> EvenLog:
+        """Return positions with the torques that came `delay` [s] after them.
+
+        Positions whose torques came before the first or after the last sample are left out.
+        """
+        if delay == 0.0:
+            return self
+        t = np.arange(len(self.q)) / self.rate
+        kept = (t + delay >= 0.0) & (t + delay <= t[-1])
+        if np.count_nonzero(kept) < SHORTEST:
+            raise MeasurementError(
+                f'a piece of {self.seconds:.3g} s is too short for torques that come {delay} s '
+                f'after their positions: fewer than {SHORTEST} samples are left'
+            )
+        begin = self.begin + float(t[kept][0])
+        return EvenLog(self.rate, self.q[kept], CubicSpline(t, self.tau)(t[kept] + delay), begin)
+
 
 def unwrapped(log: JointLog, is_continuous: AnyArray) -> JointLog:
     """Return the log without the 2 pi jumps of continuous joints."""

@@ -12,6 +12,7 @@ from safe_sysid.config import (
     NotNegative,
     OneOf,
     Positive,
+    Range,
     Settings,
     Share,
     from_mapping,
@@ -19,6 +20,7 @@ from safe_sysid.config import (
 )
 from safe_sysid.share import share_directory
 
+Delay = Annotated[float, Range(at_least=-0.2, at_most=0.2)]
 Wrench = Annotated[tuple[NotNegative, ...], Entries(6, 6)]
 
 
@@ -38,6 +40,7 @@ class CalibrationSettings(Settings):
     period: Positive | None = None  # [s] of a periodic motion, for derivatives of its Fourier
     # series of that many harmonics
     harmonics: Count = 20  # of that series
+    torque_delay: Delay = 0.0  # [s] by which torques come after positions, taken out for the fit
     largest_mass: Positive | None = None  # [kg] of any body
     capsule_margin: NotNegative | None = None  # [m] bodies lie in their capsules, widened by this
 

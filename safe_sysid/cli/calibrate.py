@@ -54,6 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, CalibrationSettings, 'cutoff', '--cutoff',
         help='low-pass on both sides of the fit [Hz], over the settings',
     )  # fmt: skip
+    add_setting(
+        parser, CalibrationSettings, 'torque_delay', '--torque-delay',
+        help='by which torques come after their positions [s], over the settings; the report says '
+        'if they seem to',
+    )  # fmt: skip
     add_setting(parser, ClosedChainSettings, 'identified', '--loops', nargs='?', const='motors')
     parser.add_argument(
         '--out', metavar='DIR', type=new_folder,
@@ -142,6 +147,8 @@ def _closed_chain(options: argparse.Namespace, arm: Arm) -> Answer:
     if options.gains is not None:
         raise ConfigError(f'--gains is for arms without loops, which {arm.model.name} has')
     given = chosen(options, CalibrationSettings) | chosen(options, ClosedChainSettings)
+    if 'torque_delay' in given:
+        raise ConfigError(f'--torque-delay is for arms without loops, which {arm.model.name} has')
     settings = ClosedChainSettings(**given)
     bar = ProgressBar('calibrating')
     fitted, judged = (

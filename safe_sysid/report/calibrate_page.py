@@ -118,14 +118,15 @@ def as_page(model: RobotModel, found: Calibration, remarks: tuple[str, ...]) -> 
     return '\n'.join([*lines, *_recordings(remarks)])
 
 
-def late_torque(seconds: float, deviation: float) -> str:
-    """Caution in Markdown that torques come later than positions, which the fit does not know."""
+def late_torque(seconds: float, deviation: float, stated: float) -> str:
+    """Caution in Markdown that torques come later than positions, and than the fit was told."""
+    told = f'The fit was told {1e3 * stated:g} ms' if stated else 'The fit was told nothing of it'
     return (
         f'**Caution.** Torques come {1e3 * seconds:.1f} +- {1e3 * deviation:.1f} ms after the '
         'positions, beyond doubt. What stands beside the arm for payloads (the promise) corrects '
-        'that. Inertias, armature and friction in these files do not: armature above all may be '
-        f'off by far more than its deviation says. Take {1e3 * seconds:.1f} ms from the stamps '
-        'of the torques (a filter or the driver delays them), and calibrate again.'
+        f'that. {told}, so inertias, armature and friction in these files are not corrected: '
+        'armature above all may be off by far more than its deviation says. Calibrate again with '
+        f'`--torque-delay={seconds:.4f}`, which takes it out of the torques of the fit.'
     )
 
 
@@ -183,6 +184,11 @@ def _how(found: Calibration) -> Iterator[str]:
         f'backwards) at {2 * settings.cutoff:g} Hz, regressor and torque at {settings.cutoff:g} '
         f'Hz, one row per {1 / (KEPT * settings.cutoff):.3g} s or a little less.'
     )
+    if settings.torque_delay:
+        yield (
+            f'- Torques were taken to come {1e3 * settings.torque_delay:g} ms after their '
+            'positions, as was stated.'
+        )
     yield (
         f'- {found.base.count} base parameters; {found.fit.kept.size} rows, of which '
         f'{found.fit.outliers} beyond {settings.outlier:g} standard deviations were left out.'

@@ -64,3 +64,20 @@ def test_jumps_by_a_turn_are_taken_out_of_endless_joints_only():
     found = unwrapped(log, np.array([True, False])).position
     assert found[:, 0] == pytest.approx(turning)
     assert np.array_equal(found[:, 1], wrapped[:, 1])
+
+
+@pytest.mark.parametrize('delay', [0.0, 0.013, -0.013, 0.2])
+def test_torques_that_came_later_are_those_of_their_positions(delay):
+    t = np.arange(400) / 200.0
+    log = EvenLog(200.0, np.sin(t)[:, None], np.cos(3.0 * (t - delay))[:, None], 5.0)
+    moved = log.in_time(delay)
+    when = moved.begin - 5.0 + np.arange(len(moved.q)) / 200.0
+    np.testing.assert_allclose(moved.q[:, 0], np.sin(when), atol=1e-12)
+    np.testing.assert_allclose(moved.tau[:, 0], np.cos(3.0 * when), atol=1e-5)
+    assert len(moved.q) == 400 - np.ceil(round(200.0 * abs(delay), 6))
+
+
+def test_a_piece_without_enough_torques_of_its_positions_is_refused():
+    log = EvenLog(200.0, np.zeros((120, 1)), np.zeros((120, 1)))
+    with pytest.raises(MeasurementError, match='too short for torques that come 0.2 s after'):
+        log.in_time(0.2)

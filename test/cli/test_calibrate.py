@@ -118,6 +118,31 @@ def test_torques_that_come_late_are_said_beside_the_files(late, truth, tmp_path,
     if found is not None:
         assert float(found[1]) == pytest.approx(1e3 * late / RATE, abs=1.0)
         assert found[0] in (out / 'report.md').read_text(encoding='utf-8')
+        corrected(path, truth, re.search(r'`(--torque-delay=\S+)`', printed)[1], out, capsys)
+
+
+def corrected(path, truth, option, out, capsys):
+    """What the caution says to do makes it go away, and inertias and armature better."""
+    errors = [error_of(out / 'two_link.yaml', truth)]
+    for said, is_told in ((option, False), ('--torque-delay=0.04', True)):
+        again = out.with_name(f'again{is_told}')
+        assert main(['calibrate', path, '--robot', 'two_link', said, '--out', str(again)]) == 0
+        printed = capsys.readouterr().out
+        assert ('The fit was told 40 ms' in printed) == is_told
+        assert ('**Caution.** Torques come' in printed) == is_told
+        assert f'Torques were taken to come {1e3 * float(said[15:]):g} ms after' in printed
+        errors.append(error_of(again / 'two_link.yaml', truth))
+    assert errors[1] < 0.3 * errors[0]
+    assert errors[1] < 0.3 * errors[2]
+
+
+def error_of(file, truth):
+    """How wrong the torques of a motion are without noise, as a share of them, rms."""
+    found = RobotModel.from_config(file)
+    rng = np.random.default_rng(5)
+    motion = motion_in_limits(MODEL, rng, 5.0, RATE)
+    tau, said = (true_torque(model, motion) for model in (truth, found))
+    return np.sqrt(np.mean((said - tau) ** 2) / np.mean(tau**2))
 
 
 def test_a_poor_recording_is_refused_and_no_arm_is_written(truth, tmp_path, rng, capsys):

@@ -69,6 +69,11 @@ def test_loops_of_an_open_arm_are_refused(table, capsys):
     assert 'two_link has no loops' in capsys.readouterr().err
 
 
+def test_a_delay_of_torques_is_for_arms_without_loops(table, capsys):
+    assert main(['calibrate', table, '--robot', 'four_bar', '--torque-delay=0.01']) == 2
+    assert 'four_bar has' in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_the_api_finds_what_the_command_finds(table, capsys):
     assert main(['calibrate', table, '--robot', 'four_bar', '--loops', '--json']) == 0

@@ -49,6 +49,11 @@ class TorqueDelay:
         """Whether it is worth naming where rows are refused."""
         return abs(self.seconds) > SEEN * self.deviation
 
+    def contradicts(self, stated: float) -> bool:
+        """Whether it is beyond doubt another one than somebody has stated [s]; 0: nobody has."""
+        is_other = abs(self.seconds - stated) > SURE * self.deviation
+        return is_other and (self.is_corrected or stated != 0.0)
+
     @property
     def left(self) -> float:
         """Deviation of what is left of the delay in rows [s]."""
