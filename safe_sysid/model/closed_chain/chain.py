@@ -69,7 +69,8 @@ class ClosedChain:
         names = model.layout.joint_names
         self.model = model
         self.loop_names = tuple(facts.loops)
-        self.loops: Loops = loops_of(model, facts.loops)
+        home = np.array([facts.home.get(name, 0.0) for name in names])
+        self.loops: Loops = loops_of(model, facts.loops, home)
         passive = [i for i, name in enumerate(names) if name in facts.passive]
         self.passive: IntArray = np.array(passive, dtype=np.int64)
         self.actuated: IntArray = np.delete(np.arange(model.n), self.passive)
@@ -78,7 +79,7 @@ class ClosedChain:
         )
         self.joints = ClosureJoints(model.tree, self.loops, self.actuated, self.passive)
         self._check_count()
-        self.home = self._closed_home(facts.home)
+        self.home = self._closed_home(home)
         self._home_slope = self.transmission(self.home[None])[0][self.passive]
 
     @staticmethod
@@ -187,8 +188,8 @@ class ClosedChain:
             body = int(self.model.tree.parent[body])
         return False
 
-    def _closed_home(self, home: dict[str, float]) -> Array:
-        q = np.array([home.get(name, 0.0) for name in self.model.layout.joint_names])
+    def _closed_home(self, home: Array) -> Array:
+        q: Array = home.copy()
         if newton(self.joints, q) < 0:
             c, _ = self.gap(q)
             raise ClosureError(
