@@ -77,6 +77,7 @@ class ClosedChain:
         self.massless: IntArray = np.array(
             [names.index(name) for name in facts.massless], dtype=np.int64
         )
+        self._check_massless()
         self.joints = ClosureJoints(model.tree, self.loops, self.actuated, self.passive)
         self._check_count()
         self.home = self._closed_home(home)
@@ -175,6 +176,14 @@ class ClosedChain:
                 raise ModelError(
                     f"{self.model.name}: passive joint '{names[joint]}' moves no loop; actuate it "
                     'or close the loop that it belongs to'
+                )
+
+    def _check_massless(self) -> None:
+        for joint in self.massless:
+            if (mass := self.model.theta[self.model.layout.inertial(int(joint))][0]) > 0.0:
+                raise ModelError(
+                    f"{self.model.name}: joint '{self.model.layout.joint_names[joint]}' is listed "
+                    f'as massless, but the URDF has {mass:g} kg on it; take it from that list'
                 )
 
     def _moves(self, joint: int) -> bool:

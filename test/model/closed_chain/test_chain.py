@@ -197,6 +197,11 @@ def test_an_ambiguous_configuration_is_refused(four_bar):
         check_unique(chain, q)
 
 
+def test_a_body_with_a_mass_is_not_massless():
+    with pytest.raises(ModelError, match=r"'coupler' is listed as massless, .* has 0\.8 kg on it"):
+        changed_chain('four_bar', massless=('coupler',))
+
+
 def test_a_wrong_loop_description_is_refused():
     closed = read_facts(facts_path('four_bar')).closed_chain
     loop = closed.loops['closure']
