@@ -54,6 +54,7 @@ class Closures:
     steps: IntArray  # (N,) of Newton from the start that arrived, -1: none did
     inside: AnyArray  # (N,) bool: within the limits of all joints
     least_singular_value: Array  # (N,) of J_u [m/rad]
+    orientation: Array  # (N,) sign of det J_u, which no motion changes but through singular ones
 
     @property
     def usable(self) -> AnyArray:
@@ -121,6 +122,7 @@ class ClosedChain:
         bad = np.flatnonzero(~closures.usable)
         if bad.size:
             raise self._refusal(closures, int(bad[0]))
+        self._check_passage(closures)
         return np.asarray(q)
 
     def attempt(self, q_a: Array) -> Closures:
@@ -233,7 +235,20 @@ class ClosedChain:
         J_u = np.array([self.gap(row)[1][:, self.passive] for row in q])
         least = np.linalg.svd(J_u, compute_uv=False)[:, -1]
         inside = np.array([self.is_inside(row) for row in q])
-        return Closures(q, steps, inside, least)
+        return Closures(q, steps, inside, least, np.linalg.slogdet(J_u)[0])
+
+    def _check_passage(self, closures: Closures) -> None:
+        """Refuse a motion that is singular between samples: what it became behind is a guess."""
+        passed = np.flatnonzero(closures.orientation != closures.orientation[0])
+        if passed.size:
+            sample, joints = int(passed[0]), np.isin(np.arange(self.model.n), self.passive)
+            raise ClosureError(
+                f'{self.model.name}: loop {self.loops_of_joints(joints)} is singular between '
+                f'samples {sample - 1} and {sample}, near '
+                f'{self.sentence(closures.q[sample], self.actuated)}; in which way it closes '
+                'behind that does not follow from the motors. Leave such configurations out of '
+                'the recording'
+            )
 
     def is_inside(self, q: Array) -> bool:
         """Whether q (n,) is within the limits of all joints."""
