@@ -87,6 +87,12 @@ def calibrate_closed_chain(
         raise ConfigError(
             f'{loaded.model.name} has no loops; its settings would say so under closed_chain'
         )
+    if loaded.model.sensors.sensing.torque.sensor == 'link':
+        raise ConfigError(
+            f'{loaded.model.name}: its torques are measured behind the gears '
+            '(sensing.torque.sensor is link) and show neither friction nor rotor inertia of '
+            'motors, which is what --loops identifies; it has to be motor or command'
+        )
     if progress is not None:
         progress(0.1, 'reading')
     fitted = recorded([recording_choice(each) for each in recordings], loaded)

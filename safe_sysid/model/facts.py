@@ -92,7 +92,7 @@ class LoopFacts(Settings):
     point_a: Vector3
     link_b: str
     point_b: Vector3
-    normal: Vector3 | None = None  # base frame
+    normal: Vector3 | None = None  # base frame, joints at home
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,6 +6,7 @@ nan, and the library that reads URDFs reports the rest in words of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 import math
 from pathlib import Path
@@ -17,8 +18,12 @@ from safe_sysid.errors import ModelError
 SHORTEST_AXIS, LONGEST_AXIS = 1e-6, 1e6  # an axis is a unit vector up to its rounding
 WITHOUT_AXIS = ('fixed', 'floating')
 LIMITED = ('revolute', 'prismatic')  # joints that have to have a <limit>
+WORLD = 'universe'  # what Pinocchio calls the base, as if it were a joint
 MOST_JOINTS = 100  # that move
 DEEPEST = 100  # elements in each other
+
+
+INERTIAL = {'mass': ('value',), 'inertia': ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}
 
 
 class Figures(NamedTuple):
@@ -42,8 +47,8 @@ SHAPES = (
     Figures('origin', ('rpy',), 3, ANGLE),
 )
 OF_LINKS = (
-    Figures('inertial/mass', ('value',), 1, MASS),
-    Figures('inertial/inertia', ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), 1, INERTIA),
+    Figures('inertial/mass', INERTIAL['mass'], 1, MASS),
+    Figures('inertial/inertia', INERTIAL['inertia'], 1, INERTIA),
     Figures('inertial/origin', ('xyz',), 3, LENGTH),
     Figures('inertial/origin', ('rpy',), 3, ANGLE),
     *(x._replace(place=f'{of}/{x.place}') for of in ('visual', 'collision') for x in SHAPES),
@@ -67,11 +72,22 @@ def check_figures(path: Path, root: ElementTree.Element) -> None:
     for joint in root.findall('joint'):
         if joint.get('type') not in WITHOUT_AXIS:
             _check_axis(path, joint)
+    for link in root.findall('link'):
+        _check_inertial(f"{path}: link '{link.get('name')}'", link.find('inertial'))
 
 
 def check_names(path: Path, root: ElementTree.Element) -> None:
-    """Refuse names with line breaks and the like, which would end lines of what is written."""
+    """Refuse names that are missing, that stand twice, or that end lines of what is written."""
+    if not root.get('name'):
+        raise ModelError(f'{path}: <robot> has no name')
     for kind in ('link', 'joint'):
+        names = Counter(str(part.get('name')) for part in root.findall(kind))
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise ModelError(f"{path}: more than one {kind} is called '{twice[0]}'")
+        if kind == 'joint' and WORLD in names:
+            raise ModelError(
+                f"{path}: a joint is called '{WORLD}', as nothing but the base may be"
+            )
         for part in root.findall(kind):
             name = part.get('name', '')
             if not name.isprintable():
@@ -85,6 +101,12 @@ def check_limits(path: Path, root: ElementTree.Element) -> None:
     """Refuse a joint whose limits are not there, and a robot without links."""
     if root.find('link') is None:
         raise ModelError(f'{path}: has no <link>')
+    below = {child.get('link') for child in root.findall('joint/child')}
+    roots = [name for x in root.findall('link') if (name := x.get('name')) not in below]
+    if len(roots) > 1:
+        raise ModelError(
+            f"{path}: links '{roots[0]}' and '{roots[1]}' both hang on nothing; a URDF is one tree"
+        )
     for joint in root.findall('joint'):
         limit, of = joint.find('limit'), f"{path}: joint '{joint.get('name')}'"
         if limit is None and joint.get('type') in LIMITED:
@@ -126,6 +148,27 @@ def _check(element: ElementTree.Element, figure: Figures, of: str) -> None:
             )
 
 
+def _check_inertial(of: str, inertial: ElementTree.Element | None) -> None:
+    """Refuse a body of which a figure is missing: readers leave out all of its inertia."""
+    if inertial is None:
+        return
+    missing, stated = [], False
+    for tag, keys in INERTIAL.items():
+        element = inertial.find(tag)
+        figures = [None if element is None else element.get(key) for key in keys]
+        stated = stated or any(text is not None and float(text) for text in figures)
+        missing += [
+            f'<{tag}> has no {key}'
+            for key, text in zip(keys, figures, strict=True)
+            if text is None
+        ]
+    if missing and stated:
+        raise ModelError(
+            f'{of}: its {missing[0]}; a body needs its mass and all six of '
+            f'{", ".join(INERTIAL["inertia"])}, 0 where there is none'
+        )
+
+
 def _check_axis(path: Path, joint: ElementTree.Element) -> None:
     axis = joint.find('axis')
     if axis is None:
@@ -144,6 +187,6 @@ def _numbers(text: str) -> Iterator[float]:
     """Numbers in a text, nan for a word that is none."""
     for word in text.split():
         try:
-            yield math.nan if '_' in word else float(word)
+            yield float(word) if word.isascii() and '_' not in word else math.nan
         except ValueError:
             yield math.nan

@@ -202,6 +202,55 @@ def test_limits_that_nobody_knows_are_asked_for(old, new, rule, description, tmp
     np.testing.assert_array_equal(made.model.limits.velocity, [1.0, 1.5])
 
 
+@pytest.mark.parametrize('limit', ['effort', 'velocity'])
+def test_a_limit_of_nothing_cannot_be_trusted(limit, description, tmp_path):
+    """It would become a limit of 1 that nobody stated."""
+    text = description.read_text(encoding='utf-8')
+    old = {'effort': 'effort="30"', 'velocity': 'effort="30" velocity="2"'}[limit]
+    assert old in text
+    nothing = {'effort': 'effort="0"', 'velocity': 'effort="30" velocity="0"'}[limit]
+    description.write_text(text.replace(old, nothing), encoding='utf-8')
+    settings = replace(SETTINGS, trust=(f'{limit}-zero',))
+    with pytest.raises(ConfigError, match=f'j2: {limit} 0 ') as refused:
+        ss.new_arm(description, settings, tmp_path / 'out', poses=0)
+    assert '--trust' not in str(refused.value)
+
+
+def test_friction_below_zero_is_named_with_its_joint(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    text = text.replace('velocity="2"/>', 'velocity="2"/><dynamics damping="-0.7"/>', 1)
+    description.write_text(text, encoding='utf-8')
+    with pytest.raises(ModelError, match=r"arm\.urdf: joint 'j1': damping .* is -0\.7"):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+
+
+def test_an_inertia_that_no_body_has_is_doubted_without_shapes_too(description, tmp_path):
+    root = ElementTree.parse(description)
+    for body in root.iter('link'):
+        for shape in [*body.findall('visual'), *body.findall('collision')]:
+            body.remove(shape)
+    root.find("link[@name='upper']/inertial/inertia").set('ixx', '-0.02')
+    root.write(description)
+    doubts = ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0).described.doubts
+    assert ('inertia-impossible', 'upper') in {(doubt.rule, doubt.name) for doubt in doubts}
+
+
+def test_refusals_name_the_file_that_was_given(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    for mass in ('0.5', '0.05'):
+        text = text.replace(f'<mass value="{mass}"/>', '<mass value="0"/>')
+    description.write_text(text, encoding='utf-8')
+    with pytest.raises(ModelError) as refused:
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    assert str(refused.value).startswith(f"{description}: what joint 'j2' moves has mass 0.0 kg")
+
+
+def test_arguments_of_a_xacro_are_none_of_a_urdf(description, tmp_path):
+    settings = replace(SETTINGS, xacro_arguments={'mass': '3'})
+    with pytest.raises(ConfigError, match=r"is no xacro, .*\['mass'\]"):
+        ss.new_arm(description, settings, tmp_path / 'out', poses=0)
+
+
 def test_friction_of_simulators_is_unknown_and_said(description, tmp_path):
     text = description.read_text(encoding='utf-8')
     placed = text.replace('velocity="2"/>', 'velocity="2"/><dynamics damping="1" friction="1"/>')

@@ -9,6 +9,7 @@ import safe_sysid as ss
 from safe_sysid.bench.experiments.closed_chains import recording, true_chain
 from safe_sysid.cli.main import main
 from safe_sysid.model.closed_chain.chain import ClosedChain
+from safe_sysid.model.facts import facts_path
 from safe_sysid.model.robot_model import RobotModel
 
 
@@ -72,6 +73,14 @@ def test_loops_of_an_open_arm_are_refused(table, capsys):
 def test_a_delay_of_torques_is_for_arms_without_loops(table, capsys):
     assert main(['calibrate', table, '--robot', 'four_bar', '--torque-delay=0.01']) == 2
     assert 'four_bar has' in capsys.readouterr().err
+
+
+def test_torques_behind_the_gears_show_no_friction_of_motors(table, tmp_path, capsys):
+    text = facts_path('four_bar').read_text(encoding='utf-8')
+    path = tmp_path / 'four_bar.yaml'
+    path.write_text(text + 'sensing: {torque: {sensor: link}}\n', encoding='utf-8')
+    assert main(['calibrate', table, '--robot', str(path), '--loops']) == 2
+    assert 'measured behind the gears' in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -54,6 +54,7 @@ class Closures:
     steps: IntArray  # (N,) of Newton from the start that arrived, -1: none did
     inside: AnyArray  # (N,) bool: within the limits of all joints
     least_singular_value: Array  # (N,) of J_u [m/rad]
+    orientation: Array  # (N,) sign of det J_u, which no motion changes but through singular ones
 
     @property
     def usable(self) -> AnyArray:
@@ -69,16 +70,18 @@ class ClosedChain:
         names = model.layout.joint_names
         self.model = model
         self.loop_names = tuple(facts.loops)
-        self.loops: Loops = loops_of(model, facts.loops)
+        home = np.array([facts.home.get(name, 0.0) for name in names])
+        self.loops: Loops = loops_of(model, facts.loops, home)
         passive = [i for i, name in enumerate(names) if name in facts.passive]
         self.passive: IntArray = np.array(passive, dtype=np.int64)
         self.actuated: IntArray = np.delete(np.arange(model.n), self.passive)
         self.massless: IntArray = np.array(
             [names.index(name) for name in facts.massless], dtype=np.int64
         )
+        self._check_massless()
         self.joints = ClosureJoints(model.tree, self.loops, self.actuated, self.passive)
         self._check_count()
-        self.home = self._closed_home(facts.home)
+        self.home = self._closed_home(home)
         self._home_slope = self.transmission(self.home[None])[0][self.passive]
 
     @staticmethod
@@ -119,6 +122,7 @@ class ClosedChain:
         bad = np.flatnonzero(~closures.usable)
         if bad.size:
             raise self._refusal(closures, int(bad[0]))
+        self._check_passage(closures)
         return np.asarray(q)
 
     def attempt(self, q_a: Array) -> Closures:
@@ -176,6 +180,14 @@ class ClosedChain:
                     'or close the loop that it belongs to'
                 )
 
+    def _check_massless(self) -> None:
+        for joint in self.massless:
+            if (mass := self.model.theta[self.model.layout.inertial(int(joint))][0]) > 0.0:
+                raise ModelError(
+                    f"{self.model.name}: joint '{self.model.layout.joint_names[joint]}' is listed "
+                    f'as massless, but the URDF has {mass:g} kg on it; take it from that list'
+                )
+
     def _moves(self, joint: int) -> bool:
         """Whether a joint is on the way from the base to exactly one end of some loop."""
         return any(self._carries(joint, a) != self._carries(joint, b) for a, b in self.loops.body)
@@ -187,8 +199,8 @@ class ClosedChain:
             body = int(self.model.tree.parent[body])
         return False
 
-    def _closed_home(self, home: dict[str, float]) -> Array:
-        q = np.array([home.get(name, 0.0) for name in self.model.layout.joint_names])
+    def _closed_home(self, home: Array) -> Array:
+        q: Array = home.copy()
         if newton(self.joints, q) < 0:
             c, _ = self.gap(q)
             raise ClosureError(
@@ -223,7 +235,20 @@ class ClosedChain:
         J_u = np.array([self.gap(row)[1][:, self.passive] for row in q])
         least = np.linalg.svd(J_u, compute_uv=False)[:, -1]
         inside = np.array([self.is_inside(row) for row in q])
-        return Closures(q, steps, inside, least)
+        return Closures(q, steps, inside, least, np.linalg.slogdet(J_u)[0])
+
+    def _check_passage(self, closures: Closures) -> None:
+        """Refuse a motion that is singular between samples: what it became behind is a guess."""
+        passed = np.flatnonzero(closures.orientation != closures.orientation[0])
+        if passed.size:
+            sample, joints = int(passed[0]), np.isin(np.arange(self.model.n), self.passive)
+            raise ClosureError(
+                f'{self.model.name}: loop {self.loops_of_joints(joints)} is singular between '
+                f'samples {sample - 1} and {sample}, near '
+                f'{self.sentence(closures.q[sample], self.actuated)}; in which way it closes '
+                'behind that does not follow from the motors. Leave such configurations out of '
+                'the recording'
+            )
 
     def is_inside(self, q: Array) -> bool:
         """Whether q (n,) is within the limits of all joints."""

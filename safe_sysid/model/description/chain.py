@@ -211,9 +211,12 @@ def _check_moving(
     by_name = {joint.name: joint for joint in moving}
     for name, mimic in mimicking.items():
         if mimic.joint in by_name:
+            way = f'end before it with --tip {by_name[mimic.joint].parent}'
+            if mimic.joint == moving[0].name:
+                way = 'make it fixed, or take out its <mimic> if it has a motor of its own'
             raise ModelError(
                 f"{source}: joint '{name}' mimics '{mimic.joint}', which the arm would move; that "
-                f'is not modelled: end before it with --tip {by_name[mimic.joint].parent}'
+                f'is not modelled: {way}'
             )
 
 

@@ -28,6 +28,7 @@ from safe_sysid.model.description.chain import (
 from safe_sysid.model.description.disabled_pairs import disabled_pairs
 from safe_sysid.model.description.doubtful_figures import (
     BARRING,
+    NOTHING,
     RULES,
     FigureDoubt,
     JointFigures,
@@ -123,12 +124,20 @@ def described_arm(source: Path, settings: NewArmSettings) -> DescribedArm:
         _set_velocities(root, settings.velocity)
         remarks += _with_files(root, source, settings)
         urdf.write_bytes(ElementTree.tostring(root))
-        read_urdf(urdf)
-        return _described(root, urdf, source, settings, remarks)
+        try:
+            read_urdf(urdf)
+            return _described(root, urdf, source, settings, remarks)
+        except ModelError as error:  # of a file that nobody will find any more
+            raise ModelError(str(error).replace(str(urdf), str(source))) from error
 
 
 def _root(source: Path, settings: NewArmSettings) -> ElementTree.Element:
     if source.suffix != '.xacro':
+        if settings.xacro_arguments:
+            raise ConfigError(
+                f'{source}: is no xacro, so it has no arguments; {list(settings.xacro_arguments)} '
+                'are given (--xacro-arg)'
+            )
         return parse_urdf(source)
     text = expanded_xacro(source, settings.xacro_arguments, settings.package_paths)
     return ElementTree.fromstring(text)
@@ -164,12 +173,13 @@ def _described(
     name = urdf.stem
     chain = chosen_chain(root, source, settings.tip, settings.base, settings.hold)
     figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
+    _refuse_negative_friction(figures, source)
     bare = RobotModel.from_files(urdf, _facts(chain, figures, (), settings, name), name)
     doubts = [*friction_doubts(figures), *limit_doubts(figures, static_torques(bare))]
     doubts = [
         doubt
         for doubt in doubts
-        if not (doubt.rule in settings.trust or _is_given(doubt, settings))
+        if not (_is_trusted(doubt, settings) or _is_given(doubt, settings))
     ]
     _refuse_unknown_limits(doubts, source)
     choice = SurfaceChoice(
@@ -185,7 +195,7 @@ def _described(
         for surface in surfaces
         if len(surface.links) == 1
     }
-    links = {link for surface in surfaces if surface.joint >= 0 for link in surface.links}
+    links = {link for link, frame in bare.frames.items() if frame.joint >= 0}
     doubts += [x for x in inertia_doubts(root, links, sizes) if x.rule not in settings.trust]
     srdf = settings.srdf or source.with_suffix('.srdf')
     said = disabled_pairs(srdf, found, root, settings.srdf is not None)
@@ -235,9 +245,24 @@ def _with_given(figures: JointFigures, settings: NewArmSettings) -> JointFigures
     )
 
 
+def _is_trusted(doubt: FigureDoubt, settings: NewArmSettings) -> bool:
+    """Believe a rule, but no limit of nothing: it says nothing."""
+    return doubt.rule in settings.trust and doubt.rule not in NOTHING
+
+
 def _is_given(doubt: FigureDoubt, settings: NewArmSettings) -> bool:
     given = {'effort': settings.effort, 'velocity': settings.velocity}
     return doubt.name in given.get(doubt.rule.partition('-')[0], {})
+
+
+def _refuse_negative_friction(figures: Sequence[JointFigures], source: Path) -> None:
+    for joint in figures:
+        for key, value in (('damping', joint.damping), ('friction', joint.friction)):
+            if value < 0.0:
+                raise ModelError(
+                    f"{source}: joint '{joint.name}': {key} of <dynamics> is {value:g}, it has to "
+                    'be 0 or more'
+                )
 
 
 def _refuse_unknown_limits(doubts: list[FigureDoubt], source: Path) -> None:
@@ -245,12 +270,13 @@ def _refuse_unknown_limits(doubts: list[FigureDoubt], source: Path) -> None:
     missing = [doubt for doubt in doubts if doubt.rule in BARRING]
     if missing:
         lines = ''.join(f'\n      {doubt}' for doubt in missing)
-        rules = ' '.join(f'--trust {rule}' for rule in dict.fromkeys(d.rule for d in missing))
+        stated = dict.fromkeys(d.rule for d in missing if d.rule not in NOTHING)
+        rules = ' '.join(f'--trust {rule}' for rule in stated)
+        trusting = f', or take those of the URDF with {rules}' if rules else ''
         raise ConfigError(
             f'{source}: limits of joints look like placeholders, and nothing safe follows from '
             f'these:{lines}\n      give the figures of the data sheet, as in --effort '
-            f'{missing[0].name}=VALUE or --velocity {missing[0].name}=VALUE, or take those of the '
-            f'URDF with {rules}'
+            f'{missing[0].name}=VALUE or --velocity {missing[0].name}=VALUE{trusting}'
         )
 
 

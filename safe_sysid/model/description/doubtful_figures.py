@@ -45,6 +45,7 @@ RULES = {
 }
 BARRING = ('effort-zero', 'effort-large', 'effort-alike', 'effort-weak',
            'velocity-zero', 'velocity-large', 'velocity-half-turn', 'velocity-alike')  # fmt: skip
+NOTHING = ('effort-zero', 'velocity-zero')  # that nobody can trust
 
 
 class FigureDoubt(NamedTuple):

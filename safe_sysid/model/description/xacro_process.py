@@ -27,6 +27,22 @@ MISSING = re.compile(r'Undefined substitution argument (\S+)')
 ARGUMENT = re.compile(r'<xacro:arg\s+name="([^"]+)"(?:\s+default="([^"]*)")?')
 
 
+class Asked(dict[str, str]):
+    """Arguments of a xacro that keep the names under which one was asked for."""
+
+    def __init__(self, given: dict[str, str]) -> None:
+        super().__init__(given)
+        self.names: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.names.add(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.names.add(name)
+        return super().__getitem__(name)
+
+
 def expansion(path: Path, arguments: dict[str, str], package_paths: list[Path]) -> str:
     """Text of the URDF; changes how xacro finds packages, in this process for ever."""
     import xacro
@@ -36,16 +52,25 @@ def expansion(path: Path, arguments: dict[str, str], package_paths: list[Path]) 
         return str(package_folder(package, path, package_paths))
 
     substitution_args._eval_find = substitution_args._eval_dict['find'] = find
-    said = io.StringIO()
+    said, asked = io.StringIO(), Asked(arguments)
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-            return str(xacro.process_file(str(path), mappings=arguments).toprettyxml())
+            text = str(xacro.process_file(str(path), mappings=asked).toprettyxml())
     except ModelError:
         raise
     except Exception as error:  # xacro raises whatever its expressions do
-        if isinstance(getattr(error, 'exc', None), MemoryError):
-            raise MemoryError from error
+        cause = getattr(error, 'exc', None)
+        if isinstance(cause, MemoryError | ModelError):
+            raise cause from error
         raise ModelError(f'{path}: {_told(xacro, error, path)}') from error
+    for name in arguments:
+        if name not in asked.names:
+            names = ', '.join(sorted(asked.names)) or 'none'
+            raise ModelError(
+                f"{path}: nothing in it asks for the argument '{name}' (--xacro-arg); those that "
+                f'it asks for are: {names}'
+            )
+    return text
 
 
 def only_files(event: str, arguments: tuple[object, ...]) -> None:

@@ -41,5 +41,8 @@ def loop_gap(tree: SymbolicTree, loops: Loops) -> SX:
             frame_pose(tree, Frame(int(loops.body[loop, end]), np.eye(3), loops.point[loop, end]))
             for end in (0, 1)
         ]
-        rows.append(cs.dot(cs.SX(cs.DM(direction)), ends[0][1] - ends[1][1]))
+        along, carrier = cs.SX(cs.DM(direction)), int(loops.carrier[loop])
+        if carrier >= 0:
+            along = cs.mtimes(tree.frames()[carrier][0], along)
+        rows.append(cs.dot(along, ends[0][1] - ends[1][1]))
     return cs.vertcat(*rows)

@@ -13,6 +13,7 @@ from safe_sysid.model.closed_chain.chain import ClosedChain, ClosureError
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.facts import LoopFacts, facts_path, read_facts
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.share import share_directory
 
 
 @pytest.fixture(scope='module')
@@ -111,6 +112,24 @@ def test_velocities_and_accelerations_keep_the_loops_closed(digit, rng):
         np.testing.assert_allclose(second, motion.qdd[sample], atol=2e-5)
 
 
+def test_a_singular_configuration_between_two_samples_is_noticed(tmp_path):
+    """A parallelogram that lies flat may come out of that as it went in, or crossed."""
+    text = (share_directory() / 'urdf' / 'four_bar.urdf').read_text(encoding='utf-8')
+    (tmp_path / 'flat.urdf').write_text(
+        text.replace('0.4 0 0', '0.35 0 0').replace('lower="0"', 'lower="-3.1416"'),
+        encoding='utf-8',
+    )
+    facts = read_facts(facts_path('four_bar'))
+    loop = replace(facts.closed_chain.loops['closure'], point_b=(0.15, 0.0, 0.0))
+    home = {'crank': 1.0, 'coupler': -1.0, 'rocker': 1.0}
+    closed = replace(facts.closed_chain, loops={'closure': loop}, home=home)
+    chain = ClosedChain(RobotModel.from_files(tmp_path / 'flat.urdf', facts, 'flat'), closed)
+    way = np.linspace(1.0, -1.0, 100)[:, None]
+    np.testing.assert_allclose(chain.follow(way[:50])[:, 2], way[:50, 0], atol=1e-11)
+    with pytest.raises(ClosureError, match=r'closure is singular between samples 49 and 50, near'):
+        chain.follow(way)
+
+
 def test_following_a_motion_finds_what_single_configurations_give(digit):
     q, _ = random_closures(digit, 10, 9)
     way = np.linspace(0.0, 1.0, 200)[:, None]
@@ -195,6 +214,11 @@ def test_an_ambiguous_configuration_is_refused(four_bar):
     check_unique(four_bar, q)
     with pytest.raises(ClosureError, match=r'loop closure can be closed in two ways .*crank 1\.0'):
         check_unique(chain, q)
+
+
+def test_a_body_with_a_mass_is_not_massless():
+    with pytest.raises(ModelError, match=r"'coupler' is listed as massless, .* has 0\.8 kg on it"):
+        changed_chain('four_bar', massless=('coupler',))
 
 
 def test_a_wrong_loop_description_is_refused():

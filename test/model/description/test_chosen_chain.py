@@ -81,6 +81,8 @@ def test_what_is_beside_and_below_is_held():
     ('joints', 'choice', 'message'),
     [
         ((*ARM, *HAND), {}, "'f2' mimics 'f1', which the arm would move.*--tip palm"),
+        ((*ARM, joint('k', 'b', 'c', more='<mimic joint="j1"/>')), {'tip': 'b'},
+         "'k' mimics 'j1', which .*: make it fixed, or take out its <mimic>"),
         ((*ARM, *HAND), {'tip': 'nail'}, "'f2' between base and tip mimics 'f1'"),
         ((*ARM, joint('k', 'a', 'c')), {}, r'several chains .* end at b \(2 joints\), c \(2 '),
         ((*ARM, joint('j0', 'world', 'base', 'floating', '')), {}, "'j0' .* is floating.*--base"),

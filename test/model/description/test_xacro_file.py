@@ -41,6 +41,17 @@ def test_what_is_missing_is_named(arm, tmp_path):
         expanded_xacro(arm, {}, [tmp_path / 'src'])
 
 
+def test_an_argument_that_nothing_asks_for_is_refused(arm, tmp_path):
+    with pytest.raises(ModelError, match=r"asks for the argument 'sise' .*are: size, tip$"):
+        expanded_xacro(arm, {'tip': 'hand', 'sise': '4'}, [tmp_path / 'src'])
+
+
+def test_a_refusal_from_within_is_told_once(arm):
+    with pytest.raises(ModelError) as refused:
+        expanded_xacro(arm, {'tip': 'hand'})
+    assert str(refused.value).count(str(arm)) == 1 and 'class' not in str(refused.value)
+
+
 def test_an_error_inside_an_included_file_names_it(arm, tmp_path):
     part = tmp_path / 'src' / 'folder ü' / 'part.xacro'
     part.write_text(f'{HEAD}{MACRO.replace("${name}", "${nmae}")}</robot>')
