@@ -70,8 +70,13 @@ class Interval:
     @property
     def center(self) -> Array:
         """Midpoint rounded to a float; `radius` is about this float."""
-        if not (np.all(np.isfinite(self.lower)) and np.all(np.isfinite(self.upper))):
-            raise BoundError(f'no midpoint of the unbounded interval {self}')
+        unbounded = ~(np.isfinite(self.lower) & np.isfinite(self.upper))
+        if unbounded.any():
+            first = np.unravel_index(int(unbounded.argmax()), self.shape)
+            raise BoundError(
+                'there is no midpoint of the unbounded interval '
+                f'[{self.lower[first]:.4g}, {self.upper[first]:.4g}]'
+            )
         return np.clip(0.5 * self.lower + 0.5 * self.upper, self.lower, self.upper)
 
     @property

@@ -117,6 +117,14 @@ def test_center_and_radius_enclose_the_interval_exactly(rng):
         assert again.contains(x)
 
 
+@pytest.mark.parametrize('shape', [(), (40, 3, 6)])
+def test_what_has_no_midpoint_is_named_by_one_entry_however_many_there_are(shape):
+    upper = np.full(shape, 2.0)
+    upper.flat[-1] = np.inf
+    with pytest.raises(BoundError, match=r'unbounded interval \[1, inf\]$'):
+        _ = Interval(np.ones(shape), upper).center
+
+
 def test_a_point_has_radius_zero():
     assert Interval.of([0.1, -7.0]).radius.tolist() == [0.0, 0.0]
 

@@ -24,6 +24,7 @@ LONGEST = 0.4  # [rad] of a step, in the joint that moves most
 DAMPING = 1e-3
 ARM = 0.3  # [m] that a radian of orientation counts as
 NEAR = 1e-5  # [m] in all that counts as reached
+FAR = 1e6  # [m] from the base: no arm is as long, and squares of larger figures are no floats
 SAME = 0.05  # [rad] in every joint within which two solutions are one
 
 
@@ -53,6 +54,11 @@ def configurations(model: RobotModel, pose: LinkPose, start: Array, seed: int = 
     """Return configurations with the link at the pose, the one nearest to the start first."""
     if trouble := link_trouble(model, pose.link):
         raise UnreachedError(trouble)
+    if np.abs(pose.placement.p).max() > FAR:
+        raise UnreachedError(
+            f'{pose.placement.p.tolist()} m is out of reach of any arm; {FAR:g} m from the base '
+            'is the most that is looked at'
+        )
     wanted = FramePose(model.frames[pose.link], pose.placement, pose.turns_freely)
     found: list[Array] = []
     missed = np.inf

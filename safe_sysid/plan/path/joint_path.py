@@ -105,11 +105,16 @@ def joint_path(model: RobotModel, points: Points, start: Array) -> tuple[JointPa
     times, q = np.array(points.times, dtype=float), _positions(model, points)
     if not (np.isfinite(q).all() and np.isfinite(times).all()):
         raise PathError(f'every point of the path needs {model.n} finite positions and a time')
+    _check_limits(model, q)
     turning = model.limits.is_continuous
     q = q - np.where(turning, 2.0 * np.pi * np.round((q[0] - start) / (2.0 * np.pi)), 0.0)
     is_timed = bool(times.any())
     if not is_timed:
         return _straight(model, q, start), False
+    if times[0] < 0.0:
+        raise PathError(
+            f'the first point of the path is at {times[0]:.3g} s; times count from where it begins'
+        )
     derivatives = [_rows(each, q.shape) for each in (points.velocities, points.accelerations)]
     if times[0] > 0.0:  # from where the arm stands to the first point
         q, times = np.concatenate([start[None], q]), np.concatenate([[0.0], times])
@@ -144,6 +149,18 @@ def _positions(model: RobotModel, points: Points) -> Array:
     return np.array(points.positions, dtype=float)
 
 
+def _check_limits(model: RobotModel, q: Array) -> None:
+    """Say which point is where a joint may not be, before curves lead there."""
+    lower, upper = model.limits.position_lower, model.limits.position_upper
+    outside = np.argwhere((q < lower) | (q > upper))
+    if outside.size:
+        i, j = outside[0].tolist()
+        raise PathError(
+            f'point {i + 1} of the path has {model.layout.joint_names[j]} at {q[i, j]:.4g} rad; '
+            f'[{lower[j]:.4g}, {upper[j]:.4g}] is allowed'
+        )
+
+
 def _straight(model: RobotModel, q: Array, start: Array) -> JointPath:
     """From point to point, at rest in each, as fast as a share of the speed limits lets it."""
     if np.abs(q[0] - start).max() > NEAR:
@@ -154,7 +171,8 @@ def _straight(model: RobotModel, q: Array, start: Array) -> JointPath:
     lasts = (PEAK * np.abs(np.diff(q, axis=0)) / (SLOW * model.limits.velocity)).max(axis=1)
     times = np.concatenate([[0.0], np.cumsum(np.maximum(lasts, 4.0 * BRIEFEST))])
     rest = np.zeros_like(q)
-    return _counted(times, np.stack([q, rest, rest], axis=1), np.arange(len(q) - 1))
+    _check_count(len(q) - 1)
+    return JointPath(times, np.stack([q, rest, rest], axis=1), np.arange(len(q) - 1))
 
 
 def _rows(given: Sequence[Array], shape: tuple[int, ...]) -> Array | None:
@@ -190,10 +208,11 @@ def _differences(times: Array, qd: Array) -> Array:
 
 def _split(times: Array, states: Array) -> JointPath:
     """Cut pieces that last long; the parts are the same curve."""
+    pieces = np.ceil(np.diff(times) / LONGEST)
+    _check_count(float(pieces.sum()))  # before any is made: a time may be as long as one likes
     new_times, new_states, asked = [times[0]], [states[0]], []
     for i in range(len(times) - 1):
-        duration = float(times[i + 1] - times[i])
-        parts = int(np.ceil(duration / LONGEST))
+        duration, parts = float(times[i + 1] - times[i]), int(pieces[i])
         (q0, qd0, qdd0), (q1, qd1, qdd1) = states[i], states[i + 1]
         curve, k = Bezier(q0, qd0, qdd0, duration, qd1=qd1, qdd1=qdd1), q1 - q0
         for part in range(1, parts):
@@ -204,13 +223,15 @@ def _split(times: Array, states: Array) -> JointPath:
         new_times.append(times[i + 1])
         new_states.append(states[i + 1])
         asked.append(i)
-    return _counted(np.array(new_times), np.stack(new_states), np.array(asked))
+    return JointPath(np.array(new_times), np.stack(new_states), np.array(asked))
 
 
-def _counted(times: Array, states: Array, asked: IntArray) -> JointPath:
-    if len(asked) > MOST:
-        raise PathError(f'the path has {len(asked)} pieces; at most {MOST} are allowed')
-    return JointPath(times, states, asked)
+def _check_count(pieces: float) -> None:
+    if pieces > MOST:
+        raise PathError(
+            f'the path has {pieces:.0f} pieces, none of which lasts more than {LONGEST} s; at '
+            f'most {MOST} are allowed'
+        )
 
 
 @dataclass(frozen=True, eq=False)

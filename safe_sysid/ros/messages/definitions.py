@@ -37,7 +37,11 @@ def _of_action(action: Any, part: str) -> Any:
 
 
 def definition(type_name: str) -> str:
-    """Fields of a type, then of every type they need; without comments and constants."""
+    """Fields of a type, then of every type they need; without comments and constants.
+
+    Parts of an action keep `action` in their name, as its hash counts that, and fields spell them
+    without a package: so each of the readers that are in use finds them.
+    """
     texts: dict[str, str] = {}
     waiting = [type_name]
     while waiting:
@@ -46,7 +50,7 @@ def definition(type_name: str) -> str:
             continue
         fields = message_class(name).get_fields_and_field_types()
         kinds = {field: _in_msg(kind) for field, kind in fields.items()}
-        texts[name] = ''.join(f'{kind} {field}\n' for field, kind in kinds.items())
+        texts[name] = ''.join(f'{_spelt(kind, name)} {field}\n' for field, kind in kinds.items())
         needed = (kind.partition('[')[0] for kind in kinds.values())
         waiting += [_whole(kind, name) for kind in needed if '/' in kind]
     first, *others = texts.items()
@@ -61,10 +65,16 @@ def _whole(kind: str, parent: str) -> str:
     return f'{package}/{"action" if is_part else "msg"}/{name}'
 
 
+def _spelt(kind: str, parent: str) -> str:
+    """Type of a field as its definition has it; a part of an action is named beside its parent."""
+    is_part = '/' in kind and '/action/' in _whole(kind, parent)
+    return kind.partition('/')[2] if is_part else kind
+
+
 def _short(type_name: str) -> str:
-    """Type as fields spell it."""
-    package, _, name = type_name.split('/')
-    return f'{package}/{name}'
+    """Type as it is announced."""
+    package, kind, name = type_name.split('/')
+    return type_name if kind == 'action' else f'{package}/{name}'
 
 
 def _in_msg(kind: str) -> str:

@@ -63,3 +63,10 @@ def test_what_is_out_of_reach_is_said_with_how_far_it_is(model):
         configurations(model, LinkPose(LINK, far, True), np.zeros(7))
     with pytest.raises(UnreachedError, match="'world' is no link that kinova_gen3 moves"):
         configurations(model, LinkPose('world', far, True), np.zeros(7))
+
+
+@pytest.mark.parametrize('x', [1e150, 1e308])
+def test_a_pose_whose_distance_is_no_float_is_out_of_reach(model, x):
+    far = Placement(np.eye(3), np.array([x, 0.0, -x]))
+    with pytest.raises(UnreachedError, match='is out of reach of any arm'):
+        configurations(model, LinkPose(LINK, far, True), np.zeros(7))

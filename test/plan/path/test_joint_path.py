@@ -94,11 +94,29 @@ def test_joints_that_turn_without_end_begin_near_the_arm():
         (([0.0, np.nan], WAY[:2]), 'finite positions and a time'),
         (([0.0, 0.0], np.stack([HERE, HERE])), 'leads nowhere'),
         ((np.arange(400.0), np.tile(WAY, (100, 1))), 'at most 300'),
+        (([0.0, 1e5], WAY[:2]), '66667 pieces, none of which lasts more than 1.5 s; at most 300'),
+        (([-1.0, 1.0], WAY[:2]), 'is at -1 s'),
+        (([0.0, 1.0], [HERE, [1e308, 0.0]]), r'point 2 .* joint_1 at 1e\+308 rad; \[-3, 3\] is'),
+        (([0.0, 0.0], [HERE, [0.0, -3.1]]), r'point 2 .* joint_2 at -3.1 rad'),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(arguments, why):
     with pytest.raises(PathError, match=why):
         path_of(*arguments)
+
+
+def test_a_path_that_lasts_for_years_is_refused_before_it_is_cut(monkeypatch):
+    """The parts of it would fill the memory of the planner."""
+
+    class Cut(BaseException):
+        pass
+
+    def cut(*_, **__):
+        raise Cut
+
+    monkeypatch.setitem(joint_path.__globals__, 'Bezier', cut)
+    with pytest.raises(PathError, match='at most 300'):
+        path_of([0.0, 2.0**31], WAY[:2])
 
 
 def test_an_arm_that_stands_elsewhere_does_not_begin():

@@ -3,12 +3,14 @@
 from action_msgs.msg import GoalStatus, GoalStatusArray
 import numpy as np
 import pytest
+import rclpy
 from rclpy.serialization import serialize_message
 from ros.generated_messages import ROOT, importable
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from safe_sysid.errors import MessageError
 from safe_sysid.ros.messages.definitions import definition, message_class
+from safe_sysid.ros.process.distributions import type_hash_of
 
 FIELDS = {'double': 0.25, 'uint32': 7, 'sequence<double>': [0.5, 0.75], 'string': 'lift'}
 
@@ -33,6 +35,29 @@ def test_feedback_of_an_action_is_read_as_it_was_sent(action):
         assert got.goal_id.uuid.tolist() == list(range(16))
         for field in sent.feedback.get_fields_and_field_types():
             assert np.array_equal(getattr(got.feedback, field), getattr(sent.feedback, field))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('action', ['Follow', 'GoTo', 'Handle', 'Identify'])
+def test_feedback_of_an_action_has_the_hash_that_ros_gives_it(action):
+    """Readers that know the hash of a bag refuse the whole bag where a definition has another."""
+    with importable('safe_sysid_interfaces', ROOT):
+        name = f'safe_sysid_interfaces/action/{action}_FeedbackMessage'
+        store = get_typestore(Stores.EMPTY)
+        store.register(get_types_from_msg(definition(name), name))
+        assert store.hash_rihs01(name) == type_hash(message_class(name))
+
+
+def type_hash(kind):
+    """Hash that this ROS announces a type with."""
+    rclpy.init()
+    try:
+        node = rclpy.create_node('teller')
+        node.create_publisher(kind, 'told', 1)
+        (told,) = node.get_publishers_info_by_topic('told')
+        return type_hash_of(told)
+    finally:
+        rclpy.try_shutdown()
 
 
 def test_the_status_of_actions_is_read_as_it_was_sent():
