@@ -33,6 +33,7 @@ from safe_sysid.sets.compiled import jit, part_jit
 class Knowns(NamedTuple):
     """What a window is closed with besides its samples."""
 
+    window: int  # steps of a whole one
     order: IntArray  # (14 n,) columns of a row: end effector, then all others
     largest: Array  # (14 n,) bounds |theta|
     curvature: Array  # (n,) or none [N m/s^2]
@@ -128,10 +129,27 @@ def _state(sample: Array, rule: Rule) -> Array:
 
 
 @jit
-def add_samples(tree: Tree, sums: WindowSums, samples: Array, steps: Array, rule: Rule) -> None:
-    """Add samples (N, 3, n), each `steps` (N,) seconds after the one before."""
+def add_samples(
+    tree: Tree,
+    sums: WindowSums,
+    samples: Array,
+    steps: Array,
+    rule: Rule,
+    knowns: Knowns,
+    tables: Array,
+) -> None:
+    """Add samples (N, 3, n), each `steps` (N,) seconds after the one before.
+
+    Windows that are full on the way fill one of `tables` (M, n, 14 n + 2) each, see
+    `close_window`, as long as there are any; the next one begins where they end.
+    """
+    closed = 0
     for k in range(len(steps)):
         _add_sample(tree, sums, samples[k], steps[k], rule)
+        if sums.clock[0] > knowns.window and closed < len(tables):
+            close_window(tree, sums, knowns, rule, tables[closed])
+            begin_again(sums, rule)
+            closed += 1
 
 
 @part_jit
