@@ -57,6 +57,8 @@ from safe_sysid.identify.torque_impulse import HELD, HELD_UNTIL, SAMPLED, Unseen
 from safe_sysid.identify.window_sums import (
     Knowns,
     add_samples,
+    add_windows,
+    begin_again,
     begin_window,
     close_window,
     empty_sums,
@@ -249,9 +251,13 @@ class MomentumObserver:
             return self._close_and_begin(measurement.stamp, sample)
         if elapsed > LONGEST_HOLD * self._shortest_step():
             return self._close_and_begin(measurement.stamp, sample)
-        limit = np.array([LONGEST_HOLD * self._shortest_step()])
-        rows = self._take(sample[None], np.array([elapsed]), np.array([measurement.stamp]), limit)
-        return rows[0] if rows else None
+        step = np.array([elapsed * 1e-9])
+        add_samples(self._model.tree, self._sums, sample[None], step, self._rule)
+        self._last = measurement.stamp
+        self._longest = max(self._longest, elapsed)
+        if self._sums.clock[0] <= self._settings.window:
+            return None
+        return self._close_and_begin(measurement.stamp, sample)
 
     def add_regular(self, log: JointLog, first: int) -> int:
         """Take samples of a log as `add` takes them, from `first` on, and return how many.
@@ -317,7 +323,7 @@ class MomentumObserver:
         n = self._model.n
         tables = np.empty((len(ends), n, 14 * n + 2))
         seconds = steps * 1e-9
-        add_samples(
+        add_windows(
             self._model.tree, self._sums, samples, seconds, self._rule, self._knowns, tables
         )
         self._last = int(stamps[-1])
@@ -401,7 +407,11 @@ class MomentumObserver:
         try:
             return self._close()
         finally:  # numbers too large for a row spoil their window only
-            self._begin(stamp, sample)
+            if stamp == self._last:
+                begin_again(self._sums, self._rule)
+                self._start, self._longest = stamp, 0
+            else:
+                self._begin(stamp, sample)
 
     def _begin(self, stamp: int, sample: Array) -> None:
         self._start = self._last = stamp

@@ -129,7 +129,14 @@ def _state(sample: Array, rule: Rule) -> Array:
 
 
 @jit
-def add_samples(
+def add_samples(tree: Tree, sums: WindowSums, samples: Array, steps: Array, rule: Rule) -> None:
+    """Add samples (N, 3, n), each `steps` (N,) seconds after the one before."""
+    for k in range(len(steps)):
+        _add_sample(tree, sums, samples[k], steps[k], rule)
+
+
+@jit
+def add_windows(
     tree: Tree,
     sums: WindowSums,
     samples: Array,
@@ -138,18 +145,18 @@ def add_samples(
     knowns: Knowns,
     tables: Array,
 ) -> None:
-    """Add samples (N, 3, n), each `steps` (N,) seconds after the one before.
+    """Add samples, and fill a table (n, 14 n + 2) for each whole window, see `close_window`.
 
-    Windows that are full on the way fill one of `tables` (M, n, 14 n + 2) each, see
-    `close_window`, as long as there are any; the next one begins where they end.
+    There are as many tables (M, n, 14 n + 2) as windows that end; the next begins where one ends.
     """
-    closed = 0
-    for k in range(len(steps)):
-        _add_sample(tree, sums, samples[k], steps[k], rule)
-        if sums.clock[0] > knowns.window and closed < len(tables):
-            close_window(tree, sums, knowns, rule, tables[closed])
-            begin_again(sums, rule)
-            closed += 1
+    first = 0
+    for i in range(len(tables)):
+        after = first + knowns.window + 1 - int(sums.clock[0])
+        add_samples(tree, sums, samples[first:after], steps[first:after], rule)
+        close_window(tree, sums, knowns, rule, tables[i])
+        begin_again(sums, rule)
+        first = after
+    add_samples(tree, sums, samples[first:], steps[first:], rule)
 
 
 @part_jit

@@ -241,8 +241,8 @@ class CountedSolves(SolvesAtOnce):
 def test_no_sample_waits_for_two_things(trial):
     identifier = OnlineIdentifier(trial.model, trial.prior, SETTINGS, CountedSolves)
     solves, observer = identifier._solves, identifier._observer
-    count, rows_of, closes = [], observer._rows, []
-    observer._rows = lambda *window: (closes.append(len(count)), rows_of(*window))[1]
+    count, close, closes = [], observer._close, []
+    observer._close = lambda: (closes.append(len(count)), close())[1]
     estimate, learnt = trial.prior, []
     for i in range(1300):
         before = solves.asked

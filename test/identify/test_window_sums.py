@@ -8,22 +8,13 @@ from safe_sysid.identify.step_path import ErrorBounds, Rule
 from safe_sysid.identify.torque_impulse import (
     HELD,
     SAMPLED,
-    UnseenTorque,
     add_torque,
     begin_torque,
     bend_of_torque,
     empty_torque_sums,
 )
-from safe_sysid.identify.window_sums import Knowns, add_samples, begin_window, empty_sums
+from safe_sysid.identify.window_sums import add_samples, begin_window, empty_sums
 
-NOTHING_KNOWN = Knowns(
-    window=1000,
-    order=np.arange(14),
-    largest=np.zeros(14),
-    curvature=np.zeros(1),
-    unseen=UnseenTorque(np.zeros(1), np.zeros(2), 0.0),
-)
-NO_TABLES = np.empty((0, 1, 16))  # for windows that end; none does
 GRAVITY = 1  # column of m cx, on which gravity along -y pulls with cos q
 
 
@@ -61,7 +52,7 @@ def sums_of(tree, t, q, qd, rule):
     begin_window(tree, sums, np.array([[q[0]], [qd[0]], [0.0]]), rule)
     for step, *sample in zip(np.diff(t), q[1:], qd[1:], strict=True):
         now = np.array([[[sample[0]], [sample[1]], [0.0]]])
-        add_samples(tree, sums, now, np.array([step], dtype=float), rule, NOTHING_KNOWN, NO_TABLES)
+        add_samples(tree, sums, now, np.array([step], dtype=float), rule)
     return sums
 
 
