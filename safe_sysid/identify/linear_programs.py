@@ -144,8 +144,9 @@ class LinearPrograms:
         start.col_status = basis.columns
         statuses = basis.of_rows(self._numbers)
         start.row_status = statuses
-        basic = statuses.count(_BASIC) + basis.columns.count(_BASIC)
-        if basic == len(self._numbers):  # a row that was tight and is gone leaves too few
+        is_whole = basis.numbers is self._numbers  # what was added since is basic
+        # of another program a row that was tight and is gone leaves too few
+        if is_whole or [*statuses, *basis.columns].count(_BASIC) == len(self._numbers):
             start.valid = True
             self._highs.setBasis(start)
 
