@@ -64,7 +64,8 @@ class CalibrationResult(ShownAsText):
 
     def _write_promise(self, folder: Path) -> str:
         from safe_sysid.identify.difference.arm_evidence import arm_evidence
-        from safe_sysid.identify.difference.arm_promise import promise_path, write_promise
+        from safe_sysid.identify.difference.arm_promise import write_promise
+        from safe_sysid.model.promise_file import promise_path
 
         urdf = folder / f'{self.arm.model.name}.urdf'
         path = promise_path(urdf)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from safe_sysid.api.payload import PayloadResult
     from safe_sysid.api.payload_difference import DifferenceResult
     from safe_sysid.identify.recording_settings import RecordingSettings
+    from safe_sysid.model.arm import Arm
 
 HELP = 'guaranteed bounds on a payload from a recording: rosbag2 (sqlite3, mcap) or CSV'
 REFUSED = 1
@@ -152,10 +153,11 @@ def command(options: argparse.Namespace) -> int:
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
-    if options.empty or _is_promised(options):
-        return _against_empty(options)
     with print_to_error():
         arm = arm_of_options(options)
+    if options.empty or _is_promised(options, arm):
+        return _against_empty(options, arm)
+    with print_to_error():
         choice = recording_choice(options, options.recording)
         bar = ProgressBar('identifying')
         result = identify_payload(choice, arm, settings_of(options), bar.show)
@@ -170,28 +172,26 @@ def command(options: argparse.Namespace) -> int:
     return 0 if result.refused is None and complete else REFUSED
 
 
-def _is_promised(options: argparse.Namespace) -> bool:
+def _is_promised(options: argparse.Namespace, arm: Arm) -> bool:
     """Whether `calibrate` left empty recordings beside the arm, and nothing else is stated."""
-    from safe_sysid.identify.difference.arm_promise import promise_path
+    from safe_sysid.model.promise_file import promise_path
 
     if {'known', 'sensor', 'poses', *ONE_RECORDING} & {
         'known' if options.known else '',
         *settings_of(options).stated,
     }:
         return False
-    with print_to_error():
-        path = promise_path(arm_of_options(options).urdf)
+    path = promise_path(arm.urdf)
     options.empty = [path] if path.exists() else []
     return bool(options.empty)
 
 
-def _against_empty(options: argparse.Namespace) -> int:
+def _against_empty(options: argparse.Namespace, arm: Arm) -> int:
     """Compare with recordings without the payload."""
     from safe_sysid.api.payload import identify_payload
     from safe_sysid.config import yaml_text
 
     with print_to_error():
-        arm = arm_of_options(options)
         bar = ProgressBar('identifying')
         result = identify_payload(
             recording_choice(options, options.recording), arm, settings_of(options), bar.show,

@@ -65,15 +65,14 @@ def distinct(vectors: Array, known: Array) -> Array:
 
     Cuts that are nearly the same tighten nothing and send the simplex method in circles.
     """
-    kept = list(known)
-    for v in vectors:
-        others = np.array(kept) / _SCALE
-        cosine = (
-            others @ (v / _SCALE) / np.linalg.norm(others, axis=1) / np.linalg.norm(v / _SCALE)
-        )
-        if (np.abs(cosine) < SAME).all():
-            kept.append(v)
-    return np.array(kept[len(known) :]).reshape(-1, 4)
+    every = np.concatenate([known, vectors]) / _SCALE
+    every /= np.linalg.norm(every, axis=1, keepdims=True)
+    is_other = np.abs(every @ every[len(known) :].T) < SAME
+    kept = np.ones(len(every), dtype=bool)
+    for place, others in enumerate(is_other.T, len(known)):
+        kept[place] = others[:place][kept[:place]].all()
+    new: Array = vectors[kept[len(known) :]]
+    return new
 
 
 def reach_cuts(reach: float) -> Array:

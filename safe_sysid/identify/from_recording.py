@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 import time
@@ -9,7 +10,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.errors import ConfigError, ModelError
+from safe_sysid.errors import ConfigError, MeasurementError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
 from safe_sysid.identify.held_elsewhere import recorded_elsewhere
@@ -19,13 +20,19 @@ from safe_sysid.identify.held_object import (
     containing,
     torque_of_force,
 )
-from safe_sysid.identify.held_out import Validation, thinned, validate
+from safe_sysid.identify.held_out import HeldOut, Validation, held_out, thinned
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.momentum_observation import ObservationSettings, per_joint
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
 from safe_sysid.identify.payload_prior import RecordingPriorSettings, prior_of, sentences
+from safe_sysid.identify.recorded_assumptions import (
+    assumptions,
+    beyond_rigid,
+    clock_sentences,
+    effort_sentences,
+)
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.identify.replay import Progress, Replay, refused, replay
 from safe_sysid.identify.two_at_a_time import two_at_a_time
@@ -145,15 +152,25 @@ class IdentificationProblem:
     def replayed(self, progress: Progress) -> Replay:
         """Through the identifier."""
         model, prior = self.arm.model, self.prior
-        solve = SolveSettings(pivots=SOLVE_PIVOTS, seconds=SOLVE_SECONDS, reach=self.known.reach)
+        solve = SolveSettings(
+            pivots=SOLVE_PIVOTS,
+            seconds=SOLVE_SECONDS,
+            fit_seconds=SOLVE_SECONDS,
+            reach=self.known.reach,
+        )
         settings = IdentifierSettings(self.observation, solve, max(0.5, self.seconds / SOLVES))
         return replay(model, prior, settings, self.log, self.split, progress)
 
-    def validation(self, theta: Array) -> Validation | None:
-        """Of these parameters, if anything was held out."""
+    @cached_property
+    def held_out(self) -> HeldOut | None:
+        """What is not learnt from, to validate parameters with, if there is anything."""
         if self.split >= self.seconds:
             return None
-        return validate(self.sensed, self.smoothed, self.split, self.filter_hz, theta)
+        return held_out(self.sensed, self.smoothed, self.split, self.filter_hz)
+
+    def validation(self, theta: Array) -> Validation | None:
+        """Of these parameters, if anything was held out."""
+        return None if self.held_out is None else self.held_out.validation(theta)
 
     def payload(self, flange: str | None, estimate: ParameterEstimate) -> Body:
         """Without the arm's own last link, in the frame of the flange."""
@@ -211,7 +228,7 @@ def identify_recording(
         recording=(
             *recording.timing.sentences(),
             *recording.remarks,
-            *_effort_sentences(arm),
+            *effort_sentences(arm),
             *(f'DOUBT: {each}' for each in replayed.doubts),
         ),
         part=(settings.begin, settings.begin + problem.seconds),
@@ -219,10 +236,10 @@ def identify_recording(
         bounds=estimate.end_effector_bounds,
         payload=None if replayed.refused else problem.payload(settings.flange, estimate),
         assumptions=(
-            *_clock_sentences(replayed.solves_cut_short),
-            *_assumptions(problem.observation, arm.model, recording),
+            *clock_sentences(replayed.solves_cut_short),
+            *assumptions(problem.observation, arm.model, recording),
             *problem.sensing,
-            *_beyond_rigid(settings),
+            *beyond_rigid(settings),
             *sentences(arm.model, problem.known),
         ),
         unstated=_unstated(settings, arm),
@@ -245,7 +262,7 @@ def _replayed_and_held(
     if refusal is not None:
         return refused(problem.prior, refusal), None
     with two_at_a_time() as pool:
-        beside = pool.submit(problem.held, settings)
+        beside = pool.submit(_held_and_held_out, problem, settings)
         replayed = problem.replayed(progress)
     if replayed.refused is not None and UNEXPLAINED not in replayed.refused:
         return replayed, None
@@ -253,6 +270,16 @@ def _replayed_and_held(
     if held is not None and held.probabilities:
         held = replace(held, inside=problem.containing(settings, replayed.estimate))
     return replayed, held
+
+
+def _held_and_held_out(
+    problem: IdentificationProblem, settings: RecordingSettings
+) -> HeldObject | None:
+    """Return what short windows say, when all is ready to validate parameters too."""
+    held = problem.held(settings)
+    with contextlib.suppress(MeasurementError):  # who validates is told
+        _ = problem.held_out
+    return held
 
 
 def _library(settings: RecordingSettings) -> list[Payload]:
@@ -395,97 +422,3 @@ def _readings(
 
 def _torques(settings: RecordingSettings, model: RobotModel) -> TorqueErrors:
     return torque_errors(model, settings.torque_ratio, settings.torque_error)
-
-
-def _effort_sentences(arm: Arm) -> list[str]:
-    sign = arm.model.sensors.effort_sign
-    if (sign == sign[0]).all():
-        counted = 'in the sense of the joint axes' if sign[0] > 0 else 'against the joint axes'
-    else:
-        counted = f'with the signs {[int(s) for s in sign]}'
-    scale = arm.model.sensors.effort_scale
-    unit = '' if (scale == 1.0).all() else f', times {[float(f"{s:.4g}") for s in scale]}'
-    return [f'effort is read as {arm.facts.effort.kind}, counted {counted}{unit}']
-
-
-def _beyond_rigid(settings: RecordingSettings) -> list[str]:
-    """Say what is allowed for beside a rigid body."""
-    if not settings.slosh_force:
-        return []
-    return [
-        f'what sloshes, swings or flexes pulls with at most {settings.slosh_force:g} N beyond a '
-        f'rigid body, nowhere farther than {settings.payload_reach:g} m from the last joint; the '
-        'bounds are on that body'
-    ]
-
-
-def _clock_sentences(cut_short: int) -> list[str]:
-    """Say so where bounds depend on how busy the machine was."""
-    if not cut_short:
-        return []
-    return [
-        f'nothing more, but {cut_short} solves were ended by the clock: on another day or machine '
-        'the bounds may be wider or narrower, and hold as well'
-    ]
-
-
-def _assumptions(
-    settings: ObservationSettings, model: RobotModel, recording: Recording
-) -> list[str]:
-    """A1 and A3 to A6 of the identifier with their figures; A2 is the prior."""
-    source = '' if recording.velocity is not None else ' (central differences of the positions)'
-    position, velocity = settings.position_error, settings.velocity_error
-    assert position is not None
-    assert velocity is not None
-    torque = settings.torques(model)
-    return [
-        'A1: the arm is a chain of rigid bodies with the kinematics of the URDF, and friction is '
-        f'Coulomb, viscous, rotor inertia and offset{_beyond(torque)}; nothing touches it',
-        f'A3: every torque is within {_shares(_entries(torque.ratio))} of its value and '
-        f'{_figures(_entries(torque.absolute))} N m{_lag(torque)}, every position within '
-        f'{_figures(position)} rad{_constant(settings.zero_error)}, every velocity within '
-        f'{_figures(velocity)} rad/s of the truth at its stamp{source}',
-        'A4: between two samples a velocity departs from the cubic through positions and '
-        f"velocities at both by at most {0.5 * settings.safety_factor:g} times that cubic's own "
-        'bulge, or, where errors hide it, times the change of velocity (docs/identification.md)',
-        f'A5: torque is {settings.torque_signal} between samples',
-        'A6: no joint stops and breaks away, or breaks away and stops, between two samples',
-        'A2: theta is inside what is known before:',
-    ]
-
-
-def _constant(zero: tuple[float, ...] | None) -> str:
-    """Say by how much joints read wrong all the time."""
-    return f' (and a constant of up to {_figures(zero)} rad)' if zero and any(zero) else ''
-
-
-def _beyond(torque: TorqueErrors) -> str:
-    """Say what the model may lack."""
-    said = ''
-    if torque.friction.any():
-        said += f', with up to {_figures(_entries(torque.friction))} N m more at rest'
-    if torque.tilt:
-        said += f'; gravity is within {torque.tilt:g} rad of its direction'
-    return said
-
-
-def _lag(torque: TorqueErrors) -> str:
-    least, largest = (1e3 * x for x in torque.filter)
-    if not largest:
-        return ''
-    return f' behind a low-pass of first order with a time constant of {least:g} to {largest:g} ms'
-
-
-def _entries(values: Array) -> tuple[float, ...]:
-    """Return one entry if all are the same."""
-    distinct = tuple(values.tolist())
-    return distinct if len(set(distinct)) > 1 else distinct[:1]
-
-
-def _shares(values: tuple[float, ...]) -> str:
-    return ', '.join(f'{100 * x:g} %' for x in values)
-
-
-def _figures(values: tuple[float, ...]) -> str:
-    distinct = values if len(set(values)) > 1 else values[:1]
-    return ', '.join(f'{x:.3g}' for x in distinct)

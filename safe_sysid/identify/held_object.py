@@ -23,6 +23,7 @@ from safe_sysid.identify.change.rigidity import (
 )
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.observation import stacked
 from safe_sysid.identify.recorded_windows import (
     RecordedWindow,
     recorded_windows,
@@ -95,7 +96,7 @@ class RecordedObject:
     def _noise(self) -> UnmodelledTorque:
         return UnmodelledTorque(self.unmodelled_torque)
 
-    @property
+    @cached_property
     def _samples(self) -> int:
         period = self.observation.longest_step / 2.5
         if len(self.log) > 1:
@@ -120,14 +121,10 @@ class RecordedObject:
     @cached_property
     def _after(self) -> SharedPosterior:
         """After all windows."""
-        belief, noise = self._belief, self._noise
-        for each in self._windows:
-            rows = each.rows
-            length = float(rows.end[0] - rows.start[0])
-            lasting = lasting_variance(length, noise.deviation, noise.memory)
-            variance = np.diag(sensor_variance(rows, self._samples) + lasting)
-            belief = belief.updated(belief.row_matrix(rows), rows.b, variance)
-        return belief
+        noise, rows = self._noise, stacked([each.rows for each in self._windows])
+        lasting = lasting_variance(1.0, noise.deviation, noise.memory) * (rows.end - rows.start)
+        variance = sensor_variance(rows, self._samples) + lasting
+        return self._belief.after_all(self._belief.row_matrix(rows), rows.b, variance)
 
 
 def containing(

@@ -39,10 +39,29 @@ class Validation:
     fitted: Array  # theta of that fit
 
 
-def validate(
-    model: RobotModel, smoothed: SmoothLog, split: float, filter_hz: float, identified: Array
-) -> Validation:
-    """Compare three sets of parameters on everything after `split` [s]."""
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What parameters that did not see it predict of the held-out part, before any are found."""
+
+    filter_hz: float
+    split: float  # [s]
+    part: SmoothLog
+    regressor: Array  # (N, n, k) of the part
+    described: TorquePrediction
+    best: TorquePrediction
+    fitted: Array  # theta of the best fit
+
+    def validation(self, identified: Array) -> Validation:
+        """Compare parameters with those described and with the best fit."""
+        mine = _prediction(self.regressor, identified, self.part)
+        span = (float(self.part.seconds[0]), float(self.part.seconds[-1]))
+        return Validation(
+            self.filter_hz, FILTER, self.split, span, self.described, mine, self.best, self.fitted
+        )
+
+
+def held_out(model: RobotModel, smoothed: SmoothLog, split: float, filter_hz: float) -> HeldOut:
+    """Return everything after `split` [s], with a fit to everything before."""
     before, after = smoothed.seconds <= split, smoothed.seconds > split
     if not before.any() or not after.any():
         side = 'before' if not before.any() else 'after'
@@ -58,9 +77,8 @@ def validate(
         )
     best = best_fit(model, thinned(smoothed.rows(before)))
     W = felt_regressor(model, held.q, held.qd, held.qdd)
-    described, mine, fitted = (_prediction(W, x, held) for x in (model.theta, identified, best))
-    span = (float(held.seconds[0]), float(held.seconds[-1]))
-    return Validation(filter_hz, FILTER, split, span, described, mine, fitted, best)
+    described, fitted = (_prediction(W, x, held) for x in (model.theta, best))
+    return HeldOut(filter_hz, split, held, W, described, fitted, best)
 
 
 def thinned(part: SmoothLog) -> SmoothLog:

@@ -66,7 +66,15 @@ class Basis:
     """Where the simplex method stood for one direction: which columns and rows were basic."""
 
     columns: list[highspy.HighsBasisStatus] = field(default_factory=list)
-    rows: dict[int, highspy.HighsBasisStatus] = field(default_factory=dict)  # by row number
+    rows: list[highspy.HighsBasisStatus] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)  # of the rows, and of some that came later
+
+    def of_rows(self, numbers: list[int]) -> list[highspy.HighsBasisStatus]:
+        """Return the statuses of rows with these numbers; those that are not known are basic."""
+        if numbers is self.numbers:  # the same program, to which rows may have been added
+            return self.rows + [_BASIC] * (len(numbers) - len(self.rows))
+        known = dict(zip(self.numbers, self.rows, strict=False))
+        return [known.get(number, _BASIC) for number in numbers]
 
 
 class LinearPrograms:
@@ -127,28 +135,25 @@ class LinearPrograms:
         for row, bottom, top in zip(A, lower, tops, strict=True):
             columns = np.flatnonzero(row).astype(np.int32)
             self._highs.addRow(float(bottom), float(top), len(columns), columns, row[columns])
-        self._numbers += [int(i) for i in numbers]
+        self._numbers += [int(i) for i in numbers]  # the same list, which bases know
 
     def _start_from(self, basis: Basis) -> None:
         if not basis.columns:
             return
         start = highspy.HighsBasis()
         start.col_status = basis.columns
-        statuses = [basis.rows.get(number, _BASIC) for number in self._numbers]
+        statuses = basis.of_rows(self._numbers)
         start.row_status = statuses
-        basic = statuses.count(_BASIC) + basis.columns.count(_BASIC)
-        if basic == len(self._numbers):  # a row that was tight and is gone leaves too few
+        is_whole = basis.numbers is self._numbers  # what was added since is basic
+        # of another program a row that was tight and is gone leaves too few
+        if is_whole or [*statuses, *basis.columns].count(_BASIC) == len(self._numbers):
             start.valid = True
             self._highs.setBasis(start)
 
     def _remember(self, basis: Basis) -> None:
         now = self._highs.getBasis()
-        basis.columns = list(now.col_status)
-        basis.rows = {
-            number: status
-            for number, status in zip(self._numbers, now.row_status, strict=True)
-            if status != _BASIC
-        }
+        basis.columns, basis.rows = list(now.col_status), list(now.row_status)
+        basis.numbers = self._numbers
 
 
 def _program(polytope: Polytope) -> highspy.HighsLp:

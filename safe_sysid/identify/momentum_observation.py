@@ -57,6 +57,7 @@ from safe_sysid.identify.torque_impulse import HELD, HELD_UNTIL, SAMPLED, Unseen
 from safe_sysid.identify.window_sums import (
     Knowns,
     add_samples,
+    add_windows,
     begin_again,
     begin_window,
     close_window,
@@ -78,6 +79,7 @@ TORQUE_SIGNALS = {'held': HELD, 'held_until': HELD_UNTIL, 'sampled': SAMPLED}
 MOST_GAPS = 200  # in a row; more are not gaps but the rate of the samples
 STRIDES = 5  # in a window, over which the slope of a sampled torque is seen
 LONGEST_HOLD = 1.5  # sample times that a torque is held; longer ones have lost a sample
+AT_ONCE = 4096  # samples at most that are taken together
 STEPS_REMEMBERED = 15  # whose lower quartile is taken for the sample time
 
 Factor = Annotated[float, Range(at_least=1.0)]
@@ -203,6 +205,7 @@ class MomentumObserver:
         order = np.concatenate([columns[layout.end_effector], columns[layout.rest]])
         self._hidden = np.isin(order[10:], hidden)
         self._knowns = Knowns(
+            settings.window,
             order,
             largest,
             per_joint('curvature', settings.curvature or (0.0,), model.n),
@@ -246,7 +249,7 @@ class MomentumObserver:
         if elapsed * 1e-9 > self._settings.longest_step:
             self._count_gap(elapsed * 1e-9)
             return self._close_and_begin(measurement.stamp, sample)
-        if self._loses_a_torque(elapsed):
+        if elapsed > LONGEST_HOLD * self._shortest_step():
             return self._close_and_begin(measurement.stamp, sample)
         step = np.array([elapsed * 1e-9])
         add_samples(self._model.tree, self._sums, sample[None], step, self._rule)
@@ -261,32 +264,77 @@ class MomentumObserver:
 
         Those that end no window and follow each other regularly, none where there is any doubt.
         """
-        room = self._settings.window - int(self._sums.clock[0])
-        part = slice(first, first + room)
-        steps = np.diff(log.stamp[part], prepend=self._last)
-        if len(self._steps) < STEPS_REMEMBERED or room < 1 or not len(steps):
-            return 0
+        return self._add_regular(log, first, self._room)[0]
+
+    def add_windows(
+        self, log: JointLog, first: int, until: float = np.inf
+    ) -> tuple[int, list[Observation]]:
+        """Take samples as `add_regular` does, and return the rows of windows that they end too.
+
+        A window that would end at `until` [s] or later, in times of rows, is not ended.
+        """
+        if self._origin is None:
+            return 0, []
+        window, room = self._settings.window, self._room
+        later = (log.stamp[first : first + AT_ONCE][room::window] - self._origin) * 1e-9 >= until
+        ended = int(np.argmax(later)) if later.any() else len(later)
+        return self._add_regular(log, first, min(room + ended * window, AT_ONCE))
+
+    @property
+    def _room(self) -> int:
+        """Samples that the window can take before the one that ends it."""
+        return self._settings.window - int(self._sums.clock[0])
+
+    def _add_regular(self, log: JointLog, first: int, most: int) -> tuple[int, list[Observation]]:
+        """Take at most so many regular samples."""
+        part = slice(first, first + most)
+        stamps = log.stamp[part]
+        if len(self._steps) < STEPS_REMEMBERED or most < 1 or not len(stamps):
+            return 0, []
+        steps = np.diff(stamps, prepend=self._last)
         known = np.concatenate([np.array(self._steps), steps])
         ordered = np.sort(sliding_window_view(known, STEPS_REMEMBERED)[1:], axis=1)
         fine = (steps > 0) & (steps * 1e-9 <= self._settings.longest_step)
         fine &= ordered[:, STEPS_REMEMBERED // 2] * 1e-9 >= self._least_period / 2
+        limits = np.full(len(steps), np.inf)
         usual = ordered[:, (STEPS_REMEMBERED - 1) // 4]
         shortest = np.minimum.accumulate(np.minimum(usual, self._shortest_usual or usual[0]))
         if self._rule.torque != SAMPLED:
-            fine &= steps <= LONGEST_HOLD * shortest
+            limits = LONGEST_HOLD * shortest
+            fine &= steps <= limits
         samples = np.stack([log.position[part], log.velocity[part], log.torque[part]], axis=1)
         fine &= np.isfinite(samples).all(axis=(1, 2)) & (samples.shape[2] == self._model.n)
         count = len(fine) if fine.all() else int(np.argmin(fine))
         if count == 0:
-            return 0
-        steps = steps[:count]
-        add_samples(self._model.tree, self._sums, samples[:count], steps * 1e-9, self._rule)
-        self._steps.extend(steps.tolist())
+            return 0, []
+        self._steps.extend(steps[:count].tolist())
         if self._rule.torque != SAMPLED:
             self._shortest_usual = int(shortest[count - 1])
-        self._last = int(log.stamp[part][count - 1])
-        self._longest = max(self._longest, int(steps.max()))
-        return count
+        return count, self._take(samples[:count], steps[:count], stamps[:count], limits[:count])
+
+    def _take(
+        self, samples: Array, steps: IntArray, stamps: IntArray, limits: Array
+    ) -> list[Observation]:
+        """Add samples, and return the rows of the windows that they end.
+
+        A window with a step [ns] above the limit at its end has none: a torque may be lost in it.
+        """
+        ends = range(self._room, len(steps), self._settings.window)
+        n = self._model.n
+        tables = np.empty((len(ends), n, 14 * n + 2))
+        seconds = steps * 1e-9
+        add_windows(
+            self._model.tree, self._sums, samples, seconds, self._rule, self._knowns, tables
+        )
+        self._last = int(stamps[-1])
+        begin, found = 0, []
+        for table, end in zip(tables, ends, strict=True):
+            start, longest = self._start, max(self._longest, int(steps[begin : end + 1].max()))
+            self._start, self._longest, begin = int(stamps[end]), 0, end + 1
+            if longest <= limits[end]:
+                found.append(self._rows(table, start, self._start))
+        self._longest = max(self._longest, int(steps[begin:].max(initial=0)))
+        return found
 
     def _refuse_dense_samples(self) -> None:
         """Differences over a shorter time are less exact than was assumed."""
@@ -301,14 +349,18 @@ class MomentumObserver:
                 'sample times, or state velocity_error'
             )
 
-    def _loses_a_torque(self, step: int) -> bool:
-        """Whether a step is so long that a held torque may have changed inside it, unseen."""
+    def _shortest_step(self) -> float:
+        """Time between samples as far as steps show [ns]; what is much longer hides a torque.
+
+        A torque that is sampled is not hidden.
+        """
         if self._rule.torque == SAMPLED:
-            return False
+            return np.inf
         usual = sorted(self._steps)[(len(self._steps) - 1) // 4]  # most may have lost a sample
+        shortest = min(usual, self._shortest_usual or usual)
         if len(self._steps) == STEPS_REMEMBERED:
-            self._shortest_usual = min(usual, self._shortest_usual or usual)
-        return step > LONGEST_HOLD * min(usual, self._shortest_usual or usual)
+            self._shortest_usual = shortest
+        return float(shortest)
 
     def _count_gap(self, seconds: float) -> None:
         """Refuse samples that are always too far apart; a few gaps in a row happen."""
@@ -373,10 +425,15 @@ class MomentumObserver:
         n = self._model.n
         table = np.empty((n, 14 * n + 2))
         close_window(self._model.tree, self._sums, self._knowns, self._rule, table)
-        if self._loses_a_torque(self._longest):  # before the sample time was known
+        if self._longest > LONGEST_HOLD * self._shortest_step():  # the sample time is known now
             return None
+        return self._rows(table, self._start, self._last)
+
+    def _rows(self, table: Array, first: int, last: int) -> Observation:
+        """Return what `close_window` found of a window from and to a stamp [ns]."""
+        n, origin = self._model.n, self._origin or 0
         table[:, 10:-2][:, self._hidden] = 0.0
-        start, end = ((stamp - self._origin) * 1e-9 for stamp in (self._start, self._last))
+        start, end = ((stamp - origin) * 1e-9 for stamp in (first, last))
         return Observation(
             Y_e=table[:, :10],
             Y_r=table[:, 10:-2],
@@ -392,7 +449,9 @@ def whole_windows(observer: MomentumObserver, log: JointLog) -> Iterator[Observa
     """Rows of each window that ends within a log."""
     i = 0
     while i < len(log):
-        i += observer.add_regular(log, i)
+        count, several = observer.add_windows(log, i)
+        yield from several
+        i += count
         if i < len(log):
             rows = observer.add(log[i])
             i += 1

@@ -15,6 +15,7 @@ from safe_sysid.identify.calibrated_rows import calibrated_rows
 from safe_sysid.identify.change.change_watch import ChangeWatch, NoticedChange, WatchEndedError
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.doubted_readings import DoubtedReadings
+from safe_sysid.identify.last_motion import last_motion
 from safe_sysid.identify.linear_programs import Ending
 from safe_sysid.identify.momentum_observation import (
     MomentumObserver,
@@ -214,17 +215,20 @@ class OnlineIdentifier:
     def take_regular(self, log: JointLog, first: int) -> int:
         """Take samples of a log as `step` takes them, from `first` on, and return how many.
 
-        Nothing is due after them, and `estimate` is what it was; `step` has to take the next.
+        Nothing is due after them, and `estimate` is what it was; `step` has to take the next. The
+        rows of windows that end before the next solve go to where bounds are computed.
         """
         if self._watch is not None or self._fault is not None or self._place is None:
             return 0
         if int(log.stamp[first]) <= self._since or self._is_due:
             return 0
-        count = self._observer.add_regular(log, first)
+        count, windows = self._observer.add_windows(log, first, self._next_solve)
         part = slice(first, first + count)
-        for stamp, place in zip(log.stamp[part].tolist(), log.position[part], strict=True):
-            if np.abs(place - self._place).max() > STILL:
-                self._moving, self._place = stamp, place
+        moved = last_motion(log.position[part], self._place, STILL)
+        if moved >= 0:
+            self._moving, self._place = int(log.stamp[first + moved]), log.position[first + moved]
+        for rows in windows:
+            self._add(rows)
         samples = np.stack([log.position[part], log.velocity[part], log.torque[part]], axis=1)
         self._readings.take_all(log.stamp[part], samples)
         return count

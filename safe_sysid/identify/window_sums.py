@@ -33,6 +33,7 @@ from safe_sysid.sets.compiled import jit, part_jit
 class Knowns(NamedTuple):
     """What a window is closed with besides its samples."""
 
+    window: int  # steps of a whole one
     order: IntArray  # (14 n,) columns of a row: end effector, then all others
     largest: Array  # (14 n,) bounds |theta|
     curvature: Array  # (n,) or none [N m/s^2]
@@ -132,6 +133,30 @@ def add_samples(tree: Tree, sums: WindowSums, samples: Array, steps: Array, rule
     """Add samples (N, 3, n), each `steps` (N,) seconds after the one before."""
     for k in range(len(steps)):
         _add_sample(tree, sums, samples[k], steps[k], rule)
+
+
+@jit
+def add_windows(
+    tree: Tree,
+    sums: WindowSums,
+    samples: Array,
+    steps: Array,
+    rule: Rule,
+    knowns: Knowns,
+    tables: Array,
+) -> None:
+    """Add samples, and fill a table (n, 14 n + 2) for each whole window, see `close_window`.
+
+    There are as many tables (M, n, 14 n + 2) as windows that end; the next begins where one ends.
+    """
+    first = 0
+    for i in range(len(tables)):
+        after = first + knowns.window + 1 - int(sums.clock[0])
+        add_samples(tree, sums, samples[first:after], steps[first:after], rule)
+        close_window(tree, sums, knowns, rule, tables[i])
+        begin_again(sums, rule)
+        first = after
+    add_samples(tree, sums, samples[first:], steps[first:], rule)
 
 
 @part_jit

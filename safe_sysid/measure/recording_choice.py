@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from safe_sysid.errors import MeasurementError
-from safe_sysid.measure.bag.reader import read_positions, read_rosbag
 from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv, read_positions_csv
 from safe_sysid.measure.recording import Recording
 
@@ -30,6 +29,8 @@ def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Rec
     names = joint_names(choice, joints)
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
+    from safe_sysid.measure.bag.reader import read_rosbag  # what a table does not wait for
+
     return read_rosbag(choice.path, names, choice.topic)
 
 
@@ -48,6 +49,8 @@ def positions_of_others(choice: RecordingChoice, others: Iterable[str]) -> dict[
 def _of_one(choice: RecordingChoice, name: str) -> Recording:
     if choice.path.suffix.lower() in TABLES:
         return read_positions_csv(choice.path, name, choice.columns)
+    from safe_sysid.measure.bag.reader import read_positions
+
     return read_positions(choice.path, (name,), choice.topic)
 
 

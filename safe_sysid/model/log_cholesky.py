@@ -54,13 +54,11 @@ def second_derivatives(eta: Array) -> Array:
     first = _first_derivatives(eta)
     second = np.zeros((10, 10, 4, 4))
     second[0, :] = second[:, 0] = 2.0 * first
-    for i in range(9):
-        for j in range(9):
-            mixed = slopes[i] @ slopes[j].T
-            second[i + 1, j + 1] = np.exp(2.0 * eta[0]) * (mixed + mixed.T)
-        if i < 3:  # e^d is its own derivative
-            own = slopes[i] @ V.T
-            second[i + 1, i + 1] += np.exp(2.0 * eta[0]) * (own + own.T)
+    mixed = slopes[:, None] @ np.swapaxes(slopes, 1, 2)
+    second[1:, 1:] = np.exp(2.0 * eta[0]) * (mixed + np.swapaxes(mixed, 2, 3))
+    for i in range(3):  # e^d is its own derivative
+        own = slopes[i] @ V.T
+        second[i + 1, i + 1] += np.exp(2.0 * eta[0]) * (own + own.T)
     derivatives: Array = np.moveaxis(from_pseudo_inertia(second), -1, 0)
     return derivatives
 

@@ -1,4 +1,7 @@
-"""ARM.promise.yaml: whether it is about the arm beside it, and what a loop cannot take of it."""
+"""ARM.promise.yaml: whether it is about the arm beside it, and what a loop cannot take of it.
+
+ARM.promise.npz, which only `identify` reads, has the recordings that it is about.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,22 @@ from safe_sysid.model.arm import Arm, arm_of
 from safe_sysid.model.facts import facts_path, read_facts, urdf_path
 
 VERSION = 1
+RECORDINGS = '.promise.npz'
 
 
 def promise_file(urdf: Path) -> Path:
     """Return where the promise of the arm of a URDF is, if there is one."""
     return urdf.with_name(f'{urdf.stem}.promise.yaml')
+
+
+def promise_path(urdf: Path) -> Path:
+    """Return where the recordings of the empty arm of a URDF are, if there are any."""
+    return urdf.with_name(urdf.stem + RECORDINGS)
+
+
+def is_promise(path: Path) -> bool:
+    """Whether a path names such a file instead of a recording."""
+    return path.name.endswith(RECORDINGS)
 
 
 def promised_arm(robot: str) -> Arm | None:

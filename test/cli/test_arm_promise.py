@@ -12,10 +12,11 @@ import yaml
 from safe_sysid.api.loop_file import read_loop
 from safe_sysid.cli.main import main
 from safe_sysid.errors import ConfigError
-from safe_sysid.identify.difference.arm_promise import promise_path, read_promise
+from safe_sysid.identify.difference.arm_promise import read_promise
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model import inertia
 from safe_sysid.model.arm import arm_of
+from safe_sysid.model.promise_file import promise_path
 from safe_sysid.model.promised_friction import promised_friction
 
 

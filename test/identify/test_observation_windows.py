@@ -130,6 +130,25 @@ def test_most_samples_of_a_recording_are_taken_together(rng):
     assert observer.add_regular(log, 51) == 49
 
 
+def test_windows_are_taken_together_too_but_none_that_ends_at_a_time_or_later(rng):
+    model = smooth_arm(rng, 2)
+    log = smooth_recording(rng, model, 0.3, 0.001)
+    whole = observed_together(model, exact(window=50), log)
+    observer = MomentumObserver(model, near_bounds(model), exact(window=50))
+    assert observer.add_windows(log, 0) == (0, [])
+    for k in range(20):
+        observer.add(log[k])
+    count, rows = observer.add_windows(log, 20, until=0.15)
+    assert (count, len(rows)) == (130, 2)  # up to the one before the sample at 0.15 s
+    assert observer.add_windows(log, 150, until=0.15) == (0, [])
+    rows.append(observer.add(log[150]))
+    count, later = observer.add_windows(log, 151)
+    assert (count, len(later)) == (len(log) - 151, 3)
+    for one, other in zip([*rows, *later], whole, strict=True):
+        assert same_rows(one, other)
+        assert windows(one) == windows(other)
+
+
 def test_a_stamp_that_comes_twice_is_ignored(rng):
     model = smooth_arm(rng, 2)
     log = smooth_recording(rng, model, 0.1, 0.001)

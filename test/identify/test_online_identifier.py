@@ -33,7 +33,7 @@ SETTINGS = IdentifierSettings(
         velocity_error=(0.0,),
         torque_ratio=(0.025,),
     ),
-    SolveSettings(seconds=20.0),
+    SolveSettings(seconds=600.0, fit_seconds=600.0),  # no clock decides
 )
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from safe_sysid.cli.main import main
 from safe_sysid.identify.effort_plausibility import implausible
-from safe_sysid.identify.held_out import validate
+from safe_sysid.identify.held_out import held_out
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.measure.smooth_log import SmoothLog
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -54,7 +54,7 @@ def test_held_out_torque_behind_the_gear_is_predicted_without_friction():
     shares = {}
     for sensor in ('link', 'motor'):
         model = arm(sensor)
-        found = validate(model, part, 6.0, 5.0, model.theta)
+        found = held_out(model, part, 6.0, 5.0).validation(model.theta)
         shares[sensor] = found.as_described.filtered, found.identified.filtered
     assert max(shares['link']) < 1e-9
     assert min(shares['motor']) > 1.0

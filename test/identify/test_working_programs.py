@@ -24,6 +24,22 @@ def polytope(rng, rows):
     return Polytope(A, A @ inner - below, upper, -np.ones(COLUMNS), np.ones(COLUMNS)), inner
 
 
+def test_a_basis_is_the_same_for_the_program_that_it_is_of_and_for_others(rng):
+    """To a program that rows were added to, and to one with some of its rows, in another order."""
+    whole, inner = polytope(rng, 40)
+    programs, basis = LinearPrograms(whole, np.arange(40), Budget(np.inf)), Basis()
+    programs.maximum(rng.normal(size=COLUMNS), basis)
+    cut = rng.normal(size=(2, COLUMNS))
+    programs.add_rows(cut, cut @ inner - 0.1, np.array([-1, -2]))
+    numbers = [*range(40), -1, -2]
+    assert numbers == basis.numbers
+    of_same, of_another = basis.of_rows(basis.numbers), basis.of_rows(numbers)
+    assert of_same == of_another
+    assert len(set(of_same)) > 1
+    some = rng.permutation(numbers)[:30].tolist()
+    assert basis.of_rows(some) == [of_same[numbers.index(number)] for number in some]
+
+
 def proven(whole, cost, dual):
     """Largest cost . x that a dual allows."""
     bound = np.where(dual > 0, whole.upper, whole.lower)

@@ -40,6 +40,7 @@ LAGS = 10  # windows
 BAND = (1.0, 8.0)  # [Hz]
 FORCE = 3  # its components
 TONE = 6  # degrees of freedom of a tone
+RANK = 1e-9  # of the largest singular value; directions of less are not fitted
 UNSEEN = 1e-9  # share of the information about the best seen direction of a force
 FEWEST = 30  # windows of a block
 
@@ -129,7 +130,7 @@ def rigidity(
     seconds = blocks[0].seconds
     frequencies = np.arange(BAND[0], BAND[1], 0.5 / seconds)
     excess = max(1.0, float(np.mean([block.excess for block in blocks])))
-    tones = np.array([[block.tone(f) for f in frequencies] for block in blocks])
+    tones = np.array([block.tones(frequencies) for block in blocks])
     statistic = tones[..., 0].sum(axis=0) / excess
     loudest = int(np.argmax(statistic))
     threshold = float(chdtri(TONE * len(blocks), probability / len(frequencies)))
@@ -169,40 +170,46 @@ class _Block:
         number = np.repeat(np.arange(len(windows)), [len(each.rows) for each in windows])
         shared = impulse_covariance(spans, noise.deviation, noise.memory)
         H = before.row_matrix(rows)
-        same = rows.joint[:, None] == rows.joint[None, :]
-        S = H @ before.covariance @ H.T + np.where(same, shared[np.ix_(number, number)], 0.0)
+        S = H @ before.covariance @ H.T
+        for joint in np.unique(rows.joint):
+            own = np.flatnonzero(rows.joint == joint)
+            S[np.ix_(own, own)] += shared[np.ix_(number[own], number[own])]
         S[np.diag_indices(len(S))] += sensor_variance(rows, samples)
         factor = np.linalg.cholesky(S)
         pushes = np.zeros((len(rows), len(windows), 3))
         pushes[np.arange(len(rows)), number] = np.concatenate([each.pushes for each in windows])
-        columns = np.column_stack([rows.b - H @ before.mean, pushes.reshape(len(rows), -1)])
+        columns = np.column_stack([pushes.reshape(len(rows), -1), rows.b - H @ before.mean])
         white = solve_triangular(factor, columns, lower=True)
-        residual = white[:, 0]
         self._middle = np.array([0.5 * (start + end) for start, end in spans])
-        basis, _ = np.linalg.qr(white[:, 1:])
-        self._in_force = basis.T @ residual
-        self._triangle = basis.T @ white[:, 1:]
-        left = float(residual @ residual - self._in_force @ self._in_force)
-        self.excess = left / max(len(rows) - basis.shape[1], 1)
+        triangle = np.asarray(np.linalg.qr(white, mode='r'))  # there are more rows than columns
+        self._triangle, self._in_force = triangle[:-1, :-1], triangle[:-1, -1]
+        self.excess = float(triangle[-1, -1] ** 2) / max(len(rows) - len(self._in_force), 1)
 
     @property
     def seconds(self) -> float:
         """Length of the block."""
         return float(self._middle[-1] - self._middle[0])
 
-    def tone(self, frequency: float) -> tuple[float, float, float]:
-        """Likelihood that a force of this frequency gains, and its root mean square [N].
+    def tones(self, frequencies: Array) -> Array:
+        """Likelihoods that forces of these frequencies gain, and their root mean squares [N].
 
-        The third is the information about the direction of it that rows show least.
+        The third of each is the information about the direction of it that rows show least.
         """
-        phase = 2.0 * np.pi * frequency * self._middle
-        shapes = np.kron(np.stack([np.cos(phase), np.sin(phase)], axis=1), np.eye(3))
-        D = self._triangle @ shapes
-        force = np.linalg.lstsq(D, self._in_force, rcond=1e-9)[0]
-        explained = D @ force
-        information = np.linalg.eigvalsh(D.T @ D)
-        least = information[information > UNSEEN * information[-1]].min(initial=np.inf)
-        return float(explained @ explained), float(np.sqrt(0.5 * (force @ force))), float(least)
+        phase = 2.0 * np.pi * frequencies[:, None] * self._middle
+        shapes = np.concatenate([np.cos(phase), np.sin(phase)])  # (2 F, T)
+        rows, count = len(self._in_force), len(frequencies)
+        along = self._triangle.reshape(rows, -1, FORCE).transpose(2, 0, 1) @ shapes.T
+        D = along.reshape(FORCE, rows, 2, count).transpose(3, 1, 2, 0).reshape(count, rows, TONE)
+        e = np.broadcast_to(self._in_force[:, None], (count, rows, 1))
+        triangle = np.asarray(np.linalg.qr(np.concatenate([D, e], axis=2), mode='r'))
+        U, s, _ = np.linalg.svd(triangle[:, :TONE, :TONE])
+        gained = (U.transpose(0, 2, 1) @ triangle[:, :TONE, TONE:])[..., 0]
+        gained[s <= RANK * s[:, :1]] = 0.0
+        force = np.divide(gained, s, out=np.zeros_like(s), where=gained != 0.0)
+        seen = np.where(s**2 > UNSEEN * s[:, :1] ** 2, s**2, np.inf)
+        return np.column_stack(
+            [(gained**2).sum(axis=1), np.sqrt(0.5 * (force**2).sum(axis=1)), seen.min(axis=1)]
+        )
 
     def lag_products(self) -> Array:
         """Correlations of the force series at every lag, normal with unit variance, (lags * 3,).

@@ -27,7 +27,6 @@ from safe_sysid.model.arm import Arm
 from safe_sysid.output_file import new_file, write_text
 
 VERSION = 1
-SUFFIX = '.promise.npz'
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,16 +46,6 @@ class ArmPromise:
     recordings: list[EmptyRecording]
     friction: FrictionChoice
     gains: KnownGains | None  # that a known mass has told, of the unit the arm has now
-
-
-def promise_path(urdf: Path) -> Path:
-    """Where the promise of the arm of a URDF is, if there is one."""
-    return urdf.with_name(urdf.stem + SUFFIX)
-
-
-def is_promise(path: Path) -> bool:
-    """Whether a path names such a file instead of a recording."""
-    return path.name.endswith(SUFFIX)
 
 
 def sha256_of(path: Path) -> str:

@@ -18,7 +18,7 @@ from safe_sysid.identify.difference.against_empty import (
     payload_difference,
 )
 from safe_sysid.identify.difference.answer import PayloadDifference
-from safe_sysid.identify.difference.arm_promise import is_promise, read_promise
+from safe_sysid.identify.difference.arm_promise import read_promise
 from safe_sysid.identify.difference.friction_choice import FrictionChoice
 from safe_sysid.identify.difference.gains_file import KnownGains, read_gains
 from safe_sysid.identify.difference.intervals import GAIN_RANGE
@@ -29,6 +29,7 @@ from safe_sysid.identify.replay import Progress
 from safe_sysid.measure.recording import Recording
 from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 from safe_sysid.model.arm import Arm
+from safe_sysid.model.promise_file import is_promise
 
 SELF_TEST_SECONDS = (5.0, 10.0, 20.0)  # of pieces
 UNVERIFIED = 0.1  # share by which the unit of an effort may be off, where nobody states it

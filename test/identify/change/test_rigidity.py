@@ -11,10 +11,16 @@ from safe_sysid.api.simulated_recording import write_recording
 from safe_sysid.bench.experiments.changing_payload import ROWS, random_motion
 from safe_sysid.bench.experiments.sloshing_payload import judged, outward, recorded_motion
 from safe_sysid.identify.change.impulse_noise import impulse_covariance, sensor_variance
-from safe_sysid.identify.change.rigidity import UnmodelledTorque, WindowRows, rigidity
+from safe_sysid.identify.change.rigidity import (
+    BAND,
+    LAGS,
+    UnmodelledTorque,
+    WindowRows,
+    rigidity,
+)
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.held_object import RecordedObject, torque_of_force
-from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.observation import Observation, stacked
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.joint_log import JointLog
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames, tip_jacobian
@@ -68,6 +74,46 @@ def found_in(windows):
     found = rigidity(windows, belief(), SAMPLES, NOISE)
     assert found is not None
     return found
+
+
+def by_definition(windows):
+    """Excess, correlation, and of each tone what it gains, its force and the least information."""
+    before, rows = belief(), stacked([each.rows for each in windows])
+    number = np.repeat(np.arange(len(windows)), JOINTS)
+    shared = impulse_covariance(SPANS, NOISE.deviation, NOISE.memory)
+    H = before.row_matrix(rows)
+    S = H @ before.covariance @ H.T + np.diag(sensor_variance(rows, SAMPLES))
+    S += np.where(rows.joint[:, None] == rows.joint, shared[np.ix_(number, number)], 0.0)
+    half = np.linalg.inv(np.linalg.cholesky(S))
+    e, P = half @ (rows.b - H @ before.mean), np.zeros((len(rows), len(windows), 3))
+    P[np.arange(len(rows)), number] = np.concatenate([each.pushes for each in windows])
+    Q, R = np.linalg.qr(half @ P.reshape(len(rows), -1))
+    left, series = e - Q @ (Q.T @ e), (Q.T @ e * np.sign(np.diag(R))).reshape(-1, 3)
+    excess = max(1.0, left @ left / (len(rows) - Q.shape[1]))
+    lags = [
+        (series[k:] * series[:-k]).sum(axis=0) ** 2 / (WINDOWS - k) for k in range(1, LAGS + 1)
+    ]
+    middle = np.mean(SPANS, axis=1)
+    tones = []
+    for frequency in np.arange(*BAND, 0.5 / (middle[-1] - middle[0])):
+        angle = 2 * np.pi * frequency * middle[:, None]
+        shapes = (np.cos(angle), np.sin(angle))
+        D = half @ np.hstack([(P * shape).sum(axis=1) for shape in shapes])
+        force = np.linalg.lstsq(D, e, rcond=None)[0]
+        tones.append((D @ force @ e / excess, frequency, np.sqrt(force @ force / 2)))
+    return excess, np.sum(lags) / excess**2, max(tones, key=lambda tone: tone[0])
+
+
+def test_figures_are_those_of_their_definitions(rng):
+    """To rounding: whitened rows, a fit of each tone alone, correlations of each lag."""
+    for tone in (0.0, 3.0):
+        windows = synthetic(rng, tone=tone)
+        found = found_in(windows)
+        excess, ljung_box, (statistic, frequency, force) = by_definition(windows)
+        assert found.excess == pytest.approx(excess, rel=1e-9)
+        assert found.ljung_box == pytest.approx(ljung_box, rel=1e-9)
+        assert (found.tone, found.frequency) == pytest.approx((statistic, frequency), rel=1e-9)
+        assert found.force == pytest.approx(force, rel=1e-9)
 
 
 def test_figures_of_rigid_bodies_are_those_of_the_distributions(rng):
