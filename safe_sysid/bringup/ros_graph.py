@@ -71,7 +71,7 @@ _NODES = {
         ),
         hears=(
             *('joint_states', 'parameter_estimate', 'plan_in_force', 'mode'),
-            *('wanted_half_widths', *REQUESTS, *SCENE),
+            *('wanted_half_widths', 'handled_places', *REQUESTS, *SCENE),
         ),
         hidden={'_planner_samples': ('joint_states',), '_planner_obstacles': ('obstacles',)},
     ),
@@ -88,6 +88,7 @@ _NODES = {
             'payload_since',
             'payload_change',
             'wanted_half_widths',
+            'handled_places',
             'gripper_command',
             'placed',
             *REQUESTS,

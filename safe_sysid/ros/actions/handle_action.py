@@ -11,6 +11,8 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.handled_places import LIFT as LIFTED
+from safe_sysid.plan.handled_places import PICK, PLACE
 from safe_sysid.plan.message import name_of
 from safe_sysid.plan.task_goal import joint_goal, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
@@ -19,6 +21,7 @@ from safe_sysid.ros.actions.grasping import Grasping, Gripper
 from safe_sysid.ros.actions.handling import (
     APPROACH,
     CARRY,
+    CHECK,
     GRASP,
     LIFT,
     RELEASE,
@@ -30,6 +33,7 @@ from safe_sysid.ros.actions.identifying import Bounds, Identifying
 from safe_sysid.ros.actions.placing import Placed, Placing
 from safe_sysid.ros.actions.weighing import Weighing
 from safe_sysid.ros.messages.codec import goal_positions
+from safe_sysid.ros.messages.handled_places_text import NamedPlace
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
 from safe_sysid.ros.messages.request_topics import ON_THE_WAY
 from safe_sysid.sets.interval import Interval
@@ -58,6 +62,7 @@ class Asking:
     known: Callable[[], ParameterEstimate | None]
     bounds: Callable[[], Bounds]
     tell_wanted: Callable[[Sequence[float]], None]
+    check: Callable[[Sequence[NamedPlace]], Asked]  # whether the arm may stand at places
 
 
 def knows_change(asking: Asking) -> Callable[[], bool]:
@@ -144,6 +149,8 @@ class HandleAction:
 
         _check(learn, weigh)
         _check_places(goal, self._hand.arm)
+        if places := _places(goal):
+            steps.append((CHECK, lambda: asking.check(places)))
         go(APPROACH, goal.pick_joints, goal.pick)
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
@@ -211,6 +218,21 @@ def _check(*steps: Callable[[], Asked]) -> None:
     """Refuse what no step would begin with, before the arm moves."""
     for begin in steps:
         begin()
+
+
+def _places(goal: Any) -> list[NamedPlace]:
+    """Return where the arm is to stand, in order; where it stands anyway is left out."""
+    places: list[NamedPlace] = []
+    for name, joints, pose in (
+        (PICK, goal.pick_joints, goal.pick),
+        (LIFTED, goal.lift_joints, None),
+        (PLACE, goal.place_joints, goal.place),
+    ):
+        if joints.name:
+            places.append((name, joints))
+        elif pose is not None and pose.header.frame_id:
+            places.append((name, pose))
+    return places
 
 
 def _check_places(goal: Any, arm: RobotModel) -> None:

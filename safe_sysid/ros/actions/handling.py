@@ -10,7 +10,7 @@ from safe_sysid.ros.actions.grasping import Grasping
 from safe_sysid.ros.actions.placing import Placing
 
 Step = tuple[str, Callable[[], Asked]]  # its name, and how it is begun
-APPROACH, GRASP, LIFT, WEIGH = 'approach', 'grasp', 'lift', 'weigh'
+CHECK, APPROACH, GRASP, LIFT, WEIGH = 'check', 'approach', 'grasp', 'lift', 'weigh'
 CARRY, RELEASE = 'carry', 'release'
 
 

@@ -9,11 +9,15 @@ from ros.generated_messages import ROOT, importable
 from ros.nodes.test_goals_and_actions import ABORTED, SUCCEEDED, Client, planner_says
 from ros.nodes.test_lifecycle import Manager
 from ros.running_loop import EACH, changed_settings, observed, running
+from ros.running_node import greet
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Header
 from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import Marker, MarkerArray
 import yaml
 
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.share import share_directory
@@ -67,6 +71,16 @@ def options_of(tmp_path, **changes):
     }
     settings = changed_settings(tmp_path, 'two_link', **chosen)
     return '--config', settings, '--lockstep', *UNHURRIED
+
+
+def wall_at(position):
+    """Something small where the last joint of two links would be."""
+    marker = Marker(ns='wall', type=Marker.CUBE)
+    marker.header.frame_id, marker.pose.orientation.w = 'base_link', 1.0
+    p = joint_frames(RobotModel.named('two_link'), np.array(position))[1][-1]
+    marker.pose.position.x, marker.pose.position.y, marker.pose.position.z = p.tolist()
+    marker.scale.x = marker.scale.y = marker.scale.z = 0.02
+    return marker
 
 
 def end_of(plan):
@@ -182,6 +196,19 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         assert 'is at 99 rad' in result.message
         assert result.message.endswith('nothing was begun')
         assert loop.mode == 'identified'
+        before = list(loop.samples[-1].position)
+        elsewhere = JointState(name=there.name, position=[-1.0, 0.5])
+        walls = loop.create_publisher(MarkerArray, 'obstacles', 10)
+        greet(walls, MarkerArray(markers=[wall_at(elsewhere.position)]))
+        loop.wait(lambda: planner_says(loop, 'obstacles') == '1', 'the planner knows it')
+        asked = Handle.Goal(pick_joints=there, place_joints=elsewhere)
+        status, result = handle.outcome(handle.send(asked))
+        assert (status, result.success) == (ABORTED, False)
+        assert result.message.startswith('check: place: ')
+        assert result.message.endswith('mm inside wall/0; nothing was picked')
+        np.testing.assert_allclose(loop.samples[-1].position, before, atol=1e-3)
+        walls.publish(MarkerArray(markers=[Marker(ns='wall', action=Marker.DELETE)]))
+        loop.wait(lambda: planner_says(loop, 'obstacles') == '0', 'the planner knows it')
 
         manager = Manager(loop)
         assert manager.set('planner', 'deactivate')
@@ -198,7 +225,8 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         recognised = result.message.rpartition('; ')[2]
         assert 'thing_of_' in recognised, result.message
         steps = list(dict.fromkeys(told.step for told in handle.feedback))
-        assert [each for each in steps if each != 'grasp'] == ['weigh', 'carry', 'release']
+        long = [each for each in steps if each not in ('check', 'grasp')]
+        assert long == ['weigh', 'carry', 'release']
         assert np.abs(np.array(loop.samples[-1].position) - there.position).max() < 0.05
         assert loop.mode == 'holding'
 
