@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,14 +23,15 @@ from safe_sysid.model.collision.moving_box import MovingBox
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.picked_again import PickedAgain, picked_again, placed_boxes
 from safe_sysid.plan.search.candidates import gentlest
 from safe_sysid.plan.task_goal import GoalError, Surroundings
 from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
-from safe_sysid.sets.box import Box
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 
+T = TypeVar('T')
 PICK, LIFT, PLACE = 'pick', 'lift', 'place'
 MASS = 0  # entry of theta_e
 
@@ -85,9 +88,13 @@ class StandingAt:
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Where the hand stands at each place, by name; of several configurations the first."""
+    """Where the hand stands at each place, by name, of several configurations the first.
+
+    Where it picks what was placed before, that is told with the way there.
+    """
 
     by_name: dict[str, Array]
+    again: PickedAgain | None = None
 
 
 def reached_places(
@@ -100,33 +107,69 @@ def reached_places(
     model, q = around.model, around.start
     obstacles = standing_still(around.obstacles)
     found: dict[str, Array] = {}
+    again: PickedAgain | None = None
     for place in places:
         if place.name != PICK and PICK not in found:
             obstacles = without_held(model, q, obstacles, standing, hand)
             found[PICK] = q  # where the arm is
-        q = _stood_at(place, Surroundings(model, obstacles, q), standing)
+        there = Surroundings(model, obstacles, q)
+        if place.name == PICK:
+            q, again = _picked_at(place, there, standing, hand)
+        else:
+            look = partial(_standing, place, around=there, standing=standing)
+            q, _ = _stood_at(place, there, look)
         found[place.name] = q
         if place.name == PICK:
             obstacles = without_held(model, q, obstacles, standing, hand)
-    return Reached(found)
+    return Reached(found, again)
 
 
-def _stood_at(place: Place, around: Surroundings, standing: StandingAt) -> Array:
-    """Return the first configuration in which all that is needed there is certified."""
+def _picked_at(
+    place: Place, around: Surroundings, standing: StandingAt, hand: Sequence[str]
+) -> tuple[Array, PickedAgain | None]:
+    """Return where the hand closes, and what was placed before that it picks there.
+
+    That is not in its way, as it is in contact with nothing else but what the hand may leave.
+    """
+    retreat, obstacles = standing.problem.retreat, around.obstacles
+    placed = list(placed_boxes(obstacles, retreat))
+    free = Surroundings(around.model, _without(obstacles, placed), around.start)
+
+    def picked(q: Array) -> PickedAgain | None:
+        again = None
+        if retreat is not None:
+            again = picked_again(around.model, q, obstacles, retreat, hand)
+        _refuse(standing.trouble(q, obstacles))
+        return again
+
+    return _stood_at(place, free, picked)
+
+
+def _standing(place: Place, q: Array, around: Surroundings, standing: StandingAt) -> None:
+    """Refuse where standing is needed and not certified."""
+    if place.changes:
+        _refuse(standing.trouble(q, around.obstacles))
+
+
+def _stood_at(place: Place, around: Surroundings, look: Callable[[Array], T]) -> tuple[Array, T]:
+    """Return the first configuration in which nothing is refused, and what a look finds there."""
     try:
         choices = place.choices(around)
     except SafeSysidError as error:
         raise GoalError(f'{place.name}: {error}') from error
-    if not place.changes:
-        return choices[0]
     first = ''
     for q in choices:
-        trouble = standing.trouble(q, around.obstacles)
-        if not trouble:
-            return q
-        first = first or trouble
+        try:
+            return q, look(q)
+        except GoalError as error:
+            first = first or str(error)
     tried = '' if len(choices) == 1 else f'in none of {len(choices)} configurations; in the first '
     raise GoalError(f'{place.name}: {tried}{first}')
+
+
+def _refuse(trouble: str) -> None:
+    if trouble:
+        raise GoalError(trouble)
 
 
 def standing_still(obstacles: Obstacles) -> Obstacles:
@@ -143,17 +186,11 @@ def without_held(
     model: RobotModel, q: Array, obstacles: Obstacles, standing: StandingAt, hand: Sequence[str]
 ) -> Obstacles:
     """Return obstacles without what was placed and is in a hand that closes at q."""
-    retreat = standing.problem.retreat
     held = np.flatnonzero([name in hand for name in model.capsules.names])
-    if retreat is None or not len(held):
+    if not len(held):
         return obstacles
-    picked = [
-        name
-        for name, shape in zip(obstacles.names, obstacles.shapes, strict=True)
-        if name.startswith(retreat.prefix)
-        and type(shape) is Box
-        and clearances(model, q, held, shape).min() <= 0.0
-    ]
+    placed = placed_boxes(obstacles, standing.problem.retreat)
+    picked = [n for n, box in placed.items() if clearances(model, q, held, box).min() <= 0.0]
     return _without(obstacles, picked)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeVar
 
+from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -153,6 +154,10 @@ class Planning:
     def beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
         """Do something between two searches, which changes nothing of them, and use its result."""
         self.search.after(lambda: self.search.begin(work, then))
+
+    def note_rest(self, q: Array) -> None:
+        """Have the hand leave what it may touch on its way to q, where it comes to rest on it."""
+        self.search.after(lambda: self._planner.note_rest(q))
 
     def note_followed(self, followed: Followed | None) -> None:
         """Take what the arm follows, as whoever follows plans says; None where that is no plan."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from safe_sysid.plan.picked_again import PickedAgain
 from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why
-from safe_sysid.ros.messages.request_topics import CHECK_REFUSED, CHECKED
+from safe_sysid.ros.messages.handled_places_text import pick_of_text
+from safe_sysid.ros.messages.request_topics import CHECK_PICKS, CHECK_REFUSED, CHECKED
 from safe_sysid.track.supervisor import Mode
 
 BEGINS = (Mode.IDENTIFIED, Mode.HOLDING, Mode.CHANGING)  # the planner has time
@@ -18,6 +20,12 @@ class Checking:
         self._loop, self._stamp, self._tell = loop, stamp, tell
         self._is_over = False
         self._looks = 0
+
+    @property
+    def picks(self) -> PickedAgain | None:
+        """What was placed before and is picked at the pick; None: nothing."""
+        stamp, _, told = self._loop.figure(CHECK_PICKS).partition(' ')
+        return pick_of_text(told) if stamp == str(self._stamp) else None
 
     def take_back(self) -> None:
         """Ask no more."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
+from trajectory_msgs.msg import JointTrajectory
+
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
@@ -16,6 +18,7 @@ from safe_sysid.plan.handled_places import PICK, PLACE
 from safe_sysid.plan.message import name_of
 from safe_sysid.plan.task_goal import joint_goal, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.checking import Checking
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
 from safe_sysid.ros.actions.handling import (
@@ -30,6 +33,7 @@ from safe_sysid.ros.actions.handling import (
     Step,
 )
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.picking_again import PickingAgain, Ways
 from safe_sysid.ros.actions.placing import Placed, Placing
 from safe_sysid.ros.actions.weighing import Weighing
 from safe_sysid.ros.messages.codec import goal_positions
@@ -62,7 +66,8 @@ class Asking:
     known: Callable[[], ParameterEstimate | None]
     bounds: Callable[[], Bounds]
     tell_wanted: Callable[[Sequence[float]], None]
-    check: Callable[[Sequence[NamedPlace]], Asked]  # whether the arm may stand at places
+    check: Callable[[Sequence[NamedPlace]], Checking]  # whether the arm may stand at places
+    along: Callable[[JointTrajectory], Going]
 
 
 def knows_change(asking: Asking) -> Callable[[], bool]:
@@ -83,6 +88,7 @@ class HandleAction:
         self._learnt: Interval | None = None  # before it was released
         self._recognised = ''  # then
         self._picked_at: Array | None = None
+        self._checked: Checking | None = None
         self.asked = Handling([(name, self._noting(begin)) for name, begin in self._steps()])
 
     def feedback(self) -> Any:
@@ -150,8 +156,9 @@ class HandleAction:
         _check(learn, weigh)
         _check_places(goal, self._hand.arm)
         if places := _places(goal):
-            steps.append((CHECK, lambda: asking.check(places)))
-        go(APPROACH, goal.pick_joints, goal.pick)
+            steps.append((CHECK, lambda: self._check(places)))
+        if goal.pick_joints.name or goal.pick.header.frame_id:
+            steps.append((APPROACH, self._approach))
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
         go(LIFT, goal.lift_joints)
         if self._learns_before():
@@ -163,6 +170,20 @@ class HandleAction:
         if len(steps) > before:
             steps.append((RELEASE, self._release))
         return steps
+
+    def _check(self, places: Sequence[NamedPlace]) -> Checking:
+        """Ask about places, before anything moves."""
+        self._checked = self._asking.check(places)
+        return self._checked
+
+    def _approach(self) -> Going | PickingAgain:
+        """Go to where the gripper closes; straight in where that is about what was placed."""
+        goal, asking = self._goal, self._asking
+        picks = None if self._checked is None else self._checked.picks
+        if picks is None:
+            return asking.go(goal.pick_joints, goal.pick)
+        ways = Ways(self._hand.arm.layout.joint_names, asking.go, asking.along)
+        return PickingAgain(asking.loop, picks, ways, self._hand.placed)
 
     def _noting(self, begin: Callable[[], Asked]) -> Callable[[], Asked]:
         """Return the begin of a step, before which is noted what the last one has picked."""

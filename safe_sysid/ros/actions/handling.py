@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from safe_sysid.ros.actions.asked import Asked, Outcome
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping
+from safe_sysid.ros.actions.picking_again import PickingAgain
 from safe_sysid.ros.actions.placing import Placing
 
 Step = tuple[str, Callable[[], Asked]]  # its name, and how it is begun
@@ -29,7 +30,8 @@ class Handling:
     @property
     def distance(self) -> float:
         """How far some joint is from where this step leads [rad]; not a number elsewhere."""
-        return self._asked.distance if isinstance(self._asked, Going) else float('nan')
+        asked = self._asked
+        return asked.distance if isinstance(asked, Going | PickingAgain) else float('nan')
 
     def take_back(self) -> None:
         """Come to rest; what is held stays held."""

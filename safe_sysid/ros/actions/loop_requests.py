@@ -59,6 +59,7 @@ class LoopRequests:
             self.bounds,
             self.tell_wanted,
             self.checking,
+            self.along,
         )
 
     def going(self, joints: Any, pose: Any = None) -> Going:

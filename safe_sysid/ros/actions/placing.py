@@ -29,6 +29,12 @@ class Placed(Protocol):
     def take(self, q: Array) -> list[str]:
         """Take away what is in the hand since it closed at q."""
 
+    def lend(self, name: str) -> bool:
+        """Show an object no more until it is given back; whether it is known."""
+
+    def give_back(self, name: str) -> None:
+        """Show what was lent where it was, unless somebody has taken it away."""
+
 
 class Placing:
     """Over once the planner says that it avoids what was let go, or may have been."""

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 import json
 
 from geometry_msgs.msg import PoseStamped
+import numpy as np
 from sensor_msgs.msg import JointState
 
 from safe_sysid.errors import MessageError
+from safe_sysid.plan.picked_again import PickedAgain
 from safe_sysid.ros.messages.codec import goal_positions
 
 NamedPlace = tuple[str, JointState | PoseStamped]
@@ -32,6 +34,17 @@ def places_of_text(text: str) -> tuple[int, list[NamedPlace]]:
         return int(told['stamp']), [_read(each) for each in told['places']]
     except (ValueError, TypeError, KeyError, AssertionError) as error:
         raise MessageError(f'places to look at cannot be read: {error!r}') from error
+
+
+def text_of_pick(picks: PickedAgain) -> str:
+    """Return what is picked again, and the way straight in."""
+    return json.dumps({'object': picks.name, 'way': picks.way.tolist()})
+
+
+def pick_of_text(text: str) -> PickedAgain:
+    """Return the same."""
+    told = json.loads(text)
+    return PickedAgain(str(told['object']), np.array(told['way'], dtype=np.float64))
 
 
 def _told(name: str, where: JointState | PoseStamped) -> dict[str, object]:

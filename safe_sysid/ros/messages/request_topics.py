@@ -11,6 +11,7 @@ WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first en
 
 ANSWERED = 'request answered [ns]'  # stamp of the goal that was taken or refused last
 CHECKED = 'places checked [ns]'  # stamp of the newest question about places that is answered
+CHECK_PICKS = 'picks again'  # stamp, JSON of what was placed and is picked there, and the way in
 CHECK_REFUSED = 'places refused'  # its stamp and the reason; empty: the arm may stand there
 TAKEN = 'goal [ns]'  # stamp of the goal that the task leads to; empty: that of the settings
 REFUSED = 'goal refused'  # stamp and reason

@@ -214,6 +214,7 @@ class PlannerNode(Node):
 
     def _on_scene(self) -> None:
         """Compare plans with obstacles that changed, at once; stop where they are in the way."""
+        self._checks.note_scene(self._avoided.boxes)
         if self._planning.look(self._avoided, self._newest):
             self._health.announce()
         self._avoided.publish()

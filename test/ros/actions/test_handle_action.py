@@ -18,6 +18,12 @@ ARM = RobotModel.named('two_link')
 Q = [1.0, 0.5]
 PLACE = JointState(name=list(ARM.layout.joint_names), position=[0.7, 0.7])
 asked_about = []  # places, the newest last
+
+
+def check(places):
+    asked_about.append(places)
+
+
 KIND = SimpleNamespace(Result=SimpleNamespace, Feedback=SimpleNamespace)
 
 
@@ -49,7 +55,7 @@ def action(loop, placed=None, mass=(0.0, 1.0), **asked):
         bounds = Interval(np.full(10, mass[0]), np.full(10, mass[1]))
         return SimpleNamespace(end_effector_bounds=bounds, end_effector=bounds.center)
 
-    asking = Asking(loop, None, known, lambda: ([], []), lambda _: None, asked_about.append)
+    asking = Asking(loop, None, known, lambda: ([], []), lambda _: None, check, None)
     hand = Hand(Gripper(), own, ARM, placed or Placed())
     return HandleAction(KIND, SimpleNamespace(**{**goal, **asked}), asking, hand)
 

@@ -28,6 +28,11 @@ class Placed:
         self.taken_at.append(tuple(q))
         return []
 
+    def lend(self, name):
+        raise AssertionError(name)
+
+    give_back = lend
+
 
 class Planned(Loop):
     """One whose planner says what it avoids."""

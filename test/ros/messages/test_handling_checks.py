@@ -11,9 +11,20 @@ from std_msgs.msg import String
 
 from safe_sysid.errors import MessageError
 from safe_sysid.model.collision.capsules_to_box import box_about
-from safe_sysid.ros.messages.handled_places_text import places_of_text, text_of_places
+from safe_sysid.plan.picked_again import PickedAgain
+from safe_sysid.ros.messages.handled_places_text import (
+    pick_of_text,
+    places_of_text,
+    text_of_places,
+)
 from safe_sysid.ros.messages.handling_checks import HandlingChecks
-from safe_sysid.ros.messages.request_topics import ANSWERED, CHECK_REFUSED, CHECKED, PLACES
+from safe_sysid.ros.messages.request_topics import (
+    ANSWERED,
+    CHECK_PICKS,
+    CHECK_REFUSED,
+    CHECKED,
+    PLACES,
+)
 
 LINK = MODEL.capsules.names[-1]
 JOINTS = JointState(name=[SECOND, FIRST], position=[0.9, 0.4])
@@ -33,7 +44,7 @@ class Checked(Asked):
 
     def __init__(self, weak=()):
         super().__init__()
-        self.stood = []
+        self.stood, self.noted = [], []
 
         def trouble(q, obstacles):
             del obstacles
@@ -46,6 +57,9 @@ class Checked(Asked):
 
     def beside(self, work, then):
         then(work())
+
+    def note_rest(self, q):
+        self.noted.append(q.tolist())
 
     def answer(self, *places):
         self._hear[PLACES](String(data=text_of_places(STAMP, places)))
@@ -121,3 +135,33 @@ def test_without_a_joint_state_nothing_is_known():
     checked.goals.note_position(None)
     assert 'no joint state was heard yet' in checked.answer(('place', JOINTS))
     checked.goals.note_position(HERE)
+
+
+PICKS = PickedAgain('placed: object/41', np.array([[0.5, 0.9], [0.4, 0.9]]))
+
+
+def test_what_is_picked_again_is_told_with_the_way_in(monkeypatch):
+    checked = Checked()
+    reached = SimpleNamespace(again=PICKS)
+    monkeypatch.setattr(f'{HandlingChecks.__module__}.reached_places', lambda *_: reached)
+    assert checked.answer(('pick', JOINTS)) == ''
+    stamp, _, told = checked.checks.figures()[CHECK_PICKS].partition(' ')
+    assert stamp == str(STAMP)
+    picks = pick_of_text(told)
+    assert picks.name == PICKS.name
+    np.testing.assert_array_equal(picks.way, PICKS.way)
+
+
+def test_once_it_is_shown_again_the_hand_may_leave_it(monkeypatch):
+    """When it comes back, not while it is there, nor when it goes."""
+    checked, box = Checked(), {PICKS.name: None}
+    checked.checks.note_scene(box)
+    reached = SimpleNamespace(again=PICKS)
+    monkeypatch.setattr(f'{HandlingChecks.__module__}.reached_places', lambda *_: reached)
+    checked.answer(('pick', JOINTS))
+    for boxes in (box, {}, {'other': None}):
+        checked.checks.note_scene(boxes)
+    assert checked.noted == []
+    checked.checks.note_scene(box)
+    checked.checks.note_scene(box)
+    assert checked.noted == [[0.4, 0.9]]

@@ -19,7 +19,7 @@ import yaml
 from safe_sysid.model.dynamics.forward_kinematics import joint_frames
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import stamp_of
-from safe_sysid.ros.messages.qos import REQUESTS
+from safe_sysid.ros.messages.qos import REQUESTS, STATE
 from safe_sysid.share import share_directory
 
 MASS = 0.4  # [kg] of what there is to take
@@ -81,6 +81,11 @@ def wall_at(position):
     marker.pose.position.x, marker.pose.position.y, marker.pose.position.z = p.tolist()
     marker.scale.x = marker.scale.y = marker.scale.z = 0.02
     return marker
+
+
+def there_in(msg):
+    """Names of what a message shows as placed."""
+    return [f'placed: {m.ns}/{m.id}' for m in msg.markers if m.action == Marker.ADD]
 
 
 def end_of(plan):
@@ -233,12 +238,19 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         name = planner_says(loop, 'placed objects')
         assert name.startswith('placed: object/')
         assert result.message.endswith(f'the planner avoids it now as "{name}"; {recognised}')
-        status, result = handle.outcome(handle.send(Handle.Goal(pick_joints=there)))
-        assert (status, result.success) == (ABORTED, False)
-        assert f'inside {name}; nothing was picked' in result.message
-
-        status, result = handle.outcome(handle.send(Handle.Goal(heaviest=0.5 * MASS)))
+        shown = []
+        loop.create_subscription(
+            MarkerArray, 'placed', lambda msg: shown.append(there_in(msg)), STATE
+        )
+        loop.wait(lambda: shown, 'the object is heard of')
+        before = len(loop.samples)
+        again = Handle.Goal(pick_joints=there, heaviest=0.5 * MASS)
+        status, result = handle.outcome(handle.send(again))
         assert (status, result.success) == (ABORTED, False), result.message
+        away = [np.abs(np.array(s.position) - there.position).max() for s in loop.samples[before:]]
+        assert max(away) > 0.1  # it has left it first, and has come back
+        changes = [each for i, each in enumerate(shown) if i == 0 or shown[i - 1] != each]
+        assert changes == [[name], [], [name], []], changes  # lent, given back, in the hand
         loop.wait(lambda: not planner_says(loop, 'placed objects'), 'it is in the hand again')
         assert 'kg at most can be placed' in result.message
         assert 'what was picked is in the hand' in result.message
