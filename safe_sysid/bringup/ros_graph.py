@@ -35,6 +35,7 @@ TRIGGERS = (
 HANDED_OVER = 'handed_over'  # whether the robot itself knows the load
 HAND = ('grasp', 'release')  # of a simulated arm
 EVENTS = ('payload_event',)  # of a gripper
+TOUCHED = 'touched'  # of whoever feels a touch
 SCENE = (
     *('obstacles', 'obstacle_points', 'obstacle_motions', 'octomap', 'planning_scene', 'placed'),
     *('/tf', '/tf_static'),
@@ -62,7 +63,7 @@ _EDGE = NodeGraph(
 _NODES = {
     'identifier': NodeGraph(
         says=('parameter_estimate', 'payload', 'payload_markers', 'end_requested', '/diagnostics'),
-        hears=('joint_states', 'mode', 'payload_since', 'payload_change', *EVENTS),
+        hears=('joint_states', 'mode', 'payload_since', 'payload_change', *EVENTS, TOUCHED),
     ),
     'planner': NodeGraph(
         says=(
@@ -139,7 +140,7 @@ _NODES = {
 }
 # Who works with the loop: every request, nothing that only nodes say.
 OPERATOR = NodeGraph(
-    says=(*REQUESTS, *EVENTS, *SCENE),
+    says=(*REQUESTS, *EVENTS, TOUCHED, *SCENE),
     hears=(EVERYTHING,),
     calls=(
         *(f'supervisor/{name}' for name in (*TRIGGERS, HANDED_OVER)),

@@ -18,6 +18,7 @@ from safe_sysid.plan.handled_places import PICK, PLACE
 from safe_sysid.plan.message import name_of
 from safe_sysid.plan.task_goal import joint_goal, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.carrying import Carrying
 from safe_sysid.ros.actions.checking import Checking
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
@@ -141,10 +142,6 @@ class HandleAction:
         steps: list[Step] = []
         knows = knows_change(asking)
 
-        def go(name: str, joints: Any, pose: Any = None) -> None:
-            if joints.name or (pose is not None and pose.header.frame_id):
-                steps.append((name, lambda: asking.go(joints, pose)))
-
         def learn() -> Asked:
             return Identifying(
                 loop, goal.half_widths, time_limit, asking.bounds, asking.tell_wanted
@@ -155,20 +152,20 @@ class HandleAction:
 
         _check(learn, weigh)
         _check_places(goal, self._hand.arm)
-        if places := _places(goal):
-            steps.append((CHECK, lambda: self._check(places)))
-        if goal.pick_joints.name or goal.pick.header.frame_id:
+        places = dict(_places(goal))
+        if places:
+            steps.append((CHECK, lambda: self._check(list(places.items()))))
+        if PICK in places:
             steps.append((APPROACH, self._approach))
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
-        go(LIFT, goal.lift_joints)
+        if LIFTED in places:
+            steps.append((LIFT, lambda: asking.go(goal.lift_joints, None)))
         if self._learns_before():
             steps.append((WEIGH, learn))
         if goal.heaviest:
             steps.append((WEIGH, weigh))
-        before = len(steps)
-        go(CARRY, goal.place_joints, goal.place)
-        if len(steps) > before:
-            steps.append((RELEASE, self._release))
+        if PLACE in places:
+            steps += [(CARRY, self._carry), (RELEASE, self._release)]
         return steps
 
     def _check(self, places: Sequence[NamedPlace]) -> Checking:
@@ -184,6 +181,11 @@ class HandleAction:
             return asking.go(goal.pick_joints, goal.pick)
         ways = Ways(self._hand.arm.layout.joint_names, asking.go, asking.along)
         return PickingAgain(asking.loop, picks, ways, self._hand.placed)
+
+    def _carry(self) -> Carrying:
+        """Go to where the gripper opens, or until something is touched just before."""
+        going = self._asking.go(self._goal.place_joints, self._goal.place)
+        return Carrying(self._asking.loop, going, self._hand.placed.touched_within)
 
     def _noting(self, begin: Callable[[], Asked]) -> Callable[[], Asked]:
         """Return the begin of a step, before which is noted what the last one has picked."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from safe_sysid.ros.actions.asked import Asked, Outcome
+from safe_sysid.ros.actions.carrying import Carrying
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping
 from safe_sysid.ros.actions.picking_again import PickingAgain
@@ -31,7 +32,14 @@ class Handling:
     def distance(self) -> float:
         """How far some joint is from where this step leads [rad]; not a number elsewhere."""
         asked = self._asked
-        return asked.distance if isinstance(asked, Going | PickingAgain) else float('nan')
+        return (
+            asked.distance if isinstance(asked, Going | PickingAgain | Carrying) else float('nan')
+        )
+
+    @property
+    def expects_touch(self) -> bool:
+        """Whether what is held is about to stand on something."""
+        return isinstance(self._asked, Carrying) and self._asked.expects_touch
 
     def take_back(self) -> None:
         """Come to rest; what is held stays held."""

@@ -23,6 +23,10 @@ class Placed(Protocol):
     def has_shape(self) -> bool:
         """Whether anybody has said how large it is."""
 
+    @property
+    def touched_within(self) -> float:
+        """How far some joint may be from the place where a touch is one of it [rad]; 0: none."""
+
     def put(self, q: Array, stamp: int) -> str:
         """Show what was let go where the arm is; its name among the obstacles of the planner."""
 

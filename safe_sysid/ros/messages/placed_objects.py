@@ -39,6 +39,8 @@ class PlacedSettings(Settings):
     """How what was placed becomes an obstacle."""
 
     displaced: NotNegative = 0.01  # [m] that it may be off where it was let go: it falls, or tips
+    touched_within: NotNegative = 0.0  # [rad] of every joint from the place, where what touches
+    # something is let go as if it were there; 0: nowhere
 
 
 class PlacedObjects:
@@ -61,6 +63,11 @@ class PlacedObjects:
     def has_shape(self) -> bool:
         """Whether anybody has said how large it is."""
         return bool(self._shapes)
+
+    @property
+    def touched_within(self) -> float:
+        """How far some joint may be from the place where a touch is one of it [rad]; 0: none."""
+        return self._settings.touched_within
 
     def put(self, q: Array, stamp: int) -> str:
         """Show what was let go where the arm is; its name among the obstacles of the planner.

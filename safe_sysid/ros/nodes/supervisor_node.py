@@ -257,7 +257,7 @@ class SupervisorNode(Node):
         rests = self.is_at_rest()
         counts = self._plan is not None and (rests or not self._settings.is_lockstep)
         plan = self._plan.certified_for if self._plan is not None and counts else ''
-        return Seen(self._now.mode, self._faults(), rests, plan)
+        return Seen(self._now.mode, self._faults(), rests, plan, self._actions.expects_touch)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""

@@ -18,6 +18,7 @@ class Placed:
     """Objects by the pose of the arm."""
 
     def __init__(self, has_shape=True):
+        self.touched_within = 0.0
         self.has_shape, self.put_at, self.taken_at = has_shape, [], []
 
     def put(self, q, stamp):

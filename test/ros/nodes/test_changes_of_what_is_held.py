@@ -280,6 +280,40 @@ def test_what_carrying_needs_is_learnt_on_the_way(tmp_path):
 
 
 @pytest.mark.slow
+def test_what_touches_something_just_before_its_place_is_let_go_there(tmp_path):
+    """Somebody feels it; the arm brakes, and nothing is learnt until the gripper has opened."""
+    within = 0.5
+    learns = {'planner__mission__on_the_way': True, 'supervisor__placed__touched_within': within}
+    with (
+        importable('safe_sysid_interfaces', ROOT),
+        loop_with_an_empty_hand(tmp_path, **learns) as loop,
+    ):
+        from safe_sysid_interfaces.action import Handle
+
+        handle = Client(loop, Handle, 'handle')
+        touches = loop.create_publisher(Header, 'touched', REQUESTS)
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        loop.wait(lambda: touches.get_subscription_count() > 0, 'the identifier hears of touches')
+        there = JointState(name=list(loop.samples[-1].name), position=[1.0, 0.8])
+
+        def is_near():
+            q = np.array(loop.samples[-1].position)
+            carries = bool(handle.feedback) and handle.feedback[-1].step == 'carry'
+            return carries and loop.mode == 'task' and np.abs(q - there.position).max() < 0.3
+
+        goal = handle.send(Handle.Goal(place_joints=there))
+        loop.wait(is_near, 'it is near the place', COMPILING)
+        touches.publish(Header(stamp=loop.samples[-1].header.stamp))
+        status, result = handle.outcome(goal)
+        assert (status, result.success) == (SUCCEEDED, True), result.message
+        assert 'something was touched, and the arm has stopped' in result.message
+        assert 'the gripper has opened; the planner avoids it now' in result.message
+        assert np.abs(np.array(loop.samples[-1].position) - there.position).max() <= within
+        after = loop.modes[loop.modes.index('fault') :]
+        assert list(dict.fromkeys(after)) == ['fault', 'holding', 'changing'], after
+
+
+@pytest.mark.slow
 def test_an_errand_of_the_settings_places_a_thing_and_ends_the_run(tmp_path):
     pick, place = [1.0, 0.5], [0.7, 0.7]
     errand = {'supervisor__errand__pick': pick, 'supervisor__errand__place': place}
