@@ -48,7 +48,7 @@ class PickingAgain:
     def __init__(self, loop: Loop, picks: PickedAgain, ways: Ways, placed: Placed) -> None:
         self._loop, self._picks, self._ways, self._placed = loop, picks, ways, placed
         self._going: Going | None = ways.to(picks.way[0])
-        self._is_lent = self._is_taken_back = False
+        self._has_begun = self._is_lent = self._is_taken_back = False
         self._outcome: Outcome | None = None  # of the way in
         self._looks = 0  # at a planner that has to hear of the object
 
@@ -65,6 +65,9 @@ class PickingAgain:
 
     def step(self) -> Outcome | None:
         """Go on; how it came out, once the arm is at rest."""
+        if not self._has_begun and not self._placed.knows(self._picks.name):
+            return self._unknown()
+        self._has_begun = True
         if self._going is not None:
             outcome = self._going.step()
             return None if outcome is None else self._led(outcome)
@@ -87,8 +90,7 @@ class PickingAgain:
             return Outcome(False, 'taken back; at rest')
         if not self._is_lent:
             if not self._placed.lend(name):
-                said = f'{name} is none that this arm has placed, or was taken away meanwhile'
-                return Outcome(False, f'{said}; the arm is at rest', Why.ENDED_EARLY)
+                return self._unknown()
             self._is_lent = True
         is_late = self._looks > PATIENCE
         if self._is_taken_back or is_late:
@@ -97,6 +99,12 @@ class PickingAgain:
         if name not in self._avoided:
             self._going = self._ways.through(self._picks.way)
         return None
+
+    def _unknown(self) -> Outcome:
+        """Nobody here could show it again."""
+        why = Why.ENDED_EARLY if self._has_begun else Why.NOT_BEGUN
+        said = f'{self._picks.name} is none that this supervisor knows of'
+        return Outcome(False, f'{said}, so it has to be taken away first; the arm is at rest', why)
 
     def _give_back(self, outcome: Outcome) -> Outcome | None:
         """Wait until the planner knows of it again."""

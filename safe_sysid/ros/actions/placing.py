@@ -33,6 +33,9 @@ class Placed(Protocol):
     def take(self, q: Array) -> list[str]:
         """Take away what is in the hand since it closed at q."""
 
+    def knows(self, name: str) -> bool:
+        """Whether an object is one of these, and shown."""
+
     def lend(self, name: str) -> bool:
         """Show an object no more until it is given back; whether it is known."""
 

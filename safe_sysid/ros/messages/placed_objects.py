@@ -98,6 +98,10 @@ class PlacedObjects:
             self._publish()
         return [_name(number) for number in touched]
 
+    def knows(self, name: str) -> bool:
+        """Whether an object is one of these, and shown."""
+        return any(_name(number) == name for number in self._there)
+
     def lend(self, name: str) -> bool:
         """Show an object no more until it is given back; whether it is one of these."""
         number = next((each for each in self._there if _name(each) == name), None)

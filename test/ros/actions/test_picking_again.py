@@ -7,7 +7,7 @@ import pytest
 from ros.actions.test_handling import Loop
 
 from safe_sysid.plan.picked_again import PickedAgain
-from safe_sysid.ros.actions.asked import PATIENCE, Outcome
+from safe_sysid.ros.actions.asked import PATIENCE, Outcome, Why
 from safe_sysid.ros.actions.picking_again import PickingAgain, Ways
 from safe_sysid.ros.messages.request_topics import PLACED_AVOIDED
 
@@ -49,6 +49,9 @@ class Cell(Loop):
             self.ends = Outcome(False, 'taken back; at rest')
 
         return SimpleNamespace(step=step, take_back=take_back, distance=0.1)
+
+    def knows(self, name):
+        return name in self.shown
 
     def lend(self, name):
         known = name in self.shown
@@ -124,10 +127,18 @@ def test_what_is_taken_back_between_both_ways_goes_nowhere():
     assert (cell.shown, len(cell.did)) == ([NAME], 1)
 
 
-def test_what_this_arm_has_not_placed_is_not_lent():
+@pytest.mark.parametrize('is_above', [True, False])
+def test_what_this_supervisor_does_not_know_is_not_gone_into(is_above):
+    """Before anything moves, and where somebody has taken it away meanwhile."""
     cell = Cell()
-    cell.shown, cell.is_deaf = [], True
-    cell.ends = Outcome(True, 'there')
+    cell.is_deaf = True
+    if is_above:
+        assert cell.asked.step() is None
+        cell.ends = Outcome(True, 'there')
+        assert cell.asked.step() is None
+    cell.shown = []
     outcome = cell.steps()
-    assert f'{NAME} is none that this arm has placed' in outcome.message
-    assert not outcome.success
+    assert f'{NAME} is none that this supervisor knows of' in outcome.message
+    assert outcome.why is (Why.ENDED_EARLY if is_above else Why.NOT_BEGUN)
+    assert (outcome.success, len(cell.did), cell.shown) == (False, 1, [])
+    assert cell.did[0][0] == 'go'

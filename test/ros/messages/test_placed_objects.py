@@ -93,10 +93,12 @@ def test_what_is_lent_is_not_shown_until_it_is_given_back_where_it_was(node_of):
     assert not placed.lend('placed: object/42')
     assert placed.lend(NAME)
     assert not placed.lend(NAME)
+    assert not placed.knows(NAME)
     assert placed.put(ELSEWHERE, STAMP) == 'placed: object/42'
     until(both, lambda: list(topic.boxes) == ['placed: object/42'])
     placed.give_back(NAME)
     until(both, lambda: NAME in topic.boxes)
+    assert placed.knows(NAME)
     again = topic.boxes[NAME]
     np.testing.assert_array_equal(again.center, before.center)
     np.testing.assert_array_equal(again.half_sizes, before.half_sizes)
