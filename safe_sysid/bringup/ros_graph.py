@@ -35,6 +35,7 @@ TRIGGERS = (
 HANDED_OVER = 'handed_over'  # whether the robot itself knows the load
 HAND = ('grasp', 'release')  # of a simulated arm
 EVENTS = ('payload_event',)  # of a gripper
+TOUCHED = 'touched'  # of whoever feels a touch
 SCENE = (
     *('obstacles', 'obstacle_points', 'obstacle_motions', 'octomap', 'planning_scene', 'placed'),
     *('/tf', '/tf_static'),
@@ -62,7 +63,7 @@ _EDGE = NodeGraph(
 _NODES = {
     'identifier': NodeGraph(
         says=('parameter_estimate', 'payload', 'payload_markers', 'end_requested', '/diagnostics'),
-        hears=('joint_states', 'mode', 'payload_since', 'payload_change', *EVENTS),
+        hears=('joint_states', 'mode', 'payload_since', 'payload_change', *EVENTS, TOUCHED),
     ),
     'planner': NodeGraph(
         says=(
@@ -71,7 +72,7 @@ _NODES = {
         ),
         hears=(
             *('joint_states', 'parameter_estimate', 'plan_in_force', 'mode'),
-            *('wanted_half_widths', *REQUESTS, *SCENE),
+            *('wanted_half_widths', 'handled_places', *REQUESTS, *SCENE),
         ),
         hidden={'_planner_samples': ('joint_states',), '_planner_obstacles': ('obstacles',)},
     ),
@@ -88,6 +89,7 @@ _NODES = {
             'payload_since',
             'payload_change',
             'wanted_half_widths',
+            'handled_places',
             'gripper_command',
             'placed',
             *REQUESTS,
@@ -138,7 +140,7 @@ _NODES = {
 }
 # Who works with the loop: every request, nothing that only nodes say.
 OPERATOR = NodeGraph(
-    says=(*REQUESTS, *EVENTS, *SCENE),
+    says=(*REQUESTS, *EVENTS, TOUCHED, *SCENE),
     hears=(EVERYTHING,),
     calls=(
         *(f'supervisor/{name}' for name in (*TRIGGERS, HANDED_OVER)),

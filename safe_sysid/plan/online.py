@@ -7,8 +7,9 @@ search. Obstacles do not: what changes is compared at once with the plans that w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
@@ -23,6 +24,8 @@ from safe_sysid.plan.session import PlanningSession
 from safe_sysid.reach.problem import Problem
 from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
+
+T = TypeVar('T')
 
 
 class Scene(Protocol):
@@ -147,6 +150,14 @@ class Planning:
             then()
 
         self.search.after(lambda: self.search.begin(ask, use))
+
+    def beside(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Do something between two searches, which changes nothing of them, and use its result."""
+        self.search.after(lambda: self.search.begin(work, then))
+
+    def note_rest(self, q: Array) -> None:
+        """Have the hand leave what it may touch on its way to q, where it comes to rest on it."""
+        self.search.after(lambda: self._planner.note_rest(q))
 
     def note_followed(self, followed: Followed | None) -> None:
         """Take what the arm follows, as whoever follows plans says; None where that is no plan."""

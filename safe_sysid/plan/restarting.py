@@ -76,6 +76,12 @@ class RestartingPlanner:
         """Take what the arm follows, as whoever follows plans says; None where that is no plan."""
         self._followed = followed
 
+    def note_rest(self, q: Array) -> None:
+        """Where the hand may have touched what it has yet to leave; see `Retreat.rests_at`."""
+        self._rests = (*self._rests, q)
+        if self._planner is not None:
+            self._planner.rests = (*self._planner.rests, q)
+
     def avoid(self, obstacles: Obstacles) -> None:
         """Search among these obstacles from now on."""
         if self._planner is not None:

@@ -59,6 +59,12 @@ class Change:
         return Change(Source.TOLD, after, before, sentence, (), is_load=True)
 
     @staticmethod
+    def touch(after: int, before: int) -> Change:
+        """Return one that somebody tells who knows that something was touched."""
+        sentence = f'what is held has touched something between {after} and {before} ns, as told'
+        return Change(Source.TOLD, after, before, sentence, (Kind.TOUCHED,))
+
+    @staticmethod
     def noticed(found: NoticedChange) -> Change:
         """Return what was noticed from torques."""
         loads = all(kind in OF_LOADS for kind in found.kinds)

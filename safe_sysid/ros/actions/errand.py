@@ -11,11 +11,22 @@ from sensor_msgs.msg import JointState
 from safe_sysid.config import Finite, Settings
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.handled_places import LIFT as LIFTED
+from safe_sysid.plan.handled_places import PICK, PLACE
 from safe_sysid.plan.task_goal import GoalError, refuse_place
 from safe_sysid.ros.actions.asked import Loop, Outcome
 from safe_sysid.ros.actions.grasping import Grasping
 from safe_sysid.ros.actions.handle_action import Asking, Hand, knows_change
-from safe_sysid.ros.actions.handling import APPROACH, CARRY, GRASP, LIFT, RELEASE, Handling, Step
+from safe_sysid.ros.actions.handling import (
+    APPROACH,
+    CARRY,
+    CHECK,
+    GRASP,
+    LIFT,
+    RELEASE,
+    Handling,
+    Step,
+)
 from safe_sysid.ros.actions.placing import Placing
 from safe_sysid.ros.messages.request_topics import DONE, FAILED
 from safe_sysid.track.supervisor import Mode
@@ -100,14 +111,19 @@ def errand_of(
 def _steps(
     settings: ErrandSettings, joint_names: Sequence[str], asking: Asking, hand: Hand
 ) -> list[Step]:
+    def joints(position: Sequence[float]) -> JointState:
+        return JointState(name=list(joint_names), position=list(position))
+
     def go(name: str, position: Sequence[float]) -> list[Step]:
-        joints = JointState(name=list(joint_names), position=list(position))
-        return [(name, lambda: asking.go(joints, None))] if position else []
+        return [(name, lambda: asking.go(joints(position), None))] if position else []
 
     def gripping(closes: bool) -> Grasping:
         return Grasping(asking.loop, hand.gripper, knows_change(asking), closes=closes)
 
+    where = [(name, getattr(settings, name)) for name in (PICK, LIFTED, PLACE)]
+    places = [(name, joints(position)) for name, position in where if position]
     return [
+        (CHECK, lambda: asking.check(places)),
         *go(APPROACH, settings.pick),
         (GRASP, lambda: gripping(closes=True)),
         *go(LIFT, settings.lift),

@@ -7,18 +7,25 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
+from trajectory_msgs.msg import JointTrajectory
+
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.plan.handled_places import LIFT as LIFTED
+from safe_sysid.plan.handled_places import PICK, PLACE
 from safe_sysid.plan.message import name_of
 from safe_sysid.plan.task_goal import joint_goal, refuse_place
 from safe_sysid.ros.actions.asked import Asked, Loop, Outcome
+from safe_sysid.ros.actions.carrying import Carrying
+from safe_sysid.ros.actions.checking import Checking
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping, Gripper
 from safe_sysid.ros.actions.handling import (
     APPROACH,
     CARRY,
+    CHECK,
     GRASP,
     LIFT,
     RELEASE,
@@ -27,9 +34,11 @@ from safe_sysid.ros.actions.handling import (
     Step,
 )
 from safe_sysid.ros.actions.identifying import Bounds, Identifying
+from safe_sysid.ros.actions.picking_again import PickingAgain, Ways
 from safe_sysid.ros.actions.placing import Placed, Placing
 from safe_sysid.ros.actions.weighing import Weighing
 from safe_sysid.ros.messages.codec import goal_positions
+from safe_sysid.ros.messages.handled_places_text import NamedPlace
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, object_sentence
 from safe_sysid.ros.messages.request_topics import ON_THE_WAY
 from safe_sysid.sets.interval import Interval
@@ -58,6 +67,8 @@ class Asking:
     known: Callable[[], ParameterEstimate | None]
     bounds: Callable[[], Bounds]
     tell_wanted: Callable[[Sequence[float]], None]
+    check: Callable[[Sequence[NamedPlace]], Checking]  # whether the arm may stand at places
+    along: Callable[[JointTrajectory], Going]
 
 
 def knows_change(asking: Asking) -> Callable[[], bool]:
@@ -78,6 +89,7 @@ class HandleAction:
         self._learnt: Interval | None = None  # before it was released
         self._recognised = ''  # then
         self._picked_at: Array | None = None
+        self._checked: Checking | None = None
         self.asked = Handling([(name, self._noting(begin)) for name, begin in self._steps()])
 
     def feedback(self) -> Any:
@@ -130,10 +142,6 @@ class HandleAction:
         steps: list[Step] = []
         knows = knows_change(asking)
 
-        def go(name: str, joints: Any, pose: Any = None) -> None:
-            if joints.name or (pose is not None and pose.header.frame_id):
-                steps.append((name, lambda: asking.go(joints, pose)))
-
         def learn() -> Asked:
             return Identifying(
                 loop, goal.half_widths, time_limit, asking.bounds, asking.tell_wanted
@@ -144,18 +152,40 @@ class HandleAction:
 
         _check(learn, weigh)
         _check_places(goal, self._hand.arm)
-        go(APPROACH, goal.pick_joints, goal.pick)
+        places = dict(_places(goal))
+        if places:
+            steps.append((CHECK, lambda: self._check(list(places.items()))))
+        if PICK in places:
+            steps.append((APPROACH, self._approach))
         steps.append((GRASP, lambda: Grasping(loop, gripper, knows, closes=True)))
-        go(LIFT, goal.lift_joints)
+        if LIFTED in places:
+            steps.append((LIFT, lambda: asking.go(goal.lift_joints, None)))
         if self._learns_before():
             steps.append((WEIGH, learn))
         if goal.heaviest:
             steps.append((WEIGH, weigh))
-        before = len(steps)
-        go(CARRY, goal.place_joints, goal.place)
-        if len(steps) > before:
-            steps.append((RELEASE, self._release))
+        if PLACE in places:
+            steps += [(CARRY, self._carry), (RELEASE, self._release)]
         return steps
+
+    def _check(self, places: Sequence[NamedPlace]) -> Checking:
+        """Ask about places, before anything moves."""
+        self._checked = self._asking.check(places)
+        return self._checked
+
+    def _approach(self) -> Going | PickingAgain:
+        """Go to where the gripper closes; straight in where that is about what was placed."""
+        goal, asking = self._goal, self._asking
+        picks = None if self._checked is None else self._checked.picks
+        if picks is None:
+            return asking.go(goal.pick_joints, goal.pick)
+        ways = Ways(self._hand.arm.layout.joint_names, asking.go, asking.along)
+        return PickingAgain(asking.loop, picks, ways, self._hand.placed)
+
+    def _carry(self) -> Carrying:
+        """Go to where the gripper opens, or until something is touched just before."""
+        going = self._asking.go(self._goal.place_joints, self._goal.place)
+        return Carrying(self._asking.loop, going, self._hand.placed.touched_within)
 
     def _noting(self, begin: Callable[[], Asked]) -> Callable[[], Asked]:
         """Return the begin of a step, before which is noted what the last one has picked."""
@@ -211,6 +241,21 @@ def _check(*steps: Callable[[], Asked]) -> None:
     """Refuse what no step would begin with, before the arm moves."""
     for begin in steps:
         begin()
+
+
+def _places(goal: Any) -> list[NamedPlace]:
+    """Return where the arm is to stand, in order; where it stands anyway is left out."""
+    places: list[NamedPlace] = []
+    for name, joints, pose in (
+        (PICK, goal.pick_joints, goal.pick),
+        (LIFTED, goal.lift_joints, None),
+        (PLACE, goal.place_joints, goal.place),
+    ):
+        if joints.name:
+            places.append((name, joints))
+        elif pose is not None and pose.header.frame_id:
+            places.append((name, pose))
+    return places
 
 
 def _check_places(goal: Any, arm: RobotModel) -> None:

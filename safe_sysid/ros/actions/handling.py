@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from safe_sysid.ros.actions.asked import Asked, Outcome
+from safe_sysid.ros.actions.carrying import Carrying
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.grasping import Grasping
+from safe_sysid.ros.actions.picking_again import PickingAgain
 from safe_sysid.ros.actions.placing import Placing
 
 Step = tuple[str, Callable[[], Asked]]  # its name, and how it is begun
-APPROACH, GRASP, LIFT, WEIGH = 'approach', 'grasp', 'lift', 'weigh'
+CHECK, APPROACH, GRASP, LIFT, WEIGH = 'check', 'approach', 'grasp', 'lift', 'weigh'
 CARRY, RELEASE = 'carry', 'release'
 
 
@@ -29,7 +31,15 @@ class Handling:
     @property
     def distance(self) -> float:
         """How far some joint is from where this step leads [rad]; not a number elsewhere."""
-        return self._asked.distance if isinstance(self._asked, Going) else float('nan')
+        asked = self._asked
+        return (
+            asked.distance if isinstance(asked, Going | PickingAgain | Carrying) else float('nan')
+        )
+
+    @property
+    def expects_touch(self) -> bool:
+        """Whether what is held is about to stand on something."""
+        return isinstance(self._asked, Carrying) and self._asked.expects_touch
 
     def take_back(self) -> None:
         """Come to rest; what is held stays held."""

@@ -10,18 +10,20 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
 from safe_sysid.errors import MessageError
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.ros.actions.asked import Loop
+from safe_sysid.ros.actions.checking import Checking
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.handle_action import Asking
 from safe_sysid.ros.actions.identifying import Bounds
 from safe_sysid.ros.messages.codec import estimate_of, time_of
+from safe_sysid.ros.messages.handled_places_text import NamedPlace, text_of_places
 from safe_sysid.ros.messages.qos import REQUESTS, STATE
-from safe_sysid.ros.messages.request_topics import GOAL, GOAL_POSE, PATH, WANTED
+from safe_sysid.ros.messages.request_topics import GOAL, GOAL_POSE, PATH, PLACES, WANTED
 
 
 class LoopRequests:
@@ -35,6 +37,7 @@ class LoopRequests:
         self._goals = publisher(JointState, GOAL, REQUESTS)
         self._poses = publisher(PoseStamped, GOAL_POSE, REQUESTS)
         self._paths = publisher(JointTrajectory, PATH, REQUESTS)
+        self._places = publisher(String, PLACES, REQUESTS)
         self._wanted = publisher(Float64MultiArray, WANTED, REQUESTS)
         node.create_subscription(Float64MultiArray, 'parameter_estimate', self._hear, STATE)
 
@@ -49,12 +52,28 @@ class LoopRequests:
 
     def asking(self) -> Asking:
         """Return the same for steps that handle something."""
-        return Asking(self._loop, self.going, lambda: self.estimate, self.bounds, self.tell_wanted)
+        return Asking(
+            self._loop,
+            self.going,
+            lambda: self.estimate,
+            self.bounds,
+            self.tell_wanted,
+            self.checking,
+            self.along,
+        )
 
     def going(self, joints: Any, pose: Any = None) -> Going:
         """Return what leads to a configuration, or to a pose where that has no names."""
         where, message = (self._goals, joints) if joints.name else (self._poses, pose)
         return self._asked(where, message)
+
+    def checking(self, places: Sequence[NamedPlace]) -> Checking:
+        """Return what asks whether the arm may stand at places; nothing moves."""
+
+        def tell(stamp: int) -> None:
+            self._places.publish(String(data=text_of_places(stamp, places)))
+
+        return Checking(self._loop, int(self._node.get_clock().now().nanoseconds), tell)
 
     def along(self, path: JointTrajectory) -> Going:
         """Return what leads along a path."""

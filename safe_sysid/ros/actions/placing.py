@@ -23,11 +23,24 @@ class Placed(Protocol):
     def has_shape(self) -> bool:
         """Whether anybody has said how large it is."""
 
+    @property
+    def touched_within(self) -> float:
+        """How far some joint may be from the place where a touch is one of it [rad]; 0: none."""
+
     def put(self, q: Array, stamp: int) -> str:
         """Show what was let go where the arm is; its name among the obstacles of the planner."""
 
     def take(self, q: Array) -> list[str]:
         """Take away what is in the hand since it closed at q."""
+
+    def knows(self, name: str) -> bool:
+        """Whether an object is one of these, and shown."""
+
+    def lend(self, name: str) -> bool:
+        """Show an object no more until it is given back; whether it is known."""
+
+    def give_back(self, name: str) -> None:
+        """Show what was lent where it was, unless somebody has taken it away."""
 
 
 class Placing:

@@ -22,6 +22,7 @@ from safe_sysid.ros.actions.errand import Errand
 from safe_sysid.ros.actions.following import Code, Following
 from safe_sysid.ros.actions.going import Going
 from safe_sysid.ros.actions.handle_action import Hand, HandleAction
+from safe_sysid.ros.actions.handling import Handling
 from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.actions.loop_requests import LoopRequests
@@ -78,6 +79,12 @@ class ServedActions:
     def is_busy(self) -> bool:
         """Whether an action goes on, which says itself what follows."""
         return self._running is not None
+
+    @property
+    def expects_touch(self) -> bool:
+        """Whether what is held is about to stand on something."""
+        asked = None if self._running is None else self._running.asked
+        return isinstance(asked, Handling) and asked.expects_touch
 
     def call_off(self, signal: Signal, errand: Errand | None) -> None:
         """Begin nothing more for an action or an errand, as somebody has asked for rest."""

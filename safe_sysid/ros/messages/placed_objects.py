@@ -30,6 +30,7 @@ PLACED_NAMES = f'{TOPIC}: '  # with which their names begin among the obstacles 
 NAMESPACE = 'object'
 SECOND = 10**9  # [ns]
 LARGEST = 2**31 - 1  # id of a marker
+OWN = 'said by who placed it'  # text of markers of ours, which come back and are old by then
 LATELY = 100  # objects that were taken away and are told again: a message may get lost
 
 
@@ -38,6 +39,8 @@ class PlacedSettings(Settings):
     """How what was placed becomes an obstacle."""
 
     displaced: NotNegative = 0.01  # [m] that it may be off where it was let go: it falls, or tips
+    touched_within: NotNegative = 0.0  # [rad] of every joint from the place, where what touches
+    # something is let go as if it were there; 0: nowhere
 
 
 class PlacedObjects:
@@ -50,6 +53,7 @@ class PlacedObjects:
         self._shapes = tuple(name for name in shapes if name in arm.capsules.names)
         self._frame = _frame(node, arm)
         self._there: dict[int, Box] = {}
+        self._lent: dict[int, Box] = {}  # not shown while the hand goes to pick it
         self._gone: deque[int] = deque(maxlen=LATELY)
         self._publisher = node.create_publisher(MarkerArray, TOPIC, STATE)
         node.create_subscription(MarkerArray, TOPIC, self._hear, STATE)
@@ -60,6 +64,11 @@ class PlacedObjects:
         """Whether anybody has said how large it is."""
         return bool(self._shapes)
 
+    @property
+    def touched_within(self) -> float:
+        """How far some joint may be from the place where a touch is one of it [rad]; 0: none."""
+        return self._settings.touched_within
+
     def put(self, q: Array, stamp: int) -> str:
         """Show what was let go where the arm is; its name among the obstacles of the planner.
 
@@ -69,7 +78,7 @@ class PlacedObjects:
         box = box_about(self._arm, self._shapes, q)
         assert box is not None
         number = stamp // SECOND % LARGEST
-        while number in self._there or number in self._gone:
+        while any(number in each for each in (self._there, self._lent, self._gone)):
             number += 1
         self._there[number] = box.plus_ball(self._settings.displaced)
         self._publish()
@@ -89,11 +98,35 @@ class PlacedObjects:
             self._publish()
         return [_name(number) for number in touched]
 
+    def knows(self, name: str) -> bool:
+        """Whether an object is one of these, and shown."""
+        return any(_name(number) == name for number in self._there)
+
+    def lend(self, name: str) -> bool:
+        """Show an object no more until it is given back; whether it is one of these."""
+        number = next((each for each in self._there if _name(each) == name), None)
+        if number is None:
+            return False
+        self._lent[number] = self._there.pop(number)
+        self._gone.append(number)
+        self._publish()
+        return True
+
+    def give_back(self, name: str) -> None:
+        """Show what was lent where it was, unless somebody has taken it away."""
+        number = next((each for each in self._lent if _name(each) == name), None)
+        if number is None:
+            return
+        self._there[number] = self._lent.pop(number)
+        self._gone = deque((each for each in self._gone if each != number), maxlen=LATELY)
+        self._publish()
+
     def _forget(self, number: int) -> bool:
+        is_lent = self._lent.pop(number, None) is not None
         is_known = self._there.pop(number, None) is not None
         if is_known:
             self._gone.append(number)
-        return is_known
+        return is_known or is_lent
 
     def _hear(self, msg: MarkerArray) -> None:
         """Forget what somebody has taken away; what is heard of this node itself is known.
@@ -102,8 +135,10 @@ class PlacedObjects:
         """
         taken: list[int] = []
         for marker in msg.markers:
+            if marker.text == OWN:
+                continue
             if marker.action == Marker.DELETEALL:
-                taken += self._there
+                taken += [*self._there, *self._lent]
             elif marker.action == Marker.DELETE and marker.ns == NAMESPACE:
                 taken.append(marker.id)
         gone = [number for number in taken if self._forget(number)]
@@ -114,7 +149,8 @@ class PlacedObjects:
         there = [
             box_marker(box, self._frame, NAMESPACE, number) for number, box in self._there.items()
         ]
-        gone = [Marker(ns=NAMESPACE, id=each, action=Marker.DELETE) for each in self._gone]
+        told = {'ns': NAMESPACE, 'action': Marker.DELETE, 'text': OWN}
+        gone = [Marker(id=each, **told) for each in self._gone]
         self._publisher.publish(MarkerArray(markers=[*there, *gone]))
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 GOAL = 'goal'  # sensor_msgs/JointState; no names: there is no goal any more
 GOAL_POSE = 'goal_pose'  # geometry_msgs/PoseStamped
 GRIPPER = 'gripper_command'  # std_msgs/Bool; true: close
+PLACES = 'handled_places'  # std_msgs/String: may the arm stand there; nothing moves
 PATH = 'path'  # trajectory_msgs/JointTrajectory; no points: there is no goal any more
 WANTED = 'wanted_half_widths'  # std_msgs/Float64MultiArray of theta_e, first entries; 0: any
 
 ANSWERED = 'request answered [ns]'  # stamp of the goal that was taken or refused last
+CHECKED = 'places checked [ns]'  # stamp of the newest question about places that is answered
+CHECK_PICKS = 'picks again'  # stamp, JSON of what was placed and is picked there, and the way in
+CHECK_REFUSED = 'places refused'  # its stamp and the reason; empty: the arm may stand there
 TAKEN = 'goal [ns]'  # stamp of the goal that the task leads to; empty: that of the settings
 REFUSED = 'goal refused'  # stamp and reason
 GIVEN_UP = 'goal given up'  # stamp and reason

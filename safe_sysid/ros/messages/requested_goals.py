@@ -60,6 +60,7 @@ from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.planner_settings import PoseSettings
 from safe_sysid.track.supervisor import Mode
 
+Choices = Callable[[Surroundings], tuple[Array, ...]]  # configurations, or an error
 Find = Callable[[Surroundings], Callable[[], None]]  # what leads the task there, or an error
 LOOKED_AT = 5.0  # [s] at most, for a path before it is taken
 FREE = [0.0, 0.0, 0.0, 0.0]  # quaternion of any orientation
@@ -119,6 +120,18 @@ class RequestedGoals:
         """Count a plan that was told."""
         self._pieces += 1
 
+    def surroundings(self) -> Surroundings:
+        """Return where the arm is, and what is around it now."""
+        if self._position is None:
+            raise MessageError('no joint state was heard yet')
+        return Surroundings(self._model, Obstacles.of(self._scene.boxes), self._position)
+
+    def choices(self, where: JointState | PoseStamped) -> Choices:
+        """Return what finds configurations; frames of a pose count as they are known now."""
+        if isinstance(where, PoseStamped):
+            return partial(choices_of_pose, self._link_pose(where))
+        return partial(choices_of_joints, joint_goal(self._model, goal_positions(where)))
+
     def figures(self) -> dict[str, object]:
         """Return what was asked for, and what came of it."""
         away = None if self._position is None else self._task.distance(self._position)
@@ -136,24 +149,23 @@ class RequestedGoals:
 
     def _on_joints(self, msg: JointState) -> None:
         def find(around: Surroundings) -> Callable[[], None]:
-            positions = goal_positions(msg)
-            if not positions:
+            if not goal_positions(msg):
                 return self._leads_nowhere
-            goals = choices_of_joints(joint_goal(self._model, positions), around)
+            goals = self.choices(msg)(around)
             return lambda: self._task.lead_to(goals)
 
         self._ask(stamp_of(msg.header.stamp), find)
 
     def _on_pose(self, msg: PoseStamped) -> None:
         try:
-            pose = self._link_pose(msg)
+            choices = self.choices(msg)
         except SafeSysidError as error:  # known only once it is asked for
             trouble = str(error)
             self._ask(stamp_of(msg.header.stamp), lambda _: _refused(trouble))
             return
 
         def find(around: Surroundings) -> Callable[[], None]:
-            goals = choices_of_pose(pose, around)
+            goals = choices(around)
             return lambda: self._task.lead_to(goals)
 
         self._ask(stamp_of(msg.header.stamp), find)
@@ -199,10 +211,7 @@ class RequestedGoals:
 
         def ask() -> Callable[[], None]:
             try:
-                if self._position is None:
-                    raise MessageError('no joint state was heard yet')
-                boxes = Obstacles.of(self._scene.boxes)
-                lead = find(Surroundings(self._model, boxes, self._position))
+                lead = find(self.surroundings())
             except SafeSysidError as error:
                 return partial(self._refuse, stamp, str(error))
             return partial(self._take, stamp, lead)

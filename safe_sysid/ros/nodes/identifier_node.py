@@ -14,7 +14,6 @@ from visualization_msgs.msg import MarkerArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import ChangeWatch, LooksAtOnce, LooksInBackground
-from safe_sysid.identify.change.held_next import HeldNext, from_library, of_prior, within
 from safe_sysid.identify.change.known_objects import KnownObject, known_object
 from safe_sysid.identify.online_identifier import (
     IdentificationFault,
@@ -32,6 +31,7 @@ from safe_sysid.ros.messages.drawings import payload_markers, payload_message
 from safe_sysid.ros.messages.qos import EVERY_SAMPLE, STATE
 from safe_sysid.ros.messages.recognised_objects import RECOGNISED, told_objects
 from safe_sysid.ros.process.configured_node import ConfiguredNode
+from safe_sysid.ros.process.held_after_change import held_after_change
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import main_of
@@ -56,14 +56,6 @@ class IdentifierNodeSettings(ManagedSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.identifier.check_period(self.period)
-
-    def held_next(self, arm: LoopArm) -> HeldNext:
-        """Return what may be held after a change: anything, or one of the library, or nothing."""
-        payloads = self.payloads()
-        if not payloads:
-            return of_prior(arm.prior)
-        empty, own = self.with_empty_hand()
-        return within(from_library(empty, payloads, self.grasp, own), arm.prior)
 
     def watch(self, arm: LoopArm) -> ChangeWatch:
         """Return what looks for changes that nobody announced, beside the samples or in time."""
@@ -119,7 +111,7 @@ class IdentifierNode(ConfiguredNode):
         work = Work(Mode.HOLDING, self._begin, lambda: None, self._forget)
         self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
-        held = settings.held_next(arm)
+        held = held_after_change(settings, arm)
         self._events = PayloadEvents(
             self, self._identifier, held, settings.hold, self._tell, self._begins_anew
         )

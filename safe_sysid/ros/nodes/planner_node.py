@@ -15,11 +15,13 @@ from safe_sysid.measure.clock import Clock as PlanClock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.measure.sample_order import Arrival
 from safe_sysid.plan.awaited_mode import AwaitedMode
+from safe_sysid.plan.handled_places import StandingAt
 from safe_sysid.plan.message import followed_of
 from safe_sysid.plan.result import PlanResult
 from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.avoided_obstacles import AvoidedObstacles
 from safe_sysid.ros.messages.codec import estimate_of
+from safe_sysid.ros.messages.handling_checks import HandlingChecks
 from safe_sysid.ros.messages.plan_publisher import PlanPublisher
 from safe_sysid.ros.messages.planned_answers import PlannedAnswers
 from safe_sysid.ros.messages.qos import STATE
@@ -27,6 +29,7 @@ from safe_sysid.ros.messages.request_topics import PLACED_AVOIDED
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.messages.subscriptions import Subscriptions
 from safe_sysid.ros.process.configured_node import ConfiguredNode
+from safe_sysid.ros.process.held_after_change import held_after_change
 from safe_sysid.ros.process.leaving import LeaveWithTheLoop
 from safe_sysid.ros.process.lifecycle import Lifecycle, Work
 from safe_sysid.ros.process.main import MISUSE, main_of
@@ -70,6 +73,8 @@ class PlannerNode(ConfiguredNode):
             arm.model, missions, settings.pose, self._avoided, self._problem
         )
 
+        self._checks = HandlingChecks(self._goals, self._standing_at, settings.held_shapes)
+
         def tell(plan: Plan, clock: PlanClock, stamp: int) -> None:
             plans.publish(plan, clock, stamp)
             self._goals.note_plan()
@@ -77,7 +82,7 @@ class PlannerNode(ConfiguredNode):
         self._planning = settings.planning(arm, missions, self._avoided, tell)
         self._session, self._scene = self._planning.session, self._planning.response
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate',))
-        self._estimate = arm.prior
+        self._estimate, self._held_next = arm.prior, held_after_change(settings, arm)
         self._sample: JointMeasurement | None = None
         self._awaited = AwaitedMode()
         self._newest = 0  # stamp of the newest sample [ns]
@@ -105,6 +110,7 @@ class PlannerNode(ConfiguredNode):
         self._polls = self.create_timer(LOOK, self._look, clock=steady)
         serve_changes(self, self._settings, lambda now: self._goals.read_poses_by(now.pose))
         self._goals.listen(self, self._planning, self._complain, self._health.announce)
+        self._checks.listen(self, self._planning, self._complain, self._health.announce)
         self._avoided.publish()
 
     def _problem(self) -> Problem:
@@ -113,6 +119,11 @@ class PlannerNode(ConfiguredNode):
         planner = self._settings.planner
         steps = replace(problem.horizon, intervals=planner.intervals, degree=planner.degree)
         return replace(problem, bounds=self._estimate, horizon=steps)
+
+    def _standing_at(self) -> StandingAt:
+        """Certificates of standing while what is held changes, with what is known now."""
+        held, seconds = self._held_next, self._settings.planner.stands
+        return StandingAt(self._problem(), seconds, held.bounds, held.nominal)
 
     def _complain(self, sentence: str) -> None:
         self._trouble = sentence
@@ -203,6 +214,7 @@ class PlannerNode(ConfiguredNode):
 
     def _on_scene(self) -> None:
         """Compare plans with obstacles that changed, at once; stop where they are in the way."""
+        self._checks.note_scene(self._avoided.boxes)
         if self._planning.look(self._avoided, self._newest):
             self._health.announce()
         self._avoided.publish()
@@ -218,7 +230,8 @@ class PlannerNode(ConfiguredNode):
             said = 'compiling; until it is done there are no plans'
         trouble = said or self._trouble or self._measured.trouble
         figures = {**session.figures(), 'obstacles': len(self._avoided.drawn), **scene.figures()}
-        figures |= {**self._goals.figures(), PLACED_AVOIDED: self._avoided.placed}
+        figures |= {**self._goals.figures(), **self._checks.figures()}
+        figures[PLACED_AVOIDED] = self._avoided.placed
         return Condition(trouble, frozenset(c for c in faults if faults[c]), figures)
 
 

@@ -259,7 +259,8 @@ class SupervisorNode(ConfiguredNode):
         plan = self._in_force.at(self.now)
         counts = plan is not None and (rests or not self._settings.is_lockstep)
         certified_for = plan.certified_for if plan is not None and counts else ''
-        return Seen(self._now.mode, self._faults(), rests, certified_for)
+        expected = self._actions.expects_touch
+        return Seen(self._now.mode, self._faults(), rests, certified_for, expected)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""

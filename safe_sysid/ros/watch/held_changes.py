@@ -28,10 +28,12 @@ from safe_sysid.ros.watch.payload_events import (
     CHANGED,
     GO_ON,
     IS_LOAD,
+    MAY_BE_TOUCH,
     MAY_HAVE_CHANGED,
     SEEN,
     TAKEN,
     TOPIC,
+    TOUCHED,
     WAITS,
 )
 from safe_sysid.track.supervisor import OF_A_CHANGE, Cause, Mode, Signal
@@ -59,6 +61,7 @@ class Seen:
     faults: frozenset[Cause]
     is_at_rest: bool
     certified_for: str  # name of the estimate that the plan in force is for
+    expects_touch: bool = False  # whether what is held is about to stand on something
 
 
 class HeldChanges:
@@ -69,7 +72,7 @@ class HeldChanges:
         self._asked: TimeReference | None = None
         self._name = -1
         self._before_fault = Mode.IDLE
-        self._goes_on = self._is_announcing = False
+        self._goes_on = self._is_announcing = self._touches = False
         self._was_allowed = False  # the change that was announced last
         self.count = 0
         self.announced = 0  # changes that came as was announced
@@ -118,6 +121,9 @@ class HeldChanges:
         """Take note of a mode that was left; a change that could not come is called off."""
         if now is Mode.FAULT:
             self._before_fault = before
+        if before is Mode.HOLDING and self._touches and now is not Mode.CHANGING:
+            self._ask(CALL_OFF, stamp, stamp)
+        self._touches &= before is not Mode.HOLDING
         is_called_off = before is Mode.CHANGING and by is not Signal.PAYLOAD_CHANGED
         if is_called_off and self._was_allowed:
             self._ask(MAY_HAVE_CHANGED, stamp, stamp + round(self._settling * SECOND))
@@ -136,12 +142,24 @@ class HeldChanges:
         if seen.mode is Mode.HOLDING and self._goes_on and not self.is_pending:
             self._goes_on = False
             return Signal.EXCITE
-        if seen.mode is not Mode.FAULT or not seen.is_at_rest or self.why_it_stays(seen):
+        if seen.mode is not Mode.FAULT or not seen.is_at_rest:
+            return None
+        if seen.expects_touch and self.may_have_touched(seen):
+            self._goes_on, self._touches = False, True
+            self._ask(TOUCHED, stamp, stamp)
+            return Signal.GO_ON
+        if self.why_it_stays(seen):
             return None
         self.count += 1
         self._goes_on = self._before_fault in MOVED
         self._ask(GO_ON, stamp, stamp + round(age * SECOND))
         return Signal.GO_ON
+
+    def may_have_touched(self, seen: Seen) -> bool:
+        """Whether nothing is the matter but what a touch brings."""
+        is_noticed = Cause.CHANGE_NOTICED in seen.faults
+        is_alone = seen.faults <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
+        return is_noticed and is_alone and self._figure(MAY_BE_TOUCH) == 'True'
 
     def why_it_stays(self, seen: Seen) -> str:
         """Why an arm in this fault does not go on by itself; empty if it does."""

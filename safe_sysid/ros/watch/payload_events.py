@@ -8,12 +8,17 @@ announced that is a fault, CHANGE_NOTICED. What comes of it the
 supervisor says on `payload_change` (`sensor_msgs/TimeReference`): header.stamp names the request,
 time_ref is the stamp up to which samples are of no body, source is what to do. What was taken is
 told on /diagnostics, so requests are told again until it is.
+
+A `std_msgs/Header` on `touched` says that what is held has touched something: a force that no
+model has. Where the supervisor takes that, or what torques say of it, for a touch of the place, no
+sample since is of any body until what is held has been let go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 import math
 
 from rclpy.node import Node
@@ -22,6 +27,7 @@ from std_msgs.msg import Header
 
 from safe_sysid.config import Finite, NotNegative, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.identify.change.change_kinds import Kind
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.change.response import Change, ResponseSettings, unmet
 from safe_sysid.identify.online_identifier import OnlineIdentifier
@@ -30,13 +36,15 @@ from safe_sysid.ros.messages.codec import SECOND, stamp_of
 from safe_sysid.ros.messages.qos import REQUESTS as REQUEST_PROFILE
 from safe_sysid.ros.messages.qos import STATE
 
-TOPIC, EVENT = 'payload_change', 'payload_event'
+TOPIC, EVENT, TOUCH = 'payload_change', 'payload_event', 'touched'
 ANNOUNCE, CALL_OFF, CHANGED, GO_ON = 'announce', 'call off', 'changed', 'go on'
 MAY_HAVE_CHANGED = 'may have changed'
+TOUCHED = 'touched'
 TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
 IS_LOAD = 'change is one of load'
+MAY_BE_TOUCH = 'change may be a touch'
 WAITS = 'change waits for a person'
 LEAST_TRAVEL = 1e-6  # of a finger between open and closed
 OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
@@ -90,16 +98,18 @@ class PayloadEvents:
         self._settings = settings
         self._told: Change | None = None
         self._event = -1  # [ns] stamp of the newest
-        self._heard = 0  # [ns] stamp of the newest message, as it was
+        self._heard = self._touched = 0  # [ns] stamps of the newest messages, as they were
         self._newest = -1  # [ns] stamp of the newest sample
         self._has_no_time = False  # whether an event has a stamp that cannot be
         self._announced: int | None = None  # [ns] stamp of the newest sample then
         self._taken = -1
+        self._touch: Change | None = None  # of the place, since which nothing is learnt
         self._announced_for = self._refusal = ''
         self._was_closed: bool | None = None
         self._before = 0  # [ns] stamp of the sample before, with the finger as it was then
         node.create_subscription(TimeReference, TOPIC, self._on_request, STATE)
         node.create_subscription(Header, EVENT, self._on_event, REQUEST_PROFILE)
+        node.create_subscription(Header, TOUCH, self._on_touch, REQUEST_PROFILE)
 
     def note_sample(self, msg: JointState, stamp: int) -> None:
         """Look at the finger."""
@@ -127,7 +137,7 @@ class PayloadEvents:
 
     def forget(self) -> None:
         """Whatever was heard is of a payload before."""
-        self._told = self._announced = None
+        self._told = self._announced = self._touch = None
         self._announced_for, self._has_no_time = '', False
 
     def begin_anew(self) -> None:
@@ -149,6 +159,7 @@ class PayloadEvents:
             SEEN: self._event,
             ANNOUNCED_FOR: self._announced_for,
             IS_LOAD: change is not None and stays is None,
+            MAY_BE_TOUCH: change is not None and Kind.TOUCHED in change.kinds,
             WAITS: '' if stays is None else stays[1],
             'change': '' if change is None else change.sentence,
             'change refused': self._refusal,
@@ -169,6 +180,20 @@ class PayloadEvents:
             f'what is held has changed, as was told by an event whose stamp, {stamp} ns, cannot '
             f'be: the newest sample is of {self._newest} ns',
         )
+
+    def _on_touch(self, msg: Header) -> None:
+        """Take word of a touch; one whose stamp cannot be was at any time until now."""
+        stamp = stamp_of(msg.stamp)
+        if 0 < stamp == self._touched:
+            return  # told again
+        self._touched = stamp
+        is_likely = -AHEAD <= self._newest - stamp <= OLDEST
+        after, before = (stamp, stamp) if is_likely else (0, max(self._newest, 0))
+        if self._begins_anew(before):
+            return
+        self._identifier.doubt()
+        told = Change.touch(after, before).apart(round(self._settings.stamp_error * SECOND))
+        self._told = told if self._told is None else self._told.joined(told)
 
     def _note(self, after: int, before: int, sentence: str = '') -> None:
         """Take an event between two stamps; those of one promise may be off."""
@@ -194,9 +219,12 @@ class PayloadEvents:
     def _answer(self, source: str, now: int) -> None:
         identifier = self._identifier
         if source == ANNOUNCE:
-            estimate = identifier.announce(self._held)
-            self._announced, self._announced_for = now, name_of(estimate)
-            self._event, self._told = -1, None
+            self._announce(now if self._touch is None else min(now, self._touch.after))
+        elif source == TOUCHED and (change := self.change()) is not None:
+            self._touch = change.apart(identifier.longest_window)
+            self._announce(min(now, self._touch.after))
+        elif source in (CALL_OFF, MAY_HAVE_CHANGED) and (self._touch or self._told):
+            self._touches_still()
         elif source == CALL_OFF and self._announced is not None:
             identifier.trust()
             self.forget()
@@ -210,6 +238,18 @@ class PayloadEvents:
             self.forget()
         elif source == GO_ON:
             self._go_on(now)
+
+    def _touches_still(self) -> None:
+        """Say it again: nobody knows that what was touched before or meanwhile is left."""
+        touches = [each for each in (self._touch, self._told) if each is not None]
+        self._announced, self._announced_for, self._touch = None, '', None
+        self._told = reduce(Change.joined, touches)
+
+    def _announce(self, since: int) -> None:
+        """Widen bounds to what may be held next; no sample since is of any body."""
+        estimate = self._identifier.announce(self._held)
+        self._announced, self._announced_for = since, name_of(estimate)
+        self._event, self._told = -1, None
 
     def _go_on(self, now: int) -> None:
         """Give samples on either side of the change to different bodies."""

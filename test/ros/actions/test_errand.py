@@ -23,13 +23,18 @@ class Cell:
 
     def __init__(self, settings, answer=THERE):
         self.loop, self.gripper, self.led, self.answer = Loop(Mode.EXCITING), Gripper(), [], answer
+        self.checked = Outcome(True, 'it may stand there')
         self.loop.certified, self.loop.bounds_for_change = 'yes', ''
-        asking = SimpleNamespace(loop=self.loop, go=self.go, known=self.known)
+        asking = SimpleNamespace(loop=self.loop, go=self.go, known=self.known, check=self.check)
         hand = SimpleNamespace(gripper=self.gripper, placed=Placed(has_shape=False))
         self.errand = Errand(settings, JOINTS, asking, hand)
 
     def known(self):
         """Return nothing, as no bounds for a change were heard."""
+
+    def check(self, places):
+        self.places = {name: list(joints.position) for name, joints in places}
+        return SimpleNamespace(step=lambda: self.checked, take_back=lambda: None)
 
     def go(self, joints, pose):
         assert pose is None
@@ -43,14 +48,27 @@ def test_nothing_begins_before_the_loop_has_learnt():
     assert (cell.led, cell.errand.says) == ([], 'waits')
     cell.loop.mode = Mode.IDENTIFIED
     cell.errand.look()
+    assert cell.errand.says == 'check'
+    assert cell.places == {'pick': [1.0, 2.0], 'place': [3.0, 4.0]}
+    assert cell.led == []
+    cell.errand.look()
     assert cell.led == [{'one': 1.0, 'two': 2.0}]
     assert cell.errand.says == 'approach'
     assert not cell.errand.is_over
 
 
+def test_a_place_that_is_refused_is_the_end_before_anything_moves():
+    cell = Cell(ErrandSettings(pick=(1.0, 2.0), place=(3.0, 4.0)))
+    cell.checked, cell.loop.mode = Outcome(False, 'place: no'), Mode.IDENTIFIED
+    cell.errand.look()
+    assert cell.errand.says == 'failed: check: place: no; nothing was picked'
+    assert (cell.led, cell.gripper.told) == ([], [])
+
+
 def test_a_way_that_fails_is_the_end_and_is_said_once():
     cell = Cell(ErrandSettings(pick=(1.0, 2.0), place=(3.0, 4.0)), Outcome(False, 'no way'))
     cell.loop.mode = Mode.IDENTIFIED
+    cell.errand.look()
     cell.errand.look()
     assert cell.errand.is_over
     assert cell.errand.says == 'failed: approach: no way; nothing was picked'
@@ -81,7 +99,7 @@ def test_what_an_errand_lets_go_is_placed(monkeypatch):
     for _ in range(2):  # it has opened, and that was the last step
         cell.errand.look()
     assert told == [True, False]
-    said = f'the gripper has closed; there; the gripper has opened; {NO_SIZE}'
+    said = f'it may stand there; the gripper has closed; there; the gripper has opened; {NO_SIZE}'
     assert cell.errand.says == f'done: {said}'
 
 

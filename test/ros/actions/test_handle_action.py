@@ -17,6 +17,13 @@ from safe_sysid.sets.interval import Interval
 ARM = RobotModel.named('two_link')
 Q = [1.0, 0.5]
 PLACE = JointState(name=list(ARM.layout.joint_names), position=[0.7, 0.7])
+asked_about = []  # places, the newest last
+
+
+def check(places):
+    asked_about.append(places)
+
+
 KIND = SimpleNamespace(Result=SimpleNamespace, Feedback=SimpleNamespace)
 
 
@@ -48,7 +55,7 @@ def action(loop, placed=None, mass=(0.0, 1.0), **asked):
         bounds = Interval(np.full(10, mass[0]), np.full(10, mass[1]))
         return SimpleNamespace(end_effector_bounds=bounds, end_effector=bounds.center)
 
-    asking = Asking(loop, None, known, lambda: ([], []), lambda _: None)
+    asking = Asking(loop, None, known, lambda: ([], []), lambda _: None, check, None)
     hand = Hand(Gripper(), own, ARM, placed or Placed())
     return HandleAction(KIND, SimpleNamespace(**{**goal, **asked}), asking, hand)
 
@@ -70,7 +77,19 @@ def test_what_carrying_needs_is_left_to_a_planner_that_learns_on_the_way(
 ):
     names = [name for name, _ in action(Moving(on_the_way), **asked)._steps()]
     carried = ['carry', 'release'] if asked else []
-    assert names == ['grasp', *['weigh'] * weighs, *carried]
+    checked = ['check'] if asked else []
+    assert names == [*checked, 'grasp', *['weigh'] * weighs, *carried]
+
+
+def test_all_places_that_a_goal_names_are_asked_about_before_anything_moves():
+    pick = PoseStamped()
+    pick.header.frame_id = 'base_link'
+    steps = action(Moving(), pick=pick, lift_joints=PLACE, place_joints=PLACE)._steps()
+    name, begin = steps[0]
+    assert (name, steps[1][0]) == ('check', 'approach')
+    begin()
+    assert asked_about.pop() == [('pick', pick), ('lift', PLACE), ('place', PLACE)]
+    assert action(Moving())._steps()[0][0] == 'grasp'
 
 
 def test_what_was_placed_is_in_the_hand_again_once_that_is_certain():

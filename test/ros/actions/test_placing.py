@@ -18,6 +18,7 @@ class Placed:
     """Objects by the pose of the arm."""
 
     def __init__(self, has_shape=True):
+        self.touched_within = 0.0
         self.has_shape, self.put_at, self.taken_at = has_shape, [], []
 
     def put(self, q, stamp):
@@ -27,6 +28,11 @@ class Placed:
     def take(self, q):
         self.taken_at.append(tuple(q))
         return []
+
+    def lend(self, name):
+        raise AssertionError(name)
+
+    knows = give_back = lend
 
 
 class Planned(Loop):

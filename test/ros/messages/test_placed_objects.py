@@ -15,6 +15,7 @@ from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.placed_objects import (
     LATELY,
+    OWN,
     PlacedObjects,
     PlacedSettings,
     placed_topic,
@@ -80,6 +81,56 @@ def test_what_is_put_is_avoided_where_it_is_until_it_is_in_the_hand(node_of):
     until(both, lambda: NAME not in topic.boxes)
     assert list(topic.boxes) == [second]
     assert placed.take(Q) == []
+
+
+def test_what_is_lent_is_not_shown_until_it_is_given_back_where_it_was(node_of):
+    planner, supervisor = node_of('planner'), node_of('supervisor')
+    topic, both = planner_of(planner), [planner, supervisor]
+    placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings())
+    placed.put(Q, STAMP)
+    until(both, lambda: NAME in topic.boxes)
+    before = topic.boxes[NAME]
+    assert not placed.lend('placed: object/42')
+    assert placed.lend(NAME)
+    assert not placed.lend(NAME)
+    assert not placed.knows(NAME)
+    assert placed.put(ELSEWHERE, STAMP) == 'placed: object/42'
+    until(both, lambda: list(topic.boxes) == ['placed: object/42'])
+    placed.give_back(NAME)
+    until(both, lambda: NAME in topic.boxes)
+    assert placed.knows(NAME)
+    again = topic.boxes[NAME]
+    np.testing.assert_array_equal(again.center, before.center)
+    np.testing.assert_array_equal(again.half_sizes, before.half_sizes)
+    assert placed.take(Q) == [NAME]
+
+
+def test_what_comes_back_at_once_is_not_forgotten_by_its_own_old_message(node_of):
+    """The message that took it away is heard by its supervisor after it was given back."""
+    planner, supervisor = node_of('planner'), node_of('supervisor')
+    topic = planner_of(planner)
+    placed = PlacedObjects(supervisor, ARM, SHAPES, PlacedSettings())
+    placed.put(Q, STAMP)
+    heard = []
+    supervisor.create_subscription(MarkerArray, 'placed', heard.append, STATE)
+    until([planner, supervisor], lambda: NAME in topic.boxes and heard)
+    placed.lend(NAME)
+    gone = [Marker(ns='object', id=41, action=Marker.DELETE, text=OWN)]
+    placed.give_back(NAME)
+    placed._hear(MarkerArray(markers=gone))
+    placed.put(ELSEWHERE, STAMP)
+    until([planner, supervisor], lambda: 'placed: object/42' in topic.boxes)
+    assert NAME in topic.boxes
+
+
+@pytest.mark.parametrize('action', [Marker.DELETE, Marker.DELETEALL])
+def test_what_somebody_takes_away_while_it_is_lent_does_not_come_back(node_of, action):
+    placed = PlacedObjects(node_of('supervisor'), ARM, SHAPES, PlacedSettings())
+    placed.put(Q, STAMP)
+    placed.lend(NAME)
+    placed._hear(MarkerArray(markers=[Marker(ns='object', id=41, action=action)]))
+    placed.give_back(NAME)
+    assert not placed._there
 
 
 def test_a_planner_that_comes_later_waits_for_it_and_anybody_may_take_it_away(node_of):

@@ -8,6 +8,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
 from safe_sysid.ros.messages.codec import time_of
@@ -29,7 +30,8 @@ class Asked:
         learned = MissionSettings(exciting=0)
         self.task = Mission(MODEL, None, learned)
         missions = {Mode.TASK.value: self.task, Mode.EXCITING.value: self.task}
-        scene = SimpleNamespace(boxes={})
+        frames = FrameTree('base_link', {}, 0.5)
+        self.scene = scene = SimpleNamespace(boxes={}, frames=frames)
         self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, lambda: None)
         self.goals.note_position(HERE)
         self.goals.listen(self, self, self.complaints.append, lambda: None)
@@ -38,6 +40,9 @@ class Asked:
     def create_subscription(self, message, topic, hear, qos):
         del message, qos
         self._hear[topic] = hear
+
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=STAMP))
 
     def get_logger(self):
         return SimpleNamespace(warning=self.warnings.append)

@@ -9,13 +9,17 @@ from ros.generated_messages import ROOT, importable
 from ros.nodes.test_goals_and_actions import ABORTED, SUCCEEDED, Client, planner_says
 from ros.nodes.test_lifecycle import Manager
 from ros.running_loop import EACH, changed_settings, observed, running
+from ros.running_node import greet
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Header
 from trajectory_msgs.msg import JointTrajectory
+from visualization_msgs.msg import Marker, MarkerArray
 import yaml
 
+from safe_sysid.model.dynamics.forward_kinematics import joint_frames
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import stamp_of
-from safe_sysid.ros.messages.qos import REQUESTS
+from safe_sysid.ros.messages.qos import REQUESTS, STATE
 from safe_sysid.share import share_directory
 
 MASS = 0.4  # [kg] of what there is to take
@@ -67,6 +71,21 @@ def options_of(tmp_path, **changes):
     }
     settings = changed_settings(tmp_path, 'two_link', **chosen)
     return '--config', settings, '--lockstep', *UNHURRIED
+
+
+def wall_at(position):
+    """Something small where the last joint of two links would be."""
+    marker = Marker(ns='wall', type=Marker.CUBE)
+    marker.header.frame_id, marker.pose.orientation.w = 'base_link', 1.0
+    p = joint_frames(RobotModel.named('two_link'), np.array(position))[1][-1]
+    marker.pose.position.x, marker.pose.position.y, marker.pose.position.z = p.tolist()
+    marker.scale.x = marker.scale.y = marker.scale.z = 0.02
+    return marker
+
+
+def there_in(msg):
+    """Names of what a message shows as placed."""
+    return [f'placed: {m.ns}/{m.id}' for m in msg.markers if m.action == Marker.ADD]
 
 
 def end_of(plan):
@@ -182,6 +201,19 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         assert 'is at 99 rad' in result.message
         assert result.message.endswith('nothing was begun')
         assert loop.mode == 'identified'
+        before = list(loop.samples[-1].position)
+        elsewhere = JointState(name=there.name, position=[-1.0, 0.5])
+        walls = loop.create_publisher(MarkerArray, 'obstacles', 10)
+        greet(walls, MarkerArray(markers=[wall_at(elsewhere.position)]))
+        loop.wait(lambda: planner_says(loop, 'obstacles') == '1', 'the planner knows it')
+        asked = Handle.Goal(pick_joints=there, place_joints=elsewhere)
+        status, result = handle.outcome(handle.send(asked))
+        assert (status, result.success) == (ABORTED, False)
+        assert result.message.startswith('check: place: ')
+        assert result.message.endswith('mm inside wall/0; nothing was picked')
+        np.testing.assert_allclose(loop.samples[-1].position, before, atol=1e-3)
+        walls.publish(MarkerArray(markers=[Marker(ns='wall', action=Marker.DELETE)]))
+        loop.wait(lambda: planner_says(loop, 'obstacles') == '0', 'the planner knows it')
 
         manager = Manager(loop)
         assert manager.set('planner', 'deactivate')
@@ -198,19 +230,27 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         recognised = result.message.rpartition('; ')[2]
         assert 'thing_of_' in recognised, result.message
         steps = list(dict.fromkeys(told.step for told in handle.feedback))
-        assert [each for each in steps if each != 'grasp'] == ['weigh', 'carry', 'release']
+        long = [each for each in steps if each not in ('check', 'grasp')]
+        assert long == ['weigh', 'carry', 'release']
         assert np.abs(np.array(loop.samples[-1].position) - there.position).max() < 0.05
         assert loop.mode == 'holding'
 
         name = planner_says(loop, 'placed objects')
         assert name.startswith('placed: object/')
         assert result.message.endswith(f'the planner avoids it now as "{name}"; {recognised}')
-        status, result = handle.outcome(handle.send(Handle.Goal(pick_joints=there)))
-        assert (status, result.success) == (ABORTED, False)
-        assert f'inside {name}; nothing was picked' in result.message
-
-        status, result = handle.outcome(handle.send(Handle.Goal(heaviest=0.5 * MASS)))
+        shown = []
+        loop.create_subscription(
+            MarkerArray, 'placed', lambda msg: shown.append(there_in(msg)), STATE
+        )
+        loop.wait(lambda: shown, 'the object is heard of')
+        before = len(loop.samples)
+        again = Handle.Goal(pick_joints=there, heaviest=0.5 * MASS)
+        status, result = handle.outcome(handle.send(again))
         assert (status, result.success) == (ABORTED, False), result.message
+        away = [np.abs(np.array(s.position) - there.position).max() for s in loop.samples[before:]]
+        assert max(away) > 0.1  # it has left it first, and has come back
+        changes = [each for i, each in enumerate(shown) if i == 0 or shown[i - 1] != each]
+        assert changes == [[name], [], [name], []], changes  # lent, given back, in the hand
         loop.wait(lambda: not planner_says(loop, 'placed objects'), 'it is in the hand again')
         assert 'kg at most can be placed' in result.message
         assert 'what was picked is in the hand' in result.message
@@ -237,6 +277,40 @@ def test_what_carrying_needs_is_learnt_on_the_way(tmp_path):
         assert 'weigh' not in {told.step for told in handle.feedback}
         assert np.abs(np.array(loop.samples[-1].position) - there.position).max() < 0.05
         assert 'fault' not in loop.modes
+
+
+@pytest.mark.slow
+def test_what_touches_something_just_before_its_place_is_let_go_there(tmp_path):
+    """Somebody feels it; the arm brakes, and nothing is learnt until the gripper has opened."""
+    within = 0.5
+    learns = {'planner__mission__on_the_way': True, 'supervisor__placed__touched_within': within}
+    with (
+        importable('safe_sysid_interfaces', ROOT),
+        loop_with_an_empty_hand(tmp_path, **learns) as loop,
+    ):
+        from safe_sysid_interfaces.action import Handle
+
+        handle = Client(loop, Handle, 'handle')
+        touches = loop.create_publisher(Header, 'touched', REQUESTS)
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        loop.wait(lambda: touches.get_subscription_count() > 0, 'the identifier hears of touches')
+        there = JointState(name=list(loop.samples[-1].name), position=[1.0, 0.8])
+
+        def is_near():
+            q = np.array(loop.samples[-1].position)
+            carries = bool(handle.feedback) and handle.feedback[-1].step == 'carry'
+            return carries and loop.mode == 'task' and np.abs(q - there.position).max() < 0.3
+
+        goal = handle.send(Handle.Goal(place_joints=there))
+        loop.wait(is_near, 'it is near the place', COMPILING)
+        touches.publish(Header(stamp=loop.samples[-1].header.stamp))
+        status, result = handle.outcome(goal)
+        assert (status, result.success) == (SUCCEEDED, True), result.message
+        assert 'something was touched, and the arm has stopped' in result.message
+        assert 'the gripper has opened; the planner avoids it now' in result.message
+        assert np.abs(np.array(loop.samples[-1].position) - there.position).max() <= within
+        after = loop.modes[loop.modes.index('fault') :]
+        assert list(dict.fromkeys(after)) == ['fault', 'holding', 'changing'], after
 
 
 @pytest.mark.slow

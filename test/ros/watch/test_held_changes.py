@@ -1,5 +1,6 @@
 """What is told of an announced change that was ended: once it might happen, it may have."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,10 +12,13 @@ from safe_sysid.ros.watch.payload_events import (
     ANNOUNCED_FOR,
     CALL_OFF,
     CHANGED,
+    IS_LOAD,
+    MAY_BE_TOUCH,
     MAY_HAVE_CHANGED,
     TAKEN,
+    TOUCHED,
 )
-from safe_sysid.track.supervisor import Mode, Signal
+from safe_sysid.track.supervisor import Cause, Mode, Signal
 
 SETTLING = 0.5
 
@@ -112,3 +116,56 @@ def test_an_announcement_is_called_off_by_who_asks_for_rest_where_the_arm_rests_
 def test_what_has_no_shape_is_said_where_it_may_be_picked():
     assert 'keep the arm clear of obstacles, not what it picks' in granted(has_shape=False)
     assert 'clear' not in granted(has_shape=True)
+
+
+AT_PLACE = Seen(Mode.FAULT, frozenset({Cause.CHANGE_NOTICED}), True, '', expects_touch=True)
+
+
+@pytest.fixture
+def touching(world):
+    """A touch was noticed, and the arm rests."""
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.left(Mode.TASK, Mode.FAULT, None, 1000)
+    world.figures |= {MAY_BE_TOUCH: 'True', IS_LOAD: 'False'}
+    return changes
+
+
+def test_a_touch_of_the_place_leads_to_holding_and_to_no_motion(touching, world):
+    assert touching.signal(AT_PLACE, 2000, 0.0) is Signal.GO_ON
+    assert world.sources == [TOUCHED]
+    touching.left(Mode.FAULT, Mode.HOLDING, Signal.GO_ON, 2000)
+    world.takes('bounds 1')
+    holding = Seen(Mode.HOLDING, frozenset(), True, '')
+    assert touching.signal(holding, 2100, 0.0) is None
+    touching.announce(2200)
+    touching.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, 2300)
+    assert world.sources == [TOUCHED, ANNOUNCE]
+    assert touching.count == 0
+
+
+@pytest.mark.parametrize(
+    'seen',
+    [
+        replace(AT_PLACE, expects_touch=False),
+        replace(AT_PLACE, is_at_rest=False),
+        replace(AT_PLACE, faults=frozenset({Cause.CHANGE_NOTICED, Cause.OBSTACLE})),
+        replace(AT_PLACE, faults=frozenset({Cause.CHANGE_NOTICED, Cause.CONTRADICTION})),
+        replace(AT_PLACE, faults=frozenset({Cause.TRACKING})),
+    ],
+)
+def test_elsewhere_and_with_other_faults_it_waits_for_a_person(touching, world, seen):
+    assert touching.signal(seen, 2000, 0.0) is None
+    assert world.sources == []
+
+
+def test_what_can_be_no_touch_waits_for_a_person(touching, world):
+    world.figures[MAY_BE_TOUCH] = 'False'
+    assert touching.signal(AT_PLACE, 2000, 0.0) is None
+
+
+def test_what_touched_and_was_not_let_go_is_called_off(touching, world):
+    """So that the identifier says again that it touches, and nothing moves."""
+    touching.signal(AT_PLACE, 2000, 0.0)
+    touching.left(Mode.FAULT, Mode.HOLDING, Signal.GO_ON, 2000)
+    touching.left(Mode.HOLDING, Mode.EXCITING, Signal.EXCITE, 3000)
+    assert world.sources == [TOUCHED, CALL_OFF]

@@ -17,6 +17,7 @@ from safe_sysid.ros.watch.payload_events import (
     CHANGED,
     GO_ON,
     IS_LOAD,
+    MAY_BE_TOUCH,
     MAY_HAVE_CHANGED,
     SEEN,
     TAKEN,
@@ -193,3 +194,92 @@ def test_bounds_are_for_what_may_be_held(events, identifier, what):
     assert identifier.told[-1] == ('change', NEWEST, NEWEST + SECOND, *held)
     ask(events, what, 3, NEWEST + SECOND)  # nothing is announced any more
     assert len(identifier.told) == 2
+
+
+def touch(events, stamp):
+    events._on_touch(Header(stamp=time_of(stamp)))
+
+
+@pytest.mark.parametrize('is_told', [True, False])
+def test_since_a_touch_of_the_place_no_sample_is_of_any_body(events, identifier, is_told):
+    """From before it until what was held is let go, however long that takes."""
+    if is_told:
+        touch(events, NEWEST)
+    else:
+        identifier.found = noticed(Kind.DROPPED, Kind.TOUCHED)
+    figures = events.figures()
+    assert (figures[MAY_BE_TOUCH], figures[IS_LOAD]) == (True, False)
+    first = events.change().after
+    ask(events, 'touched', 1, NEWEST + SECOND)
+    assert events.change() is None
+    assert events.figures()[ANNOUNCED_FOR] == 'bounds 1'
+    ask(events, ANNOUNCE, 2, NEWEST + 2 * SECOND)
+    ask(events, CHANGED, 3, NEWEST + 9 * SECOND)
+    kind, after, before, *_ = identifier.told[-1]
+    assert (kind, after, before) == ('change', first - WINDOW, NEWEST + 9 * SECOND)
+
+
+@pytest.mark.parametrize('how', [CALL_OFF, MAY_HAVE_CHANGED])
+def test_what_touched_and_was_not_let_go_is_said_again_and_taught_nothing(events, identifier, how):
+    touch(events, NEWEST)
+    ask(events, 'touched', 1, NEWEST + SECOND)
+    ask(events, how, 2, NEWEST + 2 * SECOND)
+    assert events.figures()[MAY_BE_TOUCH]
+    assert ('trust',) not in identifier.told
+    assert not any(each[0] == 'change' for each in identifier.told)
+
+
+def test_a_touch_is_told_once(events, identifier):
+    touch(events, NEWEST)
+    touch(events, NEWEST)
+    assert identifier.told == [('doubt',)]
+
+
+@pytest.mark.parametrize('before', [True, False])
+def test_a_touch_while_something_is_let_go_counts_where_that_is_called_off(
+    events, identifier, before
+):
+    if before:
+        touch(events, NEWEST)
+        ask(events, 'touched', 1, NEWEST)
+    ask(events, ANNOUNCE, 2, NEWEST)
+    touch(events, NEWEST + 1000)
+    assert events.change() is None
+    ask(events, CALL_OFF, 3, NEWEST)
+    found = events.change()
+    first = NEWEST if before else NEWEST + 1000
+    assert found.after <= first - MARGIN
+    assert found.before >= NEWEST + 1000 + MARGIN
+    assert ('trust',) not in identifier.told
+
+
+def test_what_is_let_go_at_once_has_no_sample_since_the_touch_either(events, identifier):
+    touch(events, NEWEST)
+    ask(events, 'touched', 1, NEWEST + SECOND)
+    ask(events, CHANGED, 2, NEWEST + 2 * SECOND)
+    assert identifier.told[-1][1] == NEWEST - MARGIN - WINDOW
+    assert events.change() is None
+
+
+@pytest.mark.parametrize('stamp', [0, NEWEST + 2 * SECOND, NEWEST - 9 * SECOND])
+def test_a_touch_whose_stamp_cannot_be_was_any_time(events, stamp):
+    touch(events, stamp)
+    found = events.change()
+    assert found.after <= 0
+    assert found.before >= NEWEST
+
+
+def test_what_is_told_of_a_touch_is_no_load_whatever_torques_say(events, identifier):
+    identifier.found = noticed(Kind.DROPPED)
+    touch(events, NEWEST)
+    assert not events.figures()[IS_LOAD]
+    assert events.figures()[MAY_BE_TOUCH]
+
+
+def test_a_touch_where_no_torque_is_given_is_a_new_payload(events, identifier):
+    begun = []
+    events._begins_anew = lambda stamp: begun.append(stamp) or True
+    touch(events, NEWEST)
+    assert begun == [NEWEST]
+    assert events.change() is None
+    assert identifier.told == []
