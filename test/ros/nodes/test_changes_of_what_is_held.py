@@ -249,9 +249,10 @@ def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_
         assert (status, result.success) == (ABORTED, False), result.message
         away = [np.abs(np.array(s.position) - there.position).max() for s in loop.samples[before:]]
         assert max(away) > 0.1  # it has left it first, and has come back
+        loop.wait(lambda: not planner_says(loop, 'placed objects'), 'it is in the hand again')
+        loop.wait(lambda: not shown[-1], 'nobody shows it any more')
         changes = [each for i, each in enumerate(shown) if i == 0 or shown[i - 1] != each]
         assert changes == [[name], [], [name], []], changes  # lent, given back, in the hand
-        loop.wait(lambda: not planner_says(loop, 'placed objects'), 'it is in the hand again')
         assert 'kg at most can be placed' in result.message
         assert 'what was picked is in the hand' in result.message
         assert 'fault' not in loop.modes
