@@ -38,9 +38,9 @@ from safe_sysid.reach.motion_transport import (
     set_to_axis,
     to_child,
 )
-from safe_sysid.sets.array_copies import copy_vector
 from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import (
     add,
@@ -89,7 +89,7 @@ def rigid_body_torque(
     result = RigidBodyTorque(unset, unset.copy(), unset[..., 0].copy())
     joints = kernel_joints(model.tree)
     arguments = (reach.rows, joints, parameters, reach.monomials.kernel, result)
-    over_steps(_torque_into, reach.rows.shape[1], *arguments)
+    over_steps(_torque_into, T, *arguments, together=LANES)
     for part in result:
         if not np.all(np.isfinite(part)):
             raise BoundError(
@@ -109,38 +109,47 @@ def _torque_into(
     table: IntArray,
     result: RigidBodyTorque,
 ) -> None:
-    """Fill the result, step by step."""
-    for t in range(steps[0], steps[1]):
-        _torque_at(t, states, joints, parameters, table, result)
-
-
-@part_jit
-def _torque_at(
-    t: int,
-    states: Array,
-    joints: TransportJoints,
-    parameters: Array,
-    table: IntArray,
-    result: RigidBodyTorque,
-) -> None:
-    """Fill the result at one time step.
+    """Fill the result, LANES steps at a time.
 
     The joints are copied because views of an array count its references, which would be shared
     by all cores.
     """
     n, width = states.shape[2:]
-    pool = np.zeros((_rows(n), width))
+    rows, spread = np.zeros((_rows(n), width, LANES)), np.zeros((n, 1, LANES))
+    pool, sizes = lane_pool(rows), lane_pool(np.zeros((_rows(n), 1, LANES)))
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
     )
-    for i in range(n):
+    theta = parameters.copy()
+    for first in range(steps[0], steps[1], LANES):
+        last = min(first + LANES, steps[1]) - 1
+        _set_states(states, first, last, rows)
+        _torque(pool, sizes, lane_pool(spread), own, theta, table)
+        _keep(rows, spread, first, last, result)
+
+
+@jit
+def _set_states(states: Array, first: int, last: int, rows: Array) -> None:
+    """Copy joint states of steps into lanes; lanes that are left over hold the last step too."""
+    for i in range(states.shape[2]):
         for kind in range(STATE):
-            copy_vector(states[kind, t, i], pool[STATE * i + kind])
-    spread = _torque(pool, own, parameters.copy(), table)
-    for k in range(n):
-        copy_vector(pool[_totals(n) + 2 * k], result.nominal[t, k])
-        copy_vector(pool[_totals(n) + 2 * k + 1], result.offset[t, k])
-        result.spread[t, k] = spread[k]
+            for m in range(states.shape[3]):
+                for lane in range(LANES):
+                    t = min(first + lane, last)
+                    rows[STATE * i + kind, m, lane] = states[kind, t, i, m]
+
+
+@jit
+def _keep(rows: Array, spread: Array, first: int, last: int, result: RigidBodyTorque) -> None:
+    """Copy sums over bodies out of lanes."""
+    n, width = result.nominal.shape[1:]
+    for t in range(first, last + 1):
+        for k in range(n):
+            total = _totals(n) + 2 * k
+            result.spread[t, k] = spread[k, 0, t - first]
+            for m in range(width):
+                result.nominal[t, k, m] = rows[total, m, t - first]
+                result.offset[t, k, m] = rows[total + 1, m, t - first]
 
 
 @jit
@@ -173,13 +182,28 @@ def _rows(n: int) -> int:
 
 
 @jit
-def _torque(pool: Array, joints: TransportJoints, parameters: Array, table: IntArray) -> Array:
-    """Return sums over bodies at one time step, in the rows `_totals`; the spread is returned."""
+def _torque(
+    pool: Array,
+    sizes: Array,
+    spread: Array,
+    joints: TransportJoints,
+    parameters: Array,
+    table: IntArray,
+) -> None:
+    """Sum over bodies at one time step, or several side by side, into rows `_totals` and spread.
+
+    `sizes` has a row for each of the pool, see `note_sizes`, and spread one for each joint.
+    """
     n = len(joints.parent)
     basis = _work(n)
     entries = basis + BASIS
     work = entries + ENTRIES
-    spread, sizes = np.zeros(n), np.empty(len(pool))
+    for r in range(MOTIONS):
+        clear(pool, _motions(n, -1) + r)
+    for k in range(n):
+        clear(spread, k)
+        clear(pool, _totals(n) + 2 * k)
+        clear(pool, _totals(n) + 2 * k + 1)
     for r in range(3):
         pool[_motions(n, -1) + A + r, 0] = -joints.gravity[r]
     for i in range(n):
@@ -192,10 +216,9 @@ def _torque(pool: Array, joints: TransportJoints, parameters: Array, table: IntA
                 note_sizes(pool, s, MOTION, sizes, table)
                 _set_entries(pool, sizes, s, basis, entries, table)
                 total = _totals(n) + 2 * k
-                spread[k] += _add_entries(pool, entries, parameters[:, 10 * i :], total, table)
+                spread[k, 0] += _add_entries(pool, entries, parameters[:, 10 * i :], total, table)
     for k in range(n):
-        spread[k] *= 1.0 + 2.0**-40
-    return spread
+        spread[k, 0] *= 1.0 + 2.0**-40
 
 
 @jit

@@ -18,10 +18,15 @@ FEWEST = 8  # steps that are worth a thread of their own
 Steps = tuple[int, int]  # the first, and the one behind the last
 
 
-def over_steps(kernel: Callable[..., Any], count: int, *arguments: Any) -> None:
-    """Call kernel(steps, *arguments) for ranges that make up 0 to `count`, one a core."""
-    shares = max(1, min(cores(), count // FEWEST))
-    here, *elsewhere = pairwise([count * i // shares for i in range(shares + 1)])
+def over_steps(kernel: Callable[..., Any], count: int, *arguments: Any, together: int = 1) -> None:
+    """Call kernel(steps, *arguments) for ranges that make up 0 to `count`, one a core.
+
+    Ranges begin at multiples of `together`, for a kernel that does so many steps at a time.
+    """
+    groups = -(-count // together)
+    shares = max(1, min(cores(), count // FEWEST, groups))
+    ends = [min(count, together * (groups * i // shares)) for i in range(shares + 1)]
+    here, *elsewhere = pairwise(ends)
     others = [_threads().submit(kernel, steps, *arguments) for steps in elsewhere]
     try:
         kernel(here, *arguments)

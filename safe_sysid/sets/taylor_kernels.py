@@ -19,6 +19,9 @@ floats, in which a 1-norm is off by a relative error below M u and each other op
 `rounded_up` multiplies by more than that. Underflow costs less than UNDERFLOW per operation,
 also when the processor flushes subnormal numbers to zero. Overflow gives inf or NaN in the radius,
 which `TaylorModel` refuses.
+
+Elements of a pool may be lanes in place of numbers (see `lanes`): the same is then done to
+several pools, so kernels do not branch on what is in a pool.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import math
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.lanes import anywhere, where
 
 UNDERFLOW = 1e-290  # above 1e5 times the smallest normal number: no kernel has more products
 LOST = 1e-150  # above the root of all squares that underflow
@@ -145,16 +149,18 @@ def add_product(pool: Array, a: int, b: int, sign: float, out: int, table: IntAr
         error_a, error_b = error_size(pool, a, M), error_size(pool, b, M)
     norm_a = abs(pool[a, 0]) + above_a + error_a
     norm_b = abs(pool[b, 0]) + above_b + error_b
-    if norm_a + radius_a == 0.0 or norm_b + radius_b == 0.0:
+    size_a, size_b = norm_a + radius_a, norm_b + radius_b
+    if not anywhere(size_a != 0.0) or not anywhere(size_b != 0.0):
         return
-    before = norm(pool, out, 0, last)
+    before, radius = norm(pool, out, 0, last), pool[out, last]
     _add_polynomial_product(pool, a, b, sign, out, table)
     truncated += above_a * error_b + error_a * (above_b + error_b)
     for i in range(M, last):
         pool[out, i] += sign * (pool[a, 0] * pool[b, i] + pool[b, 0] * pool[a, i])
     rounding = PAIRS * EPS * (norm_a * norm_b + before)
     slack = truncated + norm_a * radius_b + radius_a * (norm_b + radius_b)
-    pool[out, last] = rounded_up(pool[out, last] + slack + rounding, last)
+    larger = rounded_up(radius + slack + rounding, last)
+    pool[out, last] = where(size_a == 0.0, radius, where(size_b == 0.0, radius, larger))
 
 
 @jit
@@ -165,7 +171,7 @@ def _add_polynomial_product(
     D = table[0]
     M = table[3 + D]
     factor = sign * pool[a, 0]
-    if factor != 0.0:
+    if anywhere(factor != 0.0):
         for j in range(M):
             pool[out, j] += factor * pool[b, j]
     row = 4 + D + table[1] + M
@@ -173,7 +179,7 @@ def _add_polynomial_product(
         partners = table[3 + D - e]
         for i in range(table[2 + e], table[3 + e]):
             factor = sign * pool[a, i]
-            if factor != 0.0:
+            if anywhere(factor != 0.0):
                 for j in range(partners):
                     pool[out, table[row + j]] += factor * pool[b, j]
             row += partners
@@ -216,14 +222,10 @@ def bounds(pool: Array, a: int, table: IntArray) -> tuple[float, float]:
         linear = pool[a, 1 + v]
         curve = pool[a, table[4 + D + v]] if D >= 2 else 0.0
         low, high = curve - abs(linear), curve + abs(linear)
-        if abs(linear) < 2.0 * abs(curve):
-            extreme = -linear * (0.25 * linear / curve)
-            if curve > 0.0:
-                low = extreme
-            else:
-                high = extreme
-        lower += low
-        upper += high
+        extreme = -linear * (0.25 * linear / curve)
+        inside = abs(linear) < 2.0 * abs(curve)
+        lower += where(inside, where(curve > 0.0, extreme, low), low)
+        upper += where(inside, where(curve > 0.0, high, extreme), high)
     for i in range(1 + d, M):
         c = pool[a, i]
         if table[4 + D + d + i] == 0:

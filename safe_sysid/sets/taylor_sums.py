@@ -4,7 +4,7 @@ Rows and their rounding are those of `taylor_kernels`. In rows of one plan, whic
 but the constant, a product costs less than what bounds it: its error is from the sizes
 |a| = |a_0| + sigma_a of its operands, sigma the largest value of what is linear in the error
 variables, with two square roots for each. A row takes part in about ten products, so its sigma is
-computed once, by `note_sizes`, and a sum is rounded once:
+computed once, by `note_sizes`, into a column `sizes`, and a sum is rounded once:
 
     radius = sum sigma_a sigma_b + |a| rho_b + rho_a (|b| + rho_b)
 
@@ -33,7 +33,7 @@ def note_sizes(pool: Array, first: int, count: int, sizes: Array, table: IntArra
     """Remember sigma of some rows; to be called again whenever they change."""
     if is_one_plan(table):
         for a in range(first, first + count):
-            sizes[a] = error_size(pool, a, 1)
+            sizes[a, 0] = error_size(pool, a, 1)
 
 
 @jit
@@ -96,8 +96,8 @@ def _dropped(pool: Array, sizes: Array, a: int, b: int) -> tuple[float, float]:
     """Bound what a product of two rows has beside its linear part, and all of it."""
     last = pool.shape[1] - 1
     radius_a, radius_b = pool[a, last], pool[b, last]
-    size_a, size_b = abs(pool[a, 0]) + sizes[a], abs(pool[b, 0]) + sizes[b]
-    dropped = sizes[a] * sizes[b] + size_a * radius_b + radius_a * (size_b + radius_b)
+    size_a, size_b = abs(pool[a, 0]) + sizes[a, 0], abs(pool[b, 0]) + sizes[b, 0]
+    dropped = sizes[a, 0] * sizes[b, 0] + size_a * radius_b + radius_a * (size_b + radius_b)
     return dropped, size_a * size_b
 
 

@@ -1,6 +1,9 @@
 """Torques of every state and theta are enclosed, on trees with revolute and prismatic joints."""
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -9,9 +12,12 @@ from tiers import slow_after
 
 from safe_sysid.model.dynamics.regressors import slotine_li_regressor
 from safe_sysid.model.parameters import ratio_bounds
+from safe_sysid.reach import newton_euler
 from safe_sysid.reach.joint_reach import KINDS, QD, QD_A, joint_reach
+from safe_sysid.reach.motion_transport import kernel_joints
 from safe_sysid.reach.newton_euler import RigidBodyTorque, rigid_body_torque
 from safe_sysid.reach.tracking_error import TrackingError
+from safe_sysid.sets import steps
 from safe_sysid.sets.interval import Interval
 from safe_sysid.simulate.random_arm import random_tree
 
@@ -66,6 +72,82 @@ def test_torques_of_one_joint_do_not_escape(rng):
     for _ in range(4):
         case = Case(rng, 1)
         assert case.escapes(rng, case.torque()) == 0
+
+
+def steps_alone(case):
+    """Return the torque at every time step, computed without any other."""
+    for t in range(case.horizon.intervals):
+        reach = replace(case.reach, rows=case.reach.rows[:, t : t + 1])
+        yield t, replaced(case, reach).torque()
+
+
+def replaced(case, reach):
+    """The same case with other joint states."""
+    other = copy(case)
+    other.reach = reach
+    return other
+
+
+def by_numbers(case):
+    """Return the torque of the same recursion on pools of numbers, one time step at a time."""
+    inertial = slice(0, 10 * case.model.n)
+    delta = case.bounds[inertial] - case.theta_0[inertial]
+    parameters = np.stack([case.theta_0[inertial], delta.center, delta.radius])
+    joints = kernel_joints(case.model.tree)
+    _, T, n, width = case.reach.rows.shape
+    count = newton_euler._rows(n)
+    first = newton_euler._totals(n)
+    result = RigidBodyTorque(np.empty((T, n, width)), np.empty((T, n, width)), np.empty((T, n)))
+    for t in range(T):
+        pool, sizes, spread = (np.full((count, size), np.nan) for size in (width, 1, 1))
+        for kind in range(newton_euler.STATE):
+            pool[kind : newton_euler.STATE * n : newton_euler.STATE] = case.reach.rows[kind, t]
+        arguments = (joints, parameters, case.reach.monomials.kernel)
+        newton_euler._torque(pool, sizes, spread[:n], *arguments)
+        result.nominal[t], result.offset[t] = (
+            pool[first : first + 2 * n].reshape(n, 2, -1).swapaxes(0, 1)
+        )
+        result.spread[t] = spread[:n, 0]
+    return result
+
+
+def with_error_variables(rng, case):
+    """The same case with joint states that depend on errors too, at some times on none."""
+    count, n = case.reach.monomials.count, case.model.n
+    rows = case.reach.rows
+    linear = 0.01 * rng.normal(size=(*rows.shape[:-1], 2 * n))
+    linear[:, rng.random(rows.shape[1]) < 0.3] = 0.0
+    rows = np.concatenate([rows[..., :count], linear, rows[..., count:]], axis=-1)
+    return replaced(case, replace(case.reach, rows=np.ascontiguousarray(rows)))
+
+
+def assert_same(torque, other):
+    for part, same in zip(torque, other, strict=True):
+        np.testing.assert_array_equal(part, same)
+
+
+@pytest.mark.parametrize('count', slow_after(3, [1, 7, 20, 8, 9, 33]))
+def test_a_time_step_is_what_it_is_alone(count, rng, monkeypatch):
+    """Steps are computed several at once, and shared out among cores."""
+    monkeypatch.setattr(steps, 'cores', lambda: 3)
+    monkeypatch.setattr(steps, '_threads', cache(lambda: ThreadPoolExecutor(2)))
+    case = Case(rng, 4, k_range=float(rng.choice([0.0, 0.1])), intervals=count)
+    torque = case.torque()
+    for t, alone in steps_alone(case):
+        assert_same((part[t : t + 1] for part in torque), alone)
+
+
+@pytest.mark.slow  # compiles the recursion for numbers
+@pytest.mark.parametrize('errors', [False, True])
+@pytest.mark.parametrize(('k_range', 'degree'), [(0.0, 2), (0.1, 1), (0.1, 2), (0.05, 3)])
+def test_lanes_hold_what_numbers_do(k_range, degree, errors, rng):
+    for n, serial, size in ((4, False, 0.1), (5, False, 0.0), (3, True, 0.1), (1, True, 0.0)):
+        case = Case(rng, n, k_range, degree, serial, intervals=11)
+        case.error = random_error(rng, n, size)
+        case.reach = joint_reach(case.model, case.horizon, case.error)
+        if errors:
+            case = with_error_variables(rng, case)
+        assert_same(case.torque(), by_numbers(case))
 
 
 def without_remainder(rows):

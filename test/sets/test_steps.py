@@ -23,6 +23,21 @@ def test_every_step_is_done_once(count, monkeypatch):
     assert np.all(done == 1)
 
 
+@pytest.mark.parametrize('count', [0, 1, 8, 9, 31, 32, 33, 1000])
+def test_ranges_begin_at_multiples_of_what_is_done_together(count, monkeypatch):
+    monkeypatch.setattr(steps, 'cores', lambda: 3)
+    done, begun = np.zeros(count, dtype=int), []
+
+    def kernel(steps, out):
+        begun.append(steps[0])
+        out[slice(*steps)] += 1
+
+    over_steps(kernel, count, done, together=8)
+    assert np.all(done == 1)
+    assert len(begun) == min(3, max(1, count // 8))
+    assert all(first % 8 == 0 for first in begun)
+
+
 def test_what_fails_in_another_thread_is_heard_of(monkeypatch):
     monkeypatch.setattr(steps, 'cores', lambda: 2)
 

@@ -16,14 +16,14 @@ NAMES = ['two', 'cubic', 'none']
 
 def inner(pool, table, step):
     """Add the sum of three products to the last row."""
-    sizes = np.full(ROWS, np.nan)
+    sizes = np.full((ROWS, 1), np.nan)
     sums.note_sizes(pool, 0, ROWS, sizes, table.kernel)
     sums.add_inner_product(pool, sizes, A, B, step, OUT, table.kernel)
 
 
 def difference(pool, table, _):
     """Add one product and take another away."""
-    sizes = np.full(ROWS, np.nan)
+    sizes = np.full((ROWS, 1), np.nan)
     sums.note_sizes(pool, 0, ROWS, sizes, table.kernel)
     sums.add_difference(pool, sizes, A, B, A + 1, B + 1, OUT, table.kernel)
 
