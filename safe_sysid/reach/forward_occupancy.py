@@ -21,10 +21,11 @@ from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.tree import Tree
 from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
-from safe_sysid.reach.joint_reach import JointReach
+from safe_sysid.reach.joint_reach import JointReach, states_in_lanes
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS, Interval
+from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import Monomials
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear, copy
@@ -35,6 +36,7 @@ _DIRECTION = 2.0**-50  # error of entries of axes and rotations that were normal
 # Entries of N, C, S and R0 a are sums of at most four products of three such factors, each at most
 # 1 + 2^-50: off by less than 4 (3 + 4) _DIRECTION, rounding included.
 _PRODUCT = 2.0**-45
+STATE, POSE, WORK = 3, 12, 3  # rows of a joint: cos, sin, q; rotation and origin; of work
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,18 +101,11 @@ def enclosing_boxes(rows: Array, monomials: Monomials) -> Interval:
 
 def placed_rows(tree: Tree, joint: IntArray, points: Array, joints: JointReach) -> Array:
     """Taylor models of points fixed to joints (-1: the base), (T, P, 3, M + 1)."""
-    states = np.stack([joints.cos, joints.sin, joints.q], axis=2)
-    out = np.empty((len(states), len(points), 3, states.shape[-1]))
-    arguments = (
-        tree.parent,
-        joint_maps(tree),
-        states,
-        joint,
-        points,
-        joints.monomials.kernel,
-        out,
-    )
-    over_steps(_placed_rows, len(states), *arguments)
+    _, T, _, width = joints.rows.shape
+    out = np.empty((T, len(points), 3, width))
+    maps, table = joint_maps(tree), joints.monomials.kernel
+    arguments = (tree.parent, maps, joints.rows, joint, points, table, out)
+    over_steps(_placed_rows, T, *arguments, together=LANES)
     if not np.all(np.isfinite(out)):
         raise BoundError(
             'the set of positions of the arm has no bound: the ranges of k or the tracking errors '
@@ -149,24 +144,29 @@ def _placed_rows(
     table: IntArray,
     out: Array,
 ) -> None:
-    """Pool of one time interval: 12 rows of pose per joint, the base first, and 9 of work."""
-    (turns, shifts), n, width = maps, len(parent), states.shape[3]
-    for t in range(steps[0], steps[1]):
-        pool = np.zeros((12 * (n + 1) + 9, width))
-        for r in range(3):
-            pool[4 * r, 0] = 1.0
+    """Fill out, LANES time steps at a time.
+
+    Rows of a pool are states of the joints, poses of the base and the joints, and work.
+    """
+    (turns, shifts), (n, width) = maps, states.shape[2:]
+    base, work = STATE * n, STATE * n + POSE * (n + 1)
+    rows = np.zeros((work + WORK, width, LANES))
+    pool = lane_pool(rows)
+    for r in range(3):
+        rows[base + 4 * r, 0] = 1.0
+    for first in range(steps[0], steps[1], LANES):
+        last = min(first + LANES, steps[1]) - 1
+        states_in_lanes(states, first, last, STATE, rows)
         for i in range(n):
-            up, here, work = 12 * (parent[i] + 1), 12 * (i + 1), 12 * (n + 1)
-            for j in range(3):
-                for m in range(width):
-                    pool[work + j, m] = states[t, i, j, m]
-            _turn(pool, turns[i], up, here, work, table)
-            _shift(pool, shifts[i], up, here, work, table)
+            up, here = base + POSE * (parent[i] + 1), base + POSE * (i + 1)
+            _turn(pool, turns[i], STATE * i, up, here, work, table)
+            _shift(pool, shifts[i], STATE * i + 2, up, here, work, table)
         for j in range(len(points)):
-            _place(pool, 12 * (joint[j] + 1), points[j], 12 * (n + 1))
-            for r in range(3):
-                for m in range(width):
-                    out[t, j, r, m] = pool[12 * (n + 1) + r, m]
+            _place(pool, base + POSE * (joint[j] + 1), points[j], work)
+            for t in range(first, last + 1):
+                for r in range(3):
+                    for m in range(width):
+                        out[t, j, r, m] = rows[work + r, m, t - first]
 
 
 @jit
@@ -180,8 +180,10 @@ def _place(pool: Array, pose: int, point: Array, out: int) -> None:
 
 
 @jit
-def _turn(pool: Array, turn: Array, up: int, here: int, work: int, table: IntArray) -> None:
-    """Rotation of a joint from the one below, row by row; rows of work are cos q, sin q, q."""
+def _turn(
+    pool: Array, turn: Array, state: int, up: int, here: int, work: int, table: IntArray
+) -> None:
+    """Rotation of a joint from the one below, row by row; state: rows cos q, sin q."""
     turning = turn[1, 0].any()
     for r in range(3):
         row = here + 3 * r
@@ -189,16 +191,17 @@ def _turn(pool: Array, turn: Array, up: int, here: int, work: int, table: IntArr
         add_linear(pool, turn[0, 0], turn[0, 1], up + 3 * r, row)
         if turning:
             for j in range(2):
-                product = work + 3 + 3 * j
-                clear_vector(pool, product)
-                add_linear(pool, turn[1 + j, 0], turn[1 + j, 1], up + 3 * r, product)
+                clear_vector(pool, work)
+                add_linear(pool, turn[1 + j, 0], turn[1 + j, 1], up + 3 * r, work)
                 for c in range(3):
-                    add_product(pool, work + j, product + c, 1.0, row + c, table)
+                    add_product(pool, state + j, work + c, 1.0, row + c, table)
 
 
 @jit
-def _shift(pool: Array, shift: Array, up: int, here: int, work: int, table: IntArray) -> None:
-    """Origin of a joint from the one below."""
+def _shift(
+    pool: Array, shift: Array, position: int, up: int, here: int, work: int, table: IntArray
+) -> None:
+    """Origin of a joint from the one below; the row of its position is given."""
     sliding = shift[1].any()
     for r in range(3):
         origin = here + 9 + r
@@ -206,10 +209,10 @@ def _shift(pool: Array, shift: Array, up: int, here: int, work: int, table: IntA
         for c in range(3):
             add_scaled(pool, up + 3 * r + c, shift[0, c], 0.0, origin)
         if sliding:
-            clear(pool, work + 3)
+            clear(pool, work)
             for c in range(3):
-                add_scaled(pool, up + 3 * r + c, shift[1, c], shift[2, c], work + 3)
-            add_product(pool, work + 2, work + 3, 1.0, origin, table)
+                add_scaled(pool, up + 3 * r + c, shift[1, c], shift[2, c], work)
+            add_product(pool, position, work, 1.0, origin, table)
 
 
 @jit

@@ -23,6 +23,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.tracking_error import TrackingError
 from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval, stack
+from safe_sysid.sets.lanes import LANES
 from safe_sysid.sets.monomials import Monomials, monomials
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import rounded_up
@@ -290,3 +291,17 @@ def _set_waves(is_prismatic: AnyArray, t: int, table: IntArray, rows: Array) -> 
         for i in range(rows.shape[3]):
             rows[SIN, t, j, i] = pool[1, i]
             rows[COS, t, j, i] = pool[2, i]
+
+
+@jit
+def states_in_lanes(rows: Array, first: int, last: int, kinds: int, out: Array) -> None:
+    """Copy the first kinds of state of time steps into lanes, `kinds` rows of out per joint.
+
+    Lanes that are left over hold the last step too.
+    """
+    for i in range(rows.shape[2]):
+        for kind in range(kinds):
+            for m in range(rows.shape[3]):
+                for lane in range(LANES):
+                    t = min(first + lane, last)
+                    out[kinds * i + kind, m, lane] = rows[kind, t, i, m]

@@ -27,7 +27,7 @@ from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_geometry import AXIS
-from safe_sysid.reach.joint_reach import QD, QD_A, QDD_A, JointReach
+from safe_sysid.reach.joint_reach import QD, QD_A, QDD_A, JointReach, states_in_lanes
 from safe_sysid.reach.motion_transport import (
     MOTION,
     PRISMATIC,
@@ -123,20 +123,9 @@ def _torque_into(
     theta = parameters.copy()
     for first in range(steps[0], steps[1], LANES):
         last = min(first + LANES, steps[1]) - 1
-        _set_states(states, first, last, rows)
+        states_in_lanes(states, first, last, STATE, rows)
         _torque(pool, sizes, lane_pool(spread), own, theta, table)
         _keep(rows, spread, first, last, result)
-
-
-@jit
-def _set_states(states: Array, first: int, last: int, rows: Array) -> None:
-    """Copy joint states of steps into lanes; lanes that are left over hold the last step too."""
-    for i in range(states.shape[2]):
-        for kind in range(STATE):
-            for m in range(states.shape[3]):
-                for lane in range(LANES):
-                    t = min(first + lane, last)
-                    rows[STATE * i + kind, m, lane] = states[kind, t, i, m]
 
 
 @jit

@@ -22,7 +22,7 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
-from safe_sysid.reach.joint_reach import COS, SIN, JointReach, Q
+from safe_sysid.reach.joint_reach import JointReach, states_in_lanes
 from safe_sysid.reach.motion_transport import (
     MOTION,
     TRANSPORT_WORK,
@@ -33,13 +33,14 @@ from safe_sysid.reach.motion_transport import (
 )
 from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval
+from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import monomials
 from safe_sysid.sets.spectral import spectral_radius
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import add_product, add_scaled, bounds, clear
 
 NUMBERS = monomials(0, 1)  # rows that are numbers with a radius
-STATE = 3  # rows of a joint: cos, sin, q
+STATE = 3  # rows of a joint: cos, sin, q, the first kinds of a reach
 
 
 class NominalInertia(NamedTuple):
@@ -78,7 +79,7 @@ def mass_matrix(model: RobotModel, reach: JointReach, theta_0: Array) -> tuple[A
     bodies = np.ascontiguousarray(theta_0[: 10 * n].reshape(n, 10))
     tables = (reach.monomials.kernel, NUMBERS.kernel)
     arguments = (reach.rows, kernel_joints(model.tree), bodies, tables, H)
-    over_steps(_mass_matrix_into, reach.rows.shape[1], *arguments)
+    over_steps(_mass_matrix_into, T, *arguments, together=LANES)
     M = H[..., 0] + np.diag(theta_0[model.layout.joint_entries('Ia')])
     if not np.all(np.isfinite(M)):
         raise BoundError('positions over the horizon are larger than a float can hold')
@@ -151,40 +152,40 @@ def _mass_matrix_into(
     tables: tuple[IntArray, IntArray],
     H: Array,
 ) -> None:
-    """Fill H with centres and radii, step by step."""
-    for t in range(steps[0], steps[1]):
-        _mass_matrix_at(t, states, joints, bodies, tables, H)
-
-
-@part_jit
-def _mass_matrix_at(
-    t: int,
-    states: Array,
-    joints: TransportJoints,
-    bodies: Array,
-    tables: tuple[IntArray, IntArray],
-    H: Array,
-) -> None:
-    """Fill H of one time step; arrays are copied for the reason `newton_euler` gives."""
-    n = states.shape[2]
-    pool = np.zeros((_work(n) + TRANSPORT_WORK, 2))
-    wide = np.empty((STATE, states.shape[3]))
+    """Fill H with centres and radii, LANES steps at a time; copies are those of `newton_euler`."""
+    n, width = states.shape[2:]
+    positions, rows = np.empty((STATE * n, width, LANES)), np.zeros((_rows(n), 2, LANES))
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
     )
-    for i in range(n):
-        for row, kind in enumerate((COS, SIN, Q)):
-            for c in range(states.shape[3]):
-                wide[row, c] = states[kind, t, i, c]
-            low, high = bounds(wide, row, tables[0])
-            middle = 0.5 * low + 0.5 * high
-            pool[STATE * i + row, 0] = middle
-            pool[STATE * i + row, 1] = max(high - middle, middle - low) * (1.0 + 4.0 * EPS)
-    _set_totals(pool, own, bodies.copy(), tables[1])
-    for k in range(n):
-        for m in range(n):
-            total = _totals(n) + n * min(k, m) + max(k, m)
-            H[t, k, m, 0], H[t, k, m, 1] = pool[total, 0], pool[total, 1]
+    masses = bodies.copy()
+    for first in range(steps[0], steps[1], LANES):
+        last = min(first + LANES, steps[1]) - 1
+        states_in_lanes(states, first, last, STATE, positions)
+        _set_numbers(lane_pool(positions), lane_pool(rows), tables[0])
+        _set_totals(lane_pool(rows), own, masses, tables[1])
+        _keep(rows, first, last, H)
+
+
+@part_jit
+def _set_numbers(positions: Array, pool: Array, table: IntArray) -> None:
+    """Enclose joint states by numbers with a radius, the first rows of the pool."""
+    for row in range(positions.shape[0]):
+        low, high = bounds(positions, row, table)
+        middle = 0.5 * low + 0.5 * high
+        pool[row, 0] = middle
+        pool[row, 1] = max(high - middle, middle - low) * (1.0 + 4.0 * EPS)
+
+
+@part_jit
+def _keep(rows: Array, first: int, last: int, H: Array) -> None:
+    """Copy sums over bodies out of lanes."""
+    n = H.shape[1]
+    for t in range(first, last + 1):
+        for k in range(n):
+            for m in range(n):
+                total = _totals(n) + n * min(k, m) + max(k, m)
+                H[t, k, m, 0], H[t, k, m, 1] = rows[total, 0, t - first], rows[total, 1, t - first]
 
 
 @jit
@@ -210,10 +211,17 @@ def _work(n: int) -> int:
     return _momentum(n) + MOTION  # type: ignore[no-any-return]
 
 
+@jit
+def _rows(n: int) -> int:
+    return _work(n) + TRANSPORT_WORK  # type: ignore[no-any-return]
+
+
 @part_jit
 def _set_totals(pool: Array, joints: TransportJoints, bodies: Array, table: IntArray) -> None:
     """Sum s_k' I_i s_m over bodies i, for k <= m."""
     n = len(joints.parent)
+    for total in range(_totals(n), _momentum(n)):
+        clear(pool, total)
     for i in range(n):
         up, joint, kind = joints.parent[i], joints.geometry[i], joints.kind[i]
         for k in range(i):
