@@ -72,7 +72,7 @@ def empty_torque_sums(n: int) -> TorqueSums:
     )
 
 
-@jit
+@part_jit
 def begin_torque(sums: TorqueSums, torque: Array, bounds: ErrorBounds) -> None:
     """Make this torque the first of a window, which may go on from the last one."""
     sums.impulse[:], sums.shown[:], sums.hidden[:] = 0.0, 0.0, 0.0
@@ -89,7 +89,7 @@ def _error(torque: float, j: int, bounds: ErrorBounds) -> float:
     return float(bounds.torque_ratio[j] * abs(torque) + bounds.torque[j])
 
 
-@jit
+@part_jit
 def add_torque(sums: TorqueSums, torque: Array, step: float, rough: Array, rule: Rule) -> None:
     """Add the torque `step` seconds after the last.
 
@@ -169,7 +169,7 @@ def _add_turning(sums: TorqueSums, bounds: ErrorBounds) -> None:
     sums.clock[4] += 1.0
 
 
-@jit
+@part_jit
 def bend_of_torque(sums: TorqueSums, j: int, rule: Rule) -> float:
     """Return what the trapezoids of a window may be off; a slope counts twice at both ends."""
     shown, hidden = sums.shown[0, j] + sums.shown[1, j], sums.hidden[0, j] + sums.hidden[1, j]
@@ -179,7 +179,7 @@ def bend_of_torque(sums: TorqueSums, j: int, rule: Rule) -> float:
     return float(shown + hidden)
 
 
-@jit
+@part_jit
 def lag_of_torque(
     sums: TorqueSums, first: float, j: int, unseen: UnseenTorque, bounds: ErrorBounds
 ) -> tuple[float, float]:

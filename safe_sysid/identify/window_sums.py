@@ -208,7 +208,7 @@ def _integrate_rate(sums: WindowSums, step: float, rule: Rule) -> None:
             _add_to_ball(sums.integral[j, c], term, spread + ROUNDING * (size + left_out))
 
 
-@jit
+@part_jit
 def _integrate_bounded_rate(sums: WindowSums, step: float) -> None:
     """Add a step by the trapezoid rule, for which somebody gave a bound."""
     n, columns = sums.remainder.shape

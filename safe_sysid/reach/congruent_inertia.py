@@ -137,7 +137,7 @@ def _set_motions(
         _add_own_rate(pool, joints, X[a, i], i, _motion(n, a, i))
 
 
-@jit
+@part_jit
 def _add_energies(
     pool: Array, body: Array, i: int, moves: AnyArray, weights: Array, table: IntArray
 ) -> None:
@@ -153,7 +153,7 @@ def _add_energies(
                         add_ball_product(pool, first + r, _work(n) + r, 1.0, out, weights, table)
 
 
-@jit
+@part_jit
 def _add_armature_less_one(pool: Array, X: Array, armature: Array, a: int, b: int) -> None:
     """Add the entry of X diag(Ia) X' - 1."""
     n = len(X)
@@ -182,7 +182,7 @@ def _result(n: int) -> int:
     return _work(n) + WORK  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _set_state(
     pool: Array, center: float, G: Array, j: int, kind: int, weights: Array, table: IntArray
 ) -> None:
@@ -313,7 +313,7 @@ def _set_momentum(pool: Array, body: Array, motion: int, out: int) -> None:
         pool[out + r, last] = rounded_up(radius + 8.0 * EPS * rounding, last)
 
 
-@jit
+@part_jit
 def _set_linear(pool: Array, motion: int, linear: Array, weights: Array, table: IntArray) -> None:
     """Constant, linear terms, their 2-norm and a bound of the rest, for each row of a motion."""
     last, n = pool.shape[1] - 1, linear.shape[1] - 3

@@ -36,7 +36,7 @@ from safe_sysid.reach.joint_reach import (
     joint_reach,
 )
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
 from safe_sysid.sets.steps import Steps, over_steps
 from safe_sysid.sets.taylor_kernels import bounds, norm, rounded_up
@@ -111,7 +111,7 @@ def _add_errors(
                     rows[kind, t, j, i] = pool[kind, i]
 
 
-@jit
+@part_jit
 def _add_linear_terms(pool: Array, axes: _Axes, step: int, j: int, table: IntArray) -> None:
     """Linear terms of q, qd, qd_a and qdd_a of joint j."""
     n, M, K = len(axes.K_r), table[3 + table[0]], axes.K_r[j]
@@ -126,7 +126,7 @@ def _add_linear_terms(pool: Array, axes: _Axes, step: int, j: int, table: IntArr
         pool[kind, -1] = rounded_up(pool[kind, -1] + rounding, 2 * n)
 
 
-@jit
+@part_jit
 def _turn_by_error(pool: Array, axes: _Axes, step: int, j: int, table: IntArray) -> None:
     """Linear terms of cos q and sin q: cos(q_d - e) = cos q_d + sin q_d e to e^2 / 2."""
     n, e = len(axes.K_r), table[3 + table[0]] + len(axes.K_r)

@@ -29,7 +29,7 @@ import math
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.ellipsoids import SLACK, is_inside, widened
 from safe_sysid.sets.interval import EPS, Interval
 
@@ -118,7 +118,7 @@ def _shapes_into(rest: Array, rates: Array, durations: Array, start: Array, shap
     return True
 
 
-@jit
+@part_jit
 def _share(rest: Array, P: Array) -> float:
     """About the smallest x >= 1 with x rest >= P: the largest eigenvalue of L^-1 P L^-T."""
     L = np.linalg.cholesky(rest)

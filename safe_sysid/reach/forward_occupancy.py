@@ -23,7 +23,7 @@ from safe_sysid.model.tree import Tree
 from safe_sysid.reach.error_balls import ErrorSet, error_balls, levers
 from safe_sysid.reach.joint_reach import JointReach, states_in_lanes
 from safe_sysid.reach.tracking_error import TrackingError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS, Interval
 from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.monomials import Monomials
@@ -179,7 +179,7 @@ def _place(pool: Array, pose: int, point: Array, out: int) -> None:
                 add_scaled(pool, pose + 3 * r + c, point[c], 0.0, out + r)
 
 
-@jit
+@part_jit
 def _turn(
     pool: Array, turn: Array, state: int, up: int, here: int, work: int, table: IntArray
 ) -> None:
@@ -197,7 +197,7 @@ def _turn(
                     add_product(pool, state + j, work + c, 1.0, row + c, table)
 
 
-@jit
+@part_jit
 def _shift(
     pool: Array, shift: Array, position: int, up: int, here: int, work: int, table: IntArray
 ) -> None:

@@ -170,7 +170,7 @@ def _rows(n: int) -> int:
     return _work(n) + BASIS + ENTRIES + TRANSPORT_WORK + 2  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _torque(
     pool: Array,
     sizes: Array,
@@ -210,7 +210,7 @@ def _torque(
         spread[k, 0] *= 1.0 + 2.0**-40
 
 
-@jit
+@part_jit
 def _advance(pool: Array, joints: TransportJoints, i: int, work: int, table: IntArray) -> None:
     """Motions of body i, and those of the joints below it, in its frame."""
     n, up, joint, kind = len(joints.parent), joints.parent[i], joints.geometry[i], joints.kind[i]
@@ -295,7 +295,7 @@ def _set_entries(
         add_inner_product(pool, sizes, z, j + 3 * p, 1, entries + 4 + p, table)
 
 
-@jit
+@part_jit
 def _add_entries(
     pool: Array, entries: int, parameters: Array, total: int, table: IntArray
 ) -> float:

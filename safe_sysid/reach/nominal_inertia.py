@@ -239,7 +239,7 @@ def _set_totals(pool: Array, joints: TransportJoints, bodies: Array, table: IntA
                             add_product(pool, s + r, _momentum(n) + r, 1.0, total, table)
 
 
-@jit
+@part_jit
 def _set_momentum(pool: Array, body: Array, s: int, out: int) -> None:
     """Set out to I s: m lin + w x h and h x lin + I w, for h = m c."""
     column = 4

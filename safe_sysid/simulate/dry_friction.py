@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 
 OK, NOT_POSITIVE_DEFINITE, NOT_FINITE, UNDECIDED = 0, 1, 2, 3
 BREAKAWAY = 1e-10  # [N m], and share of Fc: by so much dry friction may exceed Fc before it slides
@@ -83,7 +83,7 @@ def factorise(H: Array, mode: Array, L: Array) -> int:
     return OK
 
 
-@jit
+@part_jit
 def decide(
     H: Array, load: Array, coulomb: Array, qd: Array, mode: Array, qdd: Array, dry: Array
 ) -> int:
@@ -106,7 +106,7 @@ def decide(
     return UNDECIDED
 
 
-@jit
+@part_jit
 def _contradicts(j: int, coulomb: Array, mode: Array, qdd: Array, dry: Array) -> bool:
     """Whether a joint at rest would need more friction than there is, or slides backwards."""
     if coulomb[j] == 0.0:

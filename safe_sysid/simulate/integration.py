@@ -247,7 +247,7 @@ def _shorten(
     return beyond, _step(bodies, torque, mode, start, beyond, end)
 
 
-@jit
+@part_jit
 def _arrived(bodies: IntegratedBodies, mode: Array, end: Array, j: int) -> bool:
     """Whether joint j has come to its limit, and no joint is far beyond its own."""
     for k in range(len(mode)):
@@ -263,7 +263,7 @@ def _arrived(bodies: IntegratedBodies, mode: Array, end: Array, j: int) -> bool:
     return room <= STOP  # type: ignore[no-any-return]
 
 
-@jit
+@part_jit
 def _stop(bodies: IntegratedBodies, mode: Array, point: Array) -> None:
     """Zero velocity for every joint with dry friction that is that slow."""
     for j in range(len(mode)):

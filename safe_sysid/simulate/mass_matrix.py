@@ -78,7 +78,7 @@ def _add_cross(rows: Array, i: int, a: int, j: int, b: int, k: int, out: int) ->
     rows[k, out + 2] += x * v - y * u
 
 
-@jit
+@part_jit
 def _turn_inertia(phi: Array, R: Array, i: int, rows: Array) -> None:
     """Mass, and the inertia in axes of the base frame: R I R'."""
     rows[i, MASS] = phi[i, 0]
@@ -149,7 +149,7 @@ def _newton_euler(i: int, rows: Array) -> None:
     _add_cross(rows, i, FIRST, i, LINEAR, i, MOMENT)
 
 
-@jit
+@part_jit
 def _column(tree: Tree, i: int, H: Array, rows: Array) -> None:
     """Column of H: torques that give joint i the acceleration 1 and no other one any."""
     a, b, c = rows[i, AXIS], rows[i, AXIS + 1], rows[i, AXIS + 2]
@@ -176,7 +176,7 @@ def _column(tree: Tree, i: int, H: Array, rows: Array) -> None:
         j = tree.parent[j]
 
 
-@jit
+@part_jit
 def _carry(i: int, up: int, rows: Array) -> None:
     """Body `up` takes over body i and all that it carries."""
     m = rows[i, MASS]

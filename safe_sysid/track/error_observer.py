@@ -31,7 +31,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import BoundError
-from safe_sysid.sets.compiled import jit
+from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
 
 SEEN = -1  # what `observe_into` returns when there is an interval for every joint
@@ -134,7 +134,7 @@ def observe_into(history: History, bounds: ObserverBounds, r: Array, half: Array
     return SEEN
 
 
-@jit
+@part_jit
 def _interval_of(history: History, bounds: ObserverBounds, j: int) -> tuple[float, float]:
     """Range of r_j that all windows leave over."""
     length, (readings, parts) = len(history.time), history.counts

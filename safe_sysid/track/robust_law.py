@@ -287,7 +287,7 @@ def _set_nominal_and_disturbance(
         work.result[W_M, j] = abs(middle) + spread + off
 
 
-@jit
+@part_jit
 def _coulomb(lower: float, upper: float, qd: float, sign_speed: float) -> tuple[float, float]:
     """Range of the true Coulomb friction, for Fc in [lower, upper]."""
     if abs(qd) <= sign_speed:
