@@ -48,6 +48,7 @@ class Occupancy:
 
     monomials: Monomials
     rows: Array  # (T, 2 m, 3, M + 1) where the plan has them: M coefficients and a remainder
+    boxes: Interval  # (T, 2 m, 3) about the rows, for all k
     tracking: Array  # (T, 2 m) [m] radius of the ball
 
     @property
@@ -57,8 +58,8 @@ class Occupancy:
 
     def whole_range(self) -> tuple[Array, Array]:
         """Centres (T, 2 m, 3) and radii (T, 2 m) of balls that contain the end points of all k."""
-        boxes = enclosing_boxes(self.rows, self.monomials)
-        return boxes.center, (ball_radius(boxes.radius) + self.tracking) * (1.0 + 4 * EPS)
+        radius = (ball_radius(self.boxes.radius) + self.tracking) * (1.0 + 4 * EPS)
+        return self.boxes.center, radius
 
 
 def ball_radius(half_widths: Array) -> Array:
@@ -82,7 +83,8 @@ def forward_occupancy(model: RobotModel, desired: JointReach, errors: ErrorSet) 
     slides = TaylorModel(desired.monomials, desired.q).bound().magnitude.max(axis=0)
     lever = levers(tree, joint, points, slides + errors.position)
     balls = error_balls(lever, errors, boxes.center, boxes.radius)
-    return Occupancy(desired.monomials, rows[:, : len(joint)], balls)
+    ends = slice(0, len(joint))
+    return Occupancy(desired.monomials, rows[:, ends], boxes[:, ends], balls)
 
 
 def without_error(n: int) -> TrackingError:

@@ -33,7 +33,7 @@ class Interval:
         if lower.shape != upper.shape:
             lower, upper = (np.array(x) for x in np.broadcast_arrays(lower, upper))
         ordered = (lower <= upper) & (lower < np.inf) & (upper > -np.inf)  # False for NaN
-        if not np.all(ordered):
+        if not ordered.all():
             at = tuple(int(i) for i in np.argwhere(~ordered)[0])
             raise BoundError(
                 f'not an interval at index {at}: lower = {lower[at]}, upper = {upper[at]}; '

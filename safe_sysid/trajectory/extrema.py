@@ -25,10 +25,12 @@ has both signs: the two are those of one k.
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.sets.compiled import inline_jit, jit
 from safe_sysid.sets.interval import EPS, TINY, Interval, IntervalLike
 from safe_sysid.trajectory.bezier import Bezier, basis_derivative, end_derivative
 
@@ -72,40 +74,36 @@ def jerk_extrema(curve: Bezier, k: Array) -> Extrema:
 
 def _extrema_of_one(curve: Bezier, order: int, k: Array) -> Extrema:
     """At both ends of the curve and where the next derivative, which is quadratic, is zero."""
-    T, joints = curve.duration, np.arange(len(k))
+    T = curve.duration
     parts = np.stack([curve.qd0 * T, curve.qdd0 * T**2, k, curve.qd1 * T, curve.qdd1 * T**2])
     basis, following = (
         np.concatenate([basis_derivative(i), end_derivative(i)]) for i in (order, order + 1)
     )
-    quadratic = following[:, :3]
-    r1, r2, residual = _roots(quadratic.T @ parts, np.abs(quadratic).sum(axis=1) @ np.abs(parts))
-    s = np.stack([np.zeros_like(r1), np.ones_like(r1), r1, r2])
-    values = np.polynomial.polynomial.polyval(s, basis.T @ parts, tensor=False)
-    slack = residual + 64 * EPS * (np.abs(basis).sum(axis=1) @ np.abs(parts)) + TINY
-    first, last = values.argmin(axis=0), values.argmax(axis=0)
-    low = (values[first, joints] - slack) / T**order
-    high = (values[last, joints] + slack) / T**order
-    rounding = 8 * EPS * np.maximum(np.abs(low), np.abs(high)) + TINY
-    slopes = [_slope(curve, order, s[at, joints]) for at in (first, last)]
-    return Extrema(Interval(low - rounding, high + rounding), *slopes)
+    return _extrema_of(curve, order, np.stack([parts, parts]), (following[:, :3], basis))
 
 
 def _extrema(curve: Bezier, order: int, k: Interval) -> Extrema:
     """Smallest values belong to the smallest k, largest to the largest: K and K' are >= 0."""
     if not curve.ends_at_rest:
         return _extrema_by_steps(curve, order, k)
-    joints = np.arange(len(k))
-    s_low, low, low_slack = s_high, high, high_slack = _candidates(curve, order, k.lower)
-    if not np.array_equal(k.lower, k.upper):
-        s_high, high, high_slack = _candidates(curve, order, k.upper)
-    first, last = low.argmin(axis=0), high.argmax(axis=0)
-    lower = np.nextafter(low[first, joints] - low_slack, -np.inf)
-    upper = np.nextafter(high[last, joints] + high_slack, np.inf)
-    return Extrema(
-        Interval(lower, upper),
-        _slope(curve, order, s_low[first, joints]),
-        _slope(curve, order, s_high[last, joints]),
-    )
+    T = curve.duration
+    still = (curve.qd0 * T, curve.qdd0 * T**2)
+    parts = np.array([[*still, k.lower], [*still, k.upper]])
+    return _extrema_of(curve, order, parts, (FACTORS[order], basis_derivative(order)))
+
+
+def _extrema_of(
+    curve: Bezier, order: int, parts: Array, polynomials: tuple[Array, Array]
+) -> Extrema:
+    """Extrema of a derivative in time from those in s, of parts (2, P, n) for either end."""
+    found = np.empty((2, parts.shape[2], 3))
+    _extremes_into(parts, *polynomials, found)
+    start, scale = (curve.q0 if order == 0 else 0.0), curve.duration**order
+    (value, slack, s) = found.transpose(2, 0, 1)
+    low, high = start + (value[0] - slack[0]) / scale, start + (value[1] + slack[1]) / scale
+    rounding = 8 * EPS * (np.maximum(np.abs(low), np.abs(high)) + np.abs(start)) + TINY
+    slope = _slope(curve, order, s)
+    return Extrema(Interval(low - rounding, high + rounding), slope[0], slope[1])
 
 
 def _extrema_by_steps(curve: Bezier, order: int, k: Interval) -> Extrema:
@@ -127,39 +125,68 @@ def _slope(curve: Bezier, order: int, s: Array) -> Array:
     return np.asarray(slope / curve.duration**order)
 
 
-def _candidates(curve: Bezier, order: int, k: Array) -> tuple[Array, Array, Array]:
-    """Return times s of candidates, values there (4, n), and the values' slack (n,)."""
-    T = curve.duration
-    parts = np.stack([curve.qd0 * T, curve.qdd0 * T**2, k])  # v, a, k: (3, n)
-    r1, r2, residual = _roots(FACTORS[order].T @ parts, np.abs(FACTORS[order]).sum(1) @ abs(parts))
-    s = np.stack([np.zeros_like(k), np.ones_like(k), r1, r2])
-    values = curve.derivative(order, s * T, k)[..., np.arange(len(k)), np.arange(len(k))]
-    basis = basis_derivative(order)
-    start = np.abs(curve.q0) if order == 0 else 0.0
-    size = start + np.abs(basis).sum(axis=1) @ np.abs(parts) / T**order
-    slope = np.abs(basis_derivative(order + 1)).sum(axis=1) @ np.abs(parts) / T**order
-    # s T / T is off by EPS, which moves the value by the derivative times that.
-    slack = residual / T**order * (1.0 + 8 * EPS) + 32 * EPS * size + 4 * EPS * slope + TINY
-    return s, values, slack
+@jit
+def _extremes_into(parts: Array, quadratic: Array, basis: Array, found: Array) -> None:
+    """Smallest (0) and largest (1) value of the polynomials in s, its slack and its s.
+
+    Polynomials are basis' parts and have their extrema where quadratic' parts is zero. Nothing is
+    known of what is too large for a float, so its value is NaN.
+    """
+    for side in range(2):
+        for j in range(parts.shape[2]):
+            r1, r2, residual = _roots(parts[side, :, j], quadratic)
+            at = 0.0
+            best, size = _value(parts[side, :, j], basis, at)
+            for s in (1.0, r1, r2):
+                value, _ = _value(parts[side, :, j], basis, s)
+                if (value < best if side == 0 else value > best) or value != value:
+                    at, best = s, value
+            found[side, j, 0] = best
+            found[side, j, 1] = residual + 64.0 * EPS * size + TINY
+            found[side, j, 2] = at
 
 
-def _roots(Q: Array, size: Array) -> tuple[Array, Array, Array]:
+@jit
+def _value(parts: Array, basis: Array, s: float) -> tuple[float, float]:
+    """Value at s, and the sum of all absolute terms at s = 1."""
+    value = size = 0.0
+    for m in range(basis.shape[1] - 1, -1, -1):
+        coefficient = 0.0
+        for p in range(len(parts)):
+            coefficient += basis[p, m] * parts[p]
+            size += abs(basis[p, m] * parts[p])
+        value = value * s + coefficient
+    return value, size
+
+
+@jit
+def _roots(parts: Array, quadratic: Array) -> tuple[float, float, float]:
     """Roots of Q in [0, 1] (else the nearest end), and how far Q is from having exactly these.
 
-    `size` is the sum of all absolute terms of Q, for the rounding of its own coefficients. No root
-    is needed when Q, moved by rounding at most, keeps one sign: when the discriminant comes out
-    negative, or the constant is larger than the other two together. Q is also within `size` of
-    zero, whose curve is constant and takes its extrema anywhere.
+    No root is needed when Q, moved by rounding at most, keeps one sign: when the discriminant
+    comes out negative, or the constant is larger than the other two together. Q is also within
+    `size`, the sum of its absolute terms, of zero, whose curve is constant and takes its extrema
+    anywhere.
     """
-    C, B, A = Q
+    C = B = A = size = 0.0
+    for p in range(len(parts)):
+        C += quadratic[p, 0] * parts[p]
+        B += quadratic[p, 1] * parts[p]
+        A += quadratic[p, 2] * parts[p]
+        for m in range(3):
+            size += abs(quadratic[p, m] * parts[p])
     discriminant = B * B - 4.0 * A * C
-    real = discriminant >= 0.0
-    q = -0.5 * (B + np.where(B >= 0.0, 1.0, -1.0) * np.sqrt(np.where(real, discriminant, 0.0)))
-    with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-        r1 = np.where(A == 0.0, np.inf, q / A)
-        r2 = np.where(q == 0.0, 0.0, C / q)
-        distance = np.abs(B + A * r2 + q) + np.abs(C - q * r2)
-    rootless = ~real | (np.abs(C) > np.abs(A) + np.abs(B))
-    residual = np.where(rootless, 0.0, distance)
-    residual = np.fmin(residual, size) + 64 * EPS * size + TINY
-    return np.clip(r1, 0.0, 1.0), np.clip(r2, 0.0, 1.0), residual
+    q = -0.5 * (B + math.copysign(math.sqrt(max(discriminant, 0.0)), B))
+    r1 = math.inf if A == 0.0 else q / A
+    r2 = 0.0 if q == 0.0 else C / q
+    residual = abs(B + A * r2 + q) + abs(C - q * r2)
+    if not discriminant >= 0.0 or abs(C) > abs(A) + abs(B):
+        residual = 0.0
+    residual = residual if residual < size else size
+    return _clipped(r1), _clipped(r2), residual + 64.0 * EPS * size + TINY
+
+
+@inline_jit
+def _clipped(s: float) -> float:
+    """Return the nearest number in [0, 1]; of NaN NaN."""
+    return 0.0 if s < 0.0 else (1.0 if s > 1.0 else s)
