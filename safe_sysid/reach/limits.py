@@ -27,6 +27,8 @@ from safe_sysid.trajectory.extrema import (
     velocity_extrema,
 )
 
+SIGNS = np.array([[1.0], [-1.0]])  # of what margins to lower and upper limits grow with
+
 
 @dataclass(frozen=True, eq=False)
 class LimitMargins:
@@ -82,10 +84,9 @@ def _margins(extrema: Extrema, limits: tuple[Array, Array], error: Array) -> Lim
     lower, upper = limits
     if not np.all(lower <= upper):  # also refuses NaN
         raise BoundError(f'limits from {lower} to {upper} of the joints are not in order')
-    reached = np.concatenate([extrema.range.lower - error, extrema.range.upper + error])
-    limit = np.concatenate([lower, upper])
-    signs = np.repeat([1.0, -1.0], len(lower))
-    rounding = 4 * EPS * (np.abs(reached) + np.where(np.isfinite(limit), np.abs(limit), 0.0))
-    margin = signs * (reached - limit) - rounding - 4 * EPS * np.tile(error, 2)
-    slope = signs * np.concatenate([extrema.lower_slope, extrema.upper_slope])
-    return LimitMargins(margin, slope, reached, limit)
+    reached = np.stack([extrema.range.lower - error, extrema.range.upper + error])
+    limit = np.stack([lower, upper])
+    sizes = np.abs(reached) + np.where(np.isfinite(limit), np.abs(limit), 0.0) + error
+    margin = SIGNS * (reached - limit) - 4 * EPS * sizes
+    slope = SIGNS * np.stack([extrema.lower_slope, extrema.upper_slope])
+    return LimitMargins(margin.ravel(), slope.ravel(), reached.ravel(), limit.ravel())

@@ -40,6 +40,7 @@ FACTORS = {
     1: np.array([[0.0, -36.0, 60.0], [1.0, -8.0, 10.0], [0.0, 60.0, -120.0]]),
 }
 
+NOTHING_BUT_K = np.array([0.0, 0.0, 1.0])
 STEPS = 128  # in time, for curves that end in motion
 
 
@@ -96,13 +97,13 @@ def _extrema_of(
     curve: Bezier, order: int, parts: Array, polynomials: tuple[Array, Array]
 ) -> Extrema:
     """Extrema of a derivative in time from those in s, of parts (2, P, n) for either end."""
-    found = np.empty((2, parts.shape[2], 3))
+    found = np.empty((2, parts.shape[2], 3))  # value, slack, slope in k
     _extremes_into(parts, *polynomials, found)
     start, scale = (curve.q0 if order == 0 else 0.0), curve.duration**order
-    (value, slack, s) = found.transpose(2, 0, 1)
+    value, slack, slope = found.transpose(2, 0, 1)
     low, high = start + (value[0] - slack[0]) / scale, start + (value[1] + slack[1]) / scale
     rounding = 8 * EPS * (np.maximum(np.abs(low), np.abs(high)) + np.abs(start)) + TINY
-    slope = _slope(curve, order, s)
+    slope /= scale
     return Extrema(Interval(low - rounding, high + rounding), slope[0], slope[1])
 
 
@@ -127,9 +128,9 @@ def _slope(curve: Bezier, order: int, s: Array) -> Array:
 
 @jit
 def _extremes_into(parts: Array, quadratic: Array, basis: Array, found: Array) -> None:
-    """Smallest (0) and largest (1) value of the polynomials in s, its slack and its s.
+    """Smallest (0) and largest (1) value of the polynomials in s, its slack and slope in k.
 
-    Polynomials are basis' parts and have their extrema where quadratic' parts is zero. Nothing is
+    The third of the parts is k. Polynomials are basis' parts and have their extrema where quadratic' parts is zero. Nothing is
     known of what is too large for a float, so its value is NaN.
     """
     for side in range(2):
@@ -143,7 +144,7 @@ def _extremes_into(parts: Array, quadratic: Array, basis: Array, found: Array) -
                     at, best = s, value
             found[side, j, 0] = best
             found[side, j, 1] = residual + 64.0 * EPS * size + TINY
-            found[side, j, 2] = at
+            found[side, j, 2], _ = _value(NOTHING_BUT_K, basis[:3], at)
 
 
 @jit
