@@ -130,8 +130,8 @@ def _slope(curve: Bezier, order: int, s: Array) -> Array:
 def _extremes_into(parts: Array, quadratic: Array, basis: Array, found: Array) -> None:
     """Smallest (0) and largest (1) value of the polynomials in s, its slack and slope in k.
 
-    The third of the parts is k. Polynomials are basis' parts and have their extrema where quadratic' parts is zero. Nothing is
-    known of what is too large for a float, so its value is NaN.
+    The third of the parts is k. Polynomials are basis' parts and have their extrema where
+    quadratic' parts is zero. Nothing is known of what is too large for a float: its value is NaN.
     """
     for side in range(2):
         for j in range(parts.shape[2]):
