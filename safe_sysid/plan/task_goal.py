@@ -9,6 +9,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.input_file import listed
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
@@ -38,8 +39,8 @@ def joint_goal(model: RobotModel, positions: Mapping[str, float]) -> Array:
     missing = [name for name in names if name not in positions]
     if missing:
         raise GoalError(
-            f'the goal has no {missing}; its joints are {list(positions)}, all of {list(names)} '
-            'are needed'
+            f'the goal has no {missing}; its joints are {listed(list(positions))}, all of '
+            f'{list(names)} are needed'
         )
     return np.array([positions[name] for name in names], dtype=np.float64)
 
