@@ -20,7 +20,7 @@ import types
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from safe_sysid.errors import ConfigError
-from safe_sysid.input_file import text_of
+from safe_sysid.input_file import name_trouble, text_of
 
 T = TypeVar('T')
 
@@ -272,6 +272,9 @@ def _octal_or_key_twice(node: Any) -> str:
         pairs = _pairs(each)
         for key, _ in pairs:
             key.tag = TEXT if key.tag in WORDS else key.tag
+        for key, _ in pairs:
+            if isinstance(key.value, str) and (trouble := name_trouble(key.value)):
+                return f'{trouble} (line {key.start_mark.line + 1})'
         if twice := _key_twice(pairs):
             return twice
         left += [x for pair in pairs for x in pair] or _parts(each)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+import hashlib
 from pathlib import Path
 import stat
 
@@ -10,6 +12,9 @@ from safe_sysid.errors import SafeSysidError
 MB = 1_000_000
 LARGEST_TEXT = 50 * MB  # of YAML, URDF and JSON
 LARGEST_MESH = 200 * MB
+LONGEST_NAME = 200  # letters of a name of anything: it stands in messages, logs and settings
+SHOWN = 40  # letters of a text that is too long
+LISTED = 20  # names in one message
 
 
 def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = None) -> None:
@@ -31,6 +36,32 @@ def check_file(path: Path, refusal: type[SafeSysidError], largest: int | None = 
             f'{path}: has {found.st_size / MB:.0f} MB; a file of its kind may have '
             f'{largest // MB} MB'
         )
+
+
+def name_trouble(name: str) -> str:
+    """Why something may not be called so; empty: nobody minds its length."""
+    if len(name) <= LONGEST_NAME:
+        return ''
+    return f"the name '{name[:SHOWN]}...' has {len(name)} letters; {LONGEST_NAME} are allowed"
+
+
+def shortened(text: str) -> str:
+    """Return a text as a message may show it."""
+    return text if len(text) <= LONGEST_NAME else f'{text[:SHOWN]}... ({len(text)} letters)'
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list that a message may show."""
+    shown = str([shortened(name) for name in names[:LISTED]])
+    return shown if len(names) <= LISTED else f'{shown} and {len(names) - LISTED} more'
+
+
+def known_as(name: str) -> str:
+    """Return what something is called in messages: its name, or one of its own that is short."""
+    if not name_trouble(name):
+        return name
+    digest = hashlib.blake2b(name.encode(errors='replace'), digest_size=16).hexdigest()
+    return f'{name[:SHOWN]}... {digest}'
 
 
 def check_folder(path: Path, refusal: type[SafeSysidError]) -> None:

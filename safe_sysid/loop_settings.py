@@ -24,6 +24,7 @@ from safe_sysid.model.assumed_arm import AssumedArm, AssumedModel
 from safe_sysid.model.grasp import GraspError, holding_any
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
+from safe_sysid.model.possible_body import why_no_body
 from safe_sysid.model.promised_friction import PromisedFriction, friction_of_loop
 from safe_sysid.model.promised_links import CalibratedArm, links_of_loop
 from safe_sysid.model.robot_model import RobotModel
@@ -60,6 +61,9 @@ class LoopPriorSettings(Settings):
                 raise ConfigError(
                     f'entry {i} of theta_e: nominal {nominal} is outside [{lower}, {upper}]'
                 )
+        reason = why_no_body(Interval(np.array(self.lower), np.array(self.upper)))
+        if reason:
+            raise ConfigError(f'no body has theta_e from lower to upper: {reason}')
 
     def estimate(self, model: RobotModel) -> ParameterEstimate:
         """Return the same for all of theta."""

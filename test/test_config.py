@@ -177,3 +177,12 @@ def test_the_ends_of_a_range_are_in_it_where_they_are_said_to_be():
     Ranged(5e-324, (0.0, math.nextafter(1.0, 0.0)), 1, -1e308, 0.5)
     assert 10**400 in Range(at_least=0)
     assert meanings(Ranged)['rates'] == 'of samples, one for all joints or one each'
+
+
+def test_a_key_of_any_length_is_refused_with_one_sentence():
+    text = f'obstacles: {{\n  {"x" * 500}: 1}}'
+    with pytest.raises(ConfigError) as refused:
+        yaml_value(text, 'world.yaml')
+    assert str(refused.value) == (
+        f"world.yaml: the name '{'x' * 40}...' has 500 letters; 200 are allowed (line 2)"
+    )

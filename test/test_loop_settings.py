@@ -141,3 +141,16 @@ def test_only_ways_with_a_simulator_have_a_simulated_arm():
     for name, way in BACKENDS.items():
         told = {'simulated' in p.parameters for p in processes_of(name, Choices(record='bag'))}
         assert told == {bool(set(way.nodes) & set(SIMULATORS))}, name
+
+
+def test_a_prior_that_no_body_fits_is_refused_where_it_is_given():
+    """Every entry is in order, and the centre of mass is farther away than the moments allow."""
+    theta = [2.0, 0.5, 0.0, 0.0, *(0.01, 0.0, 0.01, 0.0, 0.0, 0.01)]
+    shares = {'lower': 0.9, 'nominal': 1.0, 'upper': 1.1}
+    given = {key: [share * x for x in theta] for key, share in shares.items()}
+    why = (
+        r'prior: no body has theta_e from lower to upper: Iyy is at most 0.011 kg m\^2; what '
+        'weighs at most 2.2 kg, with mcx so far from 0'
+    )
+    with pytest.raises(ConfigError, match=why):
+        from_mapping(LoopSettings, {'robot': 'two_link', 'prior': given}, 'loop.yaml')

@@ -144,10 +144,12 @@ def _ur(body: Body, asked: Asked) -> HandOver:
         **inertia,
         'transition_time': duration,
     }
+    number = {'transition_time': float(asked.transition)}  # [s], as some versions have it
     since_3 = {  # ur_msgs 3.0
         'payload': {'m': body.mass, 'com': _vector(body.com), **inertia},
-        'transition_time': float(asked.transition),
+        **number,
     }
+    others = since_3, {**fields, **number}, {**since_3, 'transition_time': duration}
     said = 'kg, m, kg m^2 in the axes of the tool flange; what hangs behind the flange is meant'
     without = (
         'this driver knows no inertia: the robot resets it to that of a compact body; --to '
@@ -156,7 +158,7 @@ def _ur(body: Body, asked: Asked) -> HandOver:
     more = () if knows else ('the inertia is left out, as the motion has not determined it',)
     return HandOver(
         'ur_msgs/srv/SetPayload', '/io_and_status_controller/set_payload', fields,
-        (said, *more), (*INERTIA, 'transition_time'), without, (since_3,),
+        (said, *more), (*INERTIA, 'transition_time'), without, others,
     )  # fmt: skip
 
 

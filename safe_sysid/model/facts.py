@@ -152,6 +152,10 @@ class RobotFacts(Settings):
                 raise ConfigError(
                     f"closed_chain: no joint '{name}', the joints are {list(self.joints)}"
                 )
+        lists = {} if chain is None else {'passive': passive, 'massless': chain.massless}
+        for key, names in lists.items():
+            for name in {name for name in names if names.count(name) > 1}:
+                raise ConfigError(f"closed_chain: {key} names '{name}' more than once")
         for name, joint in self.joints.items():
             if (joint.torque_limit == 0.0) != (name in passive):
                 raise ConfigError(

@@ -15,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.input_file import listed, name_trouble, shortened
 from safe_sysid.model.placement import HERE, Placement
 
 KEPT = 10_000_000_000  # [ns] of transforms; a step back by more is a new time
@@ -72,6 +73,8 @@ class FrameTree:
         self, parent: str, child: str, stamp: int, transform: Transform, is_static: bool
     ) -> None:
         """Take a transform at a stamp [ns]; the one of a static frame counts for ever."""
+        if trouble := name_trouble(parent) or name_trouble(child):
+            raise FrameError(trouble)
         _ = transform.placement  # refuses what is no transform
         parent, child = _bare(parent), _bare(child)
         edge = self._edges.get(child)
@@ -112,8 +115,8 @@ class FrameTree:
                 base_in_meeting = self._chain(down, time).of_frame(fixed.inverse)
                 return base_in_meeting.inverse.of_frame(self._chain(up, time))
         raise FrameError(
-            f"frame '{frame}' is not connected to '{self._base}'; known are "
-            f'{sorted({*self._fixed, *self._edges})}'
+            f"frame '{shortened(frame)}' is not connected to '{self._base}'; known are "
+            f'{listed(sorted({*self._fixed, *self._edges}))}'
         )
 
     def above(self, frame: str) -> list[str]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
+from safe_sysid.input_file import name_trouble, shortened
 
 SHORTEST_AXIS, LONGEST_AXIS = 1e-6, 1e6  # an axis is a unit vector up to its rounding
 WITHOUT_AXIS = ('fixed', 'floating')
@@ -21,6 +22,8 @@ LIMITED = ('revolute', 'prismatic')  # joints that have to have a <limit>
 WORLD = 'universe'  # what Pinocchio calls the base, as if it were a joint
 MOST_JOINTS = 100  # that move
 DEEPEST = 100  # elements in each other
+NAMES = ('name', 'link', 'joint')  # attributes
+VERSIONS = ('1.0', '1.1', '1.2')  # of URDF
 
 
 INERTIAL = {'mass': ('value',), 'inertia': ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}
@@ -74,6 +77,25 @@ def check_figures(path: Path, root: ElementTree.Element) -> None:
             _check_axis(path, joint)
     for link in root.findall('link'):
         _check_inertial(f"{path}: link '{link.get('name')}'", link.find('inertial'))
+
+
+def check_lengths(path: Path, root: ElementTree.Element) -> None:
+    """Refuse names that nobody could read, before anything is said of what they name."""
+    for element in root.iter():
+        for key in NAMES:
+            if trouble := name_trouble(element.get(key, '')):
+                raise ModelError(f'{path}: {key} of <{shortened(element.tag)}>: {trouble}')
+
+
+def check_version(path: Path, root: ElementTree.Element) -> None:
+    """Refuse a version of URDF that the library which builds models does not read."""
+    version = root.get('version')
+    if version is not None and version not in VERSIONS:
+        raise ModelError(
+            f"{path}: <robot> has version '{shortened(version)}', of which nothing is known; "
+            f'{", ".join(VERSIONS)} are read, and a URDF without a version is taken as '
+            f'{VERSIONS[0]}'
+        )
 
 
 def check_names(path: Path, root: ElementTree.Element) -> None:
@@ -141,7 +163,9 @@ def _check(element: ElementTree.Element, figure: Figures, of: str) -> None:
         values = list(_numbers(text))
         wanted = 'a number' if figure.size == 1 else f'{figure.size} numbers'
         if len(values) != figure.size or not all(map(math.isfinite, values)):
-            raise ModelError(f"{of}: {key} of <{element.tag}> is '{text}', it has to be {wanted}")
+            raise ModelError(
+                f"{of}: {key} of <{element.tag}> is '{shortened(text)}', it has to be {wanted}"
+            )
         if max(map(abs, values)) > figure.largest:
             raise ModelError(
                 f"{of}: {key} of <{element.tag}> is '{text}', more than {figure.largest:g}"

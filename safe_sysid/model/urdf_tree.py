@@ -13,8 +13,15 @@ import pinocchio as pin
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
-from safe_sysid.input_file import LARGEST_TEXT, check_file
-from safe_sysid.model.urdf_figures import check_figures, check_limits, check_names, check_size
+from safe_sysid.input_file import LARGEST_TEXT, check_file, shortened
+from safe_sysid.model.urdf_figures import (
+    check_figures,
+    check_lengths,
+    check_limits,
+    check_names,
+    check_size,
+    check_version,
+)
 
 XACRO = '{http://www.ros.org/wiki/xacro}'  # namespace of its elements
 MOVING = ('revolute', 'continuous', 'prismatic')
@@ -48,12 +55,15 @@ def parse_urdf(path: Path) -> ElementTree.Element:
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # of an unknown encoding
         raise ModelError(f'{path}: is not XML ({error})') from error
     if root.tag != 'robot':
-        raise ModelError(f'{path}: the root element is <{root.tag}>, a URDF has <robot>')
+        tag = shortened(root.tag)
+        raise ModelError(f'{path}: the root element is <{tag}>, a URDF has <robot>')
     if _is_xacro(root):
         raise ModelError(
             f'{path}: is a xacro that was not expanded; `xacro {path} > arm.urdf` makes a URDF '
             'of it (with the arguments of your arm, such as name:=...)'
         )
+    check_lengths(path, root)
+    check_version(path, root)
     check_size(path, root)
     check_figures(path, root)
     check_names(path, root)

@@ -112,7 +112,7 @@ def reached_places(
         if place.name != PICK and PICK not in found:
             obstacles = without_held(model, q, obstacles, standing, hand)
             found[PICK] = q  # where the arm is
-        there = Surroundings(model, obstacles, q)
+        there = replace(around, obstacles=obstacles, start=q)
         if place.name == PICK:
             q, again = _picked_at(place, there, standing, hand)
         else:
@@ -133,7 +133,7 @@ def _picked_at(
     """
     retreat, obstacles = standing.problem.retreat, around.obstacles
     placed = list(placed_boxes(obstacles, retreat))
-    free = Surroundings(around.model, _without(obstacles, placed), around.start)
+    free = replace(around, obstacles=_without(obstacles, placed))
 
     def picked(q: Array) -> PickedAgain | None:
         again = None

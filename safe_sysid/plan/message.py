@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.errors import MessageError
+from safe_sysid.input_file import listed, name_trouble
 from safe_sysid.measure.clock import Clock
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Followed
@@ -28,6 +29,7 @@ from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece, TaskMotion
 
 SECOND = 1_000_000_000  # [ns]
+MOST_POINTS = 1000  # of a plan; those of ours have a few dozen at most
 
 
 def name_of(estimate: ParameterEstimate) -> str:
@@ -96,9 +98,13 @@ def plan_notice(msg: Any, joint_names: Sequence[str]) -> PlanNotice:
     n = len(joint_names)
     if list(msg.joint_names) != list(joint_names) or len(msg.points) < 2:
         raise MessageError(
-            f'plan is for {list(msg.joint_names)} and has {len(msg.points)} points; '
+            f'plan is for {listed(msg.joint_names)} and has {len(msg.points)} points; '
             f'{list(joint_names)} and 2 or more are needed'
         )
+    if len(msg.points) > MOST_POINTS:
+        raise MessageError(f'the plan has {len(msg.points)} points; {MOST_POINTS} are allowed')
+    if trouble := name_trouble(msg.header.frame_id):
+        raise MessageError(f'what the plan is certified for: {trouble}')
     states = [
         [np.array(x, dtype=np.float64) for x in (p.positions, p.velocities, p.accelerations)]
         for p in msg.points

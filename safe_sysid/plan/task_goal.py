@@ -9,10 +9,12 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.input_file import listed
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES, Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.path.inverse_kinematics import LinkPose, configurations
+from safe_sysid.plan.rest_limits import RestLimits
 
 MOST = 4  # configurations of a pose that are tried, one after the other
 
@@ -28,6 +30,7 @@ class Surroundings:
     model: RobotModel
     obstacles: Obstacles
     start: Array  # (n,) [rad]
+    rest: RestLimits | None = None  # how near to joint limits it may rest; None: up to them
 
 
 def joint_goal(model: RobotModel, positions: Mapping[str, float]) -> Array:
@@ -36,15 +39,15 @@ def joint_goal(model: RobotModel, positions: Mapping[str, float]) -> Array:
     missing = [name for name in names if name not in positions]
     if missing:
         raise GoalError(
-            f'the goal has no {missing}; its joints are {list(positions)}, all of {list(names)} '
-            'are needed'
+            f'the goal has no {missing}; its joints are {listed(list(positions))}, all of '
+            f'{list(names)} are needed'
         )
     return np.array([positions[name] for name in names], dtype=np.float64)
 
 
-def refuse_place(model: RobotModel, q: Array) -> None:
+def refuse_place(model: RobotModel, q: Array, rest: RestLimits | None = None) -> None:
     """Raise `GoalError` where an arm may not stand, whatever is around it."""
-    trouble = standing_trouble(q, Surroundings(model, NO_OBSTACLES, q))
+    trouble = standing_trouble(q, Surroundings(model, NO_OBSTACLES, q, rest))
     if trouble:
         raise GoalError(trouble)
 
@@ -82,6 +85,8 @@ def standing_trouble(q: Array, around: Surroundings) -> str:
             f'{model.layout.joint_names[i]} is at {q[i]:.4g} rad; '
             f'[{limits.position_lower[i]:.4g}, {limits.position_upper[i]:.4g}] is allowed'
         )
+    if around.rest is not None and (trouble := around.rest.trouble(q)):
+        return trouble
     nearest = arm_clearance(model, around.obstacles, q)
     if nearest is not None and nearest.distance < 0.0:
         return f'{nearest.first} is {-1000.0 * nearest.distance:.3g} mm inside {nearest.second}'

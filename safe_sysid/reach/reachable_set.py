@@ -149,7 +149,7 @@ class ReachableSet:
             ),
             clearances(points, self.shapes, self.problem.packed_obstacles, self.clearance_rows),
         ]
-        limits = limit_margins(horizon.curve, k, model, _with_zeros(self.problem, self.error))
+        limits = limit_margins(horizon.curve, k, model, from_zeros(self.problem, self.error))
         parts += [_in_x(reached, horizon.k_range, len(x)) for reached in limits]
         values, jacobian = (np.concatenate(column) for column in zip(*parts, strict=True))
         return ConstraintValues(values, jacobian, lambda i: self._margin(values, limits, i))
@@ -289,7 +289,7 @@ def _occupied(problem: Problem, desired: JointReach, errors: ErrorSet) -> Occupa
     return forward_occupancy(problem.model, desired, errors)
 
 
-def _with_zeros(problem: Problem, error: TrackingError) -> TrackingError:
+def from_zeros(problem: Problem, error: TrackingError) -> TrackingError:
     """Tracking errors of positions that are measured from the zeros of the arm."""
     if problem.sampling is None:
         return error

@@ -1,6 +1,7 @@
 """An arm made of a description: its files, its capsules as written, its unknown figures."""
 
 from dataclasses import replace
+import re
 from xml.etree import ElementTree
 
 from model.collision.hull_distance import box, l_shape, write_stl
@@ -180,6 +181,17 @@ def test_a_mesh_that_is_nowhere_is_named(description, tmp_path):
     (description.parent / 'bar.STL').rename(description.parent / 'bar.stl')
     with pytest.raises(ModelError, match=r'package://parts/bar\.STL.*exists as .*bar\.stl'):
         ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+
+
+def test_position_limits_in_degrees_are_named_before_efforts_are_blamed(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    degrees = re.sub(r'lower="[^"]*" upper="[^"]*"', 'lower="-170" upper="170"', text)
+    assert degrees != text
+    description.write_text(degrees, encoding='utf-8')
+    with pytest.raises(ConfigError, match='look like degrees.*in rad:\n *j.*: limits -170 to 170'):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)
+    trusting = replace(SETTINGS, trust=(*SETTINGS.trust, 'position-degrees'))
+    ss.new_arm(description, trusting, tmp_path / 'out', poses=0)
 
 
 @pytest.mark.parametrize(

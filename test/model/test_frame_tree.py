@@ -149,3 +149,13 @@ def test_a_static_frame_is_not_forgotten_for_another(rng):
     with pytest.raises(FrameError, match='one too many'):
         frames.put('base', 'another', 0, place, False)
     frames.put('base', 'mark_0', 0, place, True)
+
+
+def test_a_frame_of_a_name_that_nobody_can_read_is_refused(rng):
+    frames, long = tree(), 'x' * 1_000_000
+    for parent, child in (('base', long), (long, 'box')):
+        with pytest.raises(FrameError, match=r"^the name 'x{40}\.\.\.' has 1000000 letters"):
+            frames.put(parent, child, 0, random_transform(rng), True)
+    with pytest.raises(FrameError) as refused:
+        frames.placement(long, 0, 0)
+    assert len(str(refused.value)) < 500

@@ -69,6 +69,14 @@ def test_a_figure_in_other_digits_is_none(built):
         ({'old': '"joint_2"', 'new': '"joint_1"'}, "more than one joint is called 'joint_1'"),
         ({'old': '"joint_1"', 'new': '"universe"'}, "a joint is called 'universe'"),
         ({'old': ' name="two_link"', 'new': ''}, '<robot> has no name'),
+        (
+            {'old': ' name="two_link"', 'new': ' name="two_link" version="2.0"'},
+            "<robot> has version '2.0', of which nothing is known; 1.0, 1.1, 1.2 are read",
+        ),
+        (
+            {'old': '"joint_2"', 'new': f'"{"j" * 1_000_000}"'},
+            r"name of <joint>: the name 'j{40}\.\.\.' has 1000000 letters; 200 are allowed$",
+        ),
     ],
 )
 def test_names_and_roots_are_looked_at_before_a_library_does(change, sentence, built):

@@ -236,6 +236,12 @@ def _held(
             raise ModelError(
                 f"{source}: '{name}' (--hold) is no joint that can be held; those are {others}"
             )
+        lower, upper = joints[name].lower, joints[name].upper
+        if lower < upper and not lower <= hold[name] <= upper:
+            raise ModelError(
+                f'{source}: {name} is to be held at {hold[name]:g} (--hold); its limits are '
+                f'{lower:g} to {upper:g}'
+            )
     held: dict[str, float] = {}
     remarks: list[str] = []
     for name, joint in joints.items():

@@ -36,6 +36,7 @@ from safe_sysid.model.description.doubtful_figures import (
     inertia_doubts,
     joint_figures,
     limit_doubts,
+    position_doubts,
 )
 from safe_sysid.model.description.refined_covers import (
     RefinedCovers,
@@ -174,6 +175,7 @@ def _described(
     chain = chosen_chain(root, source, settings.tip, settings.base, settings.hold)
     figures = [_with_given(each, settings) for each in joint_figures(root, chain.joints)]
     _refuse_negative_friction(figures, source)
+    _refuse_degrees([x for x in position_doubts(figures) if not _is_trusted(x, settings)], source)
     bare = RobotModel.from_files(urdf, _facts(chain, figures, (), settings, name), name)
     doubts = [*friction_doubts(figures), *limit_doubts(figures, static_torques(bare))]
     doubts = [
@@ -263,6 +265,17 @@ def _refuse_negative_friction(figures: Sequence[JointFigures], source: Path) -> 
                     f"{source}: joint '{joint.name}': {key} of <dynamics> is {value:g}, it has to "
                     'be 0 or more'
                 )
+
+
+def _refuse_degrees(doubts: list[FigureDoubt], source: Path) -> None:
+    """Refuse limits that let the arm turn as far as nobody meant, before torques follow of it."""
+    if doubts:
+        lines = ''.join(f'\n      {doubt.name}: {doubt.value}' for doubt in doubts)
+        raise ConfigError(
+            f'{source}: position limits look like degrees, and a URDF has them in rad:{lines}\n'
+            '      write them in rad (180 degrees are 3.1416), or take those of the URDF with '
+            f'--trust {doubts[0].rule}'
+        )
 
 
 def _refuse_unknown_limits(doubts: list[FigureDoubt], source: Path) -> None:

@@ -24,9 +24,11 @@ UNEQUAL = 10.0  # ratio of static torques of joints that can't have the same mot
 TOO_STRONG, TOO_FAST = 1000.0, 50.0  # [N m], [rad/s]
 HALF_TURN = 1e-3  # [rad/s] from pi: somebody wrote a half turn a second
 DENSITIES = (100.0, 9000.0)  # [kg/m^3] of mass over hull volume
+DEGREES = (25.0, 720.0)  # [rad] to these or less, in whole numbers: somebody wrote degrees
 LIGHT, LONG = 1e-3, 0.05  # [kg] of a link longer than that [m]
 
 RULES = {
+    'position-degrees': 'limits of several turns in whole numbers, as degrees are; a URDF has rad',
     'friction-alike': 'the same damping and friction on half of the joints or more',
     'friction-round': 'damping and friction are both round numbers',
     'friction-is-damping': 'friction equals damping, which has another unit',
@@ -67,6 +69,8 @@ class JointFigures(NamedTuple):
     friction: float
     effort: float
     velocity: float
+    lower: float = math.nan  # [rad]; nan of a joint that does not turn, or without end
+    upper: float = math.nan
 
 
 def joint_figures(root: ElementTree.Element, names: Sequence[str]) -> list[JointFigures]:
@@ -80,9 +84,27 @@ def joint_figures(root: ElementTree.Element, names: Sequence[str]) -> list[Joint
             _number(dynamics, 'friction'),
             _number(limit, 'effort'),
             _number(limit, 'velocity'),
+            *_turning(by_name[name]),
         )
         found.append(JointFigures(name, *figures))
     return found
+
+
+def _turning(joint: ElementTree.Element) -> tuple[float, float]:
+    if joint.get('type') != 'revolute':
+        return math.nan, math.nan
+    lower, upper = (_number(joint.find('limit'), key) for key in ('lower', 'upper'))
+    return lower, upper
+
+
+def position_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
+    """Yield the joints whose limits are degrees in place of radians."""
+    for joint in joints:
+        stated = [x for x in (joint.lower, joint.upper) if not math.isnan(x)]
+        largest = max(map(abs, stated), default=0.0)
+        if DEGREES[0] < largest <= DEGREES[1] and all(x == round(x) for x in stated):
+            value = f'limits {joint.lower:g} to {joint.upper:g}'
+            yield FigureDoubt('position-degrees', joint.name, value)
 
 
 def friction_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:

@@ -25,10 +25,11 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.errors import MeasurementError, MessageError
+from safe_sysid.input_file import listed
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout
 from safe_sysid.plan.message import PlanNotice, fill_plan
-from safe_sysid.plan.path.joint_path import Points
+from safe_sysid.plan.path.joint_path import MOST, Points
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.guarded_torque import Command
 
@@ -101,7 +102,9 @@ class JointStateReader:
     def _order_in(self, names: Sequence[str]) -> IntArray:
         missing = [name for name in self._joint_names if name not in names]
         if missing:
-            raise MeasurementError(f'joint_states has no {missing}; its joints are {list(names)}')
+            raise MeasurementError(
+                f'joint_states has no {missing}; its joints are {listed(names)}'
+            )
         repeated = [name for name in self._joint_names if list(names).count(name) > 1]
         if repeated:
             raise MeasurementError(f'joint_states has {repeated} more than once')
@@ -176,7 +179,7 @@ class TorqueReader:
         labels = [dim.label for dim in msg.layout.dim]
         if labels != [self._label] or msg.layout.data_offset != OFFSET:
             raise MessageError(
-                f'torque_command is for {labels} with offset {msg.layout.data_offset}; '
+                f'torque_command is for {listed(labels)} with offset {msg.layout.data_offset}; '
                 f"['{self._label}'] and {OFFSET} are needed"
             )
         if len(msg.data) not in (OFFSET, self._size):
@@ -242,10 +245,12 @@ def goal_positions(msg: JointState) -> dict[str, float]:
 
 def path_points(msg: JointTrajectory, joint_names: Sequence[str]) -> Points:
     """Return points of a path in our order of joints; joints of other arms are left out."""
+    if len(msg.points) > MOST + 1:
+        raise MessageError(f'the path has {len(msg.points)} points; {MOST + 1} are allowed')
     missing = [name for name in joint_names if name not in msg.joint_names]
     if missing:
         raise MessageError(
-            f'the path has no {missing}; its joints are {list(msg.joint_names)}, all of '
+            f'the path has no {missing}; its joints are {listed(msg.joint_names)}, all of '
             f'{list(joint_names)} are needed'
         )
     _check_named_once('the path', msg.joint_names)
@@ -267,7 +272,9 @@ def _check_named_once(what: str, names: Sequence[str]) -> None:
     """Refuse a message that says two things about one joint: which one counts, nobody knows."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise MessageError(f'{what} names {repeated} more than once; each joint is allowed once')
+        raise MessageError(
+            f'{what} names {listed(repeated)} more than once; each joint is allowed once'
+        )
 
 
 def _layout(dimensions: Sequence[tuple[str, int]]) -> MultiArrayLayout:

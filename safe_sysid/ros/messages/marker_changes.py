@@ -13,6 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MessageError, SafeSysidError
+from safe_sysid.input_file import known_as, name_trouble
 from safe_sysid.model.collision.enclosing_boxes import (
     at_most,
     box_of_points,
@@ -44,13 +45,15 @@ def changes_in(markers: Iterable[HeardMarker]) -> list[Change]:
 
 
 def _change(marker: HeardMarker) -> Change:
-    key = f'{marker.ns}/{marker.id}'
+    key = f'{known_as(marker.ns)}/{marker.id}'
     if marker.action == Marker.DELETEALL:
         return Change('')
     if marker.action == Marker.DELETE:
         return Change(key)
     if marker.action != Marker.ADD:  # which is MODIFY, too
         return Change(key, unclear=f'its action is {marker.action}; 0, 2 and 3 are known')
+    if trouble := name_trouble(marker.ns) or name_trouble(marker.frame):
+        return Change(key, unclear=trouble)
     try:
         return Change(key, _shown(marker))
     except SafeSysidError as error:

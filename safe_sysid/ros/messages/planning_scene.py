@@ -16,6 +16,7 @@ from geometry_msgs.msg import Pose
 import numpy as np
 
 from safe_sysid.errors import MessageError, SafeSysidError
+from safe_sysid.input_file import known_as, name_trouble, shortened
 from safe_sysid.model.collision.enclosing_boxes import (
     box_of_points,
     cuboid,
@@ -85,7 +86,7 @@ class PlanningSceneReader:
         return Change(OCTOMAP, Shown(placed, told.header.frame_id, stamp_of(told.header.stamp)))
 
     def _object(self, told: Any) -> list[Change]:
-        operation, name = _number(told.operation), told.id
+        operation, name = _number(told.operation), known_as(told.id)
         if operation == REMOVE:
             gone = [name] if name else [*self._known]
             for each in gone:
@@ -94,6 +95,7 @@ class PlanningSceneReader:
         if not name:
             return [Change(SCENE, unclear='an object has no id')]
         try:
+            _check_names(told)
             known = self._told(operation, told)
         except SafeSysidError as error:
             if operation != MOVE:
@@ -145,7 +147,7 @@ class PlanningSceneReader:
         return _Object(boxes, frame, place)
 
     def _attached(self, told: Any) -> list[Change]:
-        name = told.object.id
+        name = known_as(told.object.id)
         if not name:
             said = 'an object that is held, or none is any more, has no id; show the whole scene'
             return [Change(SCENE, unclear=said)]
@@ -154,19 +156,27 @@ class PlanningSceneReader:
             said = 'it is not held any more; show where it is, or that it is gone'
             return [Change(held), Change(name, unclear=said)]
         link, frame = told.link_name, told.object.header.frame_id
+        by = shortened(link)
         try:
+            _check_names(told.object)
             place = _placement(getattr(told.object, 'pose', Pose()))
             boxes = tuple(place.of_box(box) for box in _boxes(told.object))
         except SafeSysidError as error:
             return [Change(held, unclear=str(error))]
         if not boxes:
-            said = f'it is held by {link} without a shape, so nobody knows where it is'
+            said = f'it is held by {by} without a shape, so nobody knows where it is'
         elif not self._is_held(link, frame, boxes):
-            said = f'it is not within the capsules of {link}; the settings say what the arm holds'
+            said = f'it is not within the capsules of {by}; the settings say what the arm holds'
         else:
             self._forget(name)
             return [Change(name), Change(held)]  # it is not in the way, as the arm has it
         return [Change(held, unclear=said)]
+
+
+def _check_names(told: Any) -> None:
+    """Refuse an object whose name, or that of whose frame, nobody could read."""
+    if trouble := name_trouble(told.id) or name_trouble(told.header.frame_id):
+        raise MessageError(trouble)
 
 
 def _room(known: _Object | None) -> int:

@@ -27,6 +27,7 @@ from safe_sysid.plan.mission import Mission
 from safe_sysid.plan.online import Planning
 from safe_sysid.plan.path.inverse_kinematics import LinkPose
 from safe_sysid.plan.path.joint_path import PathError, joint_path
+from safe_sysid.plan.rest_limits import RestLimits
 from safe_sysid.plan.search.best_plan import Budget
 from safe_sysid.plan.search.traverse import looked_at
 from safe_sysid.plan.task_goal import (
@@ -124,7 +125,8 @@ class RequestedGoals:
         """Return where the arm is, and what is around it now."""
         if self._position is None:
             raise MessageError('no joint state was heard yet')
-        return Surroundings(self._model, Obstacles.of(self._scene.boxes), self._position)
+        obstacles = Obstacles.of(self._scene.boxes)
+        return Surroundings(self._model, obstacles, self._position, RestLimits(self._problem()))
 
     def choices(self, where: JointState | PoseStamped) -> Choices:
         """Return what finds configurations; frames of a pose count as they are known now."""

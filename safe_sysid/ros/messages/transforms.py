@@ -11,6 +11,7 @@ import numpy as np
 from rclpy.node import Node
 
 from safe_sysid.errors import SafeSysidError
+from safe_sysid.input_file import shortened
 from safe_sysid.model.frame_tree import FrameTree, Transform
 from safe_sysid.ros.messages.codec import stamp_of
 from safe_sysid.ros.messages.qos import FRAMES, STATIC_FRAMES
@@ -45,7 +46,7 @@ class Transforms:
             try:
                 put(each)
             except SafeSysidError as error:
-                self.trouble = f"transform of '{each.child_frame_id}': {error}"
+                self.trouble = f"transform of '{shortened(each.child_frame_id)}': {error}"
         self._told()
 
     def _put_moving(self, told: TransformStamped) -> None:

@@ -39,6 +39,7 @@ from safe_sysid.ros.process.real_time import RealTimeSettings, prepare_process, 
 from safe_sysid.ros.process.warm_up import warm_up_law
 from safe_sysid.ros.watch.clock_skew import ClockSkew
 from safe_sysid.ros.watch.cycle_monitor import CycleMonitor, CycleSettings
+from safe_sysid.ros.watch.energy_excess import BEYOND_V_M, EnergyExcess
 from safe_sysid.ros.watch.health import Condition, Health
 from safe_sysid.ros.watch.sample_gate import SampleGate
 from safe_sysid.track.chosen_law import PassivityController, law_for
@@ -91,7 +92,7 @@ class ControllerNode(ConfiguredNode):
         self._gate = SampleGate.of(settings.is_lockstep, ('parameter_estimate', 'planned'))
         self._order, self._sources = SampleOrder(), SinglePublisherCheck()
         self._cycles = CycleMonitor(settings.cycle, settings.period)
-        self._skew = ClockSkew()
+        self._skew, self._excess = ClockSkew(), EnergyExcess()
         self._estimate = arm.prior
         self._mode: Mode | None = None
         self._mode_heard = 0.0
@@ -191,6 +192,7 @@ class ControllerNode(ConfiguredNode):
         acts_until = self._plan_clock.seconds(measurement.stamp) + self._controller.ahead
         plan = self._followed(acts_until, measurement)
         if plan is None or self._mode not in COMMANDING:
+            self._excess.forget()
             self._controller.note(measurement, None, self._estimate)
             return None
         try:
@@ -201,7 +203,7 @@ class ControllerNode(ConfiguredNode):
         except SafeSysidError as error:  # the guard brakes, as no command comes
             self._trouble = str(error)
             return None
-        self._watch_energy()
+        self._watch_energy(measurement.stamp)
         return torque
 
     def _law(self, clock: Clock) -> PassivityController:
@@ -237,9 +239,12 @@ class ControllerNode(ConfiguredNode):
             return f'the supervisor has not been heard for {silent:.1f} s'
         return ''
 
-    def _watch_energy(self) -> None:
+    def _watch_energy(self, stamp: int) -> None:
         assert self._controller is not None
         energy, V_M = self._controller.least_energy, self._arm.gains.V_M
+        if self._excess.step(stamp, energy, V_M):
+            self.get_logger().warning(self._excess.trouble)
+            self._health.announce()
         if energy > self._settings.energy_share * V_M and not self._lost_track:
             self._lose_track(
                 f'energy of the tracking error is at least {energy:.4g} J, {V_M} J are promised'
@@ -251,6 +256,7 @@ class ControllerNode(ConfiguredNode):
 
     def _follow_none(self) -> None:
         self._succession.reset()
+        self._excess.forget()
         self._lost_track = False
         self._in_force.publish(JointTrajectory())
 
@@ -334,6 +340,7 @@ class ControllerNode(ConfiguredNode):
             **self._cycles.figures(),
             'stamps slow [ppm]': round(1e6 * self._skew.share),
             'torques seen after [ms]': self._seen_after,
+            BEYOND_V_M: self._excess.trouble,
         }
         present = frozenset(cause for cause, sentence in faults.items() if sentence)
         return Condition(trouble, present, figures)
@@ -343,7 +350,7 @@ class ControllerNode(ConfiguredNode):
         """What samples say against what is promised of them; no fault by itself."""
         law = self._controller
         of_law = law.doubts if isinstance(law, SensedPassivityController) else ''
-        return '; '.join(words for words in (self._skew.trouble, of_law) if words)
+        return '; '.join(x for x in (self._excess.trouble, self._skew.trouble, of_law) if x)
 
     @property
     def _seen_after(self) -> str:

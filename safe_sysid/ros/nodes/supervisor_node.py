@@ -40,6 +40,7 @@ from safe_sysid.ros.process.main import main_of
 from safe_sysid.ros.process.parameters import read_config, serve_changes
 from safe_sysid.ros.watch.activation import Activation
 from safe_sysid.ros.watch.asked_task import AskedTask
+from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
@@ -469,8 +470,8 @@ class SupervisorNode(ConfiguredNode):
             trouble = self._changes.refusal
         elif self._payload.is_pending:
             trouble = 'the identifier has not taken new_payload yet; it is told again'
-        elif ahead := self._in_force.trouble(self.now):
-            trouble = ahead
+        elif said := self._in_force.trouble(self.now) or self.figure(BEYOND_V_M, 'controller'):
+            trouble = said
         elif silent:
             trouble = f'not heard any more: {", ".join(silent)}'
         faults = frozenset() if self._now.cause is None else frozenset({self._now.cause})

@@ -21,10 +21,12 @@ from safe_sysid.plan.online import Planning, Scene
 from safe_sysid.plan.path.inverse_kinematics import link_trouble
 from safe_sysid.plan.purpose import Purpose, StandStill
 from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.plan.rest_limits import RestLimits
 from safe_sysid.plan.restarting import RestartingPlanner
 from safe_sysid.plan.scene_response import SceneResponse
 from safe_sysid.plan.search_thread import AtOnce, Beside
 from safe_sysid.plan.session import PlanningSession
+from safe_sysid.plan.task_goal import GoalError, refuse_place
 from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.reach.lift_off import Standing
 from safe_sysid.reach.problem import Problem
@@ -127,6 +129,7 @@ class PlannerNodeSettings(ManagedSettings):
         tell: Callable[[Plan, Clock, int], None],
     ) -> Planning:
         """Return searches among the obstacles of a scene; in real time beside whoever listens."""
+        self._check_goal(arm)
         begin = RestartingPlanner if self.is_lockstep else RestartingPlanner.in_real_time
         settings = self.planner.at_period(self.period)
         planner = begin(lambda: self.problem(arm, scene.boxes), settings)
@@ -134,6 +137,14 @@ class PlannerNodeSettings(ManagedSettings):
         session = PlanningSession(planner, purposes, self.failures)
         search = AtOnce() if self.is_lockstep else Beside()
         return Planning(planner, session, SceneResponse(planner, self.stop), search, tell)
+
+    def _check_goal(self, arm: LoopArm) -> None:
+        """Refuse a goal at which the arm may not stand, whatever is around it."""
+        try:
+            if self.goal:
+                refuse_place(arm.model, np.array(self.goal), RestLimits(self.problem(arm, {})))
+        except GoalError as error:
+            raise ConfigError(f'goal: {error}') from error
 
     def problem(self, arm: LoopArm, boxes: Mapping[str, Box]) -> Problem:
         """Plans of an arm among obstacles; their curves are any."""

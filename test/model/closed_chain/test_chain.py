@@ -248,6 +248,11 @@ def test_a_passive_joint_has_no_motor(tmp_path):
     for old, new, sentence in (
         ('passive: [coupler, rocker]', 'passive: [rocker]', 'torque_limit of coupler is 0'),
         ('passive: [coupler, rocker]', 'passive: [rod]', "closed_chain: no joint 'rod'"),
+        (
+            'passive: [coupler, rocker]',
+            'passive: [coupler, rocker, rocker]',
+            "closed_chain: passive names 'rocker' more than once",
+        ),
     ):
         (tmp_path / 'four_bar.yaml').write_text(text.replace(old, new), encoding='utf-8')
         with pytest.raises(ConfigError, match=sentence):

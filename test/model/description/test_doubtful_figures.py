@@ -11,6 +11,7 @@ from safe_sysid.model.description.doubtful_figures import (
     inertia_doubts,
     joint_figures,
     limit_doubts,
+    position_doubts,
 )
 
 NAN = float('nan')
@@ -96,5 +97,23 @@ def test_figures_are_read_where_they_are():
         '<joint name="b"/></robot>'
     )
     a, b = joint_figures(root, ['a', 'b'])
-    np.testing.assert_array_equal(a[1:], [0.1, NAN, 9.0, NAN])
-    np.testing.assert_array_equal(b[1:], [NAN] * 4)
+    np.testing.assert_array_equal(a[1:], [0.1, NAN, 9.0, NAN, NAN, NAN])
+    np.testing.assert_array_equal(b[1:], [NAN] * 6)
+
+
+@pytest.mark.parametrize(
+    ('lower', 'upper', 'is_doubted'),
+    [
+        (-170.0, 170.0, True),
+        (0.0, 150.0, True),
+        (-360.0, 360.0, True),
+        (-6.2832, 6.2832, False),
+        (-2.9, 2.9, False),
+        (-100.5, 100.5, False),  # a winch
+        (-1e6, 1e6, False),  # what is written where there is none
+        (NAN, NAN, False),
+    ],
+)
+def test_position_limits_in_degrees(lower, upper, is_doubted):
+    joint = JointFigures('j0', 0.1, 0.2, 50.0, 2.0, lower, upper)
+    assert bool(list(position_doubts([joint]))) == is_doubted

@@ -7,12 +7,14 @@ from builtin_interfaces.msg import Time
 import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
-from trajectory_msgs.msg import JointTrajectory
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.errors import MeasurementError, MessageError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ParameterLayout, ratio_bounds
+from safe_sysid.plan import message
 from safe_sysid.plan.agreement import Followed
 from safe_sysid.plan.message import PlanNotice, followed_of, name_of, notice_of, plan_notice
 from safe_sysid.ros.messages.codec import (
@@ -24,6 +26,8 @@ from safe_sysid.ros.messages.codec import (
     TorqueWriter,
     estimate_message,
     estimate_of,
+    goal_positions,
+    path_points,
     plan_message,
     time_of,
 )
@@ -200,6 +204,61 @@ def test_a_plan_that_does_not_end_at_rest_or_is_for_others_is_refused(rng):
     empty = plan_message(PlanNotice(STAMP, one_piece(rng, 1e-10), ''), NAMES)
     with pytest.raises(MessageError, match='lasts 0 ns'):
         plan_notice(empty, NAMES)
+
+
+FORGED = 1_000_000  # letters of a name
+LONG_MESSAGE = 3000  # letters of a sentence that nobody minds
+
+
+@pytest.mark.parametrize('forged', ['points', 'effort', 'names', 'name', 'estimate'])
+def test_a_plan_of_forged_lengths_is_refused_with_one_sentence(rng, forged, monkeypatch):
+    """Before a curve is made of any of its points."""
+    msg = plan_message(PlanNotice(STAMP, one_piece(rng), 'name'), NAMES)
+    if forged == 'points':
+        for i in range(5_000):  # well made but for their number
+            point = JointTrajectoryPoint(positions=msg.points[-1].positions)
+            point.velocities = point.accelerations = [0.0] * len(NAMES)
+            point.time_from_start.sec = 10 + i
+            msg.points.append(point)
+    elif forged == 'effort':
+        msg.points[1].effort = [0.0] * 1_000_000
+    elif forged == 'names':
+        msg.joint_names = [*NAMES, *('x' * 50 for _ in range(50_000))]
+    elif forged == 'name':
+        msg.joint_names = [*NAMES[:-1], 'x' * FORGED]
+    else:
+        msg.header.frame_id = 'x' * FORGED
+    made = []
+    monkeypatch.setattr(message, 'Bezier', lambda *a, **k: made.append(1) or Bezier(*a, **k))
+    with pytest.raises(MessageError) as refused:
+        plan_notice(msg, NAMES)
+    assert len(str(refused.value)) < LONG_MESSAGE
+    assert len(made) <= 1
+
+
+@pytest.mark.parametrize('forged', ['points', 'names', 'lengths'])
+def test_a_path_of_forged_lengths_is_refused_before_its_points_are_read(forged):
+    msg = JointTrajectory(joint_names=list(NAMES))
+    point = JointTrajectoryPoint(positions=[0.0] * len(NAMES))
+    msg.points = [point] * (2 if forged != 'points' else 100_000)
+    if forged == 'names':
+        msg.joint_names = ['x'] * 100_000
+    elif forged == 'lengths':
+        point.velocities = [0.0] * 100_000
+    with pytest.raises(MessageError) as refused:
+        path_points(msg, NAMES)
+    assert len(str(refused.value)) < LONG_MESSAGE
+
+
+def test_states_and_goals_of_ever_so_many_joints_are_refused_with_one_sentence():
+    many = JointState(name=[f'joint {i}' for i in range(100_000)], position=[0.0] * 100_000)
+    with pytest.raises(MeasurementError, match='has no .* and 99980 more') as refused:
+        JointStateReader(NAMES).measurement(many)
+    assert len(str(refused.value)) < LONG_MESSAGE
+    twice = JointState(name=['x' * FORGED] * 2, position=[0.0] * 2)
+    with pytest.raises(MessageError, match='more than once') as refused:
+        goal_positions(twice)
+    assert len(str(refused.value)) < LONG_MESSAGE
 
 
 def law_numbers(rng, n):

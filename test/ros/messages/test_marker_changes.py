@@ -198,3 +198,15 @@ def test_what_cannot_be_avoided_is_said(change, complaint):
 @pytest.mark.parametrize('kind', [Marker.LINE_LIST, Marker.LINE_STRIP, Marker.ARROW])
 def test_half_a_line_is_refused(kind):
     assert 'point' in scene_of([marker(kind, points=[(0, 0, 0)])]).trouble(0)
+
+
+def test_a_marker_of_a_name_that_nobody_can_read_leaves_nothing_known_until_it_is_gone():
+    one, other = (marker() for _ in range(2))
+    one.ns, other.ns = 'x' * 1_000_000 + 'a', 'x' * 1_000_000 + 'b'
+    gone = [marker(action=Marker.DELETE) for _ in range(2)]
+    gone[0].ns, gone[1].ns = one.ns, other.ns
+    said = scene_of([one, other]).trouble(0)
+    assert 'has 1000001 letters; 200 are allowed' in said
+    assert len(said) < 500
+    assert not scene_of([one, other], gone[:1]).is_settled
+    assert scene_of([one, other], gone[:1], gone[1:]).is_settled

@@ -3,23 +3,37 @@
 from types import SimpleNamespace
 
 import numpy as np
+from plan.kinova_problem import estimate_of
 import pytest
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.frame_tree import FrameTree
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import Mission, MissionSettings
+from safe_sysid.reach.joint_reach import Horizon
+from safe_sysid.reach.problem import Problem
 from safe_sysid.ros.messages.codec import time_of
 from safe_sysid.ros.messages.request_topics import ANSWERED, GOAL, PATH, REFUSED, TAKEN
 from safe_sysid.ros.messages.requested_goals import RequestedGoals
 from safe_sysid.ros.process.planner_settings import PoseSettings
+from safe_sysid.track.gains import Gains
 from safe_sysid.track.supervisor import Mode
+from safe_sysid.trajectory.bezier import Bezier
 
 MODEL = RobotModel.named('two_link')
 FIRST, SECOND = MODEL.layout.joint_names
 HERE, STAMP = np.array([0.3, 0.4]), 5_000_000_007
+GAINS = Gains(K_r=np.full(2, 5.0), V_M=0.002, alpha=25.0)
+
+
+def problem():
+    """Of plans with an arm that is known to 5 %."""
+    still = np.zeros(2)
+    horizon = Horizon(Bezier(HERE, still, still, 3.0), still, still, 1)
+    return Problem(MODEL, estimate_of(MODEL), horizon, GAINS, NO_OBSTACLES)
 
 
 class Asked:
@@ -32,7 +46,7 @@ class Asked:
         missions = {Mode.TASK.value: self.task, Mode.EXCITING.value: self.task}
         frames = FrameTree('base_link', {}, 0.5)
         self.scene = scene = SimpleNamespace(boxes={}, frames=frames)
-        self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, lambda: None)
+        self.goals = RequestedGoals(MODEL, missions, PoseSettings(), scene, problem)
         self.goals.note_position(HERE)
         self.goals.listen(self, self, self.complaints.append, lambda: None)
         self.session = SimpleNamespace(mode=Mode.IDENTIFIED.value)
@@ -101,6 +115,14 @@ def test_a_goal_names_each_joint_in_any_order():
     asked = Asked()
     assert asked.is_taken(GOAL, goal([SECOND, 'finger', FIRST], [0.9, 0.0, 0.4]))
     np.testing.assert_allclose(asked.task.distance(np.array([0.4, 0.9])), 0.0, atol=1e-15)
+
+
+def test_a_goal_at_a_joint_limit_is_refused_with_how_far_inside_it_has_to_be():
+    upper = float(MODEL.limits.position_upper[0])
+    said = Asked().refusal(GOAL, goal([FIRST, SECOND], [upper, 0.4]))
+    assert said.startswith(f'{FIRST} is at {upper:.4g} rad, 0 rad inside its limit of')
+    least = float(said.split('at least ')[1].split(' rad inside')[0])
+    assert Asked().is_taken(GOAL, goal([FIRST, SECOND], [upper - least, 0.4]))
 
 
 @pytest.mark.parametrize(

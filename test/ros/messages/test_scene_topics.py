@@ -331,6 +331,17 @@ def test_what_is_not_understood_leaves_nothing_known():
         assert why in told.trouble(NOW)
 
 
+def test_an_object_of_a_name_that_nobody_can_read_leaves_nothing_known_until_it_is_gone():
+    one, other = ('x' * 1_000_000 + end for end in 'ab')
+    told = planning_scene(*(collision_object(x, primitives=SOLIDS[:1]) for x in (one, other)))
+    gone = [planning_scene(collision_object(x, REMOVE), is_diff=True) for x in (one, other)]
+    scene = told_one_after_the_other(told)
+    assert 'has 1000001 letters; 200 are allowed' in scene.trouble(NOW)
+    assert len(scene.trouble(NOW)) < 500
+    assert not told_one_after_the_other(told, gone[0]).is_settled
+    assert told_one_after_the_other(told, *gone).is_settled
+
+
 def test_an_object_for_which_there_is_no_room_is_not_known_before_the_whole_scene(monkeypatch):
     """Shapes that are added to what was forgotten must not pass for the whole of it."""
     monkeypatch.setattr(planning_scene_module, 'MOST', 3)

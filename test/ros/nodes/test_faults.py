@@ -126,6 +126,20 @@ def test_a_foreign_publisher_of_states_is_a_fault_and_nobody_listens_to_it(loop)
 
 
 @pytest.mark.slow
+def test_an_arm_beside_its_plan_without_a_fault_is_named_with_the_way_back(loop):
+    """Weak drives: the error is above V_M, and below what is a fault in this loop."""
+    loop.disturb('torque weak')
+    for node in ('controller', 'supervisor'):
+        loop.wait_to_hear(node, 'plans that go on from the one in force are refused: rest on')
+    assert 'fault' not in loop.modes
+    loop.disturb('')
+    loop.come_back()
+    loop.wait(
+        lambda: not loop.figure('controller', 'error beyond V_M'), 'the error is small again'
+    )
+
+
+@pytest.mark.slow
 def test_a_killed_supervisor_lets_no_plan_follow_and_comes_back_in_a_fault(loop):
     loop.kill('supervisor')
     loop.expect_rest_at_the_end_of_its_plan()

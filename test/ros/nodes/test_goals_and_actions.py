@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
+from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.sets.box import Box
 
 # Searches end in their time on a busy machine
@@ -28,6 +30,7 @@ SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # of action_msgs/GoalStatus
 MODEL = RobotModel.named('two_link')
 NAMES = list(MODEL.layout.joint_names)
 NEAR = 0.05  # [rad] that the arm may be from where its plan ends
+UPPER = float(MODEL.limits.position_upper[0])
 FAR = [-1.2, 0.6]  # [rad] more than one plan away
 
 
@@ -86,6 +89,7 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
         from safe_sysid_interfaces.action import Follow, GoTo, Identify
 
         with loop_that_has_learned(tmp_path) as loop:
+            said_of_the_error = heard_of_the_error(loop)
             by_topic(loop)
             refused_by_topic(loop)
             go_to = Client(loop, GoTo, 'go_to')
@@ -96,6 +100,19 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
             ousted_by_another_goal(loop, go_to, GoTo)
             taken_back_in_motion(loop, go_to, GoTo)
             learned_to_what_is_wanted(loop, Client(loop, Identify, 'identify'), Identify)
+            assert not said_of_the_error
+
+
+def heard_of_the_error(loop):
+    """What the controller says from now on of an error above V_M: nothing where all is well."""
+    said = []
+
+    def hear(msg):
+        for status in msg.status:
+            said.extend(x.value for x in status.values if x.key == BEYOND_V_M and x.value)
+
+    loop.create_subscription(DiagnosticArray, '/diagnostics', hear, 100)
+    return said
 
 
 def by_topic(loop):
@@ -132,6 +149,7 @@ def refused_by_action(loop, go_to, kind):
     for goal, why in (
         (kind.Goal(joints=JointState(name=NAMES[:1], position=[0.0])), 'the goal has no'),
         (kind.Goal(joints=joint_goal(0.0, 99.0)), 'is allowed'),
+        (kind.Goal(joints=joint_goal(UPPER, 0.2)), 'it has to be at least'),
         (kind.Goal(joints=JointState(name=NAMES, position=[0.0])), '2 names and 1 positions'),
         (kind.Goal(joints=JointState(name=NAMES * 2, position=[0.0] * 4)), 'more than once'),
     ):

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
-from geometry_msgs.msg import InertiaStamped
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 from ros.generated_messages import DATA, importable
 
 from safe_sysid.cli.main import main
@@ -69,6 +70,35 @@ def test_a_ur_driver_since_3_takes_an_inertia_message(tmp_path, capsys):
     assert [taken['payload']['com'][x] for x in 'xyz'] == pytest.approx(COM.tolist())
     assert taken['payload']['iyz'] == pytest.approx(MOMENTS[1, 2], rel=1e-6)
     assert taken['transition_time'] == 0.5
+
+
+class Request:
+    """What a generated message has: fields that begin with something of their type."""
+
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+    def get_fields_and_field_types(self):
+        return {name: type(value).__name__ for name, value in vars(self).items()}
+
+
+@pytest.mark.parametrize('is_nested', [False, True])
+@pytest.mark.parametrize('is_number', [False, True])
+def test_a_ur_driver_takes_a_transition_time_of_either_type(is_nested, is_number):
+    def request():
+        moments = dict.fromkeys(('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'), 0.0)
+        own = {'mass': 0.0, 'center_of_gravity': Vector3(), **moments}
+        own = {'payload': Inertia()} if is_nested else own
+        return Request(**own, transition_time=0.0 if is_number else Duration())
+
+    made = handed_over('ur', body_of(found(), 'ur'), Asked(transition=0.5))
+    given = {'type': made.type, 'fields': made.fields, 'newer': made.newer, 'others': made.others}
+    message, lacking, refusal = _filled(request, given)
+    assert (lacking, refusal) == ([], '')
+    taken = message.payload if is_nested else message
+    assert taken.iyz == pytest.approx(MOMENTS[1, 2], rel=1e-6)
+    wanted = 0.5 if is_number else Duration(sec=0, nanosec=500_000_000)
+    assert message.transition_time == wanted
 
 
 @pytest.mark.slow

@@ -1,12 +1,14 @@
 """With `on_the_way` a task begins at once where it has a goal, and learns by itself."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip('rclpy')
 from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.errors import ConfigError
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.ros.process.planner_settings import PlannerNodeSettings
 from safe_sysid.share import share_directory
@@ -45,3 +47,21 @@ def test_a_goal_by_topic_is_left_to_the_task_as_that_of_the_settings_is():
     assert not missions['exciting']._is_left_to_task(np.zeros(2))
     missions['task'].lead_to([np.array([0.5, 0.5])])
     assert missions['exciting']._is_left_to_task(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ('goal', 'why'),
+    [
+        ((0.5, 'upper'), r'goal: joint_2 is at .* it has to be at least .* rad inside'),
+        ((0.5, 100.0), r'goal: joint_2 is at 100 rad; .* is allowed'),
+    ],
+)
+def test_a_goal_at_which_no_plan_can_end_is_refused_at_the_start(goal, why):
+    given = settings()
+    arm = given.arm()
+    upper = float(arm.model.limits.position_upper[1])
+    placed = replace(given, goal=tuple(upper if each == 'upper' else each for each in goal))
+    scene = SimpleNamespace(boxes={})
+    with pytest.raises(ConfigError, match=why):
+        placed.planning(arm, placed.missions(arm.model), scene, lambda *_: None)
+    given.planning(arm, given.missions(arm.model), scene, lambda *_: None).close()
