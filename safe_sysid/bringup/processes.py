@@ -341,8 +341,8 @@ def _by_full_name(block: Mapping[object, object], prefix: str = '') -> dict[str,
     """Parameters of nested blocks, as ROS calls them."""
     found: dict[str, object] = {}
     for name, value in block.items():
-        inner = isinstance(value, Mapping)
-        found |= _by_full_name(value, f'{prefix}{name}.') if inner else {f'{prefix}{name}': value}
+        full = f'{prefix}{name}'
+        found |= _by_full_name(value, f'{full}.') if isinstance(value, Mapping) else {full: value}
     return found
 
 
