@@ -20,9 +20,11 @@ from safe_sysid.reach.problem import Problem
 from safe_sysid.reach.reachable_set import ReachableSet
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.seen_law import SeenLaw
+from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.plan import Plan
 from safe_sysid.trajectory.task_motion import Piece
 
+SAME = 1e-9  # [rad], [rad/s] between the states of plans that follow each other
 OFFSET = 2  # numbers before the data of a stamped array: seconds and nanoseconds
 
 
@@ -70,8 +72,10 @@ class RecordedPlans:
                 'not in the recording'
             )
         estimate = self.estimates[name]
-        left = NOTHING if before is None else _left_by(before, estimate, start)
-        return certified_plan(self.settings, estimate, start, notice.motion.pieces, left)
+        pieces = notice.motion.pieces
+        goes_on = before is not None and _goes_on(before, pieces[0].curve, start)
+        left = _left_by(before, estimate, start) if before and goes_on else NOTHING
+        return certified_plan(self.settings, estimate, start, pieces, left)
 
 
 class Left(NamedTuple):
@@ -93,8 +97,8 @@ def certified_plan(
 ) -> Plan:
     """Return a motion from a time on, with what is proven of it for these bounds, here and now."""
     own: list[PlanCertificate] = []
-    for piece in pieces:
-        own.append(_certificate(settings, estimate, piece, left))
+    for piece, intervals in zip(pieces, _intervals(settings, pieces), strict=True):
+        own.append(_certificate(settings, estimate, piece, intervals, left))
         duration = piece.curve.duration
         left = Left(own[-1].error_shape(duration), own[-1].law_at(duration))
     certificate = replace(own[0], then=tuple(own[1:]))
@@ -112,6 +116,27 @@ def certified_plan(
     )
 
 
+def _intervals(settings: RecordedSettings, pieces: Sequence[Piece]) -> list[int]:
+    """Time steps of the certificate of each piece: those that the planner proved it with.
+
+    Finer ones need not prove it, too. Pieces of a motion have steps as long as those of any plan
+    (`plan/search/pieces.py`); where an arm stands on one piece, it has as many.
+    """
+    if len(pieces) == 1 and not np.any(pieces[0].curve.qd0):
+        return [settings.intervals]
+    shares = (piece.curve.duration / settings.duration for piece in pieces)
+    return [int(np.ceil(share * settings.intervals)) for share in shares]
+
+
+def _goes_on(before: Plan, curve: Bezier, start: float) -> bool:
+    """Whether a plan begins where the one before leads, and not where the arm was measured.
+
+    Of one that begins anew the error begins anew.
+    """
+    q, qd, _ = before.desired(start)
+    return bool(np.allclose(curve.q0, q, 0.0, SAME) and np.allclose(curve.qd0, qd, 0.0, SAME))
+
+
 def _left_by(before: Plan, estimate: ParameterEstimate, start: float) -> Left:
     """Return what is left to the next plan, if what this one was proven for holds still."""
     certificate = before.certificate
@@ -126,10 +151,11 @@ def _certificate(
     settings: RecordedSettings,
     estimate: ParameterEstimate,
     piece: Piece,
+    intervals: int,
     left: Left,
 ) -> PlanCertificate:
     still = np.zeros_like(piece.k)
-    horizon = Horizon(piece.curve, piece.k, still, settings.intervals, settings.degree)
+    horizon = Horizon(piece.curve, piece.k, still, intervals, settings.degree)
     obstacles = settings.obstacle_set
     return ReachableSet.certify_center(
         Problem(

@@ -38,6 +38,7 @@ class RecordedSettings:
     boxes: Mapping[str, Box]
     intervals: int  # time steps of a certificate
     degree: int
+    duration: float  # [s] of a plan with as many
     sampling: Sampling | None = None  # how certificates took the arm to be seen; None: exactly
 
     @cached_property
@@ -69,10 +70,12 @@ def recorded_settings(texts: list[str]) -> RecordedSettings:
         model.actuation.ratio,
     )
     fineness = int(said['planner.intervals']), int(said['planner.degree'])
+    duration = float(said['planner.duration'])
     seen = None
     if said.get('sampling', 'ideal') == 'described':
         seen = described_sampling(model, float(said['period'])).sampling
-    return RecordedSettings(nodes, model, gains, read_world(str(said['world'])), *fineness, seen)
+    boxes = read_world(str(said['world']))
+    return RecordedSettings(nodes, model, gains, boxes, *fineness, duration, seen)
 
 
 def parameters_by_node(texts: list[str]) -> dict[str, dict[str, Any]]:

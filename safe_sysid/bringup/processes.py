@@ -32,6 +32,20 @@ EXACT: Parameters = {
     'identifier.observation.velocity_error': [0.0],
     'identifier.observation.torque_error': [0.0],  # but for the share that the arm states
 }
+# Where simulated time waits for answers, work ends by counts of its own: what is found does not
+# depend on how fast or busy a machine is.
+NO_CLOCK = 1000.0  # [s]
+UNHURRIED: Mapping[str, Parameters] = {
+    'identifier': {
+        'identifier.solve.seconds': NO_CLOCK,
+        'identifier.solve.fit_seconds': NO_CLOCK,
+    },
+    'planner': {
+        'planner.pace': NO_CLOCK,
+        'planner.search.ipopt_seconds': NO_CLOCK,
+        'mission.route_seconds': NO_CLOCK,
+    },
+}
 SIMULATED: Mapping[str, Parameters] = {
     'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin
     'identifier': {**HELD, **EXACT},
@@ -272,7 +286,11 @@ def _parameters(
                 f"'{name}' of node '{node}' is {options[name]!r} by an option of its own and "
                 f'{said[name]!r} by -p; give one of them'
             )
+    in_file = _in_file(settings, node)
     own = dict(way.parameters.get(node, {}))
+    if {'timing': '', **in_file, **said, **options}['timing'] == 'lockstep':
+        unhurried = UNHURRIED.get(node, {})
+        own |= {name: value for name, value in unhurried.items() if name not in in_file}
     if 'supervisor' in way.nodes and node in (*MANAGED, *BRIDGES):
         own['waits_to_be_activated'] = True
     if set(way.nodes) & set(SIMULATORS):
@@ -315,7 +333,16 @@ def _in_file(settings: Path, node: str) -> dict[str, object]:
     for whom in ('**', '*', node):
         held = blocks.get(whom)
         values = held.get('ros__parameters') if isinstance(held, Mapping) else None
-        found |= values if isinstance(values, Mapping) else {}
+        found |= _by_full_name(values) if isinstance(values, Mapping) else {}
+    return found
+
+
+def _by_full_name(block: Mapping[object, object], prefix: str = '') -> dict[str, object]:
+    """Parameters of nested blocks, as ROS calls them."""
+    found: dict[str, object] = {}
+    for name, value in block.items():
+        full = f'{prefix}{name}'
+        found |= _by_full_name(value, f'{full}.') if isinstance(value, Mapping) else {full: value}
     return found
 
 

@@ -51,7 +51,7 @@ def recorded(choices: Sequence[RecordingChoice], arm: Arm) -> Recorded:
     recordings: list[list[EvenLog]] = []
     remarks = []
     for choice in choices:
-        recording = recording_of_choice(choice, names)
+        recording = recording_of_choice(choice, names, sensors.torque_per_unit[driven])
         units = remarks_on_units(recording, limits)
         logs = even_recording(
             recording,

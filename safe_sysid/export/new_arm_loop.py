@@ -213,12 +213,34 @@ def loop_text(
       V_M: 0.002 # [J] energy of the tracking error that is never exceeded
       alpha: 25.0 # [1/s] how early the robust input sets in below V_M
 
-/**/builtin_sim_bridge:
+/**/identifier:
+  ros__parameters:
+    identifier:
+      observation:
+        window: 20 # samples per row: 0.1 s
+        longest_step: 0.0075 # [s], 1.5 periods; a longer one is a gap, which ends the window
+      solve_period: 0.5 # [s] of measurements between two solves
+
+/**/planner:
+  ros__parameters:
+    world: {files['world']} # what it must not touch
+
+{_simulators(start)}"""
+
+
+def _simulators(start: Array) -> str:
+    return '\n'.join(
+        f"""/**/{bridge}:
   ros__parameters:
     start: {as_list(start)} # [rad], where nothing is near and joints need little torque
     sensors:
       torque_ratio: [0.02] # errors of torques in simulation
+    guard:
+      max_age: 0.05 # [s] of a measurement or command
+      rate: [20000.0] # [N m/s]; out of its brakes the arm has to be held within a sample
 """
+        for bridge in ('builtin_sim_bridge', 'drake_bridge', 'mujoco_bridge')
+    )
 
 
 def prior_beyond(arm: DescribedArm, center: Array, mass: float) -> tuple[Array, Array, Array]:

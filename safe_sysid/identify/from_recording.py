@@ -210,7 +210,8 @@ def identify_recording(
             f'{arm.model.name}: its effort signal does not contain gravity; record the torque '
             'with gravity in it'
         )
-    recording = recording_of_choice(choice, arm.model.layout.joint_names)
+    unit = arm.model.sensors.torque_per_unit
+    recording = recording_of_choice(choice, arm.model.layout.joint_names, unit)
     if settings.begin > 0.0 or settings.end is not None:
         end = np.inf if settings.end is None else settings.end
         recording = recording.between(settings.begin, end)

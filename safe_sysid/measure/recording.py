@@ -72,6 +72,7 @@ class Recording:
     effort: Array  # (N, n) in the driver's sign and unit
     timing: Timing
     remarks: tuple[str, ...]  # what was odd about the file, in sentences
+    is_torque: bool = False  # whether effort is joint torque [N m], as a loop of ours records it
 
     def __len__(self) -> int:
         return len(self.stamp)
@@ -80,6 +81,14 @@ class Recording:
         """Time of every sample since the first [s]."""
         elapsed: Array = (self.stamp - self.stamp[0]) * 1e-9
         return elapsed
+
+    def as_driver(self, torque_per_unit: Array) -> Recording:
+        """Return the same with effort as the driver of the arm would have reported it."""
+        if not self.is_torque:
+            return self
+        remark = 'recorded by a loop: its effort is joint torque, whatever the driver reports'
+        effort, remarks = self.effort / torque_per_unit, (*self.remarks, remark)
+        return replace(self, effort=effort, remarks=remarks, is_torque=False)
 
     def between(self, start: float, end: float) -> Recording:
         """Return samples from `start` to `end`, seconds since the first sample."""

@@ -7,6 +7,7 @@ import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv, read_positions_csv
 from safe_sysid.measure.recording import Recording
@@ -24,14 +25,20 @@ class RecordingChoice:
     columns: Columns = field(default_factory=Columns)  # of a table
 
 
-def recording_of_choice(choice: RecordingChoice, joints: tuple[str, ...]) -> Recording:
-    """Return the recording, its joints in the order of the arm."""
+def recording_of_choice(
+    choice: RecordingChoice, joints: tuple[str, ...], torque_per_unit: Array | None = None
+) -> Recording:
+    """Return the recording, its joints in the order of the arm, as its driver reports them.
+
+    What a loop of ours recorded is joint torque; with `torque_per_unit` that is turned back.
+    """
     names = joint_names(choice, joints)
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
     from safe_sysid.measure.bag.reader import read_rosbag  # what a table does not wait for
 
-    return read_rosbag(choice.path, names, choice.topic)
+    recording = read_rosbag(choice.path, names, choice.topic)
+    return recording if torque_per_unit is None else recording.as_driver(torque_per_unit)
 
 
 def positions_of_others(choice: RecordingChoice, others: Iterable[str]) -> dict[str, Recording]:

@@ -38,6 +38,11 @@ class SensorFacts:
     effort_scale: Array  # [N m per unit of effort]
     sensing: SensingFacts = field(default_factory=SensingFacts)
 
+    @property
+    def torque_per_unit(self) -> Array:
+        """Joint torque of one unit of effort, (n,) [N m], its sign that of the joint axes."""
+        return self.effort_sign * self.effort_scale
+
 
 @dataclass(frozen=True, eq=False)
 class RobotModel:

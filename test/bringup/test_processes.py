@@ -74,6 +74,50 @@ def test_a_parameter_can_be_given_to_one_node_or_to_all():
     assert by_node['supervisor'] == {'gains.V_M': 0.01}
 
 
+UNHURRIED = {
+    ('planner', 'planner.pace'),
+    ('planner', 'planner.search.ipopt_seconds'),
+    ('planner', 'mission.route_seconds'),
+    ('identifier', 'identifier.solve.seconds'),
+    ('identifier', 'identifier.solve.fit_seconds'),
+}
+
+
+def budgets_of(choices, way='builtin_sim'):
+    """Budgets of real time by node and name, where anything is said of them."""
+    started = {each.node: each.parameters for each in processes_of(way, choices)}
+    said = {(node, name): value for node, own in started.items() for name, value in own.items()}
+    return {key: value for key, value in said.items() if key in UNHURRIED}
+
+
+@pytest.mark.parametrize(
+    'choices', [Choices(lockstep=True), Choices(extra=('timing:=lockstep',))], ids=['option', 'p']
+)
+def test_where_time_waits_no_work_is_ended_by_a_clock(choices):
+    found = budgets_of(choices)
+    assert set(found) == UNHURRIED
+    assert min(found.values()) >= 1000.0  # [s], far above what any of it takes
+    assert not budgets_of(Choices())
+
+
+def test_a_settings_file_may_ask_for_lockstep_and_for_budgets_of_its_own(tmp_path):
+    own = {'planner': {'search': {'ipopt_seconds': 0.3}}, 'mission.route_seconds': 7.0}
+    blocks = {
+        '/**': {'ros__parameters': {'robot': 'two_link', 'timing': 'lockstep'}},
+        '/**/planner': {'ros__parameters': own},
+    }
+    path = tmp_path / 'loop.yaml'
+    path.write_text(yaml.safe_dump(blocks))
+    extra = ('identifier:identifier.solve.seconds:=5.0',)
+    found = budgets_of(Choices(config=str(path), extra=extra))
+    assert set(found) == UNHURRIED - {
+        ('planner', 'planner.search.ipopt_seconds'),
+        ('planner', 'mission.route_seconds'),
+    }
+    assert found['identifier', 'identifier.solve.seconds'] == 5.0
+    assert not budgets_of(Choices(config=str(path), extra=('timing:=real_time',)))
+
+
 @pytest.mark.parametrize('way', [way for way in BACKENDS if way not in ('loop', 'replay')])
 def test_the_controller_may_live_in_the_process_of_a_bridge(way):
     apart, together = (processes_of(way, Choices(one_process=x)) for x in (False, True))

@@ -4,10 +4,13 @@ from functools import cache
 from pathlib import Path
 import tempfile
 
+from bringup.test_processes import settings_class
 import numpy as np
 import pytest
 import yaml
 
+from safe_sysid.bringup.processes import SIMULATORS, nodes
+from safe_sysid.config import from_mapping
 from safe_sysid.export import new_arm_loop
 from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.description.described_arm import (
@@ -80,3 +83,20 @@ def test_an_arm_begins_where_nothing_is_near_and_little_torque_is_needed(effort)
     assert arm_clearance(loaded, world, pose).distance > 0.03
     assert (np.abs(static_torques_at(loaded, pose[None])) <= 0.5 * loaded.limits.torque).all()
     assert pose.tolist() == [-0.2, 0.0]  # 0, as far inside the limits as that is
+
+
+def test_nodes_accept_the_loop_that_is_written(tmp_path):
+    """As it is: every key is known to its node, and their values fit together."""
+    described = arm()
+    names = ('settings', 'loop', 'payload', 'world')
+    files = {name: tmp_path / f'arm_{name}.yaml' for name in names}
+    center = new_arm_loop.beyond_tip(described)
+    prior = new_arm_loop.prior_beyond(described, center, 2.0)
+    text = new_arm_loop.loop_text(described, files, prior, 2.0, np.array([-0.3, 0.2]))
+    blocks = yaml.safe_load(text)
+    shared = blocks.pop('/**')['ros__parameters']
+    assert {name.removeprefix('/**/') for name in blocks} <= set(nodes())
+    for node in ('identifier', 'planner', 'controller', 'supervisor', *SIMULATORS):
+        own = blocks.get(f'/**/{node}', {}).get('ros__parameters', {})
+        from_mapping(settings_class(node), {**shared, **own}, node)
+    assert blocks['/**/planner']['ros__parameters']['world'] == str(files['world'])

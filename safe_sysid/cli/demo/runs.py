@@ -35,8 +35,6 @@ LIBRARY = tuple(f'dumbbell_{pounds}lb' for pounds in (4, 5, 6, 7, 8))  # what it
 PERIOD = 0.004  # [s] of control; in lockstep every period costs four messages
 STANDING = 0.6  # [s] of a plan that stands still: simulated time waits for searches anyway
 WINDOW = 0.1  # [s] of the rows of the identifier
-NO_CLOCK = 1000.0  # [s] for what ends by counts of its own, while simulated time waits for it:
-# what is found then does not depend on how fast or busy a machine is
 NARROW = 0.005  # [J] of the tracking error, so that a wrong belief is noticed soon
 LINK_RATIO = 0.05  # how well links are known, and an empty gripper
 NEVER = 1000.0  # [s] until the identifier solves
@@ -109,12 +107,7 @@ def _arguments(choices: DemoChoices, bag: Path) -> list[str]:
         'period': PERIOD,
         'identifier:identifier.observation.window': round(WINDOW / PERIOD),
         'identifier:identifier.observation.longest_step': 1.5 * PERIOD,
-        'identifier:identifier.solve.seconds': NO_CLOCK,
-        'identifier:identifier.solve.fit_seconds': NO_CLOCK,
-        'planner:planner.pace': NO_CLOCK,
         'planner:planner.standing': STANDING,
-        'planner:planner.search.ipopt_seconds': NO_CLOCK,
-        'planner:mission.route_seconds': NO_CLOCK,
         'monitor:form': 'json',
     }
     return [

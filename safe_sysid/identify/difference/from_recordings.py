@@ -76,9 +76,9 @@ def identify_difference(
         )
     names = arm.model.layout.joint_names
     progress(0.0, 'reading')
-    held = part_of(recording_of_choice(loaded, names), settings)
     gains = gains_of(arm, settings)
     arm = arm if gains is None else gains.of(arm)
+    held = part_of(recording_of_choice(loaded, names, arm.model.sensors.torque_per_unit), settings)
     without = _empty_arm_of(empty, arm)
     gains = gains or without.gains
     gain_error, unit = unit_of(arm, settings, gains)
@@ -139,7 +139,8 @@ def _empty_arm_of(empty: Sequence[RecordingChoice], arm: Arm) -> _Empty:
         logs = [each.logs for each in promise.recordings]
         remarks = [f'{promises[0].name}: {names}']
         return _Empty(logs, promise.friction, remarks, promise.gains)
-    read = [recording_of_choice(choice, arm.model.layout.joint_names) for choice in empty]
+    joints, unit = arm.model.layout.joint_names, arm.model.sensors.torque_per_unit
+    read = [recording_of_choice(choice, joints, unit) for choice in empty]
     remarks = [
         f'{choice.path.name}: {sentence}'
         for choice, recording in zip(empty, read, strict=True)

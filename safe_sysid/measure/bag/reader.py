@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 import re
 
@@ -19,6 +19,8 @@ from safe_sysid.measure.bag.joint_state_bytes import JointStateLayout, block_of,
 from safe_sysid.measure.recording import Recording, Samples, recording_of
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
+SAMPLES, FOLLOWED = '/joint_states', '/plan_in_force'  # topics of a loop, in its namespace
+SETTINGS = '/recorded/parameters'  # that its recorder adds
 STORAGE = ('.db3', '.mcap')
 POSITIONS, WITH_EFFORT = (0,), (0, 2)  # sequences of a message that every joint has to be in
 BLOCK = 4096  # messages that wait as bytes before they become numbers
@@ -54,7 +56,16 @@ def _read(
         if part.type == JOINT_STATE and topic in (None, part.topic):
             taken.setdefault(part.topic, _Taken(joints, needed)).add(part)
     name, chosen = _chosen(_described(path, remarks), topic, taken, seen)
-    return recording_of(str(path), joints, chosen.samples(), (*remarks, *chosen.remarks(name)))
+    recording = recording_of(
+        str(path), joints, chosen.samples(), (*remarks, *chosen.remarks(name))
+    )
+    return replace(recording, is_torque=_is_of_loop(name, {one.split()[0] for one in seen}))
+
+
+def _is_of_loop(topic: str, seen: set[str]) -> bool:
+    """Whether a loop of ours told this, beside which a driver may report in its own way."""
+    told = topic.removesuffix(SAMPLES) + FOLLOWED
+    return topic.endswith(SAMPLES) and {told, SETTINGS} <= seen
 
 
 def read_messages(path: Path, kind: str) -> dict[str, list[StoredMessage]]:

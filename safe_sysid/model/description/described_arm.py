@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
+from scipy.spatial import ConvexHull, QhullError
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Count, OneOf, Settings
 from safe_sysid.errors import ConfigError, ModelError
 from safe_sysid.model.arm import GRAVITY, STOPS_WITHIN
-from safe_sysid.model.collision.capsule_cover import hull_volume
 from safe_sysid.model.collision.mesh_files import mesh_file
 from safe_sysid.model.description.chain import (
     ChosenChain,
@@ -32,6 +32,7 @@ from safe_sysid.model.description.doubtful_figures import (
     RULES,
     FigureDoubt,
     JointFigures,
+    LinkShape,
     friction_doubts,
     inertia_doubts,
     joint_figures,
@@ -192,13 +193,9 @@ def _described(
         chain, figures, [d.name for d in doubts if 'friction' in d.rule], settings, name
     )
     found = refined_covers(surfaces, settings.capsules, urdf, facts, name)
-    sizes = {
-        surface.links[0]: _size(surface.triangles)
-        for surface in surfaces
-        if len(surface.links) == 1
-    }
+    shapes = {s.link: _shape(s.triangles) for s in surfaces if s.links == (s.link,)}
     links = {link for link, frame in bare.frames.items() if frame.joint >= 0}
-    doubts += [x for x in inertia_doubts(root, links, sizes) if x.rule not in settings.trust]
+    doubts += [x for x in inertia_doubts(root, links, shapes) if x.rule not in settings.trust]
     srdf = settings.srdf or source.with_suffix('.srdf')
     said = disabled_pairs(srdf, found, root, settings.srdf is not None)
     return DescribedArm(
@@ -352,6 +349,11 @@ def _or_zero(value: float) -> float:
     return 0.0 if math.isnan(value) else value
 
 
-def _size(triangles: Array) -> tuple[float, float]:
+def _shape(triangles: Array) -> LinkShape:
     points = triangles.reshape(-1, 3)
-    return float(np.ptp(points, axis=0).max()), hull_volume(points)
+    length = float(np.ptp(points, axis=0).max())
+    try:
+        hull = ConvexHull(points)
+    except QhullError:  # they lie in a plane
+        return LinkShape(length)
+    return LinkShape(length, float(hull.volume), hull.equations)

@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.model.urdf_tree import three_numbers
 
 ROUND = (0.0, 0.001, 0.01, 0.1, 0.5, 0.7, 1.0, 2.0, 5.0, 10.0, 50.0, 100.0)
 WEAK = 1.2  # times the static torque that a joint has to hold
@@ -25,6 +26,7 @@ TOO_STRONG, TOO_FAST = 1000.0, 50.0  # [N m], [rad/s]
 HALF_TURN = 1e-3  # [rad/s] from pi: somebody wrote a half turn a second
 DENSITIES = (100.0, 9000.0)  # [kg/m^3] of mass over hull volume
 DEGREES = (25.0, 720.0)  # [rad] to these or less, in whole numbers: somebody wrote degrees
+ASIDE = 0.05  # [m] of a centre of mass outside the hull: shapes leave some of a link out
 LIGHT, LONG = 1e-3, 0.05  # [kg] of a link longer than that [m]
 
 RULES = {
@@ -44,6 +46,7 @@ RULES = {
     'inertia-impossible': 'an inertia that no body has',
     'inertia-light': 'a mass below a gram on a link longer than 5 cm',
     'inertia-density': 'a mass that does not fit the volume',
+    'inertia-outside': 'a centre of mass outside the shape',
 }
 BARRING = ('effort-zero', 'effort-large', 'effort-alike', 'effort-weak',
            'velocity-zero', 'velocity-large', 'velocity-half-turn', 'velocity-alike')  # fmt: skip
@@ -59,6 +62,14 @@ class FigureDoubt(NamedTuple):
 
     def __str__(self) -> str:
         return f'{self.name}: {self.value} ({self.rule}: {RULES[self.rule]})'
+
+
+class LinkShape(NamedTuple):
+    """Size of a link, by its surface."""
+
+    length: float = 0.0  # [m]
+    volume: float = 0.0  # [m^3] of the convex hull
+    faces: Array = np.zeros((0, 4))  # of that, n x + d <= 0 inside; none where it is flat
 
 
 class JointFigures(NamedTuple):
@@ -159,31 +170,46 @@ def _velocity_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
 
 
 def inertia_doubts(
-    root: ElementTree.Element, links: Collection[str], sizes: Mapping[str, tuple[float, float]]
+    root: ElementTree.Element, links: Collection[str], shapes: Mapping[str, LinkShape]
 ) -> Iterator[FigureDoubt]:
-    """Yield doubts about the bodies of links; `sizes` are length [m] and hull volume [m^3]."""
+    """Yield doubts about the bodies of links; `shapes` of those that have one, in their frames."""
     for link in root.findall('link'):
         name, inertial = str(link.get('name')), link.find('inertial')
         if name not in links or inertial is None:
             continue
         mass = _number(inertial.find('mass'), 'value')
-        entries = inertial.find('inertia')
-        xx, xy, xz, yy, yz, zz = (
-            _number(entries, key) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
-        )
-        moments = np.nan_to_num(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-        principal = np.linalg.eigvalsh(moments)
-        length, volume = sizes.get(name, (0.0, 0.0))
-        if mass > 0.0 and not (principal[0] > 0.0 and principal[2] <= principal[:2].sum()):
-            yield FigureDoubt(
-                'inertia-impossible', name, f'principal moments {principal.tolist()}'
-            )
-        elif mass > 0.0 and xx == yy == zz:
-            yield FigureDoubt('inertia-isotropic', name, f'moments of {xx:g} kg m^2')
-        if length > LONG and mass < LIGHT:
-            yield FigureDoubt('inertia-light', name, f'{mass:g} kg, {length:.2f} m')
-        elif volume > 0.0 and mass > 0.0 and not DENSITIES[0] < mass / volume < DENSITIES[1]:
-            yield FigureDoubt('inertia-density', name, f'{mass / volume:.0f} kg/m^3')
+        yield from _moment_doubts(name, inertial.find('inertia'), mass)
+        shape = shapes.get(name, LinkShape())
+        if shape.length > LONG and mass < LIGHT:
+            yield FigureDoubt('inertia-light', name, f'{mass:g} kg, {shape.length:.2f} m')
+        elif shape.volume > 0.0 and mass > 0.0:
+            density = mass / shape.volume
+            if not DENSITIES[0] < density < DENSITIES[1]:
+                yield FigureDoubt('inertia-density', name, f'{density:.0f} kg/m^3')
+        aside = _outside(inertial.find('origin'), shape)
+        if mass > 0.0 and aside > ASIDE:
+            yield FigureDoubt('inertia-outside', name, f'centre of mass {aside:.2f} m off')
+
+
+def _moment_doubts(
+    name: str, inertia: ElementTree.Element | None, mass: float
+) -> Iterator[FigureDoubt]:
+    xx, xy, xz, yy, yz, zz = (
+        _number(inertia, key) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+    )
+    moments = np.nan_to_num(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
+    principal = np.linalg.eigvalsh(moments)
+    if mass > 0.0 and not (principal[0] > 0.0 and principal[2] <= principal[:2].sum()):
+        yield FigureDoubt('inertia-impossible', name, f'principal moments {principal.tolist()}')
+    elif mass > 0.0 and xx == yy == zz:
+        yield FigureDoubt('inertia-isotropic', name, f'moments of {xx:g} kg m^2')
+
+
+def _outside(origin: ElementTree.Element | None, shape: LinkShape) -> float:
+    """How far a centre of mass is outside the hull at least [m], 0 where it is inside."""
+    said = '0 0 0' if origin is None else origin.get('xyz', '0 0 0')
+    centre = three_numbers(said, 'origin of an inertia')
+    return float((shape.faces[:, :3] @ centre + shape.faces[:, 3]).max(initial=0.0))
 
 
 def _is_stated(joint: JointFigures) -> bool:

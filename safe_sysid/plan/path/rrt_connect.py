@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.config import Natural, NotNegative, Positive, Settings
+from safe_sysid.config import Count, Natural, NotNegative, Positive, Settings
 from safe_sysid.errors import BoundError
 from safe_sysid.model.collision.arm_clearance import arm_clearance, edge_is_free, scene_of
 from safe_sysid.model.collision.obstacles import Obstacles
@@ -41,6 +41,7 @@ class PathOutcome(Enum):
     START_TOO_HEAVY = 'the arm could not hold itself at the start'
     GOAL_TOO_HEAVY = 'the arm could not hold itself at the goal'
     OUT_OF_TIME = 'no path to the goal was found within the time budget'
+    NONE_FOUND = 'no path to the goal was found'
     CANCELLED = 'cancelled before a path was found'
 
 
@@ -49,6 +50,7 @@ class PathSettings(Settings):
     """How to search."""
 
     seed: Natural = 0
+    most: Count = 5000  # configurations drawn, where time does not end the search before
     branch: Positive = 0.5  # [rad] longest move of a joint along one branch of a tree
     resolution: Positive = 0.05  # [rad] between samples of an edge, in the joint that moves most
     clearance: NotNegative = 0.02  # [m] to keep; less where the start or the goal are nearer
@@ -124,8 +126,7 @@ def find_path(
     search = _Search(query, settings, begin + seconds, cancelled)
     path = search.run()
     if path is None:
-        is_cancelled = cancelled is not None and cancelled.is_set()
-        outcome = PathOutcome.CANCELLED if is_cancelled else PathOutcome.OUT_OF_TIME
+        outcome = search.ending
         detail = f'{search.samples} configurations tried'
         waypoints = _no_path(query)
     else:
@@ -206,7 +207,7 @@ class _Search:
         if self._is_free(start, straight):
             return np.stack([start, start + straight])
         trees = [SearchTree(start, self._turning), SearchTree(goal, self._turning)]
-        while not self._is_over():
+        while self.samples < self._settings.most and not self._is_over():
             self.samples += 1
             grown, _ = self._extend(trees[0], self._rng.uniform(*self._box))
             if grown is not None:
@@ -272,6 +273,14 @@ class _Search:
         count = int(np.ceil(np.abs(way).max() / (HEAVY * resolution))) + 1
         samples = start + np.linspace(0.0, 1.0, count)[:, None] * way
         return bool(self._query.margin(samples).min() >= self._share)
+
+    @property
+    def ending(self) -> PathOutcome:
+        """Why there is no path, where none was found."""
+        if self._cancelled is not None and self._cancelled.is_set():
+            return PathOutcome.CANCELLED
+        all_drawn = self.samples >= self._settings.most
+        return PathOutcome.NONE_FOUND if all_drawn else PathOutcome.OUT_OF_TIME
 
     def _is_over(self) -> bool:
         if self._cancelled is not None and self._cancelled.is_set():

@@ -44,7 +44,7 @@ class ReplaySettings(LoopSettings):
 
     bag: str = ''  # folder or file
     topic: str = ''  # of joint states; empty: the only one that reports all joints
-    is_torque: bool = False  # whether effort is torque already, as in bags of our own loop
+    is_torque: bool = False  # whether effort is torque already; bags of our own loop are known
     recorded: bool = False  # whether in lockstep nothing is told before a recorder listens
     speed: Positive = 1.0  # times as fast as it was recorded
 
@@ -59,7 +59,7 @@ class ReplaySettings(LoopSettings):
         recording = read_rosbag(Path(self.bag), bare.layout.joint_names, self.topic or None)
         ones = bare.limits.torque * 0.0 + 1.0
         log = whole_turns(recording, bare.limits.is_continuous).log(ones, ones)
-        if self.is_torque:
+        if self.is_torque or recording.is_torque:
             return log
         contract = EffortContract(bare, CommandSignal())
         return replace(log, torque=contract.torque(log.torque, log.position))

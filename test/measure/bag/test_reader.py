@@ -237,3 +237,24 @@ def test_memory_is_that_of_the_numbers(rng, tmp_path):
     numbers = 20_000 * 10 * 8
     assert len(recording) == 20_000
     assert peak < 5 * numbers + 6_000_000  # one chunk and one block of messages
+
+
+def test_what_a_loop_recorded_is_joint_torque(rng, tmp_path):
+    """Beside what the driver says of the same joints in its own way."""
+    bag, stamp, numbers = three_joints(rng, 20)
+    bag.messages = [('/cell/joint_states', *each[1:]) for each in bag.messages]
+    mode = bytes(
+        STORE.serialize_cdr(STORE.types['std_msgs/msg/String']('x'), 'std_msgs/msg/String')
+    )
+    for topic in ('/recorded/parameters', '/cell/plan_in_force'):
+        bag.messages.append((topic, 'std_msgs/msg/String', int(stamp[-1]), mode))
+    for at, effort in zip(stamp, numbers[2], strict=True):
+        bag.add(at, ABC, *np.zeros((2, 3)), -effort)
+    path = bag.write(tmp_path / 'bag', 'mcap')
+    loop, driver = (read_rosbag(path, ABC, t) for t in ('/cell/joint_states', '/joint_states'))
+    assert (loop.is_torque, driver.is_torque) == (True, False)
+    unit = np.array([-1.0, 0.5, 2.0])
+    assert np.array_equal(driver.as_driver(unit).effort, driver.effort)
+    as_driver = loop.as_driver(unit)
+    np.testing.assert_allclose(as_driver.log(np.sign(unit), np.abs(unit)).torque, numbers[2])
+    assert as_driver.remarks[-1].startswith('recorded by a loop')

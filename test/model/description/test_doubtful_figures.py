@@ -7,6 +7,7 @@ import pytest
 
 from safe_sysid.model.description.doubtful_figures import (
     JointFigures,
+    LinkShape,
     friction_doubts,
     inertia_doubts,
     joint_figures,
@@ -84,11 +85,25 @@ def test_bodies_that_nobody_weighed():
     root = ElementTree.fromstring(
         '<robot>' + ''.join(link.format(n, *v) for n, v in bodies.items()) + '</robot>'
     )
-    sizes = dict.fromkeys(bodies, (0.2, 0.001))
-    assert rules(inertia_doubts(root, bodies, sizes)) == {
+    shapes = dict.fromkeys(bodies, LinkShape(0.2, 0.001))
+    assert rules(inertia_doubts(root, bodies, shapes)) == {
         ('round', 'inertia-isotropic'), ('no body', 'inertia-impossible'),
         ('light', 'inertia-light'), ('lead', 'inertia-density'),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(('xyz', 'is_doubted'), [('0.1 0.06 0', False), ('0 0.3 1.4', True)])
+def test_a_centre_of_mass_is_within_the_shape(xyz, is_doubted):
+    """As where somebody wrote centres of mass in the frame of the base."""
+    root = ElementTree.fromstring(
+        f'<robot><link name="a"><inertial><origin xyz="{xyz}"/><mass value="1"/>'
+        '<inertia ixx="0.02" iyy="0.021" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '</robot>'
+    )
+    box = np.vstack([np.hstack([side * np.eye(3), np.full((3, 1), -0.05)]) for side in (1, -1)])
+    found = list(inertia_doubts(root, ['a'], {'a': LinkShape(0.1, 0.001, box)}))
+    assert rules(found) == ({('a', 'inertia-outside')} if is_doubted else set())
+    assert not list(inertia_doubts(root, ['a'], {'a': LinkShape(0.1, 0.001)}))
 
 
 def test_figures_are_read_where_they_are():

@@ -103,6 +103,21 @@ def test_stops_without_time_and_when_cancelled():
     assert find_path(query, LONG, cancelled=cancelled).outcome is PathOutcome.CANCELLED
 
 
+def test_without_a_clock_a_search_ends_by_its_count():
+    """Walls from the base outwards, before and behind the arm, and a low ceiling."""
+    half = np.sqrt(0.5)
+    turned = np.array([[half, half, 0.0], [-half, half, 0.0], [0.0, 0.0, 1.0]])
+    walls = {
+        name: Box(side * 1.2 * turned[:, 0], np.array([1.0, 0.02, 2.0]), turned)
+        for name, side in (('before', 1.0), ('behind', -1.0))
+    }
+    walls['ceiling'] = Box(np.array([0.0, 0.0, 1.4]), np.array([2.0, 2.0, 0.1]), np.eye(3))
+    query = PathQuery(ARM, Obstacles.of(walls), HOME, SWUNG)
+    result = find_path(query, np.inf, PathSettings(most=40))
+    assert result.outcome is PathOutcome.NONE_FOUND
+    assert str(result) == 'no path to the goal was found: 40 configurations tried'
+
+
 def test_a_start_near_an_obstacle_can_be_left():
     near = arm_clearance(ARM, POST, HOME).distance
     settings = PathSettings(clearance=2.0 * near)

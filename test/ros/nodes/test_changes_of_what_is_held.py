@@ -26,7 +26,6 @@ MASS = 0.4  # [kg] of what there is to take
 HAND = 1.0  # [kg] the empty end effector, to 5 %
 # Two links turn as they draw back, and errors of ROOMY are large
 LEAVES = {'planner__retreat__depth': 0.08, 'planner__retreat__slide': 0.25}
-UNHURRIED = '-p', 'planner:planner.pace:=3.0'
 
 
 def thing_of(tmp_path, mass):
@@ -70,7 +69,7 @@ def options_of(tmp_path, **changes):
         **changes,
     }
     settings = changed_settings(tmp_path, 'two_link', **chosen)
-    return '--config', settings, '--lockstep', *UNHURRIED
+    return '--config', settings, '--lockstep'
 
 
 def wall_at(position):

@@ -24,8 +24,6 @@ from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
 from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.sets.box import Box
 
-# Searches end in their time on a busy machine
-UNHURRIED = '-p', 'planner:planner.pace:=3.0'
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # of action_msgs/GoalStatus
 MODEL = RobotModel.named('two_link')
 NAMES = list(MODEL.layout.joint_names)
@@ -39,7 +37,7 @@ def loop_that_has_learned(tmp_path, *changes):
     """Two links that hang, and know what they are; in lockstep, so that load does not count."""
     chosen = {**ROOMY, 'planner__mission__exciting': 2, 'supervisor__stale': 30.0}
     settings = changed_settings(tmp_path, 'two_link', **chosen)
-    options = '--config', settings, '--lockstep', *UNHURRIED, *changes
+    options = '--config', settings, '--lockstep', *changes
     with observed() as loop, running('builtin_sim', *options):
         loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
         yield loop
