@@ -23,7 +23,7 @@ class Ending(Enum):
 
     ALL_DONE = 'all directions are done'
     PIVOTS = 'the budget of pivots is spent'
-    CLOCK = 'time is up: bounds depend on how busy the machine is'
+    CLOCK = 'time is up: what is found depends on how busy the machine is'
 
 
 @dataclass
