@@ -8,7 +8,6 @@ import time
 
 import highspy
 import numpy as np
-from scipy.sparse import csc_matrix
 
 from safe_sysid.arrays import Array, IntArray
 
@@ -23,7 +22,7 @@ class Ending(Enum):
 
     ALL_DONE = 'all directions are done'
     PIVOTS = 'the budget of pivots is spent'
-    CLOCK = 'time is up: bounds depend on how busy the machine is'
+    CLOCK = 'time is up: what is found depends on how busy the machine is'
 
 
 @dataclass
@@ -162,9 +161,10 @@ def _program(polytope: Polytope) -> highspy.HighsLp:
     lp.col_cost_ = np.zeros(polytope.A.shape[1])
     lp.col_lower_, lp.col_upper_ = polytope.box_lower, polytope.box_upper
     lp.row_lower_, lp.row_upper_ = polytope.lower, polytope.upper
-    sparse = csc_matrix(polytope.A)
+    columns, rows = np.nonzero(polytope.A.T)
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = sparse.indptr
-    lp.a_matrix_.index_ = sparse.indices
-    lp.a_matrix_.value_ = sparse.data
+    ends = np.searchsorted(columns, np.arange(polytope.A.shape[1] + 1))
+    lp.a_matrix_.start_ = ends.astype(np.int32)
+    lp.a_matrix_.index_ = rows.astype(np.int32)
+    lp.a_matrix_.value_ = polytope.A[rows, columns]
     return lp

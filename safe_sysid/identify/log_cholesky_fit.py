@@ -27,8 +27,10 @@ MARGIN = 1e-7  # smallest by largest eigenvalue of a body that is taken as it is
 START = 1e-2  # the same for the body Ipopt starts from: further in, where gradients are not small
 LEAST_SHARE = 1e-3  # no row counts as if its delta was less than this share of the largest
 PULL = 0.1  # of the prior, where it is felt: as a measurement of it with an error of 10 times 1
+TIME_IS_UP = -5  # status of Ipopt after `max_wall_time`
 # Of eta' (mass, radii of gyration, tilts relative to the reference): the cost may fall for ever
 # towards a body that can't quite exist; e^-9 is as near to it as eigenvalues can be told from 0.
+NO_CLOCK = 1e20  # [s] which Ipopt takes for none
 LIMITS = np.array([7.0, 9.0, 9.0, 9.0, 1e3, 1e3, 1e3, 1e3, 1e3, 1e3])
 
 
@@ -41,6 +43,7 @@ class FitOutcome(Enum):
         'the data do not determine the body; what they leave open is taken from the prior'
     )
     STOPPED_EARLY = 'stopped early: the best physically consistent body so far'
+    OUT_OF_TIME = 'stopped by the clock: the best body so far, another on a busier machine'
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +61,8 @@ def fit(
     observation: Observation,
     theta_r: Array,
     prior: Array,
-    seconds: float = 0.5,
     iterations: int = 500,
+    seconds: float = NO_CLOCK,
 ) -> FitResult:
     """Body that explains the rows best; each residual is divided by the delta of its row.
 
@@ -67,13 +70,13 @@ def fit(
     large as the prior body would be seen over the deltas of all rows; in the others the prior
     counts as a rough measurement. Where theta_r is as uncertain as the rows are noisy, say so in
     delta; for equal weights, pass an observation whose deltas are equal. Ipopt stops after
-    `seconds` or `iterations`.
+    `iterations`, or `seconds` as the last resort.
     """
     A = _from_reference(reference_body(prior))
     R, c, floor = _reduced(observation, theta_r, A)
     problem, undetermined = _determined(R, c)
-    phi, outcome = _best_body(problem, seconds, iterations)
-    if undetermined and outcome is not FitOutcome.STOPPED_EARLY:
+    phi, outcome = _best_body(problem, iterations, seconds)
+    if undetermined and outcome not in (FitOutcome.STOPPED_EARLY, FitOutcome.OUT_OF_TIME):
         outcome = FitOutcome.UNDETERMINED
     phi = _strictly_consistent(phi, A)
     residual = R @ phi - c
@@ -88,7 +91,7 @@ def fit(
 
 def rehearse() -> None:
     """Use Ipopt once: most fits do without, and the first with it reads 4 MB of libraries."""
-    _best_body(_Problem(np.eye(10), -_IDENTITY), seconds=0.5, iterations=500)
+    _best_body(_Problem(np.eye(10), -_IDENTITY), iterations=500, seconds=NO_CLOCK)
 
 
 def reference_body(phi: Array) -> Array:
@@ -195,7 +198,7 @@ class _Problem:
         return triangle
 
 
-def _best_body(problem: _Problem, seconds: float, iterations: int) -> tuple[Array, FitOutcome]:
+def _best_body(problem: _Problem, iterations: int, seconds: float) -> tuple[Array, FitOutcome]:
     """phi' of the best body, with an eigenvalue to spare."""
     free = np.asarray(np.linalg.lstsq(problem.R, problem.c, rcond=None)[0], dtype=float)
     if _roundness(free) > MARGIN:
@@ -215,6 +218,8 @@ def _best_body(problem: _Problem, seconds: float, iterations: int) -> tuple[Arra
     }.items():
         solver.add_option(option, value)
     _, information = solver.solve(np.clip(start, -LIMITS, LIMITS))
+    if information['status'] == TIME_IS_UP:
+        return problem.best, FitOutcome.OUT_OF_TIME
     solved = information['status'] == 0
     return problem.best, FitOutcome.SOLVED if solved else FitOutcome.STOPPED_EARLY
 

@@ -145,7 +145,7 @@ class OnlineIdentifier:
         self._unsolved = 0  # rows that no solve has seen
         self._waiting = False  # for a solution
         self._solution: Solution | None = None  # that has yet to be learnt from
-        self.solves_cut_short = 0  # by the clock: their bounds depend on the load of the machine
+        self.solves_cut_short = 0  # by the clock: what they find depends on the load
 
     def _doubted_readings(self) -> DoubtedReadings:
         """Return what is to look at readings themselves."""

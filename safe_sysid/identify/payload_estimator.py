@@ -14,7 +14,7 @@ from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.identify.contradiction import Contradiction
 from safe_sysid.identify.earlier_payloads import EarlierPayloads, EarlierRows
 from safe_sysid.identify.linear_programs import Budget, Ending
-from safe_sysid.identify.log_cholesky_fit import fit
+from safe_sysid.identify.log_cholesky_fit import FitOutcome, fit
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.row_buffer import RowBuffer
 from safe_sysid.identify.set_membership import Membership, SetMembership
@@ -36,7 +36,8 @@ class SolveSettings(Settings):
     row_budget: Count = 700  # rows kept; a 7-joint arm adds 7 per window
     pivots: Count = 4000  # of the simplex method per solve; what is left stays as wide as it was
     seconds: Positive = 10.0  # [s] the same, as the last resort: with it bounds depend on the load
-    fit_seconds: Positive = 0.5  # [s] of the search for the nominal value
+    fit_iterations: Count = 500  # of Ipopt for the nominal value; thirty are usual
+    fit_seconds: Positive = 10.0  # [s] the same, as the last resort
     reach: Positive | None = None  # [m] no part of the end effector is farther from the last joint
     nominal: Nominal = 'fit'  # to rows; middle: of the bounds, where no parameter is far from it
     remembered_payloads: Natural = 2  # payloads before, an empty gripper too, whose rows bind the
@@ -59,7 +60,7 @@ class Solution:
     refusal: str | None  # why the torque signal cannot be used; the bounds are the prior then
     rows: int
     seconds: float
-    ending: Ending = Ending.ALL_DONE  # of the work on the bounds
+    ending: Ending = Ending.ALL_DONE  # of the work; the clock, if it ended any
 
 
 class PayloadEstimator:
@@ -180,7 +181,10 @@ class PayloadEstimator:
             bounds = found.bounds
         self._bounds = bounds
         self._buffer.weigh(first.weight[: len(rows)])
-        self._theta_e = self._nominal(rows, first.center if found.center is None else found.center)
+        center = first.center if found.center is None else found.center
+        self._theta_e, is_whole = self._nominal(rows, center)
+        if not is_whole:
+            return None, Ending.CLOCK
         return None, found.ending if first.ending is Ending.ALL_DONE else first.ending
 
     def _solved(
@@ -202,20 +206,23 @@ class PayloadEstimator:
             return contradiction
         return replace(contradiction, promises=(*earlier, *(contradiction.promises or ())))
 
-    def _nominal(self, rows: Observation, center: Array | None) -> Array:
+    def _nominal(self, rows: Observation, center: Array | None) -> tuple[Array, bool]:
         """Return the fit moved into the bounds; rows that depend much on theta_r count less.
 
         Or the middle of the bounds. Rows that say next to nothing leave the fit at an edge,
-        and what is twice as far from it costs a certificate twice as much.
+        and what is twice as far from it costs a certificate twice as much. The second is whether
+        the clock let it end.
         """
         bounds = self._bounds
         if self._settings.nominal == 'middle' and is_consistent(bounds.center):
-            return np.asarray(bounds.center)
+            return np.asarray(bounds.center), True
         spread = np.abs(rows.Y_r) @ self._rest.radius
         start = self._prior.end_effector if center is None else center
         wider = replace(rows, delta=rows.delta + spread)
-        best = fit(wider, self._theta_r, start, self._settings.fit_seconds)
-        return _inside(bounds, best.phi, center, self._theta_e)
+        chosen = self._settings
+        best = fit(wider, self._theta_r, start, chosen.fit_iterations, chosen.fit_seconds)
+        inside = _inside(bounds, best.phi, center, self._theta_e)
+        return inside, best.outcome is not FitOutcome.OUT_OF_TIME
 
 
 def _inside(bounds: Interval, best: Array, center: Array | None, last: Array) -> Array:

@@ -35,12 +35,12 @@ def beyond_rigid(settings: RecordingSettings) -> list[str]:
 
 
 def clock_sentences(cut_short: int) -> list[str]:
-    """Say so where bounds depend on how busy the machine was."""
+    """Say so where what is found depends on how busy the machine was."""
     if not cut_short:
         return []
     return [
         f'nothing more, but {cut_short} solves were ended by the clock: on another day or machine '
-        'the bounds may be wider or narrower, and hold as well'
+        'the bounds may be wider or narrower, and hold as well, and the nominal value another'
     ]
 
 

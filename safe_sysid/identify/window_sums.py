@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safe_sysid.arrays import Array, IntArray
+from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.identify.step_path import (
     ROUNDING,
     TURN,
@@ -24,10 +24,19 @@ from safe_sysid.identify.torque_impulse import (
     empty_torque_sums,
     lag_of_torque,
 )
-from safe_sysid.model.dynamics.interval_regressors import momentum_balls_into
+from safe_sysid.model.dynamics.interval_regressors import (
+    STATE,
+    Ball,
+    momentum_balls_into,
+    moved_by,
+    put_state,
+    rate_balls_in_lanes,
+    work_rows,
+)
 from safe_sysid.model.tree import Tree
 from safe_sysid.sets.array_copies import copy_matrices, copy_matrix
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import inline_jit, jit, part_jit
+from safe_sysid.sets.lanes import LANES
 
 
 class Knowns(NamedTuple):
@@ -58,6 +67,16 @@ class WindowSums(NamedTuple):
     rough: Array  # (2, n) whether dry friction may change its sign: in the step before, and now
     torque: TorqueSums
     clock: Array  # (3,): samples, seconds, sum of step^3 / 12
+
+
+class StepLanes(NamedTuple):
+    """Rates of several steps at once, a lane each, with rows of `rate_balls_in_lanes`."""
+
+    moves: AnyArray  # (n, n) whether joint k moves body i; other columns are 0
+    states: Array  # (2, 4 n, 2, LANES) at the end of the step, and in its middle
+    work: Array
+    rate: Array  # (10 n n, 2, LANES) W_c at the end of the step
+    middle: Array  # (10 n n, 2, LANES)
 
 
 def empty_sums(n: int) -> WindowSums:
@@ -148,15 +167,97 @@ def add_windows(
     """Add samples, and fill a table (n, 14 n + 2) for each whole window, see `close_window`.
 
     There are as many tables (M, n, 14 n + 2) as windows that end; the next begins where one ends.
+    To the last bit what `add_samples` does one after the other, LANES at a time.
     """
-    first = 0
-    for i in range(len(tables)):
-        after = first + knowns.window + 1 - int(sums.clock[0])
-        add_samples(tree, sums, samples[first:after], steps[first:after], rule)
-        close_window(tree, sums, knowns, rule, tables[i])
-        begin_again(sums, rule)
-        first = after
-    add_samples(tree, sums, samples[first:], steps[first:], rule)
+    closed, lanes = 0, _step_lanes(tree)
+    for begin in range(0, len(steps), LANES):
+        first, end = begin, min(begin + LANES, len(steps))
+        _rates_of_steps(tree, sums, samples[begin:end], steps[begin:end], rule, lanes)
+        while first < end:
+            after = end
+            if closed < len(tables):
+                after = min(end, first + knowns.window + 1 - int(sums.clock[0]))
+            _integrate_lanes(sums, lanes, steps, begin, first, after, rule)
+            for k in range(first, after):
+                _add_beside_rate(tree, sums, samples[k], steps[k], rule)
+            if closed < len(tables) and int(sums.clock[0]) > knowns.window:
+                close_window(tree, sums, knowns, rule, tables[closed])
+                begin_again(sums, rule)
+                closed += 1
+            first = after
+
+
+@jit
+def _step_lanes(tree: Tree) -> StepLanes:
+    n = len(tree.parent)
+    columns = (10 * n * n, 2, LANES)
+    return StepLanes(
+        moved_by(tree),
+        np.empty((2, STATE * n, 2, LANES)),
+        np.empty((work_rows(n), 2, LANES)),
+        np.empty(columns),
+        np.empty(columns),
+    )
+
+
+@part_jit
+def _rates_of_steps(
+    tree: Tree, sums: WindowSums, samples: Array, steps: Array, rule: Rule, lanes: StepLanes
+) -> None:
+    """Fill lanes with the rates of some steps, of which the first begins at the newest sample.
+
+    Lanes that are left over hold those of the last step.
+    """
+    before, change = sums.newest.copy(), sums.change.copy()
+    for lane in range(LANES):
+        k = min(lane, len(steps) - 1)
+        state = _state(samples[k], rule)
+        put_state(state, lane, lanes.states[0])
+        if lane == k and not rule.has_curvature:
+            middle_of_step(before, samples[k], change, steps[k], tree.is_prismatic, rule, state)
+            for j in range(len(change)):
+                change[j] = samples[k, 1, j] - before[1, j]
+            copy_matrix(samples[k], before)
+        put_state(state, lane, lanes.states[1])
+    rate_balls_in_lanes(tree, lanes.moves, lanes.states[0], lanes.work, lanes.rate)
+    if not rule.has_curvature:
+        rate_balls_in_lanes(tree, lanes.moves, lanes.states[1], lanes.work, lanes.middle)
+
+
+@part_jit
+def _integrate_lanes(
+    sums: WindowSums,
+    lanes: StepLanes,
+    steps: Array,
+    begin: int,
+    first: int,
+    after: int,
+    rule: Rule,
+) -> None:
+    """Add steps from `first` to before `after` to the integral; lane 0 is step `begin`.
+
+    Columns that no joint moves are 0, and stay so.
+    """
+    n, kind = len(lanes.moves), _kind(rule)
+    moves, rate, middle = lanes.moves, lanes.rate, lanes.middle
+    newest, integral, remainder = sums.rate, sums.integral, sums.remainder
+    for j in range(n):
+        for c in range(10 * n):
+            if not moves[c // 10, j]:
+                continue
+            a, left_out = 10 * n * j + c, remainder[j, c]
+            before, ball = _ball(newest, j, c), _ball(integral, j, c)
+            for k in range(first, after):
+                lane = k - begin
+                now = (rate[a, 0, lane], rate[a, 1, lane])
+                between = (middle[a, 0, lane], middle[a, 1, lane])
+                term, spread, bent = _step_integral(steps[k], before, between, now, kind)
+                ball = _sum_of_balls(ball, term, spread)
+                left_out += bent
+                before = now
+            newest[j, c, 0], newest[j, c, 1] = before
+            integral[j, c, 0], integral[j, c, 1] = ball
+            remainder[j, c] = left_out
 
 
 @part_jit
@@ -165,12 +266,25 @@ def _add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: 
     copy_matrices(sums.rate, sums.rate_before)
     state, no_momentum = _state(sample, rule), np.empty((0, 0, 2))
     momentum_balls_into(tree, state[0], state[1], no_momentum, sums.rate)
-    if rule.has_curvature:
-        _integrate_bounded_rate(sums, step)
-    else:
+    if not rule.has_curvature:
         middle_of_step(sums.newest, sample, sums.change, step, tree.is_prismatic, rule, state)
         momentum_balls_into(tree, state[0], state[1], no_momentum, sums.rate_middle)
-        _integrate_rate(sums, step, rule)
+    kind, integral, remainder = _kind(rule), sums.integral, sums.remainder
+    before, middle, now = sums.rate_before, sums.rate_middle, sums.rate
+    for j in range(remainder.shape[0]):
+        for c in range(remainder.shape[1]):
+            term, spread, left_out = _step_integral(
+                step, _ball(before, j, c), _ball(middle, j, c), _ball(now, j, c), kind
+            )
+            ball = _sum_of_balls(_ball(integral, j, c), term, spread)
+            integral[j, c, 0], integral[j, c, 1] = ball
+            remainder[j, c] += left_out
+    _add_beside_rate(tree, sums, sample, step, rule)
+
+
+@jit
+def _add_beside_rate(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: Rule) -> None:
+    """Add what is not the rate of the momentum, and make the sample the newest."""
     _integrate_coulomb(sums, sample[1], step, rule)
     add_torque(sums.torque, sample[2], step, sums.rough, rule)
     for j in range(sample.shape[1]):
@@ -184,47 +298,48 @@ def _add_sample(tree: Tree, sums: WindowSums, sample: Array, step: float, rule: 
     sums.clock[2] += step * step * step / 12.0
 
 
-@part_jit
-def _integrate_rate(sums: WindowSums, step: float, rule: Rule) -> None:
-    """Add a step to the integral of W_c: Simpson's rule, and what may be left out.
+@inline_jit
+def _kind(rule: Rule) -> tuple[bool, bool, float]:
+    """Return the rule of a step's integral."""
+    return rule.has_curvature, rule.trapezoid, rule.safety
 
-    The balls in the middle hold all states that the step may have; along the cubic through its
-    ends the difference of two rules bounds the error of the better one.
+
+@inline_jit
+def _step_integral(
+    step: float, before: Ball, middle: Ball, now: Ball, kind: tuple[bool, bool, float]
+) -> tuple[float, float, float]:
+    """Integral of an entry of W_c over a step, its radius, and what may be left out.
+
+    Simpson's rule: the balls in the middle hold all states that the step may have; along the
+    cubic through its ends the difference of two rules bounds the error of the better one. Or the
+    trapezoid rule, for which somebody gave a bound.
     """
-    n, columns = sums.remainder.shape
-    for j in range(n):
-        for c in range(columns):
-            before, middle = sums.rate_before[j, c, 0], sums.rate_middle[j, c, 0]
-            now = sums.rate[j, c, 0]
-            radius = max(sums.rate_before[j, c, 1], sums.rate[j, c, 1])
-            spread = step * max(radius, sums.rate_middle[j, c, 1])
-            term = step / 6.0 * (before + 4.0 * middle + now)
-            left_out = 0.5 * rule.safety * step / 3.0 * abs(before - 2.0 * middle + now)
-            if not rule.trapezoid:
-                left_out += abs(step * before - term)
-                term = step * before
-            sums.remainder[j, c] += left_out
-            size = step * (abs(before) + 4.0 * abs(middle) + abs(now))
-            _add_to_ball(sums.integral[j, c], term, spread + ROUNDING * (size + left_out))
+    has_curvature, is_trapezoid, safety = kind
+    if has_curvature:
+        spread = 0.5 * step * (before[1] + now[1])
+        term = 0.5 * step * (before[0] + now[0])
+        spread += ROUNDING * step * (abs(before[0]) + abs(now[0]))
+        return term, spread, 0.0
+    radius = max(before[1], now[1])
+    spread = step * max(radius, middle[1])
+    term = step / 6.0 * (before[0] + 4.0 * middle[0] + now[0])
+    left_out = 0.5 * safety * step / 3.0 * abs(before[0] - 2.0 * middle[0] + now[0])
+    if not is_trapezoid:
+        left_out += abs(step * before[0] - term)
+        term = step * before[0]
+    size = step * (abs(before[0]) + 4.0 * abs(middle[0]) + abs(now[0]))
+    return term, spread + ROUNDING * (size + left_out), left_out
 
 
-@part_jit
-def _integrate_bounded_rate(sums: WindowSums, step: float) -> None:
-    """Add a step by the trapezoid rule, for which somebody gave a bound."""
-    n, columns = sums.remainder.shape
-    for j in range(n):
-        for c in range(columns):
-            before, now = sums.rate_before[j, c, 0], sums.rate[j, c, 0]
-            spread = 0.5 * step * (sums.rate_before[j, c, 1] + sums.rate[j, c, 1])
-            term = 0.5 * step * (before + now)
-            spread += ROUNDING * step * (abs(before) + abs(now))
-            _add_to_ball(sums.integral[j, c], term, spread)
+@inline_jit
+def _ball(balls: Array, j: int, c: int) -> Ball:
+    return balls[j, c, 0], balls[j, c, 1]
 
 
-@jit
-def _add_to_ball(ball: Array, term: float, spread: float) -> None:
-    ball[0] += term
-    ball[1] += spread + ROUNDING * (abs(ball[0]) + spread)
+@inline_jit
+def _sum_of_balls(ball: Ball, term: float, spread: float) -> Ball:
+    total = ball[0] + term
+    return total, ball[1] + (spread + ROUNDING * (abs(total) + spread))
 
 
 @part_jit
@@ -235,9 +350,11 @@ def _integrate_coulomb(sums: WindowSums, qd: Array, step: float, rule: Rule) -> 
         is_rough = may_reverse(sums.newest[1, j], qd[j], rule.bounds.velocity[j])
         sums.rough[1, j] = 1.0 if is_rough and rule.dry[j] > 0.0 else 0.0
         if is_rough:
-            _add_to_ball(sums.coulomb[j], 0.0, step * (1.0 + ROUNDING))
+            term, spread = 0.0, step * (1.0 + ROUNDING)
         else:
-            _add_to_ball(sums.coulomb[j], -step if qd[j] > 0.0 else step, ROUNDING * step)
+            term, spread = -step if qd[j] > 0.0 else step, ROUNDING * step
+        ball = _sum_of_balls((sums.coulomb[j, 0], sums.coulomb[j, 1]), term, spread)
+        sums.coulomb[j, 0], sums.coulomb[j, 1] = ball
 
 
 @jit

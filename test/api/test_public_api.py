@@ -44,6 +44,17 @@ def test_importing_the_package_loads_no_numerics():
     assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == '[]'
 
 
+@pytest.mark.parametrize('module', ['api.payload', 'identify.change.change_watch'])
+def test_what_takes_long_to_import_is_left_out_where_nobody_needs_it(module):
+    parts = [f'scipy.{part}' for part in ('linalg', 'special', 'sparse', 'optimize', 'stats')]
+    words = (
+        f'import sys, safe_sysid.{module}; '
+        f'print(sorted({{*{parts}, "matplotlib"}} & sys.modules.keys()))'
+    )
+    run = [sys.executable, '-c', words]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip() == '[]'
+
+
 def test_every_name_of_the_api_exists_and_is_documented():
     for name in ss.__all__:
         assert getattr(ss, name).__doc__, name

@@ -1,6 +1,7 @@
 """The fit is the best body that can exist, and always a body that can exist."""
 
 from dataclasses import replace
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.identify import log_cholesky_fit
 from safe_sysid.identify.log_cholesky_fit import FitOutcome, fit, reference_body
 from safe_sysid.identify.observation import Observation
+from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.model import log_cholesky
 from safe_sysid.model.inertia import (
     from_mass_com_inertia,
@@ -130,7 +132,7 @@ def test_pressed_against_the_edge_no_body_is_better(trials, rng):
     found = []
     for _ in range(trials):
         rows, theta_r = random_rows(rng, thin_body(rng), 10.0 ** rng.uniform(-3, -1))
-        result = fit(rows, theta_r, GUESS, seconds=20.0, iterations=2000)
+        result = fit(rows, theta_r, GUESS, iterations=2000)
         assert is_consistent(result.phi)
         found.append(result.outcome)
         if result.outcome is FitOutcome.SOLVED:
@@ -144,7 +146,7 @@ def test_scipy_finds_no_lower_cost(rng):
     for _ in range(8):
         rows, theta_r = random_rows(rng, thin_body(rng), 0.01)
         starts = [np.eye(4), np.eye(4) + 0.3 * rng.normal(size=(4, 4))]
-        result = fit(rows, theta_r, GUESS, seconds=20.0, iterations=2000)
+        result = fit(rows, theta_r, GUESS, iterations=2000)
         assert result.undetermined == 0
         assert result.cost <= by_scipy(rows, theta_r, starts) * (1.0 + 1e-4)
 
@@ -222,6 +224,38 @@ def test_any_rows_and_any_guess_give_a_body(trials, rng):
         result = fit(rows, theta_r, guess, iterations=40)
         assert is_consistent(result.phi)
         assert np.isfinite(result.eta).all()
+
+
+def thin_rows(rng):
+    """Rows of a body on the edge of what can exist, for which Ipopt is asked."""
+    while True:
+        rows, theta_r = random_rows(rng, thin_body(rng), 0.1)
+        if fit(rows, theta_r, GUESS, iterations=1).outcome is FitOutcome.STOPPED_EARLY:
+            return rows, theta_r
+
+
+def test_a_fit_does_not_depend_on_how_fast_the_machine_is(rng, monkeypatch):
+    rows, theta_r = thin_rows(rng)
+    seconds = SolveSettings().fit_seconds
+    fast = fit(rows, theta_r, GUESS, seconds=seconds)
+    pauses, parameters = [0.6], log_cholesky.parameters
+
+    def slow(eta):
+        time.sleep(pauses.pop() if pauses else 0.0)
+        return parameters(eta)
+
+    monkeypatch.setattr(log_cholesky, 'parameters', slow)
+    other = fit(rows, theta_r, GUESS, seconds=seconds)
+    assert not pauses
+    assert other.outcome is fast.outcome
+    np.testing.assert_array_equal(other.phi, fast.phi)
+
+
+def test_what_the_clock_ends_is_said_and_a_body(rng):
+    rows, theta_r = thin_rows(rng)
+    result = fit(rows, theta_r, GUESS, seconds=1e-9)
+    assert result.outcome is FitOutcome.OUT_OF_TIME
+    assert is_consistent(result.phi)
 
 
 def test_stopped_early_is_said_and_still_a_body_no_worse_than_the_prior(rng):

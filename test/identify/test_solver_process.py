@@ -1,5 +1,6 @@
 """The process that computes bounds keeps nothing of the solves it has done."""
 
+from dataclasses import replace
 import gc
 from itertools import islice, product
 import pickle
@@ -11,6 +12,7 @@ import pytest
 
 from safe_sysid.bench.experiments.kinova_dumbbell import kinova_trial
 from safe_sysid.identify import log_cholesky_fit, solves
+from safe_sysid.identify.linear_programs import Ending
 from safe_sysid.identify.momentum_observation import MomentumObserver, ObservationSettings
 from safe_sysid.identify.payload_estimator import PayloadEstimator, SolveSettings
 
@@ -38,6 +40,17 @@ def requests(rows, count):
     every = (each for _, each in product(range(PER_SOLVE * count), rows))
     for _ in range(count):
         yield list(islice(every, PER_SOLVE))
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'ending'), [(1e-9, Ending.CLOCK), (SolveSettings().fit_seconds, Ending.ALL_DONE)]
+)
+def test_a_nominal_value_that_the_clock_ended_is_said(trial, rows, seconds, ending):
+    settings = replace(SETTINGS, fit_seconds=seconds)
+    estimator = PayloadEstimator(trial.model, trial.prior, settings)
+    for each in rows[:PER_SOLVE]:
+        estimator.add(each)
+    assert estimator.solve().ending is ending
 
 
 def test_ipopt_is_loaded_before_the_first_solve(trial, monkeypatch):

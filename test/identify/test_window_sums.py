@@ -8,12 +8,23 @@ from safe_sysid.identify.step_path import ErrorBounds, Rule
 from safe_sysid.identify.torque_impulse import (
     HELD,
     SAMPLED,
+    UnseenTorque,
     add_torque,
     begin_torque,
     bend_of_torque,
     empty_torque_sums,
 )
-from safe_sysid.identify.window_sums import add_samples, begin_window, empty_sums
+from safe_sysid.identify.window_sums import (
+    Knowns,
+    add_samples,
+    add_windows,
+    begin_again,
+    begin_window,
+    close_window,
+    empty_sums,
+)
+from safe_sysid.sets.lanes import LANES
+from safe_sysid.simulate.random_arm import random_tree
 
 GRAVITY = 1  # column of m cx, on which gravity along -y pulls with cos q
 
@@ -106,6 +117,59 @@ def test_the_remainder_is_what_two_rules_differ_by(rng):
     euler = sums_of(tree, t, v * t, 0.0 * t + v, rule_of(trapezoid=False))
     assert euler.integral[0, GRAVITY, 0] == pytest.approx(-h * np.cos(0.05))
     assert euler.remainder[0, GRAVITY] == pytest.approx(2.0 * (simpson - trapezoid), rel=1e-6)
+
+
+# several windows at once
+
+
+def case_of_tree(rng, window, **settings):
+    """Return an arm with branches, errors of all readings, and samples of a rough motion."""
+    n = 5
+    tree = random_tree(rng, n, serial=False).tree
+    bounds = ErrorBounds(*rng.uniform(0.0, [[1e-4], [1e-2], [0.1], [0.5]], size=(4, n)))
+    dry = rng.uniform(size=n) * (rng.random(n) < 0.5)
+    rule = rule_of(bounds=bounds, zero=1e-3 * rng.random(n), dry=dry, stride=4, **settings)
+    unseen = UnseenTorque(rng.random(n), np.array([0.0, 0.01]), 1e-5)
+    largest = rng.random(14 * n)
+    knowns = Knowns(window, rng.permutation(14 * n), largest, rng.random(n), unseen)
+    return tree, rule, knowns, rng.normal(size=(100, 3, n)), rng.uniform(1e-3, 2e-3, size=100)
+
+
+def one_by_one(tree, sums, samples, steps, rule, knowns):
+    """Tables of the windows that end."""
+    tables = []
+    for k in range(len(steps)):
+        add_samples(tree, sums, samples[k : k + 1], steps[k : k + 1], rule)
+        if sums.clock[0] > knowns.window:
+            table = np.full((samples.shape[2], 14 * samples.shape[2] + 2), np.nan)
+            close_window(tree, sums, knowns, rule, table)
+            begin_again(sums, rule)
+            tables.append(table)
+    return tables
+
+
+@pytest.mark.parametrize(
+    'settings',
+    [{}, {'torque': SAMPLED}, {'trapezoid': False}, {'has_curvature': True}],
+    ids=['held', 'sampled', 'euler', 'curvature'],
+)
+@pytest.mark.parametrize('window', [2, LANES - 1, LANES, 3 * LANES + 1])
+def test_windows_at_once_have_the_rows_of_samples_one_by_one(rng, window, settings):
+    tree, rule, knowns, samples, steps = case_of_tree(rng, window, **settings)
+    n = samples.shape[2]
+    alone, together = empty_sums(n), empty_sums(n)
+    for sums in (alone, together):
+        begin_window(tree, sums, samples[0], rule)
+    first = 1
+    while first < len(samples):  # batches that end anywhere in lanes and windows
+        part = slice(first, first + int(rng.integers(1, 3 * LANES)))
+        expected = one_by_one(tree, alone, samples[part], steps[part], rule, knowns)
+        tables = np.full((len(expected), n, 14 * n + 2), np.nan)
+        add_windows(tree, together, samples[part], steps[part], rule, knowns, tables)
+        np.testing.assert_array_equal(tables, np.reshape(expected, tables.shape))
+        for name in ('newest', 'rate', 'integral', 'remainder', 'coulomb', 'turns', 'clock'):
+            np.testing.assert_array_equal(getattr(together, name), getattr(alone, name))
+        first = part.stop
 
 
 # torque

@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from scipy.special import chdtri
 
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.config import NotNegative, Positive, Range, Settings
@@ -35,6 +34,7 @@ from safe_sysid.identify.change.change_kinds import (
     gain,
     load_columns,
 )
+from safe_sysid.identify.change.chi_square import chi_square_quantile
 from safe_sysid.identify.change.impulse_noise import (
     impulse_covariance,
     lasting_variance,
@@ -74,7 +74,7 @@ class ChangeSettings(Settings):
     def threshold(self, window: float) -> float:
         """Statistic above which windows of some seconds raise the alarm."""
         tests = 3600.0 / window * len(LAGS)  # in an hour
-        return float(chdtri(LOAD, self.false_alarms / tests))
+        return chi_square_quantile(LOAD, self.false_alarms / tests)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class ChangeTest:
     def threshold(self, window: float) -> float:
         """Statistic above which windows of some seconds raise the alarm."""
         if self._is_certain:
-            return float(chdtri(LOAD, SUSPECTED))
+            return chi_square_quantile(LOAD, SUSPECTED)
         return self._settings.threshold(window)
 
     def add(
@@ -229,7 +229,7 @@ class ChangeTest:
         since, S, e = self._residual_of(later, belief)
         explained, _ = gain(load_columns(since.rows), S, e)
         left = float(e @ np.linalg.solve(S, e)) - explained
-        most = float(chdtri(max(len(e) - LOAD, 1), SURELY))
+        most = chi_square_quantile(max(len(e) - LOAD, 1), SURELY)
         kinds = explanations(since, S, e, self._slips)
         known = replace(change, after=after, before=before, is_explained=left <= most)
         return replace(known, explanations=kinds)

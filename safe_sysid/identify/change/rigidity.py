@@ -27,10 +27,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.special import chdtri
 
 from safe_sysid.arrays import Array
+from safe_sysid.identify.change.chi_square import chi_square_quantile
 from safe_sysid.identify.change.impulse_noise import impulse_covariance, sensor_variance
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.observation import Observation, stacked
@@ -43,6 +42,7 @@ TONE = 6  # degrees of freedom of a tone
 RANK = 1e-9  # of the largest singular value; directions of less are not fitted
 UNSEEN = 1e-9  # share of the information about the best seen direction of a force
 FEWEST = 30  # windows of a block
+TOGETHER = 64  # rows; products of matrices do the rest
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def rigidity(
     tones = np.array([block.tones(frequencies) for block in blocks])
     statistic = tones[..., 0].sum(axis=0) / excess
     loudest = int(np.argmax(statistic))
-    threshold = float(chdtri(TONE * len(blocks), probability / len(frequencies)))
+    threshold = chi_square_quantile(TONE * len(blocks), probability / len(frequencies))
     information = float(tones[:, loudest, 2].sum())  # of a force in the direction seen least
     products = np.concatenate([block.lag_products() for block in blocks])
     degrees = LAGS * 3 * len(blocks)
@@ -143,7 +143,7 @@ def rigidity(
         float(frequencies[loudest]),
         threshold,
         float((products**2).sum() / excess**2),
-        float(chdtri(degrees, probability)),
+        chi_square_quantile(degrees, probability),
         excess,
         float(np.sqrt(np.mean(tones[:, loudest, 1] ** 2))),
         float(np.sqrt(0.5 * threshold * excess / max(information, 1e-300))),
@@ -179,7 +179,7 @@ class _Block:
         pushes = np.zeros((len(rows), len(windows), 3))
         pushes[np.arange(len(rows)), number] = np.concatenate([each.pushes for each in windows])
         columns = np.column_stack([pushes.reshape(len(rows), -1), rows.b - H @ before.mean])
-        white = solve_triangular(factor, columns, lower=True)
+        white = substituted(factor, columns)
         self._middle = np.array([0.5 * (start + end) for start, end in spans])
         triangle = np.asarray(np.linalg.qr(white, mode='r'))  # there are more rows than columns
         self._triangle, self._in_force = triangle[:-1, :-1], triangle[:-1, -1]
@@ -224,6 +224,16 @@ class _Block:
             for lag in range(1, LAGS + 1)
         ]
         return np.concatenate(products)
+
+
+def substituted(factor: Array, columns: Array) -> Array:
+    """Return x with factor x = columns, for a lower triangle, TOGETHER rows at once."""
+    x = np.array(columns, dtype=float)
+    for first in range(0, len(factor), TOGETHER):
+        own = slice(first, first + TOGETHER)
+        x[own] -= factor[own, :first] @ x[:first]
+        x[own] = np.linalg.solve(factor[own, own], x[own])
+    return x
 
 
 def _diagonal(triangle: Array) -> Array:

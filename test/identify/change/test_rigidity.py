@@ -14,9 +14,11 @@ from safe_sysid.identify.change.impulse_noise import impulse_covariance, sensor_
 from safe_sysid.identify.change.rigidity import (
     BAND,
     LAGS,
+    TOGETHER,
     UnmodelledTorque,
     WindowRows,
     rigidity,
+    substituted,
 )
 from safe_sysid.identify.change.shared_posterior import SharedPosterior
 from safe_sysid.identify.held_object import RecordedObject, torque_of_force
@@ -244,3 +246,12 @@ def test_bounds_hold_for_the_rigid_body_beside_a_pull_that_was_promised(tmp_path
     assert promised.refused is None
     assert promised.recorded.found.bounds.contains(truth)
     assert not promised.as_dict()['object']['rigid']
+
+
+@pytest.mark.parametrize('size', [1, TOGETHER - 1, TOGETHER, 2 * TOGETHER + 3])
+def test_blocks_of_a_triangle_are_substituted_as_the_whole(rng, size):
+    known = rng.normal(size=(size, 5))
+    S = rng.normal(size=(size, 2 * size))
+    factor = np.linalg.cholesky(S @ S.T)
+    found = substituted(factor, factor @ known)
+    np.testing.assert_allclose(found, known, rtol=0.0, atol=1e-9)

@@ -17,9 +17,14 @@ from safe_sysid.model.dynamics.interval_regressors import (
     _multiply,
     _subtract,
     momentum_balls_into,
+    moved_by,
+    put_state,
+    rate_balls_in_lanes,
+    work_rows,
 )
 from safe_sysid.model.dynamics.regressors import momentum_regressors
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.sets.lanes import LANES
 from safe_sysid.simulate.random_arm import random_rotation, random_tree
 
 TREES = [(n, serial) for n in (2, 3, 5, 7, 9, 12) for serial in (True, False)]
@@ -114,6 +119,22 @@ def test_balls_contain_the_exact_regressor_of_every_state_within_the_errors(rng,
         for place in np.concatenate([inside, corners]).astype(np.longdouble):
             state = (q + place[0] * q_radius, qd + place[1] * qd_radius)
             assert outside(W, exact_at(model.tree, *state)) <= ROUNDING
+
+
+@pytest.mark.parametrize(('n', 'serial'), TREES)
+def test_every_lane_holds_the_balls_of_its_state_alone(rng, n, serial):
+    tree = random_tree(rng, n, serial).tree
+    states, rates = np.full((4 * n, 2, LANES), np.nan), np.full((10 * n * n, 2, LANES), np.nan)
+    work = np.full((work_rows(n), 2, LANES), np.nan)  # nothing of it counts
+    for _ in range(3):
+        every = []
+        for lane in range(LANES):
+            q, qd = rng.normal(size=(2, n)) * 10.0 ** rng.uniform(-3, 2)
+            radii = 10.0 ** rng.uniform(-12, 0) * rng.uniform(0, 1, size=(2, n))
+            every.append(balls(tree, q, qd, *radii)[1])
+            put_state(np.stack([np.stack([q, qd]), radii], axis=-1), lane, states)
+        rate_balls_in_lanes(tree, moved_by(tree), states, work, rates)
+        np.testing.assert_array_equal(rates.transpose(2, 0, 1).reshape(LANES, n, -1, 2), every)
 
 
 @extended
