@@ -83,7 +83,7 @@ class GainSettings(Settings):
     """Gains of the robust controller; plans are certified for the same ones."""
 
     K_r: tuple[Positive, ...] = (5.0,)  # [1/s] rate at which a position error decays
-    V_M: Positive = 0.02  # [J] energy of the error that is never exceeded
+    V_M: Positive = 0.02  # [J] energy of the error that plans count on
     alpha: Positive = 25.0  # [1/s] how early the robust input sets in below V_M
     coulomb_speed: Positive = 0.05  # [rad/s] desired speed at which friction is compensated
     sign_speed: NotNegative = 0.0  # [rad/s] up to this measured one it may point either way

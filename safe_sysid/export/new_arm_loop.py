@@ -210,7 +210,7 @@ def loop_text(
       upper: {as_list(upper)}
     gains:
       K_r: [10.0] # [1/s] rate at which a position error decays
-      V_M: 0.002 # [J] energy of the tracking error that is never exceeded
+      V_M: 0.002 # [J] energy of the tracking error that plans count on
       alpha: 25.0 # [1/s] how early the robust input sets in below V_M
 
 /**/identifier:

@@ -34,7 +34,7 @@ class Gains:
     """What the robust controller may be told."""
 
     K_r: Array  # (n,) [1/s] rate at which a position error decays
-    V_M: float  # [J] energy of the error that is never exceeded
+    V_M: float  # [J] energy of the error that plans count on
     alpha: float  # [1/s] how early the robust input sets in below V_M
     coulomb_speed: float = 0.05  # [rad/s] desired speed at which Coulomb friction is compensated
     sign_speed: float = 0.0  # [rad/s] up to this measured speed friction may point either way
