@@ -3,10 +3,11 @@
 Announced: the identifier gives bounds for what is held and what may be held next, in mode changing
 the planner stands still on a plan that is certified for them, and once the arm follows that plan
 what is held `may change`. Where it may have changed and nobody says that it has, bounds stay those
-for both; so they do where a supervisor was started again meanwhile. Not announced: after the fault the
-arm goes on by itself, at rest, where nothing but a load explains the change, at most `most` times
-until a person asks for something. Whether it may move is for the planner then: it certifies standing for the new bounds first, with V
-of every body in them at most V_M at the measured state.
+for both; so they do where a supervisor was started again meanwhile. Not announced: after the
+fault the arm goes on by itself, at rest, where nothing but a load explains the change, at most
+`most` times until a person asks for something. Whether it may move is for the planner then: it
+certifies standing for the new bounds first, with V of every body in them at most V_M at the
+measured state.
 """
 
 from __future__ import annotations

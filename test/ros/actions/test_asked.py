@@ -222,6 +222,13 @@ def test_time_that_is_up_brakes_and_says_what_is_still_wide(monkeypatch):
     assert outcome.message.startswith('time is up; m is known to +-0.5')
 
 
+def test_a_planner_that_hears_too_late_what_was_wanted_hears_that_it_is_not_any_more():
+    asked, told = identifying(Loop(Mode.HOLDING), [0.3], ([1.0], [2.0]))
+    outcome = next(filter(None, (asked.step() for _ in range(MANY))))
+    assert 'does not answer; nothing was begun' in outcome.message
+    assert told[-1] == ()
+
+
 def test_what_is_left_to_learn_comes_first_however_long_it_takes():
     loop = Loop(Mode.HOLDING)
     asked, _ = going(loop)
