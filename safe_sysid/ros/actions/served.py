@@ -26,6 +26,7 @@ from safe_sysid.ros.actions.handling import Handling
 from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.actions.loop_requests import LoopRequests
+from safe_sysid.ros.messages.qos import ASKED
 from safe_sysid.ros.messages.request_topics import LEARNS_TO, PATH_PIECES, PIECES
 from safe_sysid.track.supervisor import Signal
 
@@ -129,6 +130,9 @@ class ServedActions:
             _nobody,
             handle_accepted_callback=partial(self._begin, kind, begin),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
+            goal_service_qos_profile=ASKED,
+            result_service_qos_profile=ASKED,
+            cancel_service_qos_profile=ASKED,
         )
         self._servers.append(server)
 
