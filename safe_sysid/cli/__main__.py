@@ -13,7 +13,9 @@ def start() -> int:
     from safe_sysid.cli.main import main
 
     signal.signal(signal.SIGINT, signal.default_int_handler)  # from here on an exception
-    return main()
+    status = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done but what Python takes down
+    return status
 
 
 if __name__ == '__main__':

@@ -43,5 +43,5 @@ def command(options: argparse.Namespace) -> int:
 
     choices = Choices(**chosen(options, Choices), extra=tuple(options.extra))
     processes_of(options.name, choices)  # refuses what is wrong before anything takes long
-    warmed_up()
+    warmed_up(terminated=0)  # as when it runs
     return run(options.name, choices)

@@ -18,6 +18,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.plan.agreement import Agreement, Followed
+from safe_sysid.plan.message import SECOND
 from safe_sysid.plan.purpose import Purpose
 from safe_sysid.plan.receding_horizon import PlannerSettings, RecedingHorizonPlanner
 from safe_sysid.plan.result import PlanResult, SearchOutcome
@@ -152,16 +153,20 @@ class RestartingPlanner:
         return self._agreement.holds(ours, self._followed, now)
 
     def _rests_elsewhere(self, stamp: int) -> bool:
-        """Whether the arm rests at the end of a plan that began after all that this knows.
+        """Whether the arm rests at the end of a plan that is none of those that this knows.
 
-        One that was asked for before somebody braked, and came after they went on.
+        One that was asked for before somebody braked, and came after they went on; or, as nobody
+        has said otherwise for long, one from before that a controller which was started again
+        has begun anew.
         """
         followed, result = self._followed, self.result
         if followed is None or result is None or stamp < followed.end:
             return False
         known = [plan for plan in (result.plan, result.successor) if plan is not None]
         starts = [self.clock.stamp(plan.start_time) for plan in known]
-        return bool(starts) and followed.start > max(starts)
+        if not starts or followed.start in starts:
+            return False
+        return followed.start > max(starts) or stamp - min(starts) > PATIENCE * SECOND
 
     def _new_planner(self, mission: Purpose) -> RecedingHorizonPlanner:
         self._agreement, self._cancelled = Agreement(self._patience), Event()

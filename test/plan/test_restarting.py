@@ -150,6 +150,17 @@ def test_it_begins_again_where_the_arm_rests_on_a_later_plan(problem):
     assert planner.result.plan is again.plan
 
 
+def test_it_begins_again_where_the_arm_rests_on_a_plan_of_before(problem):
+    """A controller that was started again may take it over: it stands still where the arm is."""
+    planner = lockstep(problem)
+    begun = planner.step(IDLE, at(0.0), problem.bounds).plan
+    planner.note_followed(Followed(stamp(-4.0), stamp(-1.0)))
+    planner.step(IDLE, at(0.4), problem.bounds)  # who follows plans may still have to say so
+    assert planner.result.plan is begun
+    again = planner.step(IDLE, at(0.6), problem.bounds)
+    assert again.plan.start_time == pytest.approx(0.6)
+
+
 def test_every_beginning_asks_for_the_problem_anew(problem):
     asked = []
     planner = RestartingPlanner(lambda: asked.append(1) or problem, SETTINGS)

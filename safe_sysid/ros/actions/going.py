@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why
-from safe_sysid.ros.messages.request_topics import ANSWERED, AWAY, GIVEN_UP, REFUSED, TAKEN
+from safe_sysid.ros.messages.request_topics import (
+    ANSWERED,
+    AWAY,
+    AWAY_AT,
+    GIVEN_UP,
+    REFUSED,
+    TAKEN,
+)
 from safe_sysid.track.supervisor import Mode, Signal
 
 BEGINS = (Mode.IDENTIFIED, Mode.HOLDING)
@@ -25,11 +32,12 @@ class Going:
         self._loop, self._stamp, self._tell, self._withdraw = loop, stamp, tell, withdraw
         self._is_taken = self._has_begun = self._is_over = False
         self._looks = 0  # since anything came of it
+        self._rests_since: int | None = None  # [ns] at the goal
 
     @property
     def distance(self) -> float:
         """How far some joint is from the goal [rad]; not a number unless the task leads there."""
-        leads = self._is_taken and not self._ousted
+        leads = self._is_taken and not self._ousted and self._is_told
         said = self._loop.figure(AWAY) if leads else ''
         return float(said) if said else float('nan')
 
@@ -79,15 +87,31 @@ class Going:
         self._tell(self._stamp)
         return None
 
-    def _outcome(self, mode: Mode) -> Outcome:
+    def _outcome(self, mode: Mode) -> Outcome | None:
         stamp, _, reason = self._loop.figure(GIVEN_UP).partition(' ')
         if stamp == str(self._stamp):
             return Outcome(False, f'given up: {reason}; the arm is at rest')
         if self._ousted:
             return Outcome(False, f'{self._ousted}; the arm is at rest')
         if mode is Mode.IDENTIFIED:
-            return Outcome(True, f'{self.distance:.3g} rad from the goal, at rest')
+            return self._arrived()
         return Outcome(False, f'ended before it was reached: {self._loop.sentence()}')
+
+    def _arrived(self) -> Outcome | None:
+        """Wait until the planner tells how far the arm is from the goal now that it rests."""
+        if self._rests_since is None:
+            self._rests_since, self._looks = self._loop.now, 0
+        if self._is_told:
+            return Outcome(True, f'{self.distance:.3g} rad from the goal, at rest')
+        if self._looks <= PATIENCE:
+            return None
+        return Outcome(True, 'at rest; the planner does not say how far from the goal')
+
+    @property
+    def _is_told(self) -> bool:
+        """Whether a distance that the planner has told is not one from before the arm rested."""
+        said = self._loop.figure(AWAY_AT)
+        return self._rests_since is None or not said or int(said) >= self._rests_since
 
     @property
     def _ousted(self) -> str:

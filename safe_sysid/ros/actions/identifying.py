@@ -77,6 +77,7 @@ class Identifying:
         """Tell the planner until it answers, then learn."""
         if self._loop.figure(LEARNS_TO) != (str(self._wanted) if self._wanted else ''):
             if self._looks > PATIENCE:
+                self._tell(())  # should it hear later what it was told
                 return Outcome(False, 'the planner does not answer; nothing was begun')
             self._tell(self._wanted)
             return None

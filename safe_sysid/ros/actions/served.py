@@ -26,7 +26,8 @@ from safe_sysid.ros.actions.handling import Handling
 from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.actions.joint_trajectory import feedback_of, tolerances_of, trajectory_of
 from safe_sysid.ros.actions.loop_requests import LoopRequests
-from safe_sysid.ros.messages.request_topics import PATH_PIECES, PIECES
+from safe_sysid.ros.messages.qos import ASKED
+from safe_sysid.ros.messages.request_topics import LEARNS_TO, PATH_PIECES, PIECES
 from safe_sysid.track.supervisor import Signal
 
 PACKAGE = 'safe_sysid_interfaces'
@@ -57,6 +58,7 @@ class ServedActions:
         self._running: Running | None = None
         self._called_off = ''  # why
         self._looks = 0
+        self._has_begun = False  # any action, in this process
         self._servers: list[ActionServer] = []
         ours = _types(PACKAGE, 'Identify', 'GoTo', 'Follow', 'Handle')
         standard = _types('control_msgs', 'FollowJointTrajectory')
@@ -100,6 +102,7 @@ class ServedActions:
         """Go on with the action that there is."""
         running = self._running
         if running is None:
+            self._take_back_from_before()
             return
         self._looks += 1
         if running.goal.is_cancel_requested:
@@ -111,6 +114,14 @@ class ServedActions:
         elif self._looks % BETWEEN == 0:
             running.goal.publish_feedback(running.feedback())
 
+    def _take_back_from_before(self) -> None:
+        """Take back what a supervisor before this one wanted learnt, for an action that is gone.
+
+        Else what is left to learn would come first, for ever.
+        """
+        if self._servers and not self._has_begun and self._loop.figure(LEARNS_TO):
+            self._requests.tell_wanted(())
+
     def _serve(self, name: str, kind: Any, begin: Callable[[Any], Running]) -> None:
         server = ActionServer(
             self._node,
@@ -119,6 +130,9 @@ class ServedActions:
             _nobody,
             handle_accepted_callback=partial(self._begin, kind, begin),
             cancel_callback=lambda _: CancelResponse.ACCEPT,
+            goal_service_qos_profile=ASKED,
+            result_service_qos_profile=ASKED,
+            cancel_service_qos_profile=ASKED,
         )
         self._servers.append(server)
 
@@ -130,7 +144,7 @@ class ServedActions:
         try:
             if self._running is not None:
                 raise MessageError(f'{self._running.name} goes on; one at a time')
-            self._running = running = begin(goal)
+            self._running, self._has_begun = (running := begin(goal)), True
         except SafeSysidError as error:
             refusal = _refusal(kind, error)
             goal.execute(lambda goal: _ended(goal, False, refusal))

@@ -52,6 +52,10 @@ ANSWERS = _reliable(10, DurabilityPolicy.VOLATILE)
 # keep none for who comes later, and nobody wants an old one.
 REQUESTS = _reliable(10, DurabilityPolicy.VOLATILE)
 
+# Services of actions: whoever asks waits for an answer, so none of many requests at once may be
+# lost. By default the last 10 are kept.
+ASKED = _reliable(1000, DurabilityPolicy.VOLATILE)
+
 # /diagnostics: what the tools that show it expect.
 HEALTH = _reliable(10, DurabilityPolicy.VOLATILE)
 

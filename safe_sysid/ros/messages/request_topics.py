@@ -17,6 +17,7 @@ TAKEN = 'goal [ns]'  # stamp of the goal that the task leads to; empty: that of 
 REFUSED = 'goal refused'  # stamp and reason
 GIVEN_UP = 'goal given up'  # stamp and reason
 AWAY = 'goal away [rad]'
+AWAY_AT = 'goal away at [ns]'  # stamp of the sample that says so
 PIECES = 'pieces certified'  # since the goal was taken; of a path, pieces that it has
 PATH_PIECES = 'pieces of the path'  # 0 where there is none
 LEARNS_TO = 'learns to'  # half widths, as a list; empty: as the settings say

@@ -45,6 +45,7 @@ from safe_sysid.ros.messages.qos import REQUESTS
 from safe_sysid.ros.messages.request_topics import (
     ANSWERED,
     AWAY,
+    AWAY_AT,
     GIVEN_UP,
     GOAL,
     GOAL_POSE,
@@ -87,6 +88,7 @@ class RequestedGoals:
         self._said = {ANSWERED: '', REFUSED: '', LEARNS_TO: ''}
         self._pieces = 0  # plans told since
         self._position: Array | None = None
+        self._stamp = 0  # of the sample with this position [ns]
 
     def listen(
         self,
@@ -113,9 +115,9 @@ class RequestedGoals:
         """Lead nowhere any more."""
         self._on_joints(JointState())
 
-    def note_position(self, q: Array) -> None:
-        """Take where the arm is."""
-        self._position = q
+    def note_position(self, q: Array, stamp: int = 0) -> None:
+        """Take where the arm is, at a stamp [ns]."""
+        self._position, self._stamp = q, stamp
 
     def note_plan(self) -> None:
         """Count a plan that was told."""
@@ -142,6 +144,7 @@ class RequestedGoals:
         return {
             TAKEN: self._taken,
             AWAY: '' if away is None else f'{away:.4g}',
+            AWAY_AT: self._stamp,
             PIECES: certified if pieces else self._pieces,
             PATH_PIECES: pieces,
             GIVEN_UP: f'{self._taken} {reason}' if reason else '',

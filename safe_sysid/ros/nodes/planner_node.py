@@ -147,7 +147,7 @@ class PlannerNode(ConfiguredNode):
     def _on_measurement(self, measurement: JointMeasurement, arrival: Arrival) -> None:
         self._newest, mode = measurement.stamp, self._session.mode
         self._planning.note_sample(measurement.stamp)
-        self._goals.note_position(measurement.position)
+        self._goals.note_position(measurement.position, measurement.stamp)
         self._avoided.note_position(measurement.position)
         if arrival is Arrival.OLD and not self._answers.is_missing(self._newest, mode):
             return

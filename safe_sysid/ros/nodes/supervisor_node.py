@@ -268,7 +268,7 @@ class SupervisorNode(ConfiguredNode):
         self._looks += 1
         self._take_sample()
         self._payload.remind()
-        self._changes.remind()
+        self._changes.remind(self._stamp)
         self._activation.step()
         self._end()
         if self._supervisor is None:

@@ -27,6 +27,15 @@ BEGINS = (Signal.PROBE, Signal.EXCITE, Signal.DO_TASK, Signal.ANNOUNCE_CHANGE)
 NEXT = {each.start.label: each for each in TRANSITIONS if each.label in ('configure', 'activate')}
 
 
+def _way_back(state: str) -> str:
+    """Return what makes a node active that is in this state."""
+    if state == State.UNCONFIGURED.label:
+        return 'ros2 lifecycle set NODE configure, then activate'
+    if state in (State.FINALIZED.label, State.SHUTTINGDOWN.label):
+        return 'its process is of no use any more, end the run and begin another one'
+    return 'ros2 lifecycle set NODE activate'
+
+
 class Activation:
     """Goes by what the nodes say of themselves on /diagnostics."""
 
@@ -72,7 +81,8 @@ class Activation:
         if not self._off:
             return ''
         said = ', '.join(f'{name} is {state}' for name, state in self._off.items())
-        return f'{signal.value} has to wait, as {said}; ros2 lifecycle set NODE activate'
+        ways = dict.fromkeys(_way_back(state) for state in self._off.values())
+        return f'{signal.value} has to wait, as {said}; {"; ".join(ways)}'
 
     @property
     def _off(self) -> dict[str, str]:

@@ -3,10 +3,11 @@
 Announced: the identifier gives bounds for what is held and what may be held next, in mode changing
 the planner stands still on a plan that is certified for them, and once the arm follows that plan
 what is held `may change`. Where it may have changed and nobody says that it has, bounds stay those
-for both. Not announced: after the fault the arm goes on by itself, at rest, where
-nothing but a load explains the change, at most `most` times until a person asks for something.
-Whether it may move is for the planner then: it certifies standing for the new bounds first, with V
-of every body in them at most V_M at the measured state.
+for both; so they do where a supervisor was started again meanwhile. Not announced: after the
+fault the arm goes on by itself, at rest, where nothing but a load explains the change, at most
+`most` times until a person asks for something. Whether it may move is for the planner then: it
+certifies standing for the new bounds first, with V of every body in them at most V_M at the
+measured state.
 """
 
 from __future__ import annotations
@@ -89,9 +90,15 @@ class HeldChanges:
         """Name of the estimate for what is held and what may be held next; empty: none."""
         return self._figure(ANNOUNCED_FOR)
 
-    def remind(self) -> None:
-        """Tell it again, as long as nobody has answered."""
-        if self._asked is not None and self.is_pending:
+    def remind(self, stamp: int) -> None:
+        """Tell it again, as long as nobody has answered.
+
+        What was announced before this process began has nobody who ends it, or knows what came of
+        it: it may have happened until the newest sample, of this stamp [ns].
+        """
+        if self._asked is None and self.bounds and stamp:
+            self._ask(MAY_HAVE_CHANGED, stamp, stamp + round(self._settling * SECOND))
+        elif self._asked is not None and self.is_pending:
             self._publisher.publish(self._asked)
 
     def asked(self, signal: Signal, stamp: int, age: float) -> None:
@@ -199,7 +206,8 @@ class HeldChanges:
         return self._nodes.figure('identifier', key) or ''
 
     def _ask(self, what: str, stamp: int, now: int) -> None:
-        self._name = max(stamp, self._name + 1)  # another request has another name
+        taken = int(self._figure(TAKEN) or -1)  # maybe from a supervisor before this one
+        self._name = max(stamp, self._name + 1, taken + 1)  # another request has another name
         header = Header(stamp=time_of(self._name))
         self._asked = TimeReference(header=header, time_ref=time_of(now), source=what)
         self._publisher.publish(self._asked)

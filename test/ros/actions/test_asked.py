@@ -19,6 +19,7 @@ from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.messages.request_topics import (
     ANSWERED,
     AWAY,
+    AWAY_AT,
     GIVEN_UP,
     LEARNS_TO,
     REFUSED,
@@ -36,7 +37,7 @@ class Loop:
 
     def __init__(self, mode):
         self.mode, self.rests, self.asked, self.says = mode, True, [], {}
-        self.moves = None
+        self.moves, self.now = None, 0
 
     def ask(self, signal):
         self.asked.append(signal)
@@ -82,6 +83,25 @@ def test_a_goal_is_told_until_it_is_taken_and_reached_once_the_arm_rests():
     outcome = asked.step()
     assert outcome.success
     assert asked.distance == 0.5
+
+
+@pytest.mark.parametrize('speaks', [True, False])
+def test_how_far_the_goal_is_counts_from_where_the_arm_rests(speaks):
+    """A planner that gets no processor has told it last on the way, and may never tell it."""
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    loop.says[AWAY_AT] = '5000'
+    taken(loop, asked)
+    loop.mode, loop.rests, loop.now = Mode.IDENTIFIED, True, 6000
+    assert asked.step() is None
+    loop.now = 7000
+    assert asked.step() is None
+    if speaks:
+        loop.says |= {AWAY_AT: '6500', AWAY: '0.01'}
+    outcome = next(each for each in (asked.step() for _ in range(MANY)) if each)
+    assert outcome.success
+    assert ('0.01 rad from' if speaks else 'does not say how far') in outcome.message
+    assert asked.distance == 0.01 if speaks else math.isnan(asked.distance)
 
 
 @pytest.mark.parametrize('mode', [Mode.IDLE, Mode.EXCITING, Mode.TASK, Mode.FAULT])
@@ -200,6 +220,13 @@ def test_time_that_is_up_brakes_and_says_what_is_still_wide(monkeypatch):
     outcome = asked.step()
     assert not outcome.success
     assert outcome.message.startswith('time is up; m is known to +-0.5')
+
+
+def test_a_planner_that_hears_too_late_what_was_wanted_hears_that_it_is_not_any_more():
+    asked, told = identifying(Loop(Mode.HOLDING), [0.3], ([1.0], [2.0]))
+    outcome = next(filter(None, (asked.step() for _ in range(MANY))))
+    assert 'does not answer; nothing was begun' in outcome.message
+    assert told[-1] == ()
 
 
 def test_what_is_left_to_learn_comes_first_however_long_it_takes():

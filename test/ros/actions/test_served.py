@@ -12,6 +12,7 @@ from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.actions.asked import Outcome
 from safe_sysid.ros.actions.handle_action import _check_places
 from safe_sysid.ros.actions.served import Running, ServedActions
+from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.track.supervisor import Signal
 
 ARM = RobotModel.named('two_link')
@@ -108,6 +109,28 @@ def test_who_asks_for_rest_calls_off_what_was_accepted(served, signal):
         asked.outcome = Outcome(False, 'given up')
         served.look()
         assert goal.result == 'given up'
+
+
+def test_what_an_action_of_a_supervisor_before_wanted_is_taken_back(served):
+    """Else what is left to learn would come before every goal; what begins here wants its own."""
+    says, told = {LEARNS_TO: ''}, []
+    served._loop = SimpleNamespace(figure=lambda key: says.get(key, ''))
+    served._requests = SimpleNamespace(tell_wanted=told.append)
+    served._servers = [object()]
+    served.look()
+    says[LEARNS_TO] = '[1e-06]'  # of a planner that is heard a moment later
+    served.look()
+    served.look()  # told again until it has taken that
+    says[LEARNS_TO] = ''
+    served.look()
+    assert told == [(), ()]
+    asked = Asked()
+    begun(served, asked)
+    asked.outcome = Outcome(True, 'learned')
+    served.look()
+    says[LEARNS_TO] = '[0.3]'
+    served.look()
+    assert told == [(), ()]
 
 
 def test_a_mistake_of_ours_is_left_to_the_server_which_aborts_the_goal(served):

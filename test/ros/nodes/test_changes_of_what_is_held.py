@@ -1,11 +1,14 @@
 """What is held changes in a loop of real processes: announced, told by a gripper, and noticed."""
 
 from contextlib import contextmanager
+import os
+import signal
 
 import numpy as np
 import pytest
 from ros.faulty_loop import COMPILING, ROOMY
 from ros.generated_messages import ROOT, importable
+from ros.nodes.test_faults_of_a_run import pid
 from ros.nodes.test_goals_and_actions import ABORTED, SUCCEEDED, Client, planner_says
 from ros.nodes.test_lifecycle import Manager
 from ros.running_loop import EACH, changed_settings, observed, running
@@ -131,6 +134,26 @@ def test_an_announced_change_is_granted_at_rest_and_what_is_held_then_is_learnt(
         assert low <= 1.05 * HAND + MASS
         assert high >= 0.95 * HAND + MASS
         assert 'fault' not in loop.modes
+
+
+@pytest.mark.slow
+def test_a_change_that_may_happen_is_over_for_a_supervisor_that_is_started_again(tmp_path):
+    """Bounds are wide at first, and narrow again once it has learned."""
+    options = options_of(tmp_path)
+    with observed() as loop, running('builtin_sim', *options) as run:
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        assert 'may change now' in granted(loop, 'supervisor/announce_change')
+        os.kill(pid(run, 'supervisor'), signal.SIGKILL)
+        loop.wait(lambda: loop.mode == 'fault', 'it is missed')
+        said = loop.conditions
+        loop.wait(lambda: not said['identifier'].figures['bounds for a change'], 'it is over')
+        assert mass(loop)[1] >= HAND + MASS
+        granted(loop, 'supervisor/reset_fault')
+        granted(loop, 'supervisor/start')
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned again', COMPILING)
+        low, high = mass(loop)
+        assert low <= 1.05 * HAND
+        assert 0.95 * HAND <= high < HAND + MASS
 
 
 @pytest.mark.slow

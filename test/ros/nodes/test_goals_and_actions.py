@@ -8,6 +8,7 @@ from geometry_msgs.msg import PoseStamped
 import numpy as np
 import pytest
 from rclpy.action import ActionClient
+from rclpy.qos import QoSProfile
 from ros.faulty_loop import COMPILING, ROOMY
 from ros.generated_messages import ROOT, importable
 from ros.running_loop import changed_settings, observed, running
@@ -27,6 +28,7 @@ from safe_sysid.sets.box import Box
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # of action_msgs/GoalStatus
 MODEL = RobotModel.named('two_link')
 NAMES = list(MODEL.layout.joint_names)
+MANY = 100  # more than services keep by default
 NEAR = 0.05  # [rad] that the arm may be from where its plan ends
 UPPER = float(MODEL.limits.position_upper[0])
 FAR = [-1.2, 0.6]  # [rad] more than one plan away
@@ -93,6 +95,7 @@ def test_goals_come_by_topic_and_by_action_and_are_taken_back(tmp_path):
             go_to = Client(loop, GoTo, 'go_to')
             there_by_action(loop, go_to, GoTo)
             refused_by_action(loop, go_to, GoTo)
+            many_at_once(loop, GoTo)
             along_a_path(loop, Client(loop, Follow, 'follow'), Follow)
             along_a_joint_trajectory(loop, FollowJointTrajectory)
             ousted_by_another_goal(loop, go_to, GoTo)
@@ -155,6 +158,21 @@ def refused_by_action(loop, go_to, kind):
         assert (status, result.success) == (ABORTED, False)
         assert why in result.message
     assert loop.mode == 'identified'
+
+
+def many_at_once(loop, kind):
+    """Each of them gets an answer and a result, as far as who asks has room for them."""
+    room = QoSProfile(depth=2 * MANY)
+    profiles = {f'{each}_service_qos_profile': room for each in ('goal', 'result')}
+    client = ActionClient(loop, kind, 'supervisor/go_to', **profiles)
+    loop.wait(client.server_is_ready, 'the action is there')
+    beyond = kind.Goal(joints=joint_goal(0.0, 99.0))
+    asked = [client.send_goal_async(beyond) for _ in range(MANY)]
+    loop.wait(lambda: all(each.done() for each in asked), 'answers')
+    ends = [each.result().get_result_async() for each in asked]
+    loop.wait(lambda: all(each.done() for each in ends), 'results')
+    assert {each.result().status for each in ends} == {ABORTED}
+    client.destroy()
 
 
 def path_of(*points):

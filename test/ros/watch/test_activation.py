@@ -7,7 +7,7 @@ import pytest
 import rclpy
 
 from safe_sysid.bringup.processes import MANAGED
-from safe_sysid.ros.process.lifecycle import STATE, WAITS
+from safe_sysid.ros.process.lifecycle import STATE, TRANSITIONS, WAITS, State
 from safe_sysid.ros.watch import activation
 from safe_sysid.ros.watch.activation import NEEDED, Activation
 from safe_sysid.ros.watch.health import NodeStatus
@@ -35,6 +35,20 @@ def test_a_node_that_was_never_heard_is_waited_for():
 
 def test_a_node_that_is_off_is_named():
     assert 'planner is inactive' in heard(*NEEDED, state='inactive').refusal(Signal.EXCITE)
+
+
+@pytest.mark.parametrize('state', [State.UNCONFIGURED, State.INACTIVE])
+def test_the_way_back_that_is_named_leads_to_an_active_node(state):
+    said = heard(*NEEDED, state=state.label).refusal(Signal.EXCITE)
+    for word in said.partition('set NODE ')[2].split(', then '):
+        state = next(t.goal for t in TRANSITIONS if (t.start, t.label) == (state, word))
+    assert state is State.ACTIVE
+
+
+def test_no_transition_is_named_where_none_leads_back():
+    said = heard(*NEEDED, state='finalized').refusal(Signal.EXCITE)
+    assert 'ros2 lifecycle' not in said
+    assert 'begin another' in said
 
 
 def test_no_change_is_announced_or_goes_on_while_a_node_is_off():

@@ -113,6 +113,33 @@ def test_an_announcement_is_called_off_by_who_asks_for_rest_where_the_arm_rests_
     assert changes.signal(holding, 1500, 0.0) is None
 
 
+def test_what_a_supervisor_before_had_announced_may_have_happened(world):
+    """Else the identifier would wait for ever, learn nothing and notice no change."""
+    world.figures |= {TAKEN: '2000', ANNOUNCED_FOR: 'bounds 1'}
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.remind(0)  # no sample was heard
+    assert world.sources == []
+    changes.remind(2000)
+    assert world.sources == [MAY_HAVE_CHANGED]
+    assert stamp_of(world.told[-1].header.stamp) > 2000  # else it counts as taken
+    assert stamp_of(world.told[-1].time_ref) == 2000 + round(SETTLING * SECOND)
+    assert changes.is_pending
+    world.takes('')
+    changes.remind(3000)
+    assert world.sources == [MAY_HAVE_CHANGED]
+    changes.announce(3000)
+    world.takes('bounds 2')
+    changes.remind(3500)
+    assert world.sources == [MAY_HAVE_CHANGED, ANNOUNCE]
+
+
+def test_a_request_has_another_name_than_those_of_a_supervisor_before(world):
+    world.figures |= {TAKEN: '2000'}
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.announce(2000)  # time stands still
+    assert changes.is_pending
+
+
 def test_what_has_no_shape_is_said_where_it_may_be_picked():
     assert 'keep the arm clear of obstacles, not what it picks' in granted(has_shape=False)
     assert 'clear' not in granted(has_shape=True)
