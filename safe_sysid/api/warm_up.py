@@ -55,7 +55,7 @@ class WarmUp:
 
 
 def warm_up(progress: Progress | None = None) -> WarmUp:
-    """Compile what the loop, its planner and searches for excitation need, in two processes.
+    """Compile what the loop, its planner and searches for excitation need, in processes.
 
     Args:
         progress: called with the share done (0 to 1) and a sentence.
@@ -215,7 +215,7 @@ def _excite() -> None:
     look_at_one(design_problem(model, model, read_settings()))
 
 
-WORK = ((_plan, _excite), (_stand, _bound_along_plan))  # of two processes, as long each
+WORK = ((_plan,), (_stand, _bound_along_plan), (_excite,))  # of processes, the last one short
 
 
 def _folder() -> Path | None:

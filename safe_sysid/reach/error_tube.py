@@ -118,11 +118,22 @@ def _shapes_into(rest: Array, rates: Array, durations: Array, start: Array, shap
     return True
 
 
+@jit
+def _solved(L: Array, B: Array) -> Array:
+    """X with L X = B, for a lower triangular L: numba's solver alone would compile for 4 s."""
+    X: Array = B.copy()
+    for i in range(len(L)):
+        for j in range(B.shape[1]):
+            for k in range(i):
+                X[i, j] -= L[i, k] * X[k, j]
+            X[i, j] /= L[i, i]
+    return X
+
+
 @part_jit
 def _share(rest: Array, P: Array) -> float:
     """About the smallest x >= 1 with x rest >= P: the largest eigenvalue of L^-1 P L^-T."""
     L = np.linalg.cholesky(rest)
-    half = np.ascontiguousarray(np.linalg.solve(L, P).T)
-    ratio = np.linalg.solve(L, half)
+    ratio = _solved(L, np.ascontiguousarray(_solved(L, P).T))
     largest = np.linalg.eigvalsh(0.5 * (ratio + ratio.T))[-1]
     return max(1.0, float(largest)) * MARGIN

@@ -85,7 +85,9 @@ def _factorise(M: Array) -> None:
     """U with M = U' U, in place of the upper triangle."""
     p = len(M)
     for k in range(p):
-        M[k, k:] /= np.sqrt(M[k, k])
+        root = np.sqrt(M[k, k])
+        for j in range(k, p):
+            M[k, j] /= root
         for i in range(k + 1, p):
             u, row, pivot = M[k, i], M[i, i:], M[k, i:]
             for j in range(len(row)):
