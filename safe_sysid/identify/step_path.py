@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array
-from safe_sysid.sets.compiled import jit, part_jit
+from safe_sysid.sets.compiled import jit
 
 ROUNDING = 2.0**-50  # 8 units: more than the rounding of the few operations of one term
 TURN = 2.0 * np.pi
@@ -85,7 +85,7 @@ def may_stop(before: Array, now: Array, rule: Rule) -> bool:
     return False
 
 
-@part_jit
+@jit
 def middle_of_step(
     before: Array,
     now: Array,

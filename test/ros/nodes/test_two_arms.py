@@ -9,7 +9,6 @@ from ros.generated_messages import ROOT, importable
 from ros.nodes.test_goals_and_actions import (
     CANCELED,
     MODEL,
-    UNHURRIED,
     Client,
     joint_goal,
     known_to,
@@ -58,7 +57,7 @@ def settings(tmp_path, name):
 
 @contextmanager
 def arm(tmp_path, name):
-    options = '--config', settings(tmp_path, name), '--lockstep', '--namespace', name, *UNHURRIED
+    options = '--config', settings(tmp_path, name), '--lockstep', '--namespace', name
     with running('builtin_sim', *options):
         yield
 
