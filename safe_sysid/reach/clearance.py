@@ -23,12 +23,12 @@ from safe_sysid.model.collision.sphere_cover import Shapes
 from safe_sysid.reach.forward_occupancy import Occupancy
 from safe_sysid.sets.compiled import jit, part_jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.lanes import LANES, lane_pool
 from safe_sysid.sets.steps import Steps, over_steps
 
 # Rows; fewer take a millisecond at most, in which waiting for a second thread that other work
 # keeps from running (the controller, the identifier) would cost more than it saves.
 SHARED_FROM = 10_000
-LANES = 4  # numbers in a vector register
 
 
 class Points(NamedTuple):
@@ -126,6 +126,7 @@ def points_at(
     M, d = gradients.shape
     columns = np.zeros((M, d // LANES * LANES + LANES))
     columns[:, 0], columns[:, 1 : 1 + d] = values, gradients
+    columns = np.ascontiguousarray(columns.reshape(M, -1, LANES).swapaxes(0, 1))
     center = np.empty((*rho.shape, 3))
     slope = np.empty((*rho.shape, 3, d))
     _evaluate(occupancy.rows, rows.used, columns, center, slope)
@@ -134,29 +135,26 @@ def points_at(
 
 @jit
 def _evaluate(rows: Array, used: AnyArray, columns: Array, center: Array, slope: Array) -> None:
+    """Coefficients times columns, of which LANES are side by side; three sums keep adders busy."""
+    blocks, M = columns.shape[:2]
+    products = np.empty((3, blocks, LANES))
+    column, product = lane_pool(columns), lane_pool(products)
     for t in range(len(rows)):
         for j in range(rows.shape[1]):
             if used[t, j]:
+                for b in range(blocks):
+                    x = rows[t, j, 0, 0] * column[b, 0]
+                    y = rows[t, j, 1, 0] * column[b, 0]
+                    z = rows[t, j, 2, 0] * column[b, 0]
+                    for m in range(1, M):
+                        x += rows[t, j, 0, m] * column[b, m]
+                        y += rows[t, j, 1, m] * column[b, m]
+                        z += rows[t, j, 2, m] * column[b, m]
+                    product[0, b], product[1, b], product[2, b] = x, y, z
                 for i in range(3):
-                    for v in range(0, columns.shape[1], LANES):
-                        products = _products(rows[t, j, i], columns, v)
-                        if v == 0:
-                            center[t, j, i] = products[0]
-                        for lane in range(LANES):
-                            if 0 < v + lane <= slope.shape[3]:
-                                slope[t, j, i, v + lane - 1] = products[lane]
-
-
-@jit
-def _products(row: Array, columns: Array, v: int) -> tuple[float, float, float, float]:
-    """Coefficients times LANES columns from v on, in registers."""
-    a = b = c = d = 0.0
-    for m in range(len(columns)):
-        a += row[m] * columns[m, v]
-        b += row[m] * columns[m, v + 1]
-        c += row[m] * columns[m, v + 2]
-        d += row[m] * columns[m, v + 3]
-    return a, b, c, d
+                    center[t, j, i] = products[i, 0, 0]
+                    for v in range(slope.shape[3]):
+                        slope[t, j, i, v] = products[i, (v + 1) // LANES, (v + 1) % LANES]
 
 
 @jit

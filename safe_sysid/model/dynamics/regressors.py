@@ -78,7 +78,7 @@ def _checked(model: RobotModel, **states: Array) -> list[Array]:
 
 def checked_rows(x: Array, n: int, name: str) -> Array:
     """Rows of n finite numbers each, as kernels take them; a single row becomes a batch of one."""
-    rows = np.require(np.atleast_2d(np.asarray(x)), np.float64, ['C', 'W'])
+    rows = x if _is_ready(x) else np.require(np.atleast_2d(np.asarray(x)), np.float64, ['C', 'W'])
     if rows.ndim != 2 or rows.shape[1] != n:
         raise MeasurementError(
             f'{name} has shape {np.shape(x)}; rows of {n} entries are needed, one per joint'
@@ -90,6 +90,17 @@ def checked_rows(x: Array, n: int, name: str) -> Array:
             'measurements have to be finite'
         )
     return rows
+
+
+def _is_ready(x: Array) -> bool:
+    """Whether kernels take an array as it is."""
+    return (
+        type(x) is np.ndarray
+        and x.ndim == 2
+        and x.dtype == np.float64
+        and x.flags.c_contiguous
+        and x.flags.writeable
+    )
 
 
 @jit

@@ -14,6 +14,7 @@ pose says about it another one need not say again.
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.cost.sampled_motion import SampledMotion, refuse_uneven_groups
+from safe_sysid.sets.compiled import jit
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,13 @@ class PredictedObservations:
         """Rows and errors at x."""
         W = standard_regressor(self.model, *self.motion.states(x))
         tau = W @ self.estimate.theta
-        size = np.hypot(self.promise.torque_ratio * tau, self.promise.torque_floor)
-        error = self._means(size)
-        rows = self._means(W) / error[..., None]
-        slope = self.promise.torque_ratio**2 * tau / size / self.samples_per_row
-        return Observations(rows.reshape(-1, rows.shape[-1]), error, slope)
+        N, n, P = W.shape
+        count = self.samples_per_row
+        found = Observations(
+            np.empty((N // count * n, P)), np.empty((N // count, n)), np.empty((N, n))
+        )
+        _observe_into(W, tau, self.promise.torque_ratio, self.promise.torque_floor, found)
+        return found
 
     def pullback(self, x: npt.ArrayLike, at: Observations, weights: Array) -> Array:
         """Return derivative of sum(weights * rows) in x, given the observations at x; (n,)."""
@@ -85,7 +89,26 @@ class PredictedObservations:
         slopes = regressor_pullback(self.model, *self.motion.states(x), on_W)
         return self.motion.pullback(slopes)
 
-    def _means(self, values: Array) -> Array:
-        groups = values.reshape(-1, self.samples_per_row, *values.shape[1:])
-        means: Array = groups.mean(axis=1)
-        return means
+
+@jit
+def _observe_into(W: Array, tau: Array, ratio: float, floor: float, found: Observations) -> None:
+    """Fill rows, errors and slopes from regressors and torques of all samples."""
+    (N, n, P), groups = W.shape, len(found.error)
+    count = N // groups
+    for g in range(groups):
+        for i in range(n):
+            error = 0.0
+            for t in range(g * count, (g + 1) * count):
+                size = math.hypot(ratio * tau[t, i], floor)
+                found.slope[t, i] = ratio * ratio * tau[t, i] / size / count
+                error += size / count
+            found.error[g, i] = error
+            row = found.rows[g * n + i]
+            for j in range(P):
+                row[j] = W[g * count, i, j]
+            for t in range(g * count + 1, (g + 1) * count):
+                more = W[t, i]
+                for j in range(P):
+                    row[j] += more[j]
+            for j in range(P):
+                row[j] /= count * error

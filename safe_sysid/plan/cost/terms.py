@@ -20,6 +20,7 @@ from safe_sysid.plan.cost.narrowing import (
     covariance_columns,
     information,
     last_variances,
+    scaled_columns,
     slopes_in_rows,
 )
 from safe_sysid.plan.cost.predicted_observations import PredictedObservations
@@ -28,7 +29,6 @@ from safe_sysid.reach.joint_reach import Horizon
 from safe_sysid.trajectory.bezier import basis_derivative
 
 TIP = 10  # entries of theta_e
-NOTHING = 1e-100  # of an entry, in half widths per error
 FLAT = 1e-8  # share of the largest singular value below which a smallest one counts as this much
 
 
@@ -131,17 +131,13 @@ class PredictedWidth:
     def _before(self) -> Array:
         """1 + H_0' H_0."""
         unit: Array = np.eye(len(self._order))
-        known: Array = information(unit, self._scaled(self.collected))
+        known: Array = information(unit, self._scaled(np.array(self.collected)))
         return known
 
     def _scaled(self, rows: Array) -> Array:
-        """Rows for theta / half width, the columns of theta_e last.
-
-        What is left where a motion begins, some 1e-320, is no normal number: processors take many
-        times as long for it as for a zero.
-        """
-        scaled = rows[:, self._order] * self._half_width
-        return np.where(np.abs(scaled) < NOTHING, 0.0, scaled)
+        """Rows for theta / half width, the columns of theta_e last."""
+        scaled: Array = scaled_columns(rows, self._order, self._half_width)
+        return scaled
 
     def value(self, x: npt.ArrayLike) -> float:
         """Cost alone."""
