@@ -124,6 +124,18 @@ def test_samples_find_what_is_forgotten(rng, forgotten):
     assert largest_escape(model, occupancy, samples) > 1e-4
 
 
+@pytest.mark.parametrize('count', [1, 9, 20])
+def test_end_points_are_what_they_are_without_other_time_steps(rng, count):
+    model = random_arm(rng, 4)
+    horizon = Horizon(random_curve(rng, 4), rng.uniform(-1, 1, 4), np.full(4, 0.1), count)
+    joints, ends = desired(model, horizon), end_points(model.capsules)
+    every = module.placed_rows(model.tree, *ends, joints)
+    for t in range(count):
+        alone = replace(joints, rows=joints.rows[:, t : t + 1])
+        same = module.placed_rows(model.tree, *ends, alone)
+        np.testing.assert_array_equal(every[t : t + 1], same)
+
+
 def test_rotation_matrices_of_the_tree_may_be_rounded(rng):
     """Those of an arm with axes and rotations moved by rounding are in the same intervals."""
     tree = random_arm(rng, 6).tree

@@ -10,7 +10,7 @@ from reach.reach_samples import random_error, random_horizon, sample
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import joint_reach
-from safe_sysid.reach.nominal_inertia import nominal_inertia
+from safe_sysid.reach.nominal_inertia import mass_matrix, nominal_inertia
 from safe_sysid.simulate.random_arm import random_tree
 
 CASES = [(1, 0.0), (2, 0.0), (3, 0.3), (5, 0.0), (7, 0.02), (7, 0.5)]
@@ -50,6 +50,17 @@ def test_mass_matrices_of_random_trees_are_within_their_bounds(rng, n, k_range):
         case = case_of(rng, n, k_range)
         bounds = nominal_inertia(case[0], case[3], case[0].theta)
         assert max(worst_shares(rng, bounds, case)) <= 1.0
+
+
+@pytest.mark.parametrize('count', [1, 9, 20])
+def test_a_mass_matrix_is_what_it_is_without_other_time_steps(rng, count):
+    model, horizon, error, _ = case_of(rng, 4, 0.1)
+    reach = joint_reach(model, replace(horizon, intervals=count), error)
+    every = mass_matrix(model, reach, model.theta)
+    for t in range(count):
+        alone = replace(reach, rows=reach.rows[:, t : t + 1])
+        for part, same in zip(every, mass_matrix(model, alone, model.theta), strict=True):
+            np.testing.assert_array_equal(part[t : t + 1], same)
 
 
 def test_bounds_of_one_plan_are_close(rng):

@@ -14,6 +14,7 @@ from trajectory.exact_curve import (
     rational,
 )
 
+from safe_sysid.errors import BoundError
 from safe_sysid.sets.interval import Interval
 from safe_sysid.trajectory.bezier import Bezier
 from safe_sysid.trajectory.extrema import (
@@ -171,3 +172,10 @@ def test_their_slopes_are_those_of_differences(extrema, rng):
         ):
             difference = (ends[1] - ends[0]) / (2.0 * step)
             assert np.median(np.abs(slope - difference)) <= 1e-4 * (1.0 + np.abs(slope).max())
+
+
+@pytest.mark.parametrize('extrema', [each for _, each in CASES + OF_ONE])
+@pytest.mark.parametrize(('qd', 'k'), [(0.0, 1e308), (1e308, 1e308), (1e308, -1e308)])
+def test_what_is_too_large_for_a_float_has_no_extrema(extrema, qd, k):
+    with np.errstate(over='ignore', invalid='ignore'), pytest.raises(BoundError):
+        extrema(one_joint(0.3, qd, 0.0), np.array([k]))
