@@ -12,6 +12,8 @@ degree e of a row is, by Cauchy and Schwarz and sum m_i z^(2 alpha_i) = |z|^(2e)
 its Bombieri norm, `part_norm`. The 1-norm, which rounding errors are multiples of, is at most
 sqrt(M) times the 2-norm, and that at most sqrt(m_i) times the sum of the Bombieri norms;
 m_i <= degree! <= 24.
+
+Elements of a pool may be lanes (see `lanes`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,15 @@ import numpy as np
 from safe_sysid.arrays import Array, IntArray
 from safe_sysid.sets.compiled import jit
 from safe_sysid.sets.interval import EPS
+from safe_sysid.sets.lanes import anywhere, where
 from safe_sysid.sets.monomials import Monomials
-from safe_sysid.sets.taylor_kernels import LOST, PAIRS, _add_polynomial_product, rounded_up
+from safe_sysid.sets.taylor_kernels import (
+    LOST,
+    PAIRS,
+    _add_polynomial_product,
+    norm,
+    rounded_up,
+)
 
 LARGEST_SHARE = 24.0  # of m_i, for degrees up to 4
 
@@ -40,10 +49,18 @@ def ball_weights(monomials: Monomials) -> Array:
 @jit
 def part_norm(pool: Array, a: int, degree: int, weights: Array, table: IntArray) -> float:
     """Bound of the homogeneous part of one degree over the ball, to `rounded_up`."""
-    square = 0.0
-    for i in range(table[2 + degree], table[3 + degree]):
+    first = table[2 + degree]
+    square = weights[first] * pool[a, first] * pool[a, first]
+    for i in range(first + 1, table[3 + degree]):
         square += weights[i] * pool[a, i] * pool[a, i]
-    return math.sqrt(square) + LOST if square > 0.0 else 0.0
+    return where(square > 0.0, math.sqrt(square) + LOST, 0.0)  # type: ignore[no-any-return]
+
+
+@jit
+def set_part_norms(pool: Array, a: int, parts: Array, weights: Array, table: IntArray) -> None:
+    """Set row a of `parts` to the norms of the homogeneous parts of row a, of degrees 1 to D."""
+    for e in range(1, table[0] + 1):
+        parts[a, e - 1] = part_norm(pool, a, e, weights, table)
 
 
 @jit
@@ -63,12 +80,40 @@ def add_ball_product(
         truncated += part_a * above_b
     norm_a, norm_b = abs(pool[a, 0]) + above_a, abs(pool[b, 0]) + above_b
     radius_a, radius_b = pool[a, last], pool[b, last]
-    if norm_a + radius_a == 0.0 or norm_b + radius_b == 0.0:
+    size_a, size_b = norm_a + radius_a, norm_b + radius_b
+    if not anywhere(size_a != 0.0) or not anywhere(size_b != 0.0):
         return
-    before = 0.0
-    for i in range(last):
-        before += abs(pool[out, i])
+    before, radius = norm(pool, out, 0, last), pool[out, last]
     _add_polynomial_product(pool, a, b, sign, out, table)
     rounding = PAIRS * EPS * (LARGEST_SHARE * last * norm_a * norm_b + before)
     slack = truncated + norm_a * radius_b + radius_a * (norm_b + radius_b)
-    pool[out, last] = rounded_up(pool[out, last] + slack + rounding, last)
+    larger = rounded_up(radius + slack + rounding, last)
+    pool[out, last] = where(size_a == 0.0, radius, where(size_b == 0.0, radius, larger))
+
+
+@jit
+def add_ball_products(
+    pool: Array, parts: Array, a: int, b: int, count: int, out: int, table: IntArray
+) -> None:
+    """Enclose out + the sum of a_r * b_r over `count` rows from a and from b on, in place.
+
+    Rows of `parts` are those of `set_part_norms`. Of the products at most count PAIRS have the
+    same monomial.
+    """
+    last, D = pool.shape[1] - 1, table[0]
+    before = norm(pool, out, 0, last)
+    slack = size = 0.0
+    for r in range(count):
+        above_a = above_b = 0.0
+        for e in range(1, D + 1):
+            above_b += parts[b + r, D - e]
+            part_a = parts[a + r, e - 1]
+            above_a += part_a
+            slack += part_a * above_b
+        norm_a, norm_b = abs(pool[a + r, 0]) + above_a, abs(pool[b + r, 0]) + above_b
+        radius_a, radius_b = pool[a + r, last], pool[b + r, last]
+        slack += norm_a * radius_b + radius_a * (norm_b + radius_b)
+        size += norm_a * norm_b
+        _add_polynomial_product(pool, a + r, b + r, 1.0, out, table)
+    rounding = count * PAIRS * EPS * (LARGEST_SHARE * last * size + before)
+    pool[out, last] = rounded_up(pool[out, last] + slack + rounding, last + 4 * count)

@@ -121,6 +121,25 @@ def test_factors_of_another_step_are_noticed(rng):
     assert np.all(case.sampled(rng) <= largest_gap(congruence(case.arm, case.sets, 2), 2))
 
 
+@pytest.mark.parametrize('serial', [True, False])
+def test_a_step_is_bounded_as_without_the_others(serial, rng):
+    """Steps are the lanes of one computation, in groups; the last group may not be full.
+
+    Where X is zero in some of them, rounding is added in these too.
+    """
+    model = random_tree(rng, 4, serial=serial)
+    arm = arm_inertia(model, ratio_bounds(model.theta, 0.02))
+    center = rng.uniform(-3.0, 3.0, (11, 4))
+    X = inverse_factors(model, arm.bodies, center)
+    G = 0.01 * np.linalg.cholesky(np.swapaxes(X, 1, 2) @ X)
+    together = congruence(arm, Ellipsoids(center, G, X), 2)
+    for t in range(len(center)):
+        own = slice(t, t + 1)
+        alone = congruence(arm, Ellipsoids(center[own], G[own], X[own]), 2)
+        for of_all, of_one in zip(together, alone, strict=True):
+            np.testing.assert_allclose(of_all[own], of_one, rtol=1e-9, atol=1e-12)
+
+
 def test_more_is_known_of_less(rng):
     """Gaps shrink with the positions, with the bounds of theta, and with the degree."""
     for ratio, size in ((0.0, 1e-6), (0.05, 1e-6), (0.0, 0.1)):

@@ -57,6 +57,26 @@ def test_products_enclose_the_exact_result(table, rng):
             assert gap <= Fraction(float(pool[2, -1]))
 
 
+@pytest.mark.parametrize('table', slow_after(3, TABLES), ids=lambda t: f'{t.variables}-{t.degree}')
+def test_sums_of_products_enclose_the_exact_result(table, rng):
+    weights, count = ball.ball_weights(table), 6
+    for _ in range(30):
+        pool = random_pool(rng, table, 2 * count + 1)
+        before, parts = pool.copy(), np.full((2 * count, table.degree), np.nan)
+        for row in range(2 * count):
+            ball.set_part_norms(pool, row, parts, weights, table.kernel)
+        ball.add_ball_products(pool, parts, 0, count, count, 2 * count, table.kernel)
+        for _ in range(2):
+            z = in_the_ball(rng, table.variables)
+            *factors, c = (
+                value(row, table, z) + int(rng.choice([-1, 1])) * Fraction(float(row[-1]))
+                for row in before
+            )
+            total = c + sum(a * b for a, b in zip(factors[:count], factors[count:], strict=True))
+            gap = abs(total - value(pool[-1], table, z))
+            assert gap <= Fraction(float(pool[-1, -1]))
+
+
 @pytest.mark.parametrize('table', TABLES, ids=lambda t: f'{t.variables}-{t.degree}')
 def test_norms_bound_homogeneous_parts_and_are_reached(table, rng):
     weights = ball.ball_weights(table)
