@@ -1,4 +1,4 @@
-"""Compiled: X H(q) X' as polynomials over an ellipsoid of positions, and what theta may change.
+"""Compiled: X H(q) X' as polynomials over an ellipsoid of positions.
 
 The positions are q = q_c + G z with |z| <= 1 in 2-norm, rows of `ball_polynomials`. A row x_a of
 X is a rate of all joints; the motions v_i of the bodies under it follow joint by joint,
@@ -8,12 +8,6 @@ X is a rate of all joints; the motions v_i of the bodies under it follow joint b
 and (X H X')_ab = sum_i v_i(x_a)' I_i v_i(x_b). X is inside from the beginning, so that what
 cancels does so before anything is rounded or dropped; for an upper triangular X motions with i < a
 are zero and cost nothing.
-
-With motions (l, w) an entry of theta changes v_a' I v_b by
-
-    m: l_a . l_b     m c: l_a x w_b + l_b x w_a     I_rc: w_ar w_bc + w_ac w_br (once if r = c)
-
-whose largest value over the ball is that of constant and linear terms, |c| + |g|, and a remainder.
 
 LANES time steps at a time are the lanes of one pool. Motions of a body take the place of those of
 its parent when no other body is left that needs them: a chain has one place, a tree one a branch.
@@ -27,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
+from safe_sysid.reach.inertia_change import LINEAR_ROUNDING, add_changes
 from safe_sysid.reach.joint_geometry import AXIS, BACK, INTO, LEVER
 from safe_sysid.reach.joint_geometry import TURN as CROSS_AXIS
 from safe_sysid.reach.motion_transport import ALIGNED, MOTION, PRISMATIC, TransportJoints
@@ -46,8 +41,6 @@ from safe_sysid.sets.taylor_vectors import add_linear, clear_vector
 COSINE, SINE, POSITION = 0, 1, 2  # rows of the joint that motions are taken over
 STATE = 3
 WORK = 12
-LINEAR_ROUNDING = 1.0 + 1e-12  # of sums of non-negative terms here, a few hundred deep
-ABSOLUTE = 64.0 * EPS  # times the absolute values of what a difference is made of
 
 
 class Ellipsoids(NamedTuple):
@@ -69,7 +62,9 @@ class BodyParameters(NamedTuple):
 class Congruence(NamedTuple):
     """Enclosure of X (H + diag(Ia)) X' - 1 for the middle of theta, and bounds of its changes."""
 
-    rows: Array  # (S, n, n, M + 1) entries a <= b, polynomials in z
+    middle: Array  # (S, n, n) constant terms of the entries, which are polynomials in z
+    radius: Array  # (S, n, n) of the entries
+    squares: Array  # (S, D, n, n) sum of B_i B_i / m_i over the coefficients B_i of a degree
     change: Array  # (S, n, n) largest absolute value of what theta may change in an entry
 
 
@@ -81,17 +76,16 @@ def congruence_into(
     joints: TransportJoints,
     weights: Array,
     table: IntArray,
-    rows: Array,
-    change: Array,
+    found: Congruence,
 ) -> None:
-    """Fill rows and change, LANES steps at a time; copies are those of `newton_euler`."""
-    n, width = rows.shape[1], rows.shape[3]
+    """Fill what is found, LANES steps at a time; copies are those of `newton_euler`."""
+    n, D = found.middle.shape[1], table[0]
     place = _places(joints.parent)
     first_result = _motion(n, place.max() + 1, 0) + WORK
-    memory = np.zeros((first_result + n * n, width, LANES))
+    memory = np.zeros((first_result + n * n, table[3 + D] + 1, LANES))
     given, terms = np.zeros((3 * n, n + 1, LANES)), np.zeros((MOTION * n + 1, n + 3, LANES))
-    changes = np.zeros((n * n, 1, LANES))
-    pool, parts = lane_pool(memory), lane_pool(np.zeros((first_result, table[0], LANES)))
+    changes, squares = np.zeros((n * n, 1, LANES)), np.zeros((n * n, D, LANES))
+    pool, parts = lane_pool(memory), lane_pool(np.zeros((first_result, D, LANES)))
     moves = np.zeros((n, n), dtype=np.bool_)
     own = TransportJoints(
         joints.geometry.copy(), joints.kind, joints.parent, joints.below, joints.gravity
@@ -108,13 +102,14 @@ def congruence_into(
             _set_motions(pool, own, lane_pool(given), i, place, moves, weights, table)
             _set_norms(pool, parts, at, moves[:, i], weights, table)
             _add_energies(pool, parts, middle[i], at, moves[:, i], weights, table)
-            _add_changes(
+            add_changes(
                 pool, parts, radius[i], at, moves[:, i], lane_pool(terms), lane_pool(changes)
             )
         for a in range(n):
             for b in range(a, n):
                 _add_armature_less_one(pool, lane_pool(given), bodies.armature, a, b)
-        _keep(memory[first_result:], changes, first, last, rows, change)
+        _set_squares(pool, n, weights, table, lane_pool(squares))
+        _keep(memory[first_result:], changes, squares, first, last, found)
 
 
 @part_jit
@@ -152,17 +147,37 @@ def _take(sets: Ellipsoids, first: int, last: int, given: Array) -> None:
 
 
 @part_jit
+def _set_squares(pool: Array, n: int, weights: Array, table: IntArray, squares: Array) -> None:
+    """Sum B_i B_i / m_i over the coefficients B_i of each degree, for entries a <= b."""
+    for a in range(n):
+        for b in range(a, n):
+            for e in range(1, table[0] + 1):
+                squares[n * a + b, e - 1] = 0.0
+            for k in range(n):
+                x = _result(pool, n) + n * min(a, k) + max(a, k)
+                y = _result(pool, n) + n * min(b, k) + max(b, k)
+                for e in range(1, table[0] + 1):
+                    total = squares[n * a + b, e - 1]
+                    for i in range(table[2 + e], table[3 + e]):
+                        total += weights[i] * pool[x, i] * pool[y, i]
+                    squares[n * a + b, e - 1] = total
+
+
+@part_jit
 def _keep(
-    results: Array, changes: Array, first: int, last: int, rows: Array, change: Array
+    results: Array, changes: Array, squares: Array, first: int, last: int, found: Congruence
 ) -> None:
-    """Copy entries a <= b and what theta may change out of lanes."""
-    n, width = rows.shape[1], rows.shape[3]
+    """Copy what was found of entries a <= b out of lanes, to b, a too."""
+    n, width = found.middle.shape[1], results.shape[1]
     for t in range(first, last + 1):
         for a in range(n):
-            for b in range(a, n):
-                for m in range(width):
-                    rows[t, a, b, m] = results[n * a + b, m, t - first]
-                change[t, a, b] = change[t, b, a] = changes[n * a + b, 0, t - first]
+            for b in range(n):
+                entry, lane = n * min(a, b) + max(a, b), t - first
+                found.middle[t, a, b] = results[entry, 0, lane]
+                found.radius[t, a, b] = results[entry, width - 1, lane]
+                found.change[t, a, b] = changes[entry, 0, lane]
+                for e in range(squares.shape[1]):
+                    found.squares[t, e, a, b] = squares[entry, e, lane]
 
 
 @part_jit
@@ -223,29 +238,6 @@ def _add_energies(
                 if moves[a]:
                     out = _result(pool, n) + n * a + b
                     add_ball_products(pool, parts, at + MOTION * a, momentum, MOTION, out, table)
-
-
-@part_jit
-def _add_changes(
-    pool: Array,
-    parts: Array,
-    radius: Array,
-    at: int,
-    moves: AnyArray,
-    terms: Array,
-    changes: Array,
-) -> None:
-    """Add what the parameters of one body may change in the entries a <= b."""
-    n = len(moves)
-    if not np.any(radius != 0.0):
-        return
-    for a in range(n):
-        if moves[a]:
-            _set_linear(pool, parts, at + MOTION * a, terms, MOTION * a)
-    for b in range(n):
-        for a in range(b + 1):
-            if moves[a] and moves[b]:
-                changes[n * a + b, 0] += _change(terms, MOTION * a, MOTION * b, radius)
 
 
 @part_jit
@@ -411,74 +403,3 @@ def _set_momentum(pool: Array, body: Array, motion: int, out: int) -> None:
                 pool[out + r, last] += abs(factor) * slack
     for r in range(MOTION):
         pool[out + r, last] = rounded_up(pool[out + r, last], last)
-
-
-@part_jit
-def _set_linear(pool: Array, parts: Array, motion: int, terms: Array, first: int) -> None:
-    """Constant, linear terms, their 2-norm and a bound of the rest, for each row of a motion."""
-    n = terms.shape[1] - 3
-    for r in range(MOTION):
-        row, out = motion + r, first + r
-        for m in range(n + 1):
-            terms[out, m] = pool[row, m]
-        terms[out, n + 1] = parts[row, 0]
-        rest = pool[row, pool.shape[1] - 1]
-        for e in range(1, parts.shape[1]):
-            rest += parts[row, e]
-        terms[out, n + 2] = rest
-
-
-@part_jit
-def _change(terms: Array, x: int, y: int, radius: Array) -> float:
-    """Largest absolute value of what the parameters of one body may change in an entry."""
-    sums = terms.shape[0] - 1
-    clear(terms, sums)
-    for r in range(3):
-        _add_product(terms, x + r, y + r, 1.0, sums)
-    total = radius[0] * _largest(terms, sums)
-    for r in range(3):
-        up, down = (r + 1) % 3, (r + 2) % 3
-        clear(terms, sums)
-        _add_product(terms, x + up, y + 3 + down, 1.0, sums)
-        _add_product(terms, x + down, y + 3 + up, -1.0, sums)
-        _add_product(terms, y + up, x + 3 + down, 1.0, sums)
-        _add_product(terms, y + down, x + 3 + up, -1.0, sums)
-        total += radius[1 + r] * _largest(terms, sums)
-    entry = 4
-    for c in range(3):  # Ixx, Ixy, Iyy, Ixz, Iyz, Izz
-        for r in range(c + 1):
-            clear(terms, sums)
-            _add_product(terms, x + 3 + r, y + 3 + c, 1.0, sums)
-            if r < c:
-                _add_product(terms, x + 3 + c, y + 3 + r, 1.0, sums)
-            total += radius[entry] * _largest(terms, sums)
-            entry += 1
-    return total * LINEAR_ROUNDING  # type: ignore[no-any-return]
-
-
-@jit
-def _add_product(terms: Array, x: int, y: int, sign: float, sums: int) -> None:
-    """Add x y to constant and linear terms, and what is not linear in it to the remainder."""
-    n = terms.shape[1] - 3
-    constant_x, constant_y = terms[x, 0], terms[y, 0]
-    linear_x, linear_y = terms[x, n + 1], terms[y, n + 1]
-    rest_x, rest_y = terms[x, n + 2], terms[y, n + 2]
-    away_x, away_y = linear_x + rest_x, linear_y + rest_y
-    if not anywhere(abs(constant_x) + away_x != 0.0):
-        return
-    terms[sums, 0] += sign * constant_x * constant_y
-    for k in range(1, n + 1):
-        terms[sums, k] += sign * (constant_x * terms[y, k] + terms[x, k] * constant_y)
-    terms[sums, n + 1] += abs(constant_x) * rest_y + rest_x * abs(constant_y) + away_x * away_y
-    terms[sums, n + 2] += (abs(constant_x) + away_x) * (abs(constant_y) + away_y)
-
-
-@jit
-def _largest(terms: Array, sums: int) -> float:
-    """Largest absolute value over the ball; rounding is a share of what was added up."""
-    n = terms.shape[1] - 3
-    square = 0.0
-    for k in range(1, n + 1):
-        square += terms[sums, k] * terms[sums, k]
-    exact = abs(terms[sums, 0]) + math.sqrt(square) + terms[sums, n + 1]
-    return exact * LINEAR_ROUNDING + ABSOLUTE * n * terms[sums, n + 2]  # type: ignore[no-any-return]

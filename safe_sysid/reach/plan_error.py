@@ -273,8 +273,7 @@ def _gap_over(along: _Along, P: Array) -> Array:
     G = factor(sum_of([P, way, rest], sizes))
     if not np.all(np.isfinite(G)):
         return np.full(len(P), np.inf)
-    found = congruence(along.arm, Ellipsoids(steps.center, G, along.X), along.degree)
-    return largest_gap(found, along.degree)
+    return largest_gap(congruence(along.arm, Ellipsoids(steps.center, G, along.X), along.degree))
 
 
 def _factors(model: RobotModel, bodies: BodyParameters, q: Array) -> Array | None:

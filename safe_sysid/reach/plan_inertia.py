@@ -21,6 +21,7 @@ values.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ from safe_sysid.reach.motion_transport import TransportJoints, kernel_joints
 from safe_sysid.sets.ball_polynomials import ball_weights
 from safe_sysid.sets.elementary import sqrt
 from safe_sysid.sets.interval import EPS, TINY, Interval
+from safe_sysid.sets.lanes import LANES
 from safe_sysid.sets.monomials import Monomials, monomials
 from safe_sysid.sets.spectral import largest_eigenvalue, spectral_radius
 from safe_sysid.sets.steps import over_steps
@@ -66,7 +68,8 @@ def congruence(arm: ArmInertia, sets: Ellipsoids, degree: int) -> Congruence:
     """Enclose X (H + diag(Ia)) X' - 1 over ellipsoids of positions."""
     table = _monomials(sets, degree)
     S, n = sets.center.shape
-    rows, change = np.zeros((S, n, n, table.count + 1)), np.zeros((S, n, n))
+    middle, radius, change = np.empty((3, S, n, n))
+    found = Congruence(middle, radius, np.empty((S, degree, n, n)), change)
     over_steps(
         congruence_into,
         S,
@@ -75,38 +78,36 @@ def congruence(arm: ArmInertia, sets: Ellipsoids, degree: int) -> Congruence:
         arm.joints,
         ball_weights(table),
         table.kernel,
-        rows,
-        change,
+        found,
+        together=LANES,
     )
-    return Congruence(rows, change)
+    return found
 
 
-def largest_gap(found: Congruence, degree: int) -> Array:
+def largest_gap(found: Congruence) -> Array:
     """Upper bounds eps of |X (H + diag(Ia)) X' - 1| in 2-norm, (S,); infinite if none is known."""
-    n = found.rows.shape[1]
-    table = monomials(n, degree)
-    rows = np.triu(np.ones((n, n)))[:, :, None] * found.rows
-    rows = rows + np.swapaxes(np.triu(np.ones((n, n)), 1)[:, :, None] * found.rows, 1, 2)
-    left = np.abs(rows[..., 0]) + rows[..., -1] + found.change
-    finite = np.isfinite(rows).all(axis=(1, 2, 3)) & np.isfinite(found.change).all(axis=(1, 2))
-    rows, left = (np.where(finite.reshape(-1, *[1] * (x.ndim - 1)), x, 0.0) for x in (rows, left))
+    degree, n = found.squares.shape[1:3]
+    left = np.abs(found.middle) + found.radius + found.change
+    finite = np.isfinite(left.sum(axis=(1, 2)) + found.squares.sum(axis=(1, 2, 3)))
+    left = np.where(np.reshape(finite, (-1, 1, 1)), left, 0.0)
     total = Interval.of(spectral_radius(left * (1.0 + 4.0 * EPS)))
-    weights, degrees = ball_weights(table), table.exponents.sum(axis=1)
+    squares = np.where(np.reshape(finite, (-1, 1, 1, 1)), found.squares, 0.0)
     for e in range(1, degree + 1):
-        chosen = degrees == e
-        B = np.moveaxis(rows[..., :-1][..., chosen], -1, 1)  # (S, m, n, n)
-        total = total + sqrt(Interval.of(largest_eigenvalue(_squares(B, weights[chosen]))))
+        terms = n * math.comb(n + e - 1, e)
+        total = total + sqrt(Interval.of(largest_eigenvalue(_exact(squares[:, e - 1], terms))))
     return np.where(finite, total.upper, np.inf)
 
 
-def _squares(B: Array, weights: Array) -> Interval:
-    """Enclose sum w_i B_i B_i of symmetric B_i; (S, m, n, n) to (S, n, n)."""
-    S, m, n, _ = B.shape
-    right = np.swapaxes(B, 1, 2).reshape(S, n, m * n)
-    scaled = np.swapaxes(B * weights[:, None, None], 1, 2).reshape(S, n, m * n)
-    center = scaled @ np.swapaxes(right, -1, -2)
-    size = np.abs(scaled) @ np.swapaxes(np.abs(right), -1, -2)
-    return Interval.from_center_radius(center, (m * n + 8) * EPS * size + TINY)
+def _exact(sums: Array, terms: int) -> Interval:
+    """Enclose sum w_i B_i B_i, of symmetric B_i, for sums in floats of so many terms an entry.
+
+    By Cauchy and Schwarz absolute values of terms add up to the root of the product of the sums
+    of two diagonal entries at most.
+    """
+    lost = 2.0 * terms * TINY  # by products that underflow
+    root = np.sqrt(np.diagonal(sums, axis1=1, axis2=2) + lost)
+    size = root[:, :, None] * root[:, None, :]
+    return Interval.from_center_radius(sums, 2.0 * (terms + 8) * EPS * size + lost)
 
 
 def _monomials(sets: Ellipsoids, degree: int) -> Monomials:

@@ -201,7 +201,7 @@ def _over_ellipsoids(
         for change, size in zip(changes, sizes, strict=True)
     )
     known = found._replace(change=np.zeros_like(found.change))
-    return largest_gap(known, DEGREE), changed, own
+    return largest_gap(known), changed, own
 
 
 def _solving(M: Array, radius: Array) -> Array:
