@@ -178,4 +178,4 @@ class Planning:
         clock = self._planner.clock
         for plan in self.announced.new(result, clock):
             self._tell(plan, clock, clock.stamp(result.time))
-            self.response.watch(plan)
+            self.response.watch(plan, result.time)

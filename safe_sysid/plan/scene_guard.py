@@ -88,8 +88,12 @@ class SceneGuard:
         nearest = SweptArm.of(plan.certificate).nearest(new, 0.0)
         return nearest is None or nearest.margin > 0.0
 
-    def watch(self, plan: Plan) -> None:
-        """Watch a plan that has been told: from now on it may be followed."""
+    def watch(self, plan: Plan, now: float) -> None:
+        """Watch a plan that is told now: it may be followed.
+
+        What is over is forgotten here too: not every arm is shown obstacles.
+        """
+        self._forget_what_is_over(now)
         assert isinstance(plan.certificate, PlanCertificate)
         told = [each for each in self._told if each.plan.start_time != plan.start_time]
         told = [*told, _Told(plan, SweptArm.of(plan.certificate))]
@@ -114,7 +118,7 @@ class SceneGuard:
             return Obstructed(plan, margin, None)  # there is no time for another one
         stop = self._stop(plan, now, begin + self._settings.reaction - self._settings.handover)
         if stop is not None:
-            self._take(stop.plan)
+            self._take(stop.plan, now)
         return Obstructed(plan, margin, stop)
 
     def rehearse(self, problem: Problem) -> None:
@@ -124,10 +128,10 @@ class SceneGuard:
         box = Box(np.full(3, 100.0), np.ones(3), np.eye(3))
         find_stop(plan, 0.1 * plan.end_time, Obstacles.of({'far': box}), -np.inf)
 
-    def _take(self, stop: Plan) -> None:
+    def _take(self, stop: Plan, now: float) -> None:
         """From its start on the stop is followed, and no plan that was to begin later."""
         self._told = [each for each in self._told if each.plan.start_time < stop.start_time]
-        self.watch(stop)
+        self.watch(stop, now)
         self._pending = stop
 
     def _forget_what_is_over(self, now: float) -> None:

@@ -59,9 +59,9 @@ class SceneResponse:
         plans = [plan for plan in (result.plan, result.successor) if plan is not None]
         return not self._is_void and all(self._guard.admits(plan) for plan in plans)
 
-    def watch(self, plan: Plan) -> None:
-        """Compare a plan that is told with what changes from now on."""
-        self._guard.watch(plan)
+    def watch(self, plan: Plan, now: float) -> None:
+        """Compare a plan that is told now with what changes from now on."""
+        self._guard.watch(plan, now)
 
     def note_followed(self, followed: Followed | None) -> None:
         """Take what the arm follows, as whoever follows plans says."""

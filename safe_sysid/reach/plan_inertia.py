@@ -88,7 +88,8 @@ def largest_gap(found: Congruence) -> Array:
     """Upper bounds eps of |X (H + diag(Ia)) X' - 1| in 2-norm, (S,); infinite if none is known."""
     degree, n = found.squares.shape[1:3]
     left = np.abs(found.middle) + found.radius + found.change
-    finite = np.isfinite(left.sum(axis=(1, 2)) + found.squares.sum(axis=(1, 2, 3)))
+    finite = np.all(np.isfinite(left), axis=(1, 2))
+    finite &= np.all(np.isfinite(found.squares), axis=(1, 2, 3))
     left = np.where(np.reshape(finite, (-1, 1, 1)), left, 0.0)
     total = Interval.of(spectral_radius(left * (1.0 + 4.0 * EPS)))
     squares = np.where(np.reshape(finite, (-1, 1, 1, 1)), found.squares, 0.0)

@@ -1,6 +1,7 @@
 """Plans that were told are compared with new obstacles; the arm stops early where one is hit."""
 
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pinocchio as pin
@@ -62,7 +63,7 @@ FAR = {'far': Box(np.full(3, 5.0), np.full(3, 0.1), np.eye(3))}
 def guarded(*plans):
     guard = SceneGuard(SETTINGS, CLOCK.stamp)
     for plan in plans:
-        guard.watch(plan)
+        guard.watch(plan, 10.0)
     return guard
 
 
@@ -70,6 +71,18 @@ def test_what_is_out_of_the_way_changes_nothing(plan):
     guard = guarded(plan)
     assert guard.look(FAR, 10.3) is None
     assert guard.look({}, 10.4) is None  # what goes away gives room
+
+
+def test_plans_that_are_over_are_forgotten_where_nobody_shows_obstacles(plan):
+    guard, told = SceneGuard(SETTINGS, CLOCK.stamp), []
+    for number in range(20):
+        start = 10.0 + number
+        again = replace(plan, start_time=start, switch_time=start + 1.0)
+        guard.watch(again, start - 0.5)
+        guard.note_followed(start)
+        told.append(ref(again))
+    del again
+    assert sum(each() is not None for each in told) <= 3
 
 
 def test_the_arm_stops_early_and_is_certified_to(plan):

@@ -96,7 +96,7 @@ def _guard(problem: Problem) -> SceneGuard:
     """Return one that watches over a plan which stands still."""
     certificate = ReachableSet.certify_center(problem)
     guard = SceneGuard(StopSettings(), Clock(0).stamp)
-    guard.watch(Plan(0.0, 1.5, problem.horizon.curve, certificate.k, None, certificate))
+    guard.watch(Plan(0.0, 1.5, problem.horizon.curve, certificate.k, None, certificate), 0.0)
     return guard
 
 
