@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 import time
 
 ALLOWED = 5.0  # [MB]
+PARTS = 6  # of the time that counts, at whose ends memory is printed
 FOR_EVER = (
     *('builtin_sim', '--robot', 'two_link'),
     *('-p', 'planner:mission.exciting:=1000000', '-p', 'supervisor:task_follows:=false'),
@@ -92,11 +93,12 @@ def grown(memory: Memory, settle: float) -> bool:
         if len(counted) < 2:
             continue
         (begin, first), (end, last) = counted[0], counted[-1]
-        most = max(size for _, size in counted)
+        moments = [counted[len(counted) * i // PARTS][1] for i in range(1, PARTS)]
+        course = ' '.join(f'{size:.1f}' for size in (first, *moments, last))
         is_flat &= last - first <= ALLOWED and begin < settle + 5.0
         sys.stdout.write(
-            f'{name:20} {pid:7} {first:7.1f} MB at {begin / 60:.1f} min, {last:7.1f} MB at '
-            f'{end / 60:.1f} min, most {most:.1f} MB: {last - first:+.1f} MB\n'
+            f'{name:20} {pid:7} {begin / 60:.1f} to {end / 60:.1f} min: {course} MB, '
+            f'most {max(size for _, size in counted):.1f}: {last - first:+.1f}\n'
         )
     return is_flat
 
