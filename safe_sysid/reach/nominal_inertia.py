@@ -115,7 +115,7 @@ def _inverse_about_middle(M: Array, radius: Array) -> Array:
 def _inverse_of_armature(model: RobotModel, bodies: Array, armature: Array) -> Array:
     """Bound by the armatures alone, (n, n); infinite where they are too small."""
     n, tree = model.n, model.tree
-    left = armature.copy()
+    left, missing = armature.copy(), missing_inertia(bodies)
     for i in range(n):
         turning = []
         k = i
@@ -123,24 +123,27 @@ def _inverse_of_armature(model: RobotModel, bodies: Array, armature: Array) -> A
             if not tree.is_prismatic[k]:
                 turning.append(k)
             k = int(tree.parent[k])
-        left[turning] -= len(turning) * missing_inertia(bodies[i])
+        left[turning] -= len(turning) * missing[i]
     usable = bool(np.all(left > 0.0))
     return np.diag((1.0 + 4.0 * EPS) / left) if usable else np.full((n, n), np.inf)
 
 
-def missing_inertia(body: Array) -> float:
-    """How far the inertia about the centre of mass is from one that can exist [kg m^2]."""
-    m, h = body[0], body[1:4]
-    inertia = body[np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])]
-    if not m > 0.0:
-        is_empty = m == 0.0 and not np.any(h)
-        central = inertia if is_empty else np.full((3, 3), np.nan)
-    else:
-        central = inertia - (h @ h * np.eye(3) - np.outer(h, h)) / m
-    if not np.all(np.isfinite(central)):
-        return float(np.inf)
-    least = float(np.linalg.eigvalsh(central)[0])
-    return max(0.0, -least + 64.0 * EPS * float(np.abs(inertia).sum() + h @ h / max(m, 1e-300)))
+def missing_inertia(bodies: Array) -> Array:
+    """How far the inertias of bodies (n, 10) about their centres of mass are from possible ones.
+
+    In kg m^2, (n,); infinite for a body without mass that has moments of it.
+    """
+    m, h = bodies[:, 0], bodies[:, 1:4]
+    inertia = bodies[:, np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])]
+    heavy, empty = m > 0.0, (m == 0.0) & ~np.any(h, axis=1)
+    share = 1.0 / np.where(heavy, np.maximum(m, 1e-300), np.where(empty, np.inf, np.nan))
+    square = np.einsum('ij,ij->i', h, h)
+    shift = square[:, None, None] * np.eye(3) - h[:, :, None] * h[:, None, :]
+    central = inertia - shift * share[:, None, None]
+    finite = np.all(np.isfinite(central), axis=(1, 2))
+    least = np.linalg.eigvalsh(np.where(np.reshape(finite, (-1, 1, 1)), central, 0.0))[:, 0]
+    size = np.abs(inertia).sum(axis=(1, 2)) + square * share
+    return np.where(finite, np.maximum(64.0 * EPS * size - least, 0.0), np.inf)
 
 
 @jit

@@ -136,8 +136,8 @@ def nominal_inverse(problem: Problem, error: TrackingError) -> Array | None:
     if error.tube is None:
         return None
     least = floors_of(problem.model, estimate.bounds)[-1]
-    left_out = np.flatnonzero(~least.middle.any(axis=1))
-    if any(missing_inertia(estimate.theta[10 * i : 10 * i + 10]) > 0.0 for i in left_out):
+    left_out = ~least.middle.any(axis=1)
+    if np.any(missing_inertia(estimate.theta[: 10 * n].reshape(n, 10)[left_out]) > 0.0):
         return None
     L = error.tube.r
     Q, size = L @ np.swapaxes(L, 1, 2), np.abs(L) @ np.swapaxes(np.abs(L), 1, 2)

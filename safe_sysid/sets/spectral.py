@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.sets.interval import Interval
+from safe_sysid.sets.interval import EPS, TINY, Interval
 
 POWER_STEPS = 8  # towards the best x, of which any is good
 
@@ -14,14 +14,17 @@ def spectral_radius(N: Array) -> Array:
     """Upper bounds of the spectral radius of matrices that are not negative, (...).
 
     It is at most the largest (N x)_i / x_i for any x > 0 (Collatz, Wielandt). For a symmetric
-    matrix whose absolute values are at most N it bounds the 2-norm.
+    matrix whose absolute values are at most N it bounds the 2-norm. Floats of a sum of n products
+    that are not negative are off by less than (n + 8) EPS of it.
     """
     x = np.ones(N.shape[:-1])
     for _ in range(POWER_STEPS):
         x = (N @ x[..., None])[..., 0] + 1e-3 * x.max(axis=-1, keepdims=True)
         x /= x.max(axis=-1, keepdims=True)
-    image = (Interval.of(N) @ Interval.of(x[..., None]))[..., 0]
-    return np.asarray((image / x).upper.max(axis=-1))
+    n = N.shape[-1]
+    image = (N @ x[..., None])[..., 0] * (1.0 + (n + 8) * EPS) + 2.0 * n * TINY
+    bound = (image / x * (1.0 + 2.0 * EPS)).max(axis=-1)
+    return np.where(np.isnan(bound), np.inf, bound)
 
 
 def largest_eigenvalue(A: Interval) -> Array:

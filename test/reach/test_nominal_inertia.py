@@ -10,7 +10,7 @@ from reach.reach_samples import random_error, random_horizon, sample
 from safe_sysid.errors import BoundError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.reach.joint_reach import joint_reach
-from safe_sysid.reach.nominal_inertia import mass_matrix, nominal_inertia
+from safe_sysid.reach.nominal_inertia import mass_matrix, missing_inertia, nominal_inertia
 from safe_sysid.simulate.random_arm import random_tree
 
 CASES = [(1, 0.0), (2, 0.0), (3, 0.3), (5, 0.0), (7, 0.02), (7, 0.5)]
@@ -89,6 +89,19 @@ def test_armature_alone_bounds_an_arm_whose_position_is_unknown(rng):
     bounds = nominal_inertia(model, reach, model.theta)
     assert max(worst_shares(rng, bounds, case)) <= 1.0
     np.testing.assert_allclose(bounds.inverse[-1], np.eye(3) / model.theta[-6:-3], rtol=1e-9)
+
+
+def test_what_is_missing_of_the_inertia_of_a_body():
+    """By Pinocchio about the centre of mass; the last eigenvalue of the third body is -0.2."""
+    about_center = np.diag([0.3, 0.2, 0.4]), np.zeros((3, 3)), np.diag([0.5, 0.4, 0.3])
+    bodies = [
+        pin.Inertia(2.0, np.array([0.1, -0.3, 0.2]), inertia).toDynamicParameters()
+        for inertia in about_center
+    ]
+    bodies[2][-1] -= 0.5  # I_zz, the last entry of both
+    bodies += [np.zeros(10), np.eye(10)[1], np.full(10, np.nan)]
+    missing = missing_inertia(np.array(bodies))
+    np.testing.assert_allclose(missing, [0.0, 0.0, 0.2, 0.0, np.inf, np.inf], atol=1e-13)
 
 
 def test_nominal_bodies_that_cannot_exist_take_from_the_armature():

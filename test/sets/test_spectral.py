@@ -1,5 +1,7 @@
 """Eigenvalues of matrices in intervals stay below their bounds, which are close."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,23 @@ def test_a_spectral_radius_of_absolute_values_bounds_the_norm(rng):
             assert np.abs(np.linalg.eigvalsh(A)).max() <= bound * (1.0 + 1e-13)
             radius = np.abs(np.linalg.eigvals(np.abs(A))).max()
             assert bound >= radius * (1.0 - 1e-13)
+
+
+def test_a_spectral_radius_is_not_below_that_of_exact_fractions(rng):
+    """Of a matrix whose vector of Perron is that of the bound: all rows have the same sum."""
+    for n in (1, 2, 5, 12):
+        N = rng.random((n, n)) * 10.0 ** rng.uniform(-8.0, 8.0)
+        exact = [sum(map(Fraction, row)) for row in N.tolist()]
+        for i in range(n):  # the last entry makes up for the rest, to a float
+            N[i, -1] += float(max(exact) - exact[i])
+        smallest = min(sum(map(Fraction, row)) for row in N.tolist())
+        assert Fraction(float(spectral_radius(N))) >= smallest
+
+
+@pytest.mark.filterwarnings('ignore:invalid value')
+def test_what_is_no_number_has_no_bound():
+    for value in (np.nan, np.inf):
+        assert spectral_radius(np.full((2, 2), value)) == np.inf
 
 
 def test_nothing_has_no_norm():
