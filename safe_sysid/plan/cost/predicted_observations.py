@@ -23,7 +23,7 @@ import numpy.typing as npt
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
 from safe_sysid.model.dynamics.regressor_pullback import regressor_pullback
-from safe_sysid.model.dynamics.regressors import standard_regressor
+from safe_sysid.model.dynamics.regressors import slotine_li_into
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.cost.sampled_motion import SampledMotion, refuse_uneven_groups
@@ -68,9 +68,11 @@ class PredictedObservations:
 
     def evaluate(self, x: npt.ArrayLike) -> Observations:
         """Rows and errors at x."""
-        W = standard_regressor(self.model, *self.motion.states(x))
+        q, qd, qdd = self.motion.states(x)
+        (N, n), P = q.shape, self.model.layout.size
+        W = np.empty((N, n, P))
+        slotine_li_into(self.model.tree, q, qd, qd, qdd, W)
         tau = W @ self.estimate.theta
-        N, n, P = W.shape
         count = self.samples_per_row
         found = Observations(
             np.empty((N // count * n, P)), np.empty((N // count, n)), np.empty((N, n))

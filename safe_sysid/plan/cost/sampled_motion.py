@@ -55,6 +55,8 @@ class SampledMotion:
     def states(self, x: npt.ArrayLike) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations at every sample, (N, n) each."""
         k = self.horizon.k_center + self.horizon.k_range * np.asarray(x)
+        if not np.all(np.isfinite(k)):
+            raise BoundError(f'k = {k} is no plan; all of it has to be finite')
         q, qd, qdd = self._start + self._slopes * k
         return q, qd, qdd
 

@@ -156,6 +156,7 @@ class _Search:
         self._starts = 0
         self._improved: list[tuple[float, float]] = []
         self._unbounded = ''  # why the tracking error of a plan has no bound
+        self._check = NominalCheck(problem, settings.checks)
 
     def finding(self) -> SearchFinding:
         """Look, and say what was found, whatever happens."""
@@ -243,7 +244,7 @@ class _Search:
 
         Few plans about a good one are better: where a figure is given the cost comes first.
         """
-        check = NominalCheck(self._problem, self._settings.checks)
+        check = self._check
         nearby = self._refused if self._best is None else self._best
         if nearby is not None:
             check = check.beside(nearby)

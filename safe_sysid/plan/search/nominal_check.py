@@ -83,11 +83,13 @@ class NominalCheck:
         torque = margins[TORQUE].margin / abs(margins[TORQUE].limit)
         kinds = [margins.get(kind) for kind in (OBSTACLE, CAPSULES)]
         clearance = min((m.margin for m in kinds if m is not None), default=np.inf)
-        return replace(
+        other = replace(
             self,
             kept_torque=float(np.clip(self.torque_margin(k) - torque, -MOST_TORQUE, MOST_TORQUE)),
             kept_clearance=float(np.clip(self.clearance(k) - clearance, 0.0, MOST_CLEARANCE)),
         )
+        other.__dict__.update((x, self.__dict__[x]) for x in self.__dict__ if x.startswith('_'))
+        return other  # with all that was computed of the same plans
 
     def along(self, horizon: Horizon) -> NominalCheck:
         """Return the check for other curves, reusing what does not depend on them."""
