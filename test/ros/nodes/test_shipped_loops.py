@@ -9,13 +9,17 @@ import pytest
 from ros.reference_loop import moments, settings_of
 from ros.running_loop import changed_settings
 from tiers import slow_after
+import yaml
 
+from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.nodes.identifier_node import IdentifierNodeSettings
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.excited_motion import fourier_motion, measured_torque, recorded
+from safe_sysid.track.torque_guard import GuardSettings
 
 LOOPS = sorted(path.stem for path in (share_directory() / 'config' / 'loop').glob('*.yaml'))
 SECONDS = 20.0
@@ -120,6 +124,16 @@ def test_a_period_that_contradicts_the_settings_is_refused(changes, complaint, t
     with pytest.raises(ConfigError) as caught:
         settings_of(path, 'identifier', IdentifierNodeSettings)
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize('robot', LOOPS)
+def test_no_shipped_guard_lets_a_torque_go_on_until_an_arm_is_at_its_velocity_limit(robot):
+    model = RobotModel.named(robot)
+    blocks = yaml.safe_load(loop_file(robot).read_text()).items()
+    told = [(node, block['ros__parameters'].get('guard')) for node, block in blocks]
+    guards = [from_mapping(GuardSettings, guard, node) for node, guard in told if guard]
+    assert len(guards) >= 3
+    assert [guard.caution(model) for guard in guards] == [''] * len(guards)
 
 
 def loop_file(robot):
