@@ -144,12 +144,24 @@ def loop_file(robot):
 @pytest.mark.parametrize('option', [(), ('--lockstep',)], ids=''.join)
 def test_an_arm_that_nothing_can_be_planned_for_is_refused_at_start(option):
     """The LBR without an armature, as it comes, where nothing is assumed of it."""
+    said = refused('-p', 'simulated:=false', *option)
+    assert said.count('the armature of A2 is 0 kg m^2 at least') == 1
+    assert 'There is no plan from where the arm is, and it stays there' in said
+
+
+@pytest.mark.slow
+def test_readings_that_would_be_a_fault_of_tracking_are_refused_at_start():
+    said = refused('-p', 'builtin_sim_bridge:readings:=described', '--lockstep')
+    assert said.count('readings is described, and sampling is ideal: a velocity of A') == 1
+
+
+def refused(*options):
+    """What a run of the LBR says that refuses its settings."""
     line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'builtin_sim']
-    line += ['--robot', 'lbr_med7', '--once', '-p', 'simulated:=false', *option]
+    line += ['--robot', 'lbr_med7', '--once', *options]
     done = subprocess.run(
         line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     assert done.returncode == 2, done.stdout
-    assert done.stdout.count('the armature of A2 is 0 kg m^2 at least') == 1
-    assert 'There is no plan from where the arm is, and it stays there' in done.stdout
     assert 'File "' not in done.stdout and 'started again' not in done.stdout
+    return done.stdout
