@@ -49,7 +49,8 @@ class GuardSettings(Settings):
         Until then the last torque acts. Most that a joint within its acceleration limit does with
         it is to reach its velocity limit from rest.
         """
-        seconds = model.limits.velocity / model.limits.acceleration
+        limit = model.limits.velocity
+        seconds = np.where(limit > 0.0, limit, np.inf) / model.limits.acceleration
         j = int(np.argmin(seconds))
         if self.max_age <= seconds[j]:
             return ''
