@@ -7,9 +7,8 @@ No constant torque holds an arm, so the law goes on until the robot's own hold i
     watched          it holds the arm, which has not been seen to stand under it yet
     free             no torque; the state before the first torque, too
 
-Whether the arm stands is seen from its positions. Velocities that are differences of encoder steps
-are never small, nor are those of an arm that trembles under a law too stiff for its period. In
-other hands samples count by their own stamps, however late they come: who looks may be slow.
+Whether the arm stands is seen from its positions (`standing.py`). In other hands samples count by
+their own stamps, however late they come: who looks may be slow.
 
 What refuses or does not answer is asked again every `limit`, and the law goes on until it obeys.
 Times are stamps [ns], so a simulated clock may stand still.
@@ -19,13 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
-import numpy as np
-
-from safe_sysid.arrays import Array
 from safe_sysid.config import Positive, Settings
 from safe_sysid.measure.joint_log import JointMeasurement
+from safe_sysid.track.standing import Standing
 
 
 @dataclass(frozen=True)
@@ -70,28 +67,12 @@ class Hands(Enum):
     WATCHED = 'held by something else, but not seen to stand yet'
 
 
-class _Range(NamedTuple):
-    """Positions of an arm since a stamp."""
-
-    since: int  # [ns]
-    lower: Array  # (n,) [rad]
-    upper: Array  # (n,)
-
-    def with_one_more(self, q: Array) -> _Range:
-        return _Range(self.since, np.minimum(self.lower, q), np.maximum(self.upper, q))
-
-    @property
-    def largest(self) -> float:
-        """Of all joints [rad]; nan where a position is."""
-        return float((self.upper - self.lower).max())
-
-
 class HandOver:
     """Knows whether a torque has to be given; begins without one."""
 
     def __init__(self, settings: HandOverSettings, holder: Holder) -> None:
         self._settings, self._holder = settings, holder
-        self._within: _Range | None = None  # where the arm has been for a while
+        self._standing = Standing(settings.rest_speed * settings.settled, settings.settled)
         self._seen_at: int | None = None  # stamp of the last step with a measurement
         self._asked_at = self._watched_since = self._given_at = 0
         self._unheard_since: int | None = None  # [ns] while whoever held the arm goes on
@@ -109,7 +90,8 @@ class HandOver:
         """Give torque from here on."""
         if self.hands is not Hands.TORQUE:
             self.hands = Hands.TORQUE
-            self._within = self._seen_at = self._over_since = None
+            self._seen_at = self._over_since = None
+            self._standing.reset()
             self._is_late = False
             self._holder.give()
 
@@ -156,7 +138,8 @@ class HandOver:
             self._ask(now)
         if self.hands is Hands.HANDING_BACK:
             if self._holder.holds:
-                self.hands, self._within, self._watched_since = Hands.WATCHED, None, now
+                self.hands, self._watched_since = Hands.WATCHED, now
+                self._standing.reset()
             elif now - self._asked_at > self._settings.limit * 1e9:
                 self._is_late = True
                 self._ask(now)
@@ -179,18 +162,14 @@ class HandOver:
         """Whether all joints have been in one place for a while."""
         if measurement is None:
             self._seen_at = now if self._seen_at is None else self._seen_at
-            self._within = None
+            self._standing.reset()
             return False
-        self._seen_at, q, settings = now, measurement.position, self._settings
-        at = now
+        self._seen_at = at = now
         if self.hands is Hands.WATCHED:
             at = measurement.stamp
             if at <= self._watched_since:
                 return False
-        within = _Range(at, q, q) if self._within is None else self._within.with_one_more(q)
-        is_one_place = within.largest <= settings.rest_speed * settings.settled
-        self._within = within if is_one_place else _Range(at, q, q)
-        return at - self._within.since >= settings.settled * 1e9
+        return self._standing.step(at, measurement.position)
 
     def _is_blind(self, now: int) -> bool:
         """Whether nothing has been measured for so long that any other hold is better."""

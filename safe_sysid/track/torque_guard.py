@@ -9,6 +9,7 @@ the nominal estimate; without any measurement it is 0.
 
 A command that is late, not finite, too long, too short or beyond a limit is refused, and so is a
 missing one after the first, which has to be fresh: one that comes late is waited for like none.
+Stamps may be ahead of the clock by the error that is promised of them, and by no more.
 One that is beyond the rate is approached; out of reach for longer than `patience`, it is refused
 as well. From a refusal on, until `reset`, no command passes: the arm is braked and held as
 `braking` says.
@@ -26,6 +27,7 @@ from safe_sysid.errors import MeasurementError
 from safe_sysid.measure.clock import Clock
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import stamp_error
 from safe_sysid.track.braking import Braking
 from safe_sysid.track.controller import BrakingLaw
 from safe_sysid.track.guarded_torque import Command, GuardedTorque, GuardInput, GuardOutcome
@@ -41,6 +43,23 @@ class GuardSettings(Settings):
     patience: Positive = 0.05  # [s] that a command may be out of reach
     longest_step: Positive = 0.01  # [s] between two steps that counts for the rate
 
+    def caution(self, model: RobotModel) -> str:
+        """Say what an arm could do before a missing command is noticed; empty if that is little.
+
+        Until then the last torque acts. Most that a joint within its acceleration limit does with
+        it is to reach its velocity limit from rest.
+        """
+        limit = model.limits.velocity
+        seconds = np.where(limit > 0.0, limit, np.inf) / model.limits.acceleration
+        j = int(np.argmin(seconds))
+        if self.max_age <= seconds[j]:
+            return ''
+        return (
+            f'guard.max_age is {self.max_age:g} s, for which the last torque goes on when no '
+            f'command comes; {model.layout.joint_names[j]} can be at its velocity limit after '
+            f'{seconds[j]:.3g} s: a few periods are enough'
+        )
+
 
 class TorqueGuard:
     """Stands between every controller and every robot; nobody else uses `law`, which brakes."""
@@ -50,6 +69,7 @@ class TorqueGuard:
     ) -> None:
         self._model = model
         self._settings = settings
+        self._ahead = stamp_error(model, [])  # [s] that a stamp may be
         self._rate = per_joint(settings.rate, model, 'rate')
         self._braking = Braking(clock, law)
         self._given = np.full(model.n, np.nan)  # by the last step
@@ -107,7 +127,7 @@ class TorqueGuard:
         return measurement
 
     def _is_fresh(self, stamp: int, now: int) -> bool:
-        return 0 <= now - stamp <= self._settings.max_age * 1e9
+        return -self._ahead * 1e9 <= now - stamp <= self._settings.max_age * 1e9
 
     def _first_torque(
         self, now: int, measurement: JointMeasurement | None, seen: GuardInput
@@ -134,7 +154,7 @@ class TorqueGuard:
     def _age(self, command: Command, now: int) -> str:
         return (
             f'answers a measurement that is {(now - command.stamp) / 1e9:.6g} s old; '
-            f'0 to {self._settings.max_age} s are allowed'
+            f'{-self._ahead or 0:g} to {self._settings.max_age} s are allowed'
         )
 
     def _complaint(self, command: Command | None, now: int) -> str:

@@ -13,6 +13,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate, ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.model.sensing import stamp_error
 from safe_sysid.track.guarded_torque import Command, GuardInput, GuardOutcome
 from safe_sysid.track.robust_passivity import RobustPassivityController
 from safe_sysid.track.torque_guard import GuardSettings, TorqueGuard
@@ -114,7 +115,10 @@ def test_an_old_command_is_refused_and_a_missing_one_after_the_first_too():
     for late, complaint in (
         (lambda seen: replace(seen, command=replace(seen.command, stamp=CLOCK.origin)), '0.012 s'),
         (lambda seen: replace(seen, command=None), 'there is no command any more'),
-        (lambda s: replace(s, command=replace(s.command, stamp=s.command.stamp + 1)), '-1e-09 s'),
+        (
+            lambda s: replace(s, command=replace(s.command, stamp=s.command.stamp + 200_000)),
+            '-0.0002 s',
+        ),
     ):
         guard = guard_with()
         commanded(guard, np.zeros(7), 12)
@@ -136,6 +140,32 @@ def test_a_first_command_that_is_late_is_waited_for():
         assert not guard.refusal
     (passed,) = commanded(guard, output.torque, 1, start=23)
     assert passed.outcome is GuardOutcome.PASSED
+
+
+def test_stamps_may_be_ahead_by_what_is_promised_of_them_and_no_more():
+    """Else every second sample of an arm whose stamps are off is none, and brakes are blind."""
+    off = stamp_error(ARM, [])
+    assert off == 1e-4
+    for ahead, outcomes in (
+        (round(1e9 * off), (GuardOutcome.PASSED, GuardOutcome.BRAKING)),
+        (round(1e9 * off) + 1, (GuardOutcome.BLIND, GuardOutcome.BLIND)),
+    ):
+        guard = guard_with()
+        commanded(guard, np.zeros(7), 12)
+        for i, expected in zip((12, 13), outcomes, strict=True):
+            stamp = CLOCK.origin + i * MILLISECOND
+            seen = seen_at(stamp + ahead, np.zeros(7))
+            output = guard.step(stamp, seen if i == 12 else replace(seen, command=None))
+            assert output.outcome is expected, (ahead, i)
+
+
+@pytest.mark.parametrize('robot', ['kinova_gen3', 'two_link', 'lbr_med7', 'ur5e'])
+def test_an_age_in_which_an_arm_can_be_at_its_velocity_limit_is_said(robot):
+    model = RobotModel.named(robot)
+    reached = np.min(model.limits.velocity / model.limits.acceleration)
+    assert replace(SETTINGS, max_age=0.99 * reached).caution(model) == ''
+    said = replace(SETTINGS, max_age=1.01 * reached).caution(model)
+    assert f'can be at its velocity limit after {reached:.3g} s' in said
 
 
 def test_before_the_first_command_the_arm_is_held_where_it_is():

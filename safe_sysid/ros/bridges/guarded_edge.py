@@ -70,6 +70,8 @@ class GuardedEdge:
     ) -> None:
         self._driver = ProbedDriver(arm.model, arm.gains, probe)
         self._node, self._arm, self._settings = node, arm, settings.guard
+        if caution := settings.guard.caution(arm.model):
+            node.get_logger().warning(caution)
         names = arm.model.layout.joint_names
         self._writer = JointStateWriter(names, f'{node.get_fully_qualified_name()} {os.getpid()}')
         self._reader = TorqueReader(names)

@@ -19,6 +19,8 @@ from std_srvs.srv import Trigger
 
 from safe_sysid.arrays import Array
 from safe_sysid.config import Finite, Natural, NotNegative
+from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import LoopArm
 from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.inertia import is_consistent
 from safe_sysid.model.payload import read_payload
@@ -44,6 +46,7 @@ from safe_sysid.simulate.simulated_arm import (
     ReadingKind,
     SimulatedArm,
 )
+from safe_sysid.track.exact_readings import why_not_exact
 
 AGAIN = 0.1  # [s] after which a sample that nobody answered is told again
 BURST = 100  # periods at a time while in lockstep nobody has to answer, as the guard brakes
@@ -70,6 +73,24 @@ class SimulationSettings(BridgeSettings):
     # described: late and slow as well, and friction and base as it says
     readings: ReadingKind = 'set'  # by `sensors`; described: by the arm's file
 
+    def arm(self) -> LoopArm:
+        """Return the arm of the loop, unless nobody could keep track of it as it is read."""
+        arm = super().arm()
+        if self.readings != 'described' or arm.sampling is not None:
+            return arm
+        q, bounds = self._first_position(arm.model), arm.prior.bounds
+        reason = why_not_exact(arm.model, bounds, arm.gains.V_M, self.period, q)
+        if reason:
+            raise ConfigError(
+                f'readings is described, and sampling is {self.sampling}: {reason}. Allowed: '
+                'sampling: described for all nodes, readings: set, or smaller errors in sensing '
+                'of the arm'
+            )
+        return arm
+
+    def _first_position(self, model: RobotModel) -> Array:
+        return np.array(self.start) if self.start else np.zeros(model.n)
+
     def simulated_arm(self, dynamics: Callable[[RobotModel], Dynamics]) -> SimulatedArm:
         """Return the arm as it is, which nobody else knows."""
         rng = np.random.default_rng(self.seed)
@@ -82,8 +103,10 @@ class SimulationSettings(BridgeSettings):
             theta[rest] = np.clip(drawn, known.lower, known.upper)
             theta = _of_bodies(described, theta)
         truth = described.with_parameters(theta)
-        q = np.array(self.start) if self.start else np.zeros(truth.n)
-        settings = ArmSettings(self.period, self.sensors, self.actuators, self.readings)
+        q, settings = (
+            self._first_position(truth),
+            ArmSettings(self.period, self.sensors, self.actuators, self.readings),
+        )
         return SimulatedArm(truth, q, rng, settings, dynamics)
 
 

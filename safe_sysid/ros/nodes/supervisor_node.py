@@ -9,7 +9,6 @@ import time
 from typing import ClassVar
 
 from diagnostic_msgs.msg import DiagnosticArray
-import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -47,6 +46,7 @@ from safe_sysid.ros.watch.heartbeats import Heartbeats
 from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
 from safe_sysid.ros.watch.plan_in_force import PlanInForce
+from safe_sysid.ros.watch.rest import Rest
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
@@ -60,7 +60,6 @@ from safe_sysid.track.supervisor import (
     successor,
 )
 
-SETTLED = 0.2  # [s] for which all joints have to be slow
 ASKED_FOR = (
     *(Signal.STOP, Signal.BRAKE, Signal.NEW_PAYLOAD, Signal.RESET_FAULT),
     *(Signal.ANNOUNCE_CHANGE, Signal.PAYLOAD_CHANGED),
@@ -111,7 +110,7 @@ class SupervisorNode(ConfiguredNode):
         self._handed_over = HandedOver(self, self._nodes, lambda: self._now.mode)
         self._looks = 0  # since the newest sample
         self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
-        self._slow_since: float | None = None
+        self._rest = Rest(settings.rest_speed)
         self._sources = SinglePublisherCheck()
         self._stamp = 0
         self._arrived = 0.0  # [s] steady time of the sample with this stamp
@@ -431,9 +430,9 @@ class SupervisorNode(ConfiguredNode):
 
     def is_at_rest(self) -> bool:
         """Whether all joints have been slow for a while and no plan is going on."""
-        if self._slow_since is None or self._stamp < self._in_force.end(self.now):
+        if self._stamp < self._in_force.end(self.now):
             return False
-        return time.monotonic() - self._slow_since > SETTLED
+        return self._rest.is_still(time.monotonic())
 
     def _on_sample(self, msg: JointState) -> None:
         now = time.monotonic()
@@ -443,12 +442,12 @@ class SupervisorNode(ConfiguredNode):
         try:
             measurement = self._reader.measurement(msg)
         except MeasurementError as error:
-            self._bad_sample, self._slow_since = str(error), None
+            self._bad_sample = str(error)
+            self._rest.forget()
             return
         self._bad_sample, self._stamp, self._arrived = '', measurement.stamp, now
         self._measured = measurement
-        is_slow = bool(np.abs(measurement.velocity).max() < self._settings.rest_speed)
-        self._slow_since = (self._slow_since or now) if is_slow else None
+        self._rest.see(measurement, now)
 
     def _on_plan(self, msg: JointTrajectory) -> None:
         self._in_force.hear(msg, self.now)

@@ -9,13 +9,17 @@ import pytest
 from ros.reference_loop import moments, settings_of
 from ros.running_loop import changed_settings
 from tiers import slow_after
+import yaml
 
+from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.identify.solves import SolvesAtOnce
+from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.nodes.identifier_node import IdentifierNodeSettings
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.excited_motion import fourier_motion, measured_torque, recorded
+from safe_sysid.track.torque_guard import GuardSettings
 
 LOOPS = sorted(path.stem for path in (share_directory() / 'config' / 'loop').glob('*.yaml'))
 SECONDS = 20.0
@@ -122,6 +126,16 @@ def test_a_period_that_contradicts_the_settings_is_refused(changes, complaint, t
     assert complaint in str(caught.value)
 
 
+@pytest.mark.parametrize('robot', LOOPS)
+def test_no_shipped_guard_lets_a_torque_go_on_until_an_arm_is_at_its_velocity_limit(robot):
+    model = RobotModel.named(robot)
+    blocks = yaml.safe_load(loop_file(robot).read_text()).items()
+    told = [(node, block['ros__parameters'].get('guard')) for node, block in blocks]
+    guards = [from_mapping(GuardSettings, guard, node) for node, guard in told if guard]
+    assert len(guards) >= 3
+    assert [guard.caution(model) for guard in guards] == [''] * len(guards)
+
+
 def loop_file(robot):
     return share_directory() / 'config' / 'loop' / f'{robot}.yaml'
 
@@ -130,12 +144,24 @@ def loop_file(robot):
 @pytest.mark.parametrize('option', [(), ('--lockstep',)], ids=''.join)
 def test_an_arm_that_nothing_can_be_planned_for_is_refused_at_start(option):
     """The LBR without an armature, as it comes, where nothing is assumed of it."""
+    said = refused('-p', 'simulated:=false', *option)
+    assert said.count('the armature of A2 is 0 kg m^2 at least') == 1
+    assert 'There is no plan from where the arm is, and it stays there' in said
+
+
+@pytest.mark.slow
+def test_readings_that_would_be_a_fault_of_tracking_are_refused_at_start():
+    said = refused('-p', 'builtin_sim_bridge:readings:=described', '--lockstep')
+    assert said.count('readings is described, and sampling is ideal: a velocity of A') == 1
+
+
+def refused(*options):
+    """What a run of the LBR says that refuses its settings."""
     line = [sys.executable, '-m', 'safe_sysid.cli.main', 'run', 'builtin_sim']
-    line += ['--robot', 'lbr_med7', '--once', '-p', 'simulated:=false', *option]
+    line += ['--robot', 'lbr_med7', '--once', *options]
     done = subprocess.run(
         line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     assert done.returncode == 2, done.stdout
-    assert done.stdout.count('the armature of A2 is 0 kg m^2 at least') == 1
-    assert 'There is no plan from where the arm is, and it stays there' in done.stdout
     assert 'File "' not in done.stdout and 'started again' not in done.stdout
+    return done.stdout

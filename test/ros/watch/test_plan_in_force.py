@@ -36,7 +36,8 @@ def heard(*messages):
 
 def rests(plans, stamp=NOW):
     """Whether a supervisor takes an arm that has been slow for long to rest."""
-    node = MagicMock(_slow_since=0.0, _stamp=stamp, now=stamp, _in_force=plans)
+    node = MagicMock(_stamp=stamp, now=stamp, _in_force=plans)
+    node._rest.is_still.return_value = True
     return SupervisorNode.is_at_rest(node)
 
 
