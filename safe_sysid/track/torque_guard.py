@@ -49,8 +49,9 @@ class GuardSettings(Settings):
         Until then the last torque acts. Most that a joint within its acceleration limit does with
         it is to reach its velocity limit from rest.
         """
-        limit = model.limits.velocity
-        seconds = np.where(limit > 0.0, limit, np.inf) / model.limits.acceleration
+        velocity, acceleration = model.limits.velocity, model.limits.acceleration
+        limited = (velocity > 0.0) & (acceleration > 0.0) & np.isfinite(acceleration)
+        seconds = np.where(limited, velocity / np.where(limited, acceleration, 1.0), np.inf)
         j = int(np.argmin(seconds))
         if self.max_age <= seconds[j]:
             return ''

@@ -103,10 +103,8 @@ class SimulationSettings(BridgeSettings):
             theta[rest] = np.clip(drawn, known.lower, known.upper)
             theta = _of_bodies(described, theta)
         truth = described.with_parameters(theta)
-        q, settings = (
-            self._first_position(truth),
-            ArmSettings(self.period, self.sensors, self.actuators, self.readings),
-        )
+        q = self._first_position(truth)
+        settings = ArmSettings(self.period, self.sensors, self.actuators, self.readings)
         return SimulatedArm(truth, q, rng, settings, dynamics)
 
 
