@@ -407,10 +407,10 @@ def _readings(
         return ReadingErrors(dq + away, dv, tuple(sentences), zero)
     if recording.velocity is None:
         dv = difference_errors(log, recording.stride)
-        dv = dv + dq / (recording.stride * recording.timing.period)
+        dv = dv + dq * recording.difference_gain
     else:
         far, slope = departures(log, recording.stride), difference_errors(log, recording.stride)
-        slope = slope + dq / (recording.stride * recording.timing.period)
+        slope = slope + dq * recording.difference_gain
         dv = np.maximum(DOUBTED * far, far + slope)
         sentences.append(
             'assumed, as nobody stated it: velocities are off by at most what they depart from '
