@@ -42,7 +42,7 @@ def difference_errors(log: JointLog, stride: int) -> Array:
 
 
 def _stencil(log: JointLog, stride: int) -> Stencil:
-    seconds: Array = (log.stamp - log.stamp[:1]) * 1e-9
+    seconds = np.asarray((log.stamp - log.stamp[:1]) * 1e-9, dtype=float)
     stencil = Stencil.of(seconds, stride)
     if not len(stencil.at):
         raise MeasurementError(_too_short(log))
