@@ -16,7 +16,7 @@ from safe_sysid.api.loop_file import LoopFile, read_loop
 from safe_sysid.api.motion import obstacles_of, resting_problem
 from safe_sysid.api.robot_description import described_on, is_topic
 from safe_sysid.api.shown_as_text import ShownAsText
-from safe_sysid.errors import BoundError
+from safe_sysid.errors import BoundError, ConfigError, ModelError
 from safe_sysid.export.new_arm_files import write_new_arm
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.description.described_arm import (
@@ -149,7 +149,22 @@ def new_arm(
     made = NewArm(arm, files, None)
     if not poses:
         return made
-    return replace(made, standing=standing_share(read_loop(made.load(), files['loop']), poses))
+    return replace(made, standing=standing_share(_loop_of(made), poses))
+
+
+def _loop_of(made: NewArm) -> LoopFile:
+    """Read the loop that was written; a body that cannot be is named by its link."""
+    try:
+        return read_loop(made.load(), made.files['loop'])
+    except ConfigError as error:
+        described = made.described
+        impossible = [str(x) for x in described.doubts if x.rule == 'inertia-impossible']
+        if not impossible:
+            raise
+        raise ModelError(
+            f'{described.source}: {"; ".join(impossible)}; correct the <inertia> of the link. The '
+            f'files are written, but no loop can begin with them ({error})'
+        ) from error
 
 
 def standing_share(loop: LoopFile, poses: int) -> StandingShare:

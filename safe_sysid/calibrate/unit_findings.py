@@ -21,6 +21,7 @@ MOVES = 0.02  # [rad/s] rms speed of a joint that tells a scale
 MANY = 3  # samples to a stamp that no logger takes at one time
 TURN = 2.0 * np.pi
 SMOOTH = 5.0  # [Hz] of velocities that are compared
+FEWEST = 50  # samples of them
 VELOCITIES = (  # what velocities are, by how many times the slope of positions
     (1.0 / DEGREE, 'degrees per second'),
     (30.0 / np.pi, 'turns per minute'),
@@ -111,7 +112,7 @@ def position_finding(q: Array, joints: tuple[str, ...], limits: JointLimits) -> 
 def _within(q: Array, limits: JointLimits) -> AnyArray:
     """Return which joints are nearly always inside their limits, (n,)."""
     lower, upper = limits.position_lower, limits.position_upper
-    is_limited = np.isfinite(lower) & np.isfinite(upper)
+    is_limited = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
     low, high = np.where(is_limited, lower, 0.0), np.where(is_limited, upper, 0.0)
     inside = np.abs(q - 0.5 * (low + high)) <= BEYOND * 0.5 * (high - low)
     share: AnyArray = (inside | ~is_limited).mean(axis=0) >= NEARLY_ALL
@@ -120,7 +121,7 @@ def _within(q: Array, limits: JointLimits) -> AnyArray:
 
 def _velocities(recording: Recording) -> UnitFinding | None:
     """Compare reported velocities with the slope of positions."""
-    if recording.velocity is None or len(recording) < 50:
+    if recording.velocity is None or len(recording) < FEWEST:
         return None
     rate = 1.0 / recording.timing.period
     t = recording.seconds()
@@ -129,7 +130,10 @@ def _velocities(recording: Recording) -> UnitFinding | None:
         zero_phase(np.column_stack([np.interp(grid, t, x) for x in values.T]), rate, SMOOTH)
         for values in (recording.position, recording.velocity)
     )
-    slope = derivative(slope, rate)
+    kept = _recorded(grid, t)
+    slope, reported = derivative(slope, rate)[kept], reported[kept]
+    if len(slope) < FEWEST:
+        return None
     moves = np.sqrt(np.mean(slope**2, axis=0)) > MOVES
     if not moves.any():
         return None
@@ -157,3 +161,11 @@ def _velocities(recording: Recording) -> UnitFinding | None:
     return UnitFinding(
         'velocity', f'velocities are {typical:.4g} times the slope of the positions'
     )
+
+
+def _recorded(grid: Array, t: Array) -> AnyArray:
+    """Return which times are at least one period of the filter away from every gap."""
+    kept = np.ones(len(grid), dtype=bool)
+    for i in np.flatnonzero(np.diff(t) > 0.5 / SMOOTH):
+        kept &= (grid < t[i] - 1.0 / SMOOTH) | (grid > t[i + 1] + 1.0 / SMOOTH)
+    return kept

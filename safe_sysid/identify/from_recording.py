@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
+from safe_sysid.calibrate.unit_findings import remarks_on_units
 from safe_sysid.errors import ConfigError, MeasurementError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
@@ -215,6 +216,7 @@ def identify_recording(
     if settings.begin > 0.0 or settings.end is not None:
         end = np.inf if settings.end is None else settings.end
         recording = recording.between(settings.begin, end)
+    recording = in_si(recording, arm, settings)
     problem = identification_problem(arm, recording, settings)
     replayed, held = _replayed_and_held(problem, settings, progress)
     if held is not None and held.rigidity is not None and not settings.slosh_force:
@@ -253,6 +255,19 @@ def identify_recording(
         elsewhere=recorded_elsewhere(arm, choice, settings, problem.known),
     )
     return IdentifiedRecording(found, problem, replayed)
+
+
+def in_si(recording: Recording, arm: Arm, settings: RecordingSettings) -> Recording:
+    """Refuse times and positions in other units; leave out velocities that are not of these.
+
+    Velocities whose error was stated are somebody's promise, and stay.
+    """
+    limits = arm.model.limits
+    remarks = remarks_on_units(whole_turns(recording, limits.is_continuous), limits)
+    if not remarks or settings.velocity_error is not None:
+        return recording
+    taken = 'no velocity: central differences of the positions'
+    return replace(recording, velocity=None, remarks=(*recording.remarks, *remarks, taken))
 
 
 def _replayed_and_held(
@@ -407,10 +422,10 @@ def _readings(
         return ReadingErrors(dq + away, dv, tuple(sentences), zero)
     if recording.velocity is None:
         dv = difference_errors(log, recording.stride)
-        dv = dv + dq / (recording.stride * recording.timing.period)
+        dv = dv + dq * recording.difference_gain
     else:
         far, slope = departures(log, recording.stride), difference_errors(log, recording.stride)
-        slope = slope + dq / (recording.stride * recording.timing.period)
+        slope = slope + dq * recording.difference_gain
         dv = np.maximum(DOUBTED * far, far + slope)
         sentences.append(
             'assumed, as nobody stated it: velocities are off by at most what they depart from '

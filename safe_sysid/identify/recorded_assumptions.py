@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from safe_sysid.arrays import Array
 from safe_sysid.identify.momentum_observation import ObservationSettings
 from safe_sysid.identify.recording_settings import RecordingSettings
@@ -20,7 +22,15 @@ def effort_sentences(arm: Arm) -> list[str]:
         counted = f'with the signs {[int(s) for s in sign]}'
     scale = arm.model.sensors.effort_scale
     unit = '' if (scale == 1.0).all() else f', times {[float(f"{s:.4g}") for s in scale]}'
-    return [f'effort is read as {arm.facts.effort.kind}, counted {counted}{unit}']
+    said = [f'effort is read as {arm.facts.effort.kind}, counted {counted}{unit}']
+    sliding = np.flatnonzero(arm.model.tree.is_prismatic)
+    if sliding.size:
+        names = ', '.join(arm.model.layout.joint_names[j] for j in sliding)
+        said.append(
+            f'prismatic: {names}; for such a joint read N for N m, m for rad, and kg for the '
+            'kg m^2 of its armature'
+        )
+    return said
 
 
 def beyond_rigid(settings: RecordingSettings) -> list[str]:

@@ -95,7 +95,11 @@ def _read(path: Path, joints: tuple[str, ...], columns: Columns, signal: str) ->
                 lines = _with_points(str(path), block, delimiter, len(names))
                 _check_width(str(path), lines[0], delimiter, len(names))
                 table.add(lines)
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise MeasurementError(
+            f'{path}: cannot be read: it is not text in UTF-8 ({error.reason}); write it as such'
+        ) from error
+    except OSError as error:
         raise MeasurementError(f'{path}: cannot be read ({error})') from error
     stamp = table.stamp(columns.rate)
     numbers = table.torn(table.numbers())
@@ -148,9 +152,10 @@ def _with_header(lines: list[str]) -> tuple[str, list[str]]:
 
 def _with_points(source: str, lines: list[str], delimiter: str | None, columns: int) -> list[str]:
     """Return lines with points in place of decimal commas; refuse commas that are both."""
+    if delimiter is not None and '"' in lines[0]:  # spreadsheets write decimal commas so
+        rows = csv.reader(lines, delimiter=delimiter)
+        return [delimiter.join(x.replace(',', '.') for x in row) for row in rows]
     if delimiter == ',':
-        if '"' in lines[0]:  # spreadsheets write decimal commas so
-            return [','.join(x.replace(',', '.') for x in row) for row in csv.reader(lines)]
         cells = max(line.count(',') + 1 for line in lines[:10])
         if columns > 1 and cells == 2 * columns:
             raise MeasurementError(

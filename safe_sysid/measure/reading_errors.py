@@ -6,6 +6,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.differences import Stencil
 from safe_sysid.measure.joint_log import JointLog
 
 LEAST = 1e-12  # [rad, rad/s]; less is rounding
@@ -22,29 +23,30 @@ def smallest_steps(position: Array) -> Array:
 
 def departures(log: JointLog, stride: int) -> Array:
     """Farthest that every velocity is from a central difference of the positions [rad/s]."""
-    seconds = (log.stamp - log.stamp[0]) * 1e-9
-    across = (seconds[2 * stride :] - seconds[: -2 * stride])[:, None]
-    if not len(across):
-        raise MeasurementError(_too_short(log))
-    slope = (log.position[2 * stride :] - log.position[: -2 * stride]) / across
-    even = np.flatnonzero(across[:, 0] < 1.5 * np.median(across))  # not across gaps
-    far = np.abs(slope - log.velocity[stride:-stride])[even].max(axis=0)
+    stencil = _stencil(log, stride)
+    far = np.abs(stencil.slopes(log.position) - log.velocity[stencil.at]).max(axis=0)
     farthest: Array = np.maximum(far, LEAST)
     return farthest
 
 
 def difference_errors(log: JointLog, stride: int) -> Array:
-    """How far central differences may be from the truth [rad/s], by how much they bend.
+    """How far central differences may be from the truth [rad/s], by how much velocities bend.
 
-    The error of a difference over a time h to each side is h^2 / 6 times the jerk, and the
-    second difference of velocities h^2 times the jerk: twice that, for noise.
+    The error of a difference over times h before and k after is h k / 6 times the jerk, which
+    the second difference of velocities shows: twice that, for noise.
     """
-    v = log.velocity
-    bend = np.abs(v[2 * stride :] - 2.0 * v[stride:-stride] + v[: -2 * stride])
-    if not len(bend):
-        raise MeasurementError(_too_short(log))
-    error: Array = np.maximum(bend.max(axis=0) / 3.0, LEAST)
+    stencil = _stencil(log, stride)
+    jerk = np.abs(stencil.bends(log.velocity)).max(axis=0)
+    error: Array = np.maximum(stencil.largest_product / 3.0 * jerk, LEAST)
     return error
+
+
+def _stencil(log: JointLog, stride: int) -> Stencil:
+    seconds = np.asarray((log.stamp - log.stamp[:1]) * 1e-9, dtype=float)
+    stencil = Stencil.of(seconds, stride)
+    if not len(stencil.at):
+        raise MeasurementError(_too_short(log))
+    return stencil
 
 
 def _too_short(log: JointLog) -> str:

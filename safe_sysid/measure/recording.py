@@ -8,6 +8,7 @@ import numpy as np
 
 from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
+from safe_sysid.measure.differences import Stencil
 from safe_sysid.measure.joint_log import JointLog
 
 GAP = 2.0  # a step longer than this many sample times is a gap
@@ -121,12 +122,18 @@ class Recording:
         torque = self.effort * effort_sign * effort_scale
         if self.velocity is not None:
             return JointLog(self.stamp, self.position, self.velocity, torque)
-        stride, seconds, q = self.stride, self.seconds(), self.position
-        across = (seconds[2 * stride :] - seconds[: -2 * stride])[:, None]
-        velocity = (q[2 * stride :] - q[: -2 * stride]) / across
-        near = np.flatnonzero(across[:, 0] < GAP * 2 * stride * self.timing.period)
-        kept = near + stride
-        return JointLog(self.stamp[kept], q[kept], velocity[near], torque[kept])
+        stencil = self._stencil
+        kept, velocity = stencil.at, stencil.slopes(self.position)
+        return JointLog(self.stamp[kept], self.position[kept], velocity, torque[kept])
+
+    @property
+    def difference_gain(self) -> float:
+        """Error of such a velocity over that of the positions [1/s], at most."""
+        return self._stencil.gain
+
+    @property
+    def _stencil(self) -> Stencil:
+        return Stencil.of(self.seconds(), self.stride)
 
     @property
     def stride(self) -> int:

@@ -13,6 +13,7 @@ from safe_sysid.measure.csv_log import Columns, filled_pattern, read_csv, read_p
 from safe_sysid.measure.recording import Recording
 
 TABLES = ('.csv', '.txt', '.tsv')
+PACKED = ('.gz', '.bz2', '.xz', '.zip', '.7z')  # not .zstd, of which rosbags are made
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ def recording_of_choice(
     names = joint_names(choice, joints)
     if choice.path.suffix.lower() in TABLES:
         return read_csv(choice.path, names, choice.columns)
+    if choice.path.suffix.lower() in PACKED:
+        raise MeasurementError(
+            f'{choice.path}: is a packed file; unpack it, and give the table or bag that was in it'
+        )
     from safe_sysid.measure.bag.reader import read_rosbag  # what a table does not wait for
 
     recording = read_rosbag(choice.path, names, choice.topic)

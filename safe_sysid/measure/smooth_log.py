@@ -57,7 +57,8 @@ def smooth(log: JointLog, filter_hz: float) -> SmoothLog:
     pieces = [piece for piece in pieces if piece.inside.size]
     if not pieces:
         raise MeasurementError(
-            f'{seconds[-1]:.3f} s are too short for a filter at {filter_hz:g} Hz'
+            f'the recording, or the part of it that counts, lasts {seconds[-1]:.3f} s, which is '
+            f'too short for a filter at {filter_hz:g} Hz'
             if not gaps.size
             else f'no piece between its {gaps.size} gaps is long enough for a filter at '
             f'{filter_hz:g} Hz'

@@ -8,6 +8,12 @@ from safe_sysid.arrays import Array
 
 LABELS = ('Fc', 'Fv', 'Ia', 'beta')
 UNITS = ('N m', 'N m s/rad', 'kg m^2', 'N m')
+SLIDING_UNITS = ('N', 'N s/m', 'kg', 'N')  # of prismatic joints
+
+
+def units(sliding: bool) -> tuple[str, ...]:
+    """Units of the labels, for a prismatic joint or for one that turns."""
+    return SLIDING_UNITS if sliding else UNITS
 
 
 def friction_torque(parameters: Array, qd: Array, qdd: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from safe_sysid.errors import ModelError
-from safe_sysid.input_file import name_trouble, shortened
+from safe_sysid.input_file import listed, name_trouble, shortened
 
 SHORTEST_AXIS, LONGEST_AXIS = 1e-6, 1e6  # an axis is a unit vector up to its rounding
 WITHOUT_AXIS = ('fixed', 'floating')
@@ -112,10 +112,33 @@ def check_names(path: Path, root: ElementTree.Element) -> None:
             )
         for part in root.findall(kind):
             name = part.get('name', '')
+            if not name:
+                raise ModelError(f'{path}: a <{kind}> has no name')
             if not name.isprintable():
                 raise ModelError(
                     f'{path}: the name of a {kind} is {name!r}; only characters that can be '
                     'printed are allowed, no line breaks among them'
+                )
+
+
+def check_ends(path: Path, root: ElementTree.Element) -> None:
+    """Refuse a joint to or from a link that is not there, and a link that hangs on two joints."""
+    links = [link.get('name', '') for link in root.findall('link')]
+    above: dict[str, str] = {}
+    for joint in root.findall('joint'):
+        name = joint.get('name', '')
+        for kind in ('parent', 'child'):
+            end = joint.find(kind)
+            link = None if end is None else end.get('link')
+            if link is not None and link not in links:
+                raise ModelError(
+                    f"{path}: the {kind} of joint '{name}' is link '{link}', which is not there; "
+                    f'links are {listed(links)}'
+                )
+            if kind == 'child' and link is not None and above.setdefault(link, name) != name:
+                raise ModelError(
+                    f"{path}: link '{link}' is the child of joints '{above[link]}' and '{name}'; "
+                    'a URDF is a tree, in which every link hangs on one joint'
                 )
 
 

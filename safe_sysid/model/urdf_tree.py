@@ -15,6 +15,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.errors import ModelError
 from safe_sysid.input_file import LARGEST_TEXT, check_file, shortened
 from safe_sysid.model.urdf_figures import (
+    check_ends,
     check_figures,
     check_lengths,
     check_limits,
@@ -67,6 +68,7 @@ def parse_urdf(path: Path) -> ElementTree.Element:
     check_size(path, root)
     check_figures(path, root)
     check_names(path, root)
+    check_ends(path, root)
     return root
 
 

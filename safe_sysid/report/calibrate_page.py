@@ -160,12 +160,13 @@ def _held_out(model: RobotModel, found: Calibration) -> Iterator[str]:
     yield ''
     yield '| joint | rms, filtered | rms, recorded | largest, filtered | of torque | white? |'
     yield '|---|---|---|---|---|---|'
+    sliding = model.tree.is_prismatic
     for i, name in enumerate(model.layout.joint_names):
-        noise = found.likeliness_of_noise[i]
+        noise, unit = found.likeliness_of_noise[i], friction.units(bool(sliding[i]))[0]
         verdict = 'yes' if noise > LIKELY else 'no'
         yield (
-            f'| {name} | {held.rms[i]:.3g} N m | {held.rms_recorded[i]:.3g} N m '
-            f'| {held.largest[i]:.3g} N m | {100 * held.relative_by_joint[i]:.1f} % '
+            f'| {name} | {held.rms[i]:.3g} {unit} | {held.rms_recorded[i]:.3g} {unit} '
+            f'| {held.largest[i]:.3g} {unit} | {100 * held.relative_by_joint[i]:.1f} % '
             f'| {verdict} (p = {noise:.2g}) |'
         )
     yield ''
@@ -216,7 +217,8 @@ def _friction(model: RobotModel, found: Calibration) -> Iterator[str]:
     n = model.n
     for i in range(10 * n, columns.size):
         kind = (i - 10 * n) // n
-        unit = friction.UNITS[kind] if i < 14 * n else _extra_unit(columns.labels[i])
+        sliding = bool(model.tree.is_prismatic[(i - 10 * n) % n])
+        unit = friction.units(sliding)[kind] if i < 14 * n else _extra_unit(columns.labels[i])
         spread = f'{deviation[i]:.2g}' if i in deviation else 'in a combination'
         yield f'| {columns.labels[i]} | {found.x[i]:.4g} | {spread} | {unit} |'
 

@@ -393,3 +393,21 @@ def test_the_surface_of_a_hand_contains_its_fingers_between_the_positions_looked
             points = in_link(corners()['finger.stl'].astype(float))
             points = np.array([place.act(point) for point in points])
             assert (points @ faces[:, :3].T + faces[:, 3]).max() <= 1e-6
+
+
+def test_a_body_that_no_loop_can_begin_with_is_named_by_its_link(description, tmp_path):
+    text = description.read_text(encoding='utf-8')
+    hand = text.index('name="hand"')
+    text = text[:hand] + text[hand:].replace('izz="0.01"', 'izz="5"', 1)
+    description.write_text(text, encoding='utf-8')
+    sentence = r'arm\.urdf: hand: principal moments .*correct the <inertia> of the link'
+    with pytest.raises(ModelError, match=sentence):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=1)
+
+
+def test_a_limit_that_is_not_there_is_not_called_nan(description, tmp_path):
+    text = description.read_text(encoding='utf-8').replace('type="revolute"', 'type="continuous"')
+    text = re.sub(r'<limit[^>]*effort="30"[^>]*/>', '', text)
+    description.write_text(text, encoding='utf-8')
+    with pytest.raises(ConfigError, match=r'j2: no effort \((.|\n)*j2: no velocity \('):
+        ss.new_arm(description, SETTINGS, tmp_path / 'out', poses=0)

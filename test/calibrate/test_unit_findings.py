@@ -96,3 +96,17 @@ def test_a_calibration_names_units_before_it_fits(columns, factor, words, tmp_pa
     np.savetxt(path, table, '%.9g', ',', header='time,q_0,q_1,tau_0,tau_1', comments='')
     with pytest.raises(MeasurementError, match=words):
         recorded([RecordingChoice(path)], arm_of('two_link', None))
+
+
+def test_velocities_are_not_compared_across_a_gap():
+    whole = recording()
+    kept = np.r_[0:250, 600:1000]
+    samples = Samples(
+        whole.stamp[kept], whole.position[kept], whole.velocity[kept], whole.effort[kept]
+    )
+    assert unit_findings(recording_of('log.csv', NAMES, samples, ()), LIMITS) == ()
+
+
+def test_equal_limits_are_none():
+    nothing = JointLimits(*[np.zeros(7)] * 2, *([np.ones(7)] * 3), np.zeros(7, dtype=bool))
+    assert unit_findings(recording(), nothing) == ()

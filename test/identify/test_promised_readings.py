@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safe_sysid.identify.from_recording import identification_problem
+from safe_sysid.errors import MeasurementError
+from safe_sysid.identify.from_recording import identification_problem, identify_recording, in_si
 from safe_sysid.identify.recording_settings import RecordingSettings
 from safe_sysid.measure.recording import Samples, recording_of
+from safe_sysid.measure.recording_choice import RecordingChoice
 from safe_sysid.model.arm import arm_of
 
 PERIOD = 0.001  # [s]
@@ -63,3 +65,28 @@ def test_backlash_stamps_and_zeros_that_are_stated_are_part_of_positions(stated)
     given = RecordingSettings(position_error=(0.001,))  # of all causes
     problem = identification_problem(chosen, slow_recording(chosen), given)
     assert set(problem.observation.position_error) == {0.001}
+
+
+@pytest.mark.parametrize('times', [180.0 / np.pi, 30.0 / np.pi, -1.0, 0.0])
+def test_velocities_that_are_not_of_the_positions_are_left_out(times):
+    arm = arm_of('kinova_gen3', None)
+    told = slow_recording(arm)
+    wrong = replace(told, velocity=times * told.velocity)
+    taken = in_si(wrong, arm, RecordingSettings())
+    assert taken.velocity is None
+    assert 'the slope of the positions' in '; '.join(taken.remarks) or times == 0.0
+    assert 'no velocity: central differences of the positions' in taken.remarks
+    stated = RecordingSettings(velocity_error=(0.01,))
+    assert in_si(wrong, arm, stated).velocity is wrong.velocity
+    assert in_si(told, arm, RecordingSettings()) is told
+
+
+def test_positions_in_degrees_are_refused_before_torque_is_asked(tmp_path):
+    arm = arm_of('two_link', None)
+    told = slow_recording(arm)
+    path = tmp_path / 'degrees.csv'
+    columns = [told.seconds(), *np.degrees(2.0 * told.position).T, *np.ones((2, len(told)))]
+    header = 'time,q_0,q_1,tau_0,tau_1'
+    np.savetxt(path, np.column_stack(columns), delimiter=',', header=header, comments='')
+    with pytest.raises(MeasurementError, match='degrees.csv: .* within them as degrees'):
+        identify_recording(arm, RecordingChoice(path), RecordingSettings(), lambda *_: None)

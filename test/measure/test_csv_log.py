@@ -6,6 +6,7 @@ import pytest
 from safe_sysid.errors import MeasurementError
 from safe_sysid.measure import csv_log
 from safe_sysid.measure.csv_log import Columns, read_csv
+from safe_sysid.measure.recording_choice import RecordingChoice, recording_of_choice
 
 AB = ('a', 'b')
 USUAL = Columns()
@@ -118,8 +119,10 @@ def test_a_table_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(MeasurementError, match=r'nowhere\.csv: cannot be read'):
         read_csv(tmp_path / 'nowhere.csv', AB, USUAL)
     (tmp_path / 'x.csv').write_bytes(b'\xff\xfe\x00')
-    with pytest.raises(MeasurementError, match='cannot be read'):
+    with pytest.raises(MeasurementError, match='cannot be read: it is not text in UTF-8'):
         read_csv(tmp_path / 'x.csv', AB, USUAL)
+    with pytest.raises(MeasurementError, match=r'x\.csv\.gz: is a packed file; unpack it'):
+        recording_of_choice(RecordingChoice(tmp_path / 'x.csv.gz'), AB)
     with pytest.raises(MeasurementError, match='rate is -1'):
         Columns(rate=-1.0)
 
@@ -157,9 +160,11 @@ def test_decimal_commas_are_read_between_semicolons(tmp_path):
     assert recording.timing.period == pytest.approx(0.01)
 
 
-def test_decimal_commas_in_quotes_are_read(tmp_path):
-    lines = ['"time","q_0","tau_0"', *(f'"0,{i:02d}","0,5","1,25"' for i in range(30))]
+@pytest.mark.parametrize('delimiter', [',', ';', '\t'])
+def test_decimal_commas_in_quotes_are_read(delimiter, tmp_path):
+    rows = [('time', 'q_0', 'tau_0'), *((f'0,{i:02d}', '0,5', '1,25') for i in range(30))]
     path = tmp_path / 'log.csv'
+    lines = [delimiter.join(f'"{cell}"' for cell in row) for row in rows]
     path.write_text('\r\n'.join(lines), encoding='utf-8')
     recording = read_csv(path, ('a',), Columns())
     assert recording.effort[3, 0] == 1.25

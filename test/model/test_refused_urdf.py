@@ -82,3 +82,25 @@ def test_a_figure_in_other_digits_is_none(built):
 def test_names_and_roots_are_looked_at_before_a_library_does(change, sentence, built):
     with pytest.raises(ModelError, match=f'two_link.urdf: {sentence}'):
         built(**change)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'sentence'),
+    [
+        (
+            '<child link="tip"/>',
+            '<child link="tp"/>',
+            "child of joint 'joint_2' is link 'tp'",
+        ),
+        ('<parent link="upper"/>', '<parent link="x"/>', "parent of joint 'joint_2' is link 'x'"),
+        (
+            '<child link="tip"/>',
+            '<child link="upper"/>',
+            "'upper' is the child of joints",
+        ),
+        ('<joint name="joint_1"', '<joint name=""', 'a <joint> has no name'),
+    ],
+)
+def test_a_joint_whose_ends_are_no_tree_is_named(old, new, sentence, built):
+    with pytest.raises(ModelError, match=rf'two_link\.urdf: .*{sentence}'):
+        built(old=old, new=new)

@@ -142,6 +142,11 @@ def _middleware_remedy(words: str) -> str:
             'the libraries of ROS are not on the path: source its setup.bash; for the ROS of pip, '
             'unset _ROS_WHEELS_BOOTSTRAP_COMPLETE, which another environment has left behind'
         )
+    if 'log directory' in words:
+        return (
+            'ROS keeps its logs in ~/.ros/log: make it a folder that can be written to, or set '
+            'ROS_LOG_DIR to one'
+        )
     if 'rmw' in words.lower():
         return 'unset RMW_IMPLEMENTATION, or install the middleware it names'
     return 'source one ROS 2 only, in a new terminal, and see what this says: ' + (

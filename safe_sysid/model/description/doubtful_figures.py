@@ -137,7 +137,7 @@ def limit_doubts(joints: Sequence[JointFigures], static: Array) -> Iterator[Figu
     """Yield doubts about effort and velocity; `static` are the largest torques at rest [N m]."""
     efforts = {joint.effort for joint in joints}
     for joint, needed in zip(joints, static, strict=True):
-        value = f'effort {joint.effort:g}'
+        value = _stated('effort', joint.effort)
         if not joint.effort > 0.0:
             yield FigureDoubt('effort-zero', joint.name, value)
         elif joint.effort >= TOO_STRONG:
@@ -158,7 +158,7 @@ def limit_doubts(joints: Sequence[JointFigures], static: Array) -> Iterator[Figu
 def _velocity_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
     alike = len(joints) > 1 and all(joint.velocity == 10.0 for joint in joints)
     for joint in joints:
-        value = f'velocity {joint.velocity:g}'
+        value = _stated('velocity', joint.velocity)
         if not joint.velocity > 0.0:
             yield FigureDoubt('velocity-zero', joint.name, value)
         elif joint.velocity >= TOO_FAST:
@@ -167,6 +167,10 @@ def _velocity_doubts(joints: Sequence[JointFigures]) -> Iterator[FigureDoubt]:
             yield FigureDoubt('velocity-half-turn', joint.name, value)
         elif alike:
             yield FigureDoubt('velocity-alike', joint.name, value)
+
+
+def _stated(what: str, value: float) -> str:
+    return f'no {what}' if math.isnan(value) else f'{what} {value:g}'
 
 
 def inertia_doubts(

@@ -122,7 +122,10 @@ def _status_of(node_class: Callable[[], Node]) -> int:
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except RCLError as error:
-        say(f'{sys.argv[0]}: arguments of ROS refused: {error}')
+        if 'log directory' in str(error):
+            say(f'{sys.argv[0]}: {error}; set ROS_LOG_DIR to a folder that can be written to')
+        else:
+            say(f'{sys.argv[0]}: arguments of ROS refused: {error}')
         return MISUSE
     node = None
     try:

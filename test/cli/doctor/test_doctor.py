@@ -92,6 +92,13 @@ def test_a_middleware_that_is_not_installed_is_named_as_the_cause(monkeypatch):
     assert 'RMW_IMPLEMENTATION' in finding.remedy
 
 
+def test_logs_of_ros_that_cannot_be_written_are_the_remedy(monkeypatch):
+    monkeypatch.setenv('ROS_LOG_DIR', '/proc/nowhere')
+    finding = machine_checks._middleware()
+    assert finding.verdict is Verdict.FAIL
+    assert 'ROS_LOG_DIR' in finding.remedy
+
+
 def test_a_library_that_crashes_is_a_finding(monkeypatch, tmp_path):
     (tmp_path / 'crashing.py').write_text('import os\nos.abort()\n', encoding='utf-8')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
