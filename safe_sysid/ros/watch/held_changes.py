@@ -206,8 +206,9 @@ class HeldChanges:
         return self._nodes.figure('identifier', key) or ''
 
     def _ask(self, what: str, stamp: int, now: int) -> None:
-        taken = int(self._figure(TAKEN) or -1)  # maybe from a supervisor before this one
-        self._name = max(stamp, self._name + 1, taken + 1)  # another request has another name
+        self._name = max(stamp, self._name + 1)  # another request has another name
+        if str(self._name) == self._figure(TAKEN):  # of a supervisor before this one
+            self._name += 1
         header = Header(stamp=time_of(self._name))
         self._asked = TimeReference(header=header, time_ref=time_of(now), source=what)
         self._publisher.publish(self._asked)

@@ -40,6 +40,7 @@ TOPIC, EVENT, TOUCH = 'payload_change', 'payload_event', 'touched'
 ANNOUNCE, CALL_OFF, CHANGED, GO_ON = 'announce', 'call off', 'changed', 'go on'
 MAY_HAVE_CHANGED = 'may have changed'
 TOUCHED = 'touched'
+REQUESTS = (ANNOUNCE, CALL_OFF, CHANGED, MAY_HAVE_CHANGED, TOUCHED, GO_ON)
 TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
@@ -103,6 +104,7 @@ class PayloadEvents:
         self._has_no_time = False  # whether an event has a stamp that cannot be
         self._announced: int | None = None  # [ns] stamp of the newest sample then
         self._taken = -1
+        self._has_announced = False  # any change, in this process
         self._touch: Change | None = None  # of the place, since which nothing is learnt
         self._announced_for = self._refusal = ''
         self._was_closed: bool | None = None
@@ -205,9 +207,9 @@ class PayloadEvents:
             self._told = told if self._told is None else self._told.joined(told)
 
     def _on_request(self, msg: TimeReference) -> None:
-        """Do what the supervisor asks for, once."""
+        """Do what the supervisor asks for, once; what nobody knows is told by somebody else."""
         name, now = stamp_of(msg.header.stamp), stamp_of(msg.time_ref)
-        if name == self._taken:
+        if name == self._taken or msg.source not in REQUESTS:
             return
         self._taken, self._refusal = name, ''
         try:
@@ -225,19 +227,37 @@ class PayloadEvents:
             self._announce(min(now, self._touch.after))
         elif source in (CALL_OFF, MAY_HAVE_CHANGED) and (self._touch or self._told):
             self._touches_still()
+        elif source == TOUCHED and not self._has_announced:
+            self._told = Change.touch(0, max(self._newest, 0))
+            identifier.doubt()
         elif source == CALL_OFF and self._announced is not None:
             identifier.trust()
             self.forget()
-        elif source == CHANGED and self._announced is not None:
-            identifier.change(self._announced, now, self._held)
-            self.forget()
-        elif source == MAY_HAVE_CHANGED and self._announced is not None:
-            both = identifier.estimate
-            held = HeldNext(both.end_effector_bounds, both.end_effector)
-            identifier.change(self._announced, now, held)
-            self.forget()
+        elif source in (CHANGED, MAY_HAVE_CHANGED):
+            self._has_changed(source, now)
         elif source == GO_ON:
             self._go_on(now)
+
+    def _has_changed(self, source: str, now: int) -> None:
+        """Give no sample until now to any body: since the announcement, or ever.
+
+        A process that was started again has heard of no announcement, nor what was held before.
+        """
+        identifier = self._identifier
+        if self._announced is None and self._has_announced:  # answered before
+            return
+        if self._announced is None and self._told is not None:
+            self._told = self._told.joined(Change.told(0, now))
+            return
+        if self._announced is None or identifier.has_fault:
+            identifier.new_payload(now)
+        elif source == CHANGED:
+            identifier.change(self._announced, max(self._announced, now), self._held)
+        else:
+            both = identifier.estimate
+            held = HeldNext(both.end_effector_bounds, both.end_effector)
+            identifier.change(self._announced, max(self._announced, now), held)
+        self.forget()
 
     def _touches_still(self) -> None:
         """Say it again: nobody knows that what was touched before or meanwhile is left."""
@@ -249,6 +269,7 @@ class PayloadEvents:
         """Widen bounds to what may be held next; no sample since is of any body."""
         estimate = self._identifier.announce(self._held)
         self._announced, self._announced_for = since, name_of(estimate)
+        self._has_announced = True
         self._event, self._told = -1, None
 
     def _go_on(self, now: int) -> None:
