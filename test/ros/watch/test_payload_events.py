@@ -188,6 +188,30 @@ def test_what_could_not_change_is_as_before(events, identifier):
     assert identifier.told[-1] == ('trust',)
 
 
+def test_an_event_before_a_change_is_granted_counts_where_that_is_called_off(events, identifier):
+    """What has changed, has: bounds of before are of another body."""
+    ask(events, ANNOUNCE, 1, NEWEST)
+    event(events, NEWEST + 10)
+    assert events.change() is None
+    ask(events, CALL_OFF, 2, NEWEST)
+    assert ('trust',) not in identifier.told
+    assert events.figures()[IS_LOAD]
+    assert events.change().before == NEWEST + 10 + MARGIN
+    ask(events, ANNOUNCE, 3, NEWEST)
+    ask(events, CALL_OFF, 4, NEWEST)
+    assert identifier.told[-1] == ('trust',)
+
+
+@pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
+def test_an_event_that_comes_while_a_request_is_on_its_way_counts(events, identifier, what):
+    """Until it no sample is of what is held after it, however late the request is taken."""
+    later = NEWEST + 2 * SECOND // 5
+    ask(events, ANNOUNCE, 1, NEWEST - SECOND)
+    event(events, later)
+    ask(events, what, 2, NEWEST)
+    assert identifier.told[-1][1:3] == (NEWEST - SECOND, later + MARGIN)
+
+
 @pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
 def test_bounds_are_for_what_may_be_held(events, identifier, what):
     """Where it may have changed, for both; and samples in between are of neither."""
