@@ -134,6 +134,21 @@ def test_what_a_supervisor_before_had_announced_may_have_happened(world):
     assert world.sources == [MAY_HAVE_CHANGED, ANNOUNCE]
 
 
+def test_what_somebody_else_announces_is_ended(changes, world):
+    """Else nothing would be learnt, nor any change noticed, and nobody would say so."""
+    changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
+    world.takes('')
+    world.figures[ANNOUNCED_FOR] = 'bounds of somebody'
+    changes.remind(3000)
+    assert world.sources == [ANNOUNCE, CHANGED, MAY_HAVE_CHANGED]
+    world.takes('')
+    changes.remind(3050)
+    changes.announce(3100)
+    world.takes('bounds 2')
+    changes.remind(3150)
+    assert world.sources == [ANNOUNCE, CHANGED, MAY_HAVE_CHANGED, ANNOUNCE]
+
+
 def test_a_request_has_another_name_than_those_of_a_supervisor_before(world):
     world.figures |= {TAKEN: '2000'}
     changes = HeldChanges(world, world, SETTLING, 2)
