@@ -83,6 +83,7 @@ class Supervised:
         self._running: dict[str, Running] = {}
         self._crashes: dict[str, int] = {}
         self._due: dict[str, float] = {}  # when a process is started again [s]
+        self._ends: dict[str, str] = {}  # how those ended, which is said once they are
         self._signals = self._told = 0  # that we got, and that we passed on
         self._asked = 0  # status that the first signal asks for
         self._status: int | None = None  # once all are to end
@@ -166,6 +167,7 @@ class Supervised:
         for node, due in list(self._due.items()):
             if time.monotonic() >= due:
                 del self._due[node]
+                _say(f'{self._ends.pop(node)}, it is started again')
                 self._start(node)
 
     def _notice_end(self, node: str, status: int) -> None:
@@ -187,8 +189,7 @@ class Supervised:
         self._crashes[node] = self._crashes.get(node, 0) + 1
         said = f'{node} ended with status {status}'
         if self._crashes[node] <= CRASHES:
-            _say(f'{said}, it is started again')
-            self._due[node] = time.monotonic() + PAUSE
+            self._ends[node], self._due[node] = said, time.monotonic() + PAUSE
         elif node in OBSERVERS:
             _say(f'{said} for the {CRASHES + 1}. time; the others go on without it')
         else:

@@ -104,6 +104,19 @@ def test_after_ctrl_c_nobody_is_started_any_more(tmp_path):
     assert not file.exists()
 
 
+@pytest.mark.parametrize('node', ['monitor', 'recorder', 'planner'])
+def test_who_ends_just_before_the_run_is_not_said_to_be_started_again(node, capfd):
+    """Nor is it, whatever it was that ended it."""
+    status = 1 if node == 'planner' else 0
+    supervised = Supervised({node: python(f'raise SystemExit({status})'), 'ends': python('')})
+    for each in supervised._lines:
+        supervised._start(each)
+        supervised._running[each].wait()
+        supervised._look()
+    assert supervised._ended() == 0
+    assert capfd.readouterr().err == ''
+
+
 @pytest.mark.parametrize('status', slow_after(1, [FAULT, 0, 1]))
 def test_a_recorder_never_ends_a_run(status, monkeypatch, capfd):
     """Not by its exit status, and not by crashing again and again."""

@@ -36,7 +36,7 @@ class Identifying:
             )
         self._loop, self._bounds, self._tell = loop, bounds, tell
         self._until = time.monotonic() + seconds if seconds else math.inf
-        self._has_begun = self._is_over = False
+        self._has_begun = self._was_forgotten = False
         self._why = ''  # it was ended early
         self._looks = 0
 
@@ -65,13 +65,30 @@ class Identifying:
             self._end('time is up')
         if self._why and mode in LEARNS:
             self._loop.ask(Signal.BRAKE)
+        elif self._is_forgotten and mode in LEARNS:
+            self._was_forgotten = True
+            self._tell(self._wanted)
         if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+            return None
+        if mode is Mode.IDENTIFIED and not self._why and self._has_learnt_to_less:
+            self._has_begun = self._was_forgotten = False
+            self._looks = 0
             return None
         self._tell(())
         return self._outcome(mode)
 
     def _end(self, why: str) -> None:
         self._why = self._why or why
+
+    @property
+    def _is_forgotten(self) -> bool:
+        """Whether the planner was started again, so that nobody has told it what is wanted."""
+        return bool(self._wanted) and not self._loop.figure(LEARNS_TO)
+
+    @property
+    def _has_learnt_to_less(self) -> bool:
+        """Whether a planner that was started again may have ended by widths of its own."""
+        return bool(self.limited_by) and (self._was_forgotten or self._is_forgotten)
 
     def _begin(self) -> Outcome | None:
         """Tell the planner until it answers, then learn."""

@@ -72,7 +72,11 @@ class LeaveWithTheLoop:
 
 
 class LeaveAsMonitor:
-    """A node that nobody needs: it never ends a run, and sees the end of one."""
+    """A node that nobody needs: it never ends a run, and sees the end of one.
+
+    Who started it starts it again when it leaves, unless all are told to end. So after the end of
+    a run it waits to be told, or until nobody is there who might.
+    """
 
     may_be_killed = False
 
@@ -89,9 +93,13 @@ class LeaveAsMonitor:
 
     def is_due(self) -> bool:
         """Whether the run has ended, or this node was the only one that was told to."""
-        if self._asked_at is None or self._supervised.mode == Mode.ENDED.value:
-            return self._supervised.mode == Mode.ENDED.value
-        if not self._supervised.mode or self._supervised.silent > ALONE:
+        has_ended, alone = (
+            self._supervised.mode == Mode.ENDED.value,
+            self._supervised.silent > ALONE,
+        )
+        if self._asked_at is None:
+            return has_ended and alone
+        if has_ended or alone or not self._supervised.mode:
             return True
         return not self._is_ending and time.monotonic() - self._asked_at > OTHERS
 

@@ -93,13 +93,18 @@ class HeldChanges:
     def remind(self, stamp: int) -> None:
         """Tell it again, as long as nobody has answered.
 
-        What was announced before this process began has nobody who ends it, or knows what came of
+        What was announced, and not by this process, has nobody who ends it, or knows what came of
         it: it may have happened until the newest sample, of this stamp [ns].
         """
-        if self._asked is None and self.bounds and stamp:
-            self._ask(MAY_HAVE_CHANGED, stamp, stamp + round(self._settling * SECOND))
-        elif self._asked is not None and self.is_pending:
+        if self._asked is not None and self.is_pending:
             self._publisher.publish(self._asked)
+        elif self.bounds and stamp and not self._is_ours:
+            self._ask(MAY_HAVE_CHANGED, stamp, stamp + round(self._settling * SECOND))
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether what was announced was so by this process."""
+        return self._asked is not None and self._asked.source in (ANNOUNCE, TOUCHED)
 
     def asked(self, signal: Signal, stamp: int, age: float) -> None:
         """Tell the identifier of what a person was granted; the newest sample has this age [s]."""
@@ -206,8 +211,9 @@ class HeldChanges:
         return self._nodes.figure('identifier', key) or ''
 
     def _ask(self, what: str, stamp: int, now: int) -> None:
-        taken = int(self._figure(TAKEN) or -1)  # maybe from a supervisor before this one
-        self._name = max(stamp, self._name + 1, taken + 1)  # another request has another name
+        self._name = max(stamp, self._name + 1)  # another request has another name
+        if str(self._name) == self._figure(TAKEN):  # of a supervisor before this one
+            self._name += 1
         header = Header(stamp=time_of(self._name))
         self._asked = TimeReference(header=header, time_ref=time_of(now), source=what)
         self._publisher.publish(self._asked)

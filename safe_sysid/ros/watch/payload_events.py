@@ -40,6 +40,7 @@ TOPIC, EVENT, TOUCH = 'payload_change', 'payload_event', 'touched'
 ANNOUNCE, CALL_OFF, CHANGED, GO_ON = 'announce', 'call off', 'changed', 'go on'
 MAY_HAVE_CHANGED = 'may have changed'
 TOUCHED = 'touched'
+REQUESTS = (ANNOUNCE, CALL_OFF, CHANGED, MAY_HAVE_CHANGED, TOUCHED, GO_ON)
 TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
@@ -97,12 +98,14 @@ class PayloadEvents:
         self._identifier, self._held, self._publish = identifier, held, publish
         self._settings = settings
         self._told: Change | None = None
+        self._meanwhile: Change | None = None  # what was told since a change was announced
         self._event = -1  # [ns] stamp of the newest
         self._heard = self._touched = 0  # [ns] stamps of the newest messages, as they were
         self._newest = -1  # [ns] stamp of the newest sample
         self._has_no_time = False  # whether an event has a stamp that cannot be
         self._announced: int | None = None  # [ns] stamp of the newest sample then
         self._taken = -1
+        self._has_announced = False  # any change, in this process
         self._touch: Change | None = None  # of the place, since which nothing is learnt
         self._announced_for = self._refusal = ''
         self._was_closed: bool | None = None
@@ -137,7 +140,7 @@ class PayloadEvents:
 
     def forget(self) -> None:
         """Whatever was heard is of a payload before."""
-        self._told = self._announced = self._touch = None
+        self._told = self._announced = self._touch = self._meanwhile = None
         self._announced_for, self._has_no_time = '', False
 
     def begin_anew(self) -> None:
@@ -198,16 +201,21 @@ class PayloadEvents:
     def _note(self, after: int, before: int, sentence: str = '') -> None:
         """Take an event between two stamps; those of one promise may be off."""
         self._event = before
-        if self._announced is None and not self._begins_anew(before):
-            self._identifier.doubt()
-            told = Change.told(after, before).apart(round(self._settings.stamp_error * SECOND))
-            told = replace(told, sentence=sentence or told.sentence)
-            self._told = told if self._told is None else self._told.joined(told)
+        is_announced = self._announced is not None
+        if not is_announced and self._begins_anew(before):
+            return
+        told = Change.told(after, before).apart(round(self._settings.stamp_error * SECOND))
+        told = replace(told, sentence=sentence or told.sentence)
+        if is_announced:
+            self._meanwhile = told if self._meanwhile is None else self._meanwhile.joined(told)
+            return
+        self._identifier.doubt()
+        self._told = told if self._told is None else self._told.joined(told)
 
     def _on_request(self, msg: TimeReference) -> None:
-        """Do what the supervisor asks for, once."""
+        """Do what the supervisor asks for, once; what nobody knows is told by somebody else."""
         name, now = stamp_of(msg.header.stamp), stamp_of(msg.time_ref)
-        if name == self._taken:
+        if name == self._taken or msg.source not in REQUESTS:
             return
         self._taken, self._refusal = name, ''
         try:
@@ -223,33 +231,60 @@ class PayloadEvents:
         elif source == TOUCHED and (change := self.change()) is not None:
             self._touch = change.apart(identifier.longest_window)
             self._announce(min(now, self._touch.after))
-        elif source in (CALL_OFF, MAY_HAVE_CHANGED) and (self._touch or self._told):
-            self._touches_still()
+        elif source in (CALL_OFF, MAY_HAVE_CHANGED) and self._is_left_by(source):
+            self._say_again()
+        elif source == TOUCHED and not self._has_announced:
+            self._told = Change.touch(0, max(self._newest, 0))
+            identifier.doubt()
         elif source == CALL_OFF and self._announced is not None:
             identifier.trust()
             self.forget()
-        elif source == CHANGED and self._announced is not None:
-            identifier.change(self._announced, now, self._held)
-            self.forget()
-        elif source == MAY_HAVE_CHANGED and self._announced is not None:
-            both = identifier.estimate
-            held = HeldNext(both.end_effector_bounds, both.end_effector)
-            identifier.change(self._announced, now, held)
-            self.forget()
+        elif source in (CHANGED, MAY_HAVE_CHANGED):
+            self._has_changed(source, now)
         elif source == GO_ON:
             self._go_on(now)
 
-    def _touches_still(self) -> None:
-        """Say it again: nobody knows that what was touched before or meanwhile is left."""
-        touches = [each for each in (self._touch, self._told) if each is not None]
-        self._announced, self._announced_for, self._touch = None, '', None
-        self._told = reduce(Change.joined, touches)
+    def _is_left_by(self, source: str) -> bool:
+        """Whether something was told that nobody has answered, nor does this request."""
+        is_before_granted = source == CALL_OFF and self._meanwhile is not None
+        return is_before_granted or bool(self._touch or self._told)
+
+    def _has_changed(self, source: str, now: int) -> None:
+        """Give no sample until now to any body: since the announcement, or ever.
+
+        A process that was started again has heard of no announcement, nor what was held before.
+        """
+        identifier = self._identifier
+        if self._announced is None and self._has_announced:  # answered before
+            return
+        if self._announced is None and self._told is not None:
+            self._told = self._told.joined(Change.told(0, now))
+            return
+        if self._meanwhile is not None:  # told later than the supervisor knew
+            now = max(now, self._meanwhile.before)
+        if self._announced is None or identifier.has_fault:
+            identifier.new_payload(now)
+        elif source == CHANGED:
+            identifier.change(self._announced, max(self._announced, now), self._held)
+        else:
+            both = identifier.estimate
+            held = HeldNext(both.end_effector_bounds, both.end_effector)
+            identifier.change(self._announced, max(self._announced, now), held)
+        self.forget()
+
+    def _say_again(self) -> None:
+        """Say what was told before or meanwhile: nobody knows that what was touched is left."""
+        told = [each for each in (self._touch, self._told, self._meanwhile) if each is not None]
+        self._announced, self._announced_for = None, ''
+        self._touch = self._meanwhile = None
+        self._told = reduce(Change.joined, told)
 
     def _announce(self, since: int) -> None:
         """Widen bounds to what may be held next; no sample since is of any body."""
         estimate = self._identifier.announce(self._held)
         self._announced, self._announced_for = since, name_of(estimate)
-        self._event, self._told = -1, None
+        self._has_announced = True
+        self._event, self._told, self._meanwhile = -1, None, None
 
     def _go_on(self, now: int) -> None:
         """Give samples on either side of the change to different bodies."""

@@ -252,6 +252,62 @@ def test_bounds_that_were_narrow_before_another_payload_are_not_taken_for_its_ow
     assert loop.asked == [Signal.EXCITE]
 
 
+@pytest.mark.parametrize('hears', ['while it learns', 'as it settles', 'once it has settled'])
+def test_a_planner_that_was_started_again_is_told_again_what_is_wanted(hears):
+    """Whenever it hears it, what it has found by its own widths is not the end."""
+    loop, upper = Loop(Mode.HOLDING), [2.0]
+    loop.says[LEARNS_TO] = '[0.3]'
+    asked, told = identifying(loop, [0.3], ([1.0], upper))
+    assert asked.step() is None
+    loop.mode = Mode.EXCITING
+    loop.says[LEARNS_TO] = ''  # as of a process that has just begun
+    if hears != 'once it has settled':
+        assert asked.step() is None
+        assert told == [[0.3]]
+        loop.says[LEARNS_TO] = '[0.3]'
+    if hears == 'while it learns':
+        assert asked.step() is None
+        assert told == [[0.3]]
+    loop.mode = Mode.IDENTIFIED
+    assert asked.step() is None
+    if hears == 'once it has settled':
+        assert asked.step() is None
+        assert told == [[0.3]]
+        loop.says[LEARNS_TO] = '[0.3]'
+    assert asked.step() is None
+    assert loop.asked == [Signal.EXCITE] * 2
+    upper[0], loop.mode = 1.5, Mode.IDENTIFIED
+    assert asked.step().success
+
+
+def test_widths_that_are_not_reached_by_a_planner_that_was_told_again_end_it():
+    loop = Loop(Mode.HOLDING)
+    loop.says[LEARNS_TO] = '[0.3]'
+    asked, _ = identifying(loop, [0.3], ([1.0], [2.0]))
+    assert asked.step() is None
+    loop.mode = Mode.EXCITING
+    for said in ('', '[0.3]'):
+        loop.says[LEARNS_TO] = said
+        assert asked.step() is None
+    for _ in range(2):
+        loop.mode = Mode.IDENTIFIED
+        outcome = asked.step()
+        if outcome is None:
+            assert asked.step() is None
+    assert (outcome.success, 'm is known to' in outcome.message) == (False, True)
+
+
+@pytest.mark.parametrize('mode', [Mode.FAULT, Mode.HOLDING])
+def test_nobody_is_told_anything_once_somebody_or_a_fault_has_ended_it(mode):
+    loop = Loop(Mode.HOLDING)
+    loop.says[LEARNS_TO] = '[0.3]'
+    asked, told = identifying(loop, [0.3], ([1.0], [2.0]))
+    assert asked.step() is None
+    loop.mode, loop.says[LEARNS_TO] = mode, ''
+    assert not asked.step().success
+    assert told == [()]
+
+
 @pytest.mark.parametrize('wanted', [[-0.1], [float('nan')], [0.1] * 11])
 def test_widths_that_make_no_sense_are_refused(wanted):
     with pytest.raises(MessageError, match='at most 10 numbers are allowed'):

@@ -1,6 +1,8 @@
 """Goals at run time and actions, over real processes: asked for, told about, taken back."""
 
 from contextlib import contextmanager
+import os
+import signal
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -11,6 +13,7 @@ from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile
 from ros.faulty_loop import COMPILING, ROOMY
 from ros.generated_messages import ROOT, importable
+from ros.nodes.test_faults_of_a_run import pid
 from ros.running_loop import changed_settings, observed, running
 from ros.running_node import greet
 from sensor_msgs.msg import JointState
@@ -22,6 +25,7 @@ from safe_sysid.model.collision.arm_clearance import arm_clearance
 from safe_sysid.model.collision.obstacles import Obstacles
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
+from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.sets.box import Box
 
@@ -31,14 +35,14 @@ NAMES = list(MODEL.layout.joint_names)
 MANY = 100  # more than services keep by default
 NEAR = 0.05  # [rad] that the arm may be from where its plan ends
 UPPER = float(MODEL.limits.position_upper[0])
+LEARNING = {**ROOMY, 'planner__mission__exciting': 2, 'supervisor__stale': 30.0}
 FAR = [-1.2, 0.6]  # [rad] more than one plan away
 
 
 @contextmanager
 def loop_that_has_learned(tmp_path, *changes):
     """Two links that hang, and know what they are; in lockstep, so that load does not count."""
-    chosen = {**ROOMY, 'planner__mission__exciting': 2, 'supervisor__stale': 30.0}
-    settings = changed_settings(tmp_path, 'two_link', **chosen)
+    settings = changed_settings(tmp_path, 'two_link', **LEARNING)
     options = '--config', settings, '--lockstep', *changes
     with observed() as loop, running('builtin_sim', *options):
         loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
@@ -314,6 +318,34 @@ def learned_to_what_is_wanted(loop, identify, kind):
     status, result = identify.outcome(identify.send(kind.Goal(half_widths=[1.1 * half])))
     assert (status, result.success) == (SUCCEEDED, True), result.message
     assert 0.5 * (result.upper[0] - result.lower[0]) <= 1.1 * half
+
+
+@pytest.mark.slow
+def test_a_planner_that_is_killed_while_identify_learns_is_told_again_what_is_wanted(tmp_path):
+    settings = changed_settings(tmp_path, 'two_link', **LEARNING)
+    with (
+        importable('safe_sysid_interfaces', ROOT),
+        observed() as loop,
+        running('builtin_sim', '--config', settings, '--lockstep') as run,
+    ):
+        from safe_sysid_interfaces.action import Identify
+
+        identify = Client(loop, Identify, 'identify')
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        goal = identify.send(Identify.Goal(half_widths=[1e-9]))
+        loop.wait(lambda: loop.mode == 'exciting', 'it learns')
+        before = pid(run, 'planner')
+        os.kill(before, signal.SIGKILL)
+        loop.wait(
+            lambda: (
+                int(loop.conditions['planner'].pid) != before
+                and planner_says(loop, LEARNS_TO) == '[1e-09]'
+            ),
+            'another planner learns to the same',
+            COMPILING,
+        )
+        loop.wait(goal.cancel_goal_async().done, 'the request is taken')
+        assert identify.outcome(goal)[0] == CANCELED
 
 
 HERE, THERE = [1.3, 0.3], [0.2, 0.6]  # [rad]

@@ -15,6 +15,7 @@ from safe_sysid.ros.watch.payload_events import (
     IS_LOAD,
     MAY_BE_TOUCH,
     MAY_HAVE_CHANGED,
+    SEEN,
     TAKEN,
     TOUCHED,
 )
@@ -133,11 +134,38 @@ def test_what_a_supervisor_before_had_announced_may_have_happened(world):
     assert world.sources == [MAY_HAVE_CHANGED, ANNOUNCE]
 
 
+def test_what_somebody_else_announces_is_ended(changes, world):
+    """Else nothing would be learnt, nor any change noticed, and nobody would say so."""
+    changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
+    world.takes('')
+    world.figures[ANNOUNCED_FOR] = 'bounds of somebody'
+    changes.remind(3000)
+    assert world.sources == [ANNOUNCE, CHANGED, MAY_HAVE_CHANGED]
+    world.takes('')
+    changes.remind(3050)
+    changes.announce(3100)
+    world.takes('bounds 2')
+    changes.remind(3150)
+    assert world.sources == [ANNOUNCE, CHANGED, MAY_HAVE_CHANGED, ANNOUNCE]
+
+
 def test_a_request_has_another_name_than_those_of_a_supervisor_before(world):
     world.figures |= {TAKEN: '2000'}
     changes = HeldChanges(world, world, SETTLING, 2)
     changes.announce(2000)  # time stands still
     assert changes.is_pending
+
+
+def test_a_request_of_somebody_else_from_the_far_future_stops_none_of_ours(world):
+    """Names of ours stay stamps: what is told after them is newer, and fits into a message."""
+    world.figures |= {TAKEN: str(2**31 * SECOND - 1)}
+    changes = HeldChanges(world, world, SETTLING, 2)
+    changes.announce(2000)
+    assert changes.is_pending
+    world.takes('bounds 1')
+    world.figures[SEEN] = '2500'
+    changes.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, 2100)
+    assert changes.signal(seen('bounds 1'), 3000, 0.0) is Signal.PAYLOAD_CHANGED
 
 
 def test_what_has_no_shape_is_said_where_it_may_be_picked():

@@ -21,6 +21,7 @@ from safe_sysid.ros.watch.payload_events import (
     MAY_HAVE_CHANGED,
     SEEN,
     TAKEN,
+    TOUCHED,
     WAITS,
     FingerSettings,
     HoldSettings,
@@ -38,6 +39,7 @@ class Identifier:
     """Remembers what it was told."""
 
     longest_window = WINDOW
+    has_fault = False
 
     def __init__(self):
         self.told, self.found = [], None
@@ -59,6 +61,9 @@ class Identifier:
 
     def trust(self):
         self.told.append(('trust',))
+
+    def new_payload(self, since):
+        self.told.append(('new payload', since))
 
     def doubt(self):
         self.told.append(('doubt',))
@@ -183,6 +188,30 @@ def test_what_could_not_change_is_as_before(events, identifier):
     assert identifier.told[-1] == ('trust',)
 
 
+def test_an_event_before_a_change_is_granted_counts_where_that_is_called_off(events, identifier):
+    """What has changed, has: bounds of before are of another body."""
+    ask(events, ANNOUNCE, 1, NEWEST)
+    event(events, NEWEST + 10)
+    assert events.change() is None
+    ask(events, CALL_OFF, 2, NEWEST)
+    assert ('trust',) not in identifier.told
+    assert events.figures()[IS_LOAD]
+    assert events.change().before == NEWEST + 10 + MARGIN
+    ask(events, ANNOUNCE, 3, NEWEST)
+    ask(events, CALL_OFF, 4, NEWEST)
+    assert identifier.told[-1] == ('trust',)
+
+
+@pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
+def test_an_event_that_comes_while_a_request_is_on_its_way_counts(events, identifier, what):
+    """Until it no sample is of what is held after it, however late the request is taken."""
+    later = NEWEST + 2 * SECOND // 5
+    ask(events, ANNOUNCE, 1, NEWEST - SECOND)
+    event(events, later)
+    ask(events, what, 2, NEWEST)
+    assert identifier.told[-1][1:3] == (NEWEST - SECOND, later + MARGIN)
+
+
 @pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
 def test_bounds_are_for_what_may_be_held(events, identifier, what):
     """Where it may have changed, for both; and samples in between are of neither."""
@@ -194,6 +223,55 @@ def test_bounds_are_for_what_may_be_held(events, identifier, what):
     assert identifier.told[-1] == ('change', NEWEST, NEWEST + SECOND, *held)
     ask(events, what, 3, NEWEST + SECOND)  # nothing is announced any more
     assert len(identifier.told) == 2
+
+
+@pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
+def test_a_process_that_was_started_again_counts_no_sample_of_what_it_did_not_see(
+    events, identifier, what
+):
+    """What was grasped may still swing, and what was held before it knows from nobody."""
+    ask(events, what, 2, NEWEST + SECOND)
+    assert identifier.told == [('new payload', NEWEST + SECOND)]
+
+
+def test_what_a_process_that_was_started_again_has_heard_itself_is_not_lost(events, identifier):
+    event(events, NEWEST)
+    ask(events, CHANGED, 2, NEWEST + SECOND)
+    found = events.change()
+    assert (found.after, found.before) == (0, NEWEST + SECOND)
+    assert identifier.told == [('doubt',)]
+
+
+def test_a_process_that_was_started_again_is_told_of_a_touch_and_says_it_again(events, identifier):
+    """It cannot know which samples were of the touch, and the thing still stands there."""
+    ask(events, TOUCHED, 1, NEWEST)
+    assert events.figures()[MAY_BE_TOUCH]
+    assert (events.change().after, events.change().before) == (0, NEWEST)
+    assert identifier.told == [('doubt',)]
+    ask(events, TOUCHED, 2, NEWEST)  # by who goes on from there
+    assert events.figures()[ANNOUNCED_FOR] == 'bounds 1'
+
+
+@pytest.mark.parametrize('what', [MAY_HAVE_CHANGED, CHANGED])
+def test_a_change_is_over_whatever_its_stamps_say(events, identifier, what):
+    """Else nothing would be learnt any more; the clock of a driver may have begun anew."""
+    ask(events, ANNOUNCE, 1, NEWEST)
+    ask(events, what, 2, NEWEST - SECOND)
+    assert identifier.told[-1][:3] == ('change', NEWEST, NEWEST)
+    assert events.figures()[ANNOUNCED_FOR] == ''
+    ask(events, ANNOUNCE, 3, NEWEST)
+    identifier.has_fault = True
+    ask(events, what, 4, NEWEST - SECOND)
+    assert identifier.told[-1] == ('new payload', NEWEST - SECOND)
+    assert events.figures()[ANNOUNCED_FOR] == ''
+
+
+@pytest.mark.parametrize('name', [0, 7, -SECOND, 2**31 * SECOND - 1], ids=str)
+def test_a_request_that_nobody_knows_is_none(events, name):
+    """Else the one of the supervisor would count as not taken, and be told again."""
+    ask(events, ANNOUNCE, 6, NEWEST)
+    ask(events, 'explode', name, NEWEST)
+    assert (events.figures()[TAKEN], events.figures()[ANNOUNCED_FOR]) == (6, 'bounds 1')
 
 
 def touch(events, stamp):
