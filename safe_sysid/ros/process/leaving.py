@@ -93,10 +93,8 @@ class LeaveAsMonitor:
 
     def is_due(self) -> bool:
         """Whether the run has ended, or this node was the only one that was told to."""
-        has_ended, alone = (
-            self._supervised.mode == Mode.ENDED.value,
-            self._supervised.silent > ALONE,
-        )
+        has_ended = self._supervised.mode == Mode.ENDED.value
+        alone = self._supervised.silent > ALONE
         if self._asked_at is None:
             return has_ended and alone
         if has_ended or alone or not self._supervised.mode:
