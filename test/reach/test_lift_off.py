@@ -165,7 +165,7 @@ def test_a_planner_lifts_what_stands_where_the_arm_rests(problem):
     bounds = problem.bounds
     plan = Plan(10.0, 11.5, horizon.curve, certificate.k, bounds.bounds, certificate, bounds.theta)
     guard = SceneGuard(StopSettings(), Clock(0).stamp)
-    guard.watch(plan)
+    guard.watch(plan, 10.0)
     assert guard.look(boxes, 10.2) is None
     assert guard.admits(plan)
     moved = Box(POST.center + np.array([0.0, 0.0, 0.001]), HALF, np.eye(3))

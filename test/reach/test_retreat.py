@@ -173,7 +173,7 @@ def test_what_an_arm_that_stands_has_let_go_is_not_in_its_way(problem, placed):
         certificate = certified(told, way)
         plan = Plan(10.0, 11.5, curve, certificate.k, bounds.bounds, certificate, bounds.theta)
         watching = SceneGuard(StopSettings(), Clock(0).stamp)
-        watching.watch(plan)
+        watching.watch(plan, 10.0)
         assert watching.look(FAR, 10.1) is None
         return watching
 
