@@ -35,6 +35,10 @@ def _own_ros_domain() -> tuple[str, int]:
 # Before any test module can import rclpy, and for the processes that tests start.
 os.environ['ROS_DOMAIN_ID'], _LOCK = _own_ros_domain()
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+os.environ['SAFE_SYSID_OWN_DOMAIN'] = os.environ['ROS_DOMAIN_ID']
+os.environ['FASTDDS_DEFAULT_PROFILES_FILE'] = os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'] = str(
+    Path(__file__).parents[1] / 'config' / 'discovery.xml'
+)
 os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'
 
 

@@ -18,6 +18,7 @@ EVERYONE = {
     'interruption',
     'ipopt_library',
     'output_file',
+    'own_domain',
     'share',
     'versions',
     'worker',

@@ -23,7 +23,7 @@ import numpy as np
 
 from safe_sysid.bench.settings import BenchSettings, Progress
 from safe_sysid.bench.timing import Spent
-from safe_sysid.bringup.isolation import free_domain
+from safe_sysid.bringup.isolation import isolated
 from safe_sysid.errors import SafeSysidError
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.simulate.excited_motion import fourier_motion, measured_torque
@@ -125,10 +125,7 @@ def _command(
 
 def _first_plan() -> Spent:
     """From the start of `safe-sysid run` until its planner has found a plan; CPU to its end."""
-    alone = {
-        'ROS_DOMAIN_ID': str(free_domain()),
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-    }
+    alone = isolated('builtin_sim', {})
     line = (*SAFE_SYSID, 'run', 'builtin_sim', '--robot', ROBOT, '-p', 'monitor:form:="json"')
     before, begin = _used(), time.monotonic()
     process = subprocess.Popen(

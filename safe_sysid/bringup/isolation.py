@@ -11,12 +11,16 @@ import os
 import socket
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.own_domain import OWN_DOMAIN
+from safe_sysid.share import share_directory
 
 DOMAINS = 100  # 1 to 100: ports of higher ones can meet those that Linux hands out by itself
 FIRST_PORT, PORTS = 7410, 250  # of the first participant of domain 0, and from domain to domain
 DOMAIN, RANGE = 'ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 # Humble does not know RANGE: there the domain keeps a run to itself, but not to this computer.
 SAY_WHERE = (DOMAIN, RANGE, 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS', 'ROS_DISCOVERY_SERVER')
+# The file of profiles, since Kilted and before
+PROFILES = ('FASTDDS_DEFAULT_PROFILES_FILE', 'FASTRTPS_DEFAULT_PROFILES_FILE')
 ALONE = ('builtin_sim', 'drake_sim', 'mujoco_sim', 'replay')  # ways that bring their own robot
 
 
@@ -24,7 +28,18 @@ def isolated(way: str, environment: Mapping[str, str]) -> dict[str, str]:
     """Return what a run adds to its environment: nothing where somebody has said where it is."""
     if way not in ALONE or any(name in environment for name in SAY_WHERE):
         return {}
-    return {DOMAIN: str(free_domain()), RANGE: 'LOCALHOST'}
+    domain = str(free_domain())
+    return {DOMAIN: domain, RANGE: 'LOCALHOST', OWN_DOMAIN: domain}
+
+
+def soon_found(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what has Fast DDS find the nodes of a run within a second; nothing if it is told how.
+
+    Without it two of them may need 3 s to find each other.
+    """
+    if any(name in environment for name in PROFILES):
+        return {}
+    return dict.fromkeys(PROFILES, str(share_directory() / 'config' / 'discovery.xml'))
 
 
 def where(added: Mapping[str, str], environment: Mapping[str, str]) -> str:

@@ -20,7 +20,7 @@ import time
 from types import FrameType
 
 from safe_sysid.bringup.copies import Running, copied, prepare, started
-from safe_sysid.bringup.isolation import is_secured, isolated, where
+from safe_sysid.bringup.isolation import is_secured, isolated, soon_found, where
 from safe_sysid.bringup.processes import (
     BRIDGES,
     OBSERVERS,
@@ -47,7 +47,7 @@ def run(name: str, choices: Choices) -> int:
         chosen = write_choices(processes, Path(folder) / 'choices.yaml')
         added = isolated(name, os.environ)
         _say(where(added, os.environ))
-        os.environ.update(added)  # for all nodes
+        os.environ.update(added | soon_found(os.environ))  # for all nodes
         alone = started_alone(processes)
         lines = {each.node: command_line(each, chosen) for each in sorted(alone, key=_turn)}
         return Supervised(lines, copied, prepare).run()

@@ -103,7 +103,7 @@ def position_finding(q: Array, joints: tuple[str, ...], limits: JointLimits) -> 
             f'degrees: multiply them by {DEGREE:.6g}',
         )
     return UnitFinding(
-        'position',
+        'limit',
         f'positions of {names} are beyond {BEYOND:g} times their limits: another unit, joint or '
         'zero than in the URDF',
     )

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from safe_sysid.arrays import Array
-from safe_sysid.calibrate.unit_findings import remarks_on_units
+from safe_sysid.calibrate.unit_findings import unit_findings
 from safe_sysid.errors import ConfigError, MeasurementError, ModelError
 from safe_sysid.identify.contradiction import UNEXPLAINED
 from safe_sysid.identify.effort_plausibility import implausible
@@ -260,14 +260,21 @@ def identify_recording(
 def in_si(recording: Recording, arm: Arm, settings: RecordingSettings) -> Recording:
     """Refuse times and positions in other units; leave out velocities that are not of these.
 
-    Velocities whose error was stated are somebody's promise, and stay.
+    Velocities whose error was stated are somebody's promise, and stay. Limits of a URDF are often
+    narrower than those of the arm, so positions beyond them are a remark.
     """
     limits = arm.model.limits
-    remarks = remarks_on_units(whole_turns(recording, limits.is_continuous), limits)
-    if not remarks or settings.velocity_error is not None:
-        return recording
-    taken = 'no velocity: central differences of the positions'
-    return replace(recording, velocity=None, remarks=(*recording.remarks, *remarks, taken))
+    found = unit_findings(whole_turns(recording, limits.is_continuous), limits)
+    refused = [x.sentence for x in found if x.quantity in ('time', 'position')]
+    if refused:
+        raise MeasurementError(f'{recording.source}: ' + '; '.join(refused))
+    remarks = [x.sentence for x in found if x.quantity == 'limit']
+    velocity = [x.sentence for x in found if x.quantity == 'velocity']
+    if velocity and settings.velocity_error is None:
+        taken = 'no velocity: central differences of the positions'
+        recording = replace(recording, velocity=None)
+        remarks += [f'{x} (not used here)' for x in velocity] + [taken]
+    return replace(recording, remarks=(*recording.remarks, *remarks)) if remarks else recording
 
 
 def _replayed_and_held(

@@ -1,5 +1,6 @@
 """A run keeps to itself where it brings its own robot, unless somebody has said where it is."""
 
+from pathlib import Path
 import socket
 
 import pytest
@@ -8,11 +9,14 @@ from safe_sysid.bringup.isolation import (
     ALONE,
     FIRST_PORT,
     PORTS,
+    PROFILES,
     free_domain,
     isolated,
+    soon_found,
     where,
 )
 from safe_sysid.bringup.processes import BACKENDS
+from safe_sysid.own_domain import is_own_domain
 
 
 @pytest.mark.parametrize('way', ALONE)
@@ -21,6 +25,22 @@ def test_a_simulated_arm_has_a_domain_of_its_own_on_this_computer(way):
     assert 1 <= int(added['ROS_DOMAIN_ID']) <= 100
     assert added['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST'
     assert f'export ROS_DOMAIN_ID={added["ROS_DOMAIN_ID"]} ' in where(added, {})
+
+
+def test_a_domain_is_a_runs_own_where_it_chose_it_and_nobody_another_one():
+    added = isolated('builtin_sim', {})
+    assert is_own_domain(added)
+    assert not is_own_domain({**added, 'ROS_DOMAIN_ID': '0'})
+    assert not is_own_domain({'ROS_DOMAIN_ID': '7'})
+    assert not is_own_domain({})
+
+
+def test_nodes_are_told_how_to_be_found_soon_unless_somebody_has_told_them():
+    files = set(soon_found({}).values())
+    assert [Path(each).name for each in files] == ['discovery.xml']
+    assert all(Path(each).is_file() for each in files)
+    for name in PROFILES:
+        assert soon_found({name: 'own.xml'}) == {}
 
 
 @pytest.mark.parametrize('way', sorted(set(BACKENDS) - set(ALONE)))

@@ -48,7 +48,7 @@ def test_a_clean_recording_has_no_finding():
         ({'velocity': 0.5}, 'velocity', '0.5 times the slope'),
         ({'position': 0.1}, 'velocity', 'positions are not a tenth'),
         ({'velocity': 0.1}, 'velocity', 'a tenth of what they should be'),
-        ({'position': 3.0, 'velocity': 3.0}, 'position', 'another unit'),
+        ({'position': 3.0, 'velocity': 3.0}, 'limit', 'another unit'),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_else(given, quantity, words):

@@ -81,6 +81,15 @@ def test_velocities_that_are_not_of_the_positions_are_left_out(times):
     assert in_si(told, arm, RecordingSettings()) is told
 
 
+def test_positions_beyond_limits_that_no_unit_explains_are_a_remark():
+    arm = arm_of('two_link', None)
+    told = slow_recording(arm)
+    beyond = replace(told, position=told.position + 1.5 * arm.model.limits.position_upper)
+    taken = in_si(beyond, arm, RecordingSettings())
+    assert taken.position is beyond.position and taken.velocity is beyond.velocity
+    assert 'positions of joint_1, joint_2 are beyond 1.2 times' in '; '.join(taken.remarks)
+
+
 def test_positions_in_degrees_are_refused_before_torque_is_asked(tmp_path):
     arm = arm_of('two_link', None)
     told = slow_recording(arm)

@@ -19,6 +19,7 @@ from safe_sysid.errors import SafeSysidError
 from safe_sysid.interruption import Interruption
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
+from safe_sysid.own_domain import OWN_DOMAIN
 from safe_sysid.worker import die_with_parent
 
 ROBOT, WORLD = 'kinova_gen3', 'shelf'
@@ -158,7 +159,8 @@ def _running(arguments: list[str], log: Path) -> Iterator[subprocess.Popen[bytes
 
 def ros_environment() -> dict[str, str]:
     """Return a domain of our own on this machine only: no robot may hear what a demo commands."""
-    ours = {'ROS_DOMAIN_ID': str(free_domain())}
+    domain = str(free_domain())
+    ours = {'ROS_DOMAIN_ID': domain, OWN_DOMAIN: domain}
     threads = {'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'}  # matrices are small
     return {**ours, **threads, **os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 

@@ -11,18 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+import os
 import time
 from typing import Any
 
 from rclpy.node import Node
 from visualization_msgs.msg import Marker, MarkerArray
 
+from safe_sysid.own_domain import is_own_domain
 from safe_sysid.ros.messages.heard_markers import HeardMarker, heard_markers
 from safe_sysid.ros.messages.marker_publishers import MarkerPublishers, ToldMarkers
 from safe_sysid.ros.messages.qos import EVERY_LATCHED_MARKER, EVERY_MARKER
 
 MOST = 100  # messages at a look; what is left waits for the next one
-DISCOVERY = 1.0  # [s] in which the middleware finds out who publishes, unless it is starved
+# [s] in which the middleware finds out who publishes, unless it is starved. Somebody who was there
+# before may be found only when Fast DDS says again that it is there, every 3 s.
+DISCOVERY, ALONE = 3.5, 1.0
 
 
 class WaitingMarkers:
@@ -45,7 +49,7 @@ class WaitingMarkers:
             for qos, is_kept in ((EVERY_LATCHED_MARKER, True), (EVERY_MARKER, False))
         )
         self._began = self._pause_ends = 0.0  # [s] of time.monotonic
-        self._discovered = time.monotonic() + DISCOVERY
+        self._discovered = time.monotonic() + (ALONE if is_own_domain(os.environ) else DISCOVERY)
         self.is_discovered = False  # whether who publishes was looked at after that time
 
     @property
