@@ -30,6 +30,7 @@ from safe_sysid.bringup.processes import (
     started_alone,
     write_choices,
 )
+from safe_sysid.own_domain import OWN_DOMAIN
 
 CRASHES = 9  # of one process that are put up with
 PAUSE = 1.0  # [s] before a process that crashed is started again
@@ -168,6 +169,7 @@ class Supervised:
             if time.monotonic() >= due:
                 del self._due[node]
                 _say(f'{self._ends.pop(node)}, it is started again')
+                os.environ.pop(OWN_DOMAIN, None)  # somebody may have joined meanwhile
                 self._start(node)
 
     def _notice_end(self, node: str, status: int) -> None:

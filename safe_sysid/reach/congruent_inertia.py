@@ -138,10 +138,8 @@ def _take(sets: Ellipsoids, first: int, last: int, given: Array) -> None:
         for i in range(n):
             center = sets.center[t, i]
             given[i, 0, lane] = center
-            given[2 * n + i, 0, lane], given[2 * n + i, 1, lane] = (
-                math.cos(center),
-                math.sin(center),
-            )
+            given[2 * n + i, 0, lane] = math.cos(center)
+            given[2 * n + i, 1, lane] = math.sin(center)
             for k in range(n):
                 given[i, 1 + k, lane], given[n + i, k, lane] = sets.G[t, i, k], sets.X[t, i, k]
 

@@ -11,6 +11,7 @@ from tiers import slow_after
 
 from safe_sysid.bringup import run
 from safe_sysid.bringup.run import BAD_FINDING, FAULT, SETTINGS_REFUSED, Supervised
+from safe_sysid.own_domain import OWN_DOMAIN
 
 LONGER = 'import time; time.sleep(3)'
 LISTEN = 'import signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])'  # as a node
@@ -19,6 +20,12 @@ FOREVER = [sys.executable, '-c', f'{LISTEN}; import time; time.sleep(100)']
 
 def python(code):
     return [sys.executable, '-c', code]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """It is restored after a process was started again."""
+    monkeypatch.setenv(OWN_DOMAIN, os.environ.get(OWN_DOMAIN, ''))
 
 
 def is_running(pid):
@@ -58,6 +65,19 @@ def test_a_process_that_crashes_is_started_again(tmp_path, monkeypatch, capfd):
     assert Supervised({'node': python(code), 'stays': FOREVER}).run() == 0
     assert count.read_text() == 'xxx'
     assert 'node ended with status -9, it is started again' in capfd.readouterr().err
+
+
+def test_who_is_started_again_is_not_told_that_nobody_was_there_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, 'PAUSE', 0.0)
+    monkeypatch.setenv(OWN_DOMAIN, '7')
+    told = tmp_path / 'told'
+    code = (
+        f'import os\nwith open({str(told)!r}, "a") as f:\n'
+        f'    f.write(os.environ.get("{OWN_DOMAIN}", "-"))\n'
+        f'raise SystemExit(os.path.getsize({str(told)!r}) < 2)'
+    )
+    assert Supervised({'node': python(code), 'stays': FOREVER}).run() == 0
+    assert told.read_text() == '7-'
 
 
 def test_a_process_that_always_crashes_ends_all(monkeypatch, capfd):

@@ -1,6 +1,7 @@
 """Markers that wait are taken together, from real publishers of every kind."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from rclpy import subscription
@@ -8,6 +9,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import Marker, MarkerArray
 
+from safe_sysid.ros.messages import waiting_markers
 from safe_sysid.ros.messages.waiting_markers import MOST, WaitingMarkers
 
 VOLATILE = QoSProfile(depth=10)
@@ -74,6 +76,26 @@ def collected(waiting, enough):
 
     until(take)
     return set(stands)
+
+
+@pytest.mark.parametrize(('own', 'known_after'), [('', 3.0), ('7', 0.9), ('8', 3.0)])
+def test_who_publishes_is_not_known_before_it_can_be(own, known_after, node, monkeypatch):
+    """Fast DDS says every 3 s who is there; in a domain that a run has chosen nobody was."""
+    now = SimpleNamespace(seconds=100.0)
+    clock = SimpleNamespace(monotonic=lambda: now.seconds, sleep=None)
+    monkeypatch.setattr(waiting_markers, 'time', clock)
+    monkeypatch.setenv('ROS_DOMAIN_ID', '7')
+    monkeypatch.setenv('SAFE_SYSID_OWN_DOMAIN', own)
+    waiting = WaitingMarkers(node, 'obstacles')
+    try:
+        now.seconds += known_after
+        waiting.settle()
+        assert not waiting.is_discovered
+        now.seconds += 1.0
+        waiting.settle()
+        assert waiting.is_discovered
+    finally:
+        waiting.close()
 
 
 def test_of_thousands_that_are_kept_none_is_lost(somebody, node):
