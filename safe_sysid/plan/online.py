@@ -54,6 +54,7 @@ class Planning:
         self.session, self.announced, self._planner = session, Announced(), planner
         self.response, self.search, self._tell = response, search, tell
         self._newest = 0  # stamp of a sample [ns]
+        self._turns = False  # to another mode, once the search is over
 
     @property
     def is_warm(self) -> bool:
@@ -101,7 +102,9 @@ class Planning:
             return self.session.step(measurement, estimate)
 
         def use(result: PlanResult | None) -> None:
-            if result is not None and not (scene.is_known and self.response.admits(result)):
+            if result is not None and self._turns:  # what is found is for the mode before
+                self.session.withdraw(SearchOutcome.CANCELLED)
+            elif result is not None and not (scene.is_known and self.response.admits(result)):
                 self.session.withdraw(SearchOutcome.OBSTRUCTED)
             elif result is not None and self._comes_late(result):
                 self.session.withdraw(SearchOutcome.MISSED)
@@ -134,7 +137,12 @@ class Planning:
         """Go on in a mode."""
         if mode != self.session.mode:
             self.response.forget_obstruction()
-            self.search.after(lambda: self.session.turn_to(mode))
+            self._turns = True
+            self.search.after(lambda: self._turn_to(mode))
+
+    def _turn_to(self, mode: str) -> None:
+        self.session.turn_to(mode)
+        self._turns = False
 
     def turn_missions(
         self, ask: Callable[[], Callable[[], None]], then: Callable[[], None]

@@ -8,7 +8,8 @@ A plan is taken over at its start, if
     `late` after its start the one in force was followed on, and the two differ by their jerk only.
     One that stands still is never late,
     the bounds it was certified for contain those that are known now,
-    the mode lets plans follow each other.
+    the mode lets plans follow each other, and since it last changed one that stands still has
+    begun: what was told for the mode before is not wanted any more.
 
 Otherwise the plan in force stays, and ends at rest. So nobody has to be trusted: a planner that
 was started again, or works with something else than this arm does, is not followed.
@@ -50,6 +51,7 @@ class PlanSuccession:
         self._longest_step = longest_step  # [s] between two samples, where none is lost
         self._before = -np.inf  # [s] time of the newest sample for which a plan was named
         self._waiting: list[Plan] = []
+        self._begins_anew = False  # whether the next plan has to stand still
         self.in_force: Plan | None = None
         self.refusal = ''  # why the last plan that was due was not taken over
 
@@ -62,6 +64,15 @@ class PlanSuccession:
         """Forget all plans; for when the arm does not follow any."""
         self.in_force = None
         self._waiting, self._before = [], -np.inf
+
+    def begin_anew(self) -> None:
+        """Let the plan in force end, and none follow it but one that stands still."""
+        self._begins_anew = True
+
+    def end_in_force(self) -> None:
+        """Forget all plans but the one in force, which ends."""
+        self._waiting = []
+        self.begin_anew()
 
     def step(
         self, t: float, measurement: JointMeasurement, estimate: ParameterEstimate
@@ -76,7 +87,7 @@ class PlanSuccession:
                 self._waiting.insert(0, plan)
                 break
             if not self.refusal:
-                self.in_force = plan
+                self.in_force, self._begins_anew = plan, False
         self._before = t
         return self.in_force
 
@@ -94,6 +105,8 @@ class PlanSuccession:
         certified = plan.theta_bounds
         if certified is None or not certified.contains(estimate.bounds):
             return 'the next plan was made for tighter bounds than are known now'
+        if self._begins_anew and not _stands_still(plan):
+            return 'the first plan in another mode has to stand still'
         reason = self._refusal_to_go_on(plan, t)
         if not reason:
             return self._arm.refusal_to_go_on(plan, t, measurement, estimate.bounds)

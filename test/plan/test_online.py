@@ -151,6 +151,32 @@ def test_what_is_found_too_late_is_told_to_nobody_and_another_plan_follows_at_re
     np.testing.assert_array_equal(loop.told[2].curve.q0, swings.end_position)
 
 
+def test_what_is_found_for_a_mode_that_is_over_is_told_to_nobody(monkeypatch):
+    search, go_on = Beside(), Event()
+    loop = Loop(search)
+    step = loop.planning.session.step
+
+    def waiting(*args):
+        go_on.wait(10.0)
+        return step(*args)
+
+    monkeypatch.setattr(loop.planning.session, 'step', waiting)
+    loop.step(0.0)
+    loop.planning.turn_to('braking')
+    go_on.set()
+    while search.is_busy:
+        search.poll()
+    assert loop.planning.session.mode == 'braking'
+    assert loop.told == []
+    monkeypatch.undo()
+    loop.planning.turn_to('task')
+    loop.step(0.5)
+    while search.is_busy:
+        search.poll()
+    assert loop.told[0].start_time == pytest.approx(0.5)
+    search.close()
+
+
 @pytest.mark.slow
 def test_what_changed_during_a_search_is_avoided_by_what_it_found(loop, monkeypatch):
     search = loop.planning.session.step

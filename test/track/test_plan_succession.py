@@ -193,6 +193,36 @@ def test_what_is_declined_is_not_followed_later(succession):
     assert succession.refusal == 'mode is braking'
 
 
+def test_a_plan_that_moves_does_not_begin_in_another_mode_unless_one_that_stands_still_did(
+    succession,
+):
+    first = standing(0.0)
+    for each in (first, moving(1.0, first)):
+        succession.offer(each)
+    followed(succession, 0.0)
+    succession.begin_anew()  # in time for what was to come next
+    assert followed(succession, 1.0) is first
+    assert succession.refusal == 'the first plan in another mode has to stand still'
+    again = standing(2.0)
+    then = moving(3.0, again)
+    for each in (again, then):
+        succession.offer(each)
+    assert followed(succession, 2.0) is again
+    assert followed(succession, 3.0) is then
+
+
+def test_what_was_told_for_the_mode_before_is_forgotten(succession):
+    begin = standing(0.0)
+    for each in (begin, moving(1.0, begin)):
+        succession.offer(each)
+    succession.end_in_force()
+    assert followed(succession, 0.0) is None
+    then = standing(0.5)
+    succession.offer(then)
+    assert followed(succession, 0.5) is then
+    assert followed(succession, 1.0) is then
+
+
 def test_a_plan_of_joints_that_turn_without_end_may_be_whole_turns_away():
     model = RobotModel.named('kinova_gen3')
     assert model.limits.is_continuous[0]

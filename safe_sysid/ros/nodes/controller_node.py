@@ -280,9 +280,21 @@ class ControllerNode(ConfiguredNode):
             self._follow_none()
         if mode is not self._mode:
             self._trouble = ''
+            self._leave_mode(mode)
             self._gate.forget('planned')  # which was said for the mode before
         self._mode = mode
         self._note_planned()
+
+    def _leave_mode(self, mode: Mode | None) -> None:
+        """See to it that plans for the mode before do not begin in the next one.
+
+        Those for the next one may be here already, as the planner may have heard of it before.
+        """
+        if mode in MOVING_ON:
+            self._succession.begin_anew()
+            return
+        self._told.complete(self._plan_clock or Clock(0))
+        self._succession.end_in_force()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:
         try:
