@@ -26,7 +26,7 @@ from safe_sysid.sets.box import Box
 from safe_sysid.trajectory.plan import Plan
 
 NOTICED = 0.2  # [s] after its start by which it is said that a plan is followed
-SAME = 1e-6  # [s] between two starts that are the same up to rounding
+SAME = 1e-6  # [s] between two times that are the same up to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,8 @@ class SceneGuard:
     def _forget_what_is_over(self, now: float) -> None:
         """Keep what may be followed: what is not over, nor begins before what is followed.
 
-        Word of what is followed may be late, so a plan that has begun is kept until it comes.
+        Word of what is followed may be late, so a plan that has begun is kept until it comes. What
+        is over by its stamp, a whole number of nanoseconds, may end a rounding later in seconds.
         """
         if self._followed is not None:
             first = self._followed - SAME
@@ -147,7 +148,7 @@ class SceneGuard:
         self._told = [
             each
             for each in self._told
-            if now < each.plan.end_time and each.plan.start_time >= first
+            if now < each.plan.end_time - SAME and each.plan.start_time >= first
         ]
 
     def _is_followed(self, plan: Plan) -> bool:

@@ -73,6 +73,25 @@ def test_what_is_out_of_the_way_changes_nothing(plan):
     assert guard.look({}, 10.4) is None  # what goes away gives room
 
 
+def test_a_plan_is_over_at_the_stamp_of_its_end_whatever_is_rounded(plan, rng):
+    rounded = 0
+    for begin in rng.integers(0, 10**10, 400):
+        start = CLOCK.seconds(CLOCK.origin + int(begin))
+        again = replace(plan, start_time=start, switch_time=start + 1.5)
+        end = CLOCK.seconds(CLOCK.stamp(again.end_time))
+        if end >= again.end_time:
+            continue
+        rounded += 1
+        guard = SceneGuard(SETTINGS, CLOCK.stamp)
+        guard.watch(again, start)
+        guard.note_followed(start)
+        assert guard.look(post(again.end_position), end - 0.001) is not None
+        guard.watch(again, start)
+        assert guard.look({}, end - 0.001) is None
+        assert guard.look(post(again.end_position), end) is None
+    assert rounded > 5
+
+
 def test_plans_that_are_over_are_forgotten_where_nobody_shows_obstacles(plan):
     guard, told = SceneGuard(SETTINGS, CLOCK.stamp), []
     for number in range(20):
