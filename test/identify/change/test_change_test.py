@@ -15,7 +15,7 @@ from safe_sysid.bench.experiments.changing_payload import (
     random_motion,
     windows_of,
 )
-from safe_sysid.identify.change.change_kinds import Kind, gain, gain_within
+from safe_sysid.identify.change.change_kinds import Kind, gain, gain_within, load_columns
 from safe_sysid.identify.change.change_test import ChangeSettings
 from safe_sysid.identify.change.change_watch import NoticedChange
 from safe_sysid.identify.change.held_next import placed
@@ -50,6 +50,34 @@ def change_of(motion, before, event):
         if change is not None:
             return change, test
     return None, test
+
+
+def friction_like_a_load(rows, share):
+    return share * np.sign(load_columns(rows)[:, 0])
+
+
+@pytest.mark.parametrize('friction', [0.3, 3.0, 30.0])
+def test_dry_friction_may_change_in_every_window_of_an_arm_that_hardly_moves(
+    motion, before, rng, friction
+):
+    """A joint creeps to its place against it, and stands there with whatever is left."""
+
+    def turns(at):
+        return lambda i, rows: friction_like_a_load(rows, -1.0 if i < at else 1.0)
+
+    histories = [
+        *(turns(at) for at in (3, 8, 15, 20, 27)),
+        lambda i, rows: friction_like_a_load(rows, (-1.0) ** i),
+        lambda i, rows: friction_like_a_load(rows, np.cos(0.3 * i)),
+        lambda _, rows: rng.uniform(-1.0, 1.0, len(rows)),
+        lambda _, rows: rng.choice([-1.0, 1.0], len(rows)),
+    ]
+    for history in histories:
+        test = begun(motion, SETTINGS)
+        for i, (rows, position) in enumerate(before[:40]):
+            dry = np.full(len(rows), friction * float(rows.end[0] - rows.start[0]))
+            rubbed = replace(rows, b=rows.b + dry * history(i, rows))
+            assert test.add(rubbed, position, dry) is None
 
 
 def test_what_columns_explain_is_the_formula_of_least_squares(rng):
