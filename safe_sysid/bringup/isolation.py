@@ -19,8 +19,9 @@ FIRST_PORT, PORTS = 7410, 250  # of the first participant of domain 0, and from 
 DOMAIN, RANGE = 'ROS_DOMAIN_ID', 'ROS_AUTOMATIC_DISCOVERY_RANGE'
 # Humble does not know RANGE: there the domain keeps a run to itself, but not to this computer.
 SAY_WHERE = (DOMAIN, RANGE, 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS', 'ROS_DISCOVERY_SERVER')
-# The file of profiles, since Kilted and before
+# The file of profiles, since Kilted and before; Kilted warns of the older name in every node.
 PROFILES = ('FASTDDS_DEFAULT_PROFILES_FILE', 'FASTRTPS_DEFAULT_PROFILES_FILE')
+BEFORE_KILTED = ('humble', 'iron', 'jazzy')
 ALONE = ('builtin_sim', 'drake_sim', 'mujoco_sim', 'replay')  # ways that bring their own robot
 
 
@@ -39,7 +40,9 @@ def soon_found(environment: Mapping[str, str]) -> dict[str, str]:
     """
     if any(name in environment for name in PROFILES):
         return {}
-    return dict.fromkeys(PROFILES, str(share_directory() / 'config' / 'discovery.xml'))
+    newer, older = PROFILES
+    name = older if environment.get('ROS_DISTRO') in BEFORE_KILTED else newer
+    return {name: str(share_directory() / 'config' / 'discovery.xml')}
 
 
 def where(added: Mapping[str, str], environment: Mapping[str, str]) -> str:

@@ -35,12 +35,24 @@ def test_a_domain_is_a_runs_own_where_it_chose_it_and_nobody_another_one():
     assert not is_own_domain({})
 
 
-def test_nodes_are_told_how_to_be_found_soon_unless_somebody_has_told_them():
-    files = set(soon_found({}).values())
-    assert [Path(each).name for each in files] == ['discovery.xml']
-    assert all(Path(each).is_file() for each in files)
-    for name in PROFILES:
-        assert soon_found({name: 'own.xml'}) == {}
+@pytest.mark.parametrize(
+    ('distro', 'name'),
+    [
+        ('', 'FASTDDS_DEFAULT_PROFILES_FILE'),
+        ('kilted', 'FASTDDS_DEFAULT_PROFILES_FILE'),
+        ('jazzy', 'FASTRTPS_DEFAULT_PROFILES_FILE'),
+    ],
+)
+def test_nodes_are_told_how_to_be_found_soon_by_the_name_that_their_ros_reads(distro, name):
+    (told,) = soon_found({'ROS_DISTRO': distro}).items()
+    assert told[0] == name
+    assert Path(told[1]).name == 'discovery.xml'
+    assert Path(told[1]).is_file()
+
+
+@pytest.mark.parametrize('name', PROFILES)
+def test_nodes_are_found_as_somebody_has_said(name):
+    assert soon_found({name: 'own.xml'}) == {}
 
 
 @pytest.mark.parametrize('way', sorted(set(BACKENDS) - set(ALONE)))
