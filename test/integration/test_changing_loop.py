@@ -71,7 +71,24 @@ def test_a_body_picked_in_motion_is_noticed_and_the_arm_goes_on_with_it():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('seed', range(4))
+def test_what_was_dropped_and_may_have_slipped_waits_for_a_person():
+    """In the few windows until the arm stands, torques of this motion do not tell which."""
+    arm = moving(seed=0)
+    arm.pick(HEAVY)
+    assert until_it_is_over(arm).goes_on
+    assert goes_on(arm)
+    arm.drop()
+    outcome = until_it_is_over(arm, 2)
+    assert outcome.change.kinds[:2] == (Kind.DROPPED, Kind.SLIPPED)
+    assert outcome.failed is Condition.CAUSE
+    assert arm.loop.is_held
+    assert arm.is_inside
+    assert arm.loop.reset().goes_on
+    assert goes_on(arm)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('seed', [1, 2, 3, 5])
 def test_picked_dropped_and_picked_again(seed):
     """The third change in a mission is one too many to go on from alone."""
     arm = moving(seed=seed)

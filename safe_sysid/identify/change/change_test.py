@@ -11,10 +11,10 @@ That rate is statistics and no guarantee. It holds if
   - torque that no model has is not larger than `unmodelled_torque`, nor lasts longer than
     `correlation_time`, in deviation and in the mean,
   - theta_r and the gains move by no more than `drift`.
-A joint that stands, or nearly so, may have any dry friction up to its bound, another one in every
-window: it creeps to its place against its friction, and stands there with whatever is left. So a
-row says by how much (`dry`); that is one unknown for all windows of the joint, and one more for
-each window (`ANEW`), and such rows teach nothing.
+A joint that stands, or nearly so, may have any dry friction up to its bound, and no other one as
+long as its torque stays as it is: it creeps to its place against its friction, and stands there
+with whatever is left. So a row says by how much (`dry`); that is an unknown which forgets itself
+as the torque of the joint changes (`friction_covariance`), and such rows teach nothing.
 `certain_change.py` has a test without false alarms, which sees less.
 """
 
@@ -37,6 +37,7 @@ from safe_sysid.identify.change.change_kinds import (
 )
 from safe_sysid.identify.change.chi_square import chi_square_quantile
 from safe_sysid.identify.change.impulse_noise import (
+    friction_covariance,
     impulse_covariance,
     lasting_variance,
     sensor_variance,
@@ -54,8 +55,6 @@ LOAD = 4  # degrees of freedom of a change of mass and mass times centre
 MOST_SINCE = 60  # windows since a change that are judged
 SUSPECTED = 1e-4  # probability of a statistic that tells when and what, where a change is proven
 SURELY = 1e-6  # probability of noise that leaves more than a load explains
-ANEW = 10.0  # of the square of its bound, variance of dry friction from window to window: whatever
-# it does, MOST windows of a joint are then no more than MOST / ANEW from what is expected
 ROUNDING = 1e-9  # [s]
 FARTHEST = 0.2  # [m] that anything slips and is still held
 DEVIATIONS = 3.0  # of the mass that may be held
@@ -304,10 +303,10 @@ class ChangeTest:
         begins = np.cumsum([0, *(len(each.rows) for each in windows)])
         number = np.repeat(np.arange(len(windows)), np.diff(begins))
         dry = np.concatenate([each.dry for each in windows])
-        noise = shared[number[:, None], number] + dry[:, None] * dry
+        b = np.concatenate([each.rows.b for each in windows])
+        noise = shared[number[:, None], number] + friction_covariance(joint, b, dry)
         noise[joint[:, None] != joint] = 0.0
-        fresh = np.concatenate([each.variance for each in windows]) + ANEW * dry**2
-        noise[np.diag_indices(len(noise))] += fresh
+        noise[np.diag_indices(len(noise))] += np.concatenate([each.variance for each in windows])
         return _Stack(
             [each.believed for each in windows],
             begins,

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from safe_sysid.arrays import Array
+from safe_sysid.arrays import Array, IntArray
 from safe_sysid.identify.observation import Observation
 
+FORGOTTEN = 100.0  # bounds that the torque of a joint has changed by: nothing is left of what was
 ROOM = 1.5  # of the variance of sensors, whose errors are uniform at most
 
 
@@ -40,3 +41,21 @@ def impulse_covariance(
 def lasting_variance(length: float, deviation: float, memory: float) -> float:
     """Variance of the impulse of a window, with what it shares with all windows around it."""
     return 2.0 * deviation**2 * memory * length
+
+
+def friction_covariance(joint: IntArray, b: Array, dry: Array) -> Array:
+    """Covariance of the impulses of dry friction of joints that hardly move, row by row.
+
+    Friction of a joint that stands is what its torque leaves over: it changes by what the impulse
+    b of the torque changes by, and stays where that does. So it forgets itself as b changes by its
+    bound, and altogether where the joint moves meanwhile. Entries of two joints mean nothing.
+    """
+    changed = np.zeros(len(b))  # in all, by bounds
+    for j in np.unique(joint):
+        at = joint == j
+        bound = np.minimum(dry[at][1:], dry[at][:-1])
+        step = np.full(len(bound), FORGOTTEN)
+        np.divide(np.abs(np.diff(b[at])), bound, out=step, where=bound > 0.0)
+        changed[at] = np.concatenate([[0.0], np.cumsum(np.minimum(step, FORGOTTEN))])
+    covariance: Array = np.outer(dry, dry) * np.exp(-np.abs(changed[:, None] - changed))
+    return covariance
