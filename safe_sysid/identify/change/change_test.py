@@ -311,7 +311,7 @@ class ChangeTest:
             [each.believed for each in windows],
             begins,
             np.concatenate([each.H for each in windows]),
-            np.concatenate([each.rows.b for each in windows]),
+            b,
             np.concatenate([load_columns(each.rows) for each in windows]),
             noise,
         )

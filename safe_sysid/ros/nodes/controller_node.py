@@ -293,7 +293,7 @@ class ControllerNode(ConfiguredNode):
         if mode in MOVING_ON:
             self._succession.begin_anew()
             return
-        self._told.complete(self._plan_clock or Clock(0))
+        self._told.complete(self._plan_clock or Clock(0))  # which nobody takes
         self._succession.end_in_force()
 
     def _on_estimate(self, msg: Float64MultiArray) -> None:

@@ -1,0 +1,121 @@
+"""A controller of its own: what it was told for one mode does not begin in the next one."""
+
+from contextlib import contextmanager
+from itertools import count
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.node import Node
+from ros.reference_loop import settings_of
+from ros.running_node import running_node, wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from trajectory_msgs.msg import JointTrajectory
+
+from safe_sysid.measure.clock import Clock
+from safe_sysid.ros.messages.codec import SECOND, stamp_of, time_of
+from safe_sysid.ros.messages.plan_publisher import PlanPublisher
+from safe_sysid.ros.messages.qos import SAMPLES, STATE
+from safe_sysid.ros.nodes.controller_node import ControllerNodeSettings
+from safe_sysid.ros.process.distributions import single_threaded_executor
+from safe_sysid.share import share_directory
+from safe_sysid.trajectory.bezier import Bezier
+from safe_sysid.trajectory.plan import Plan
+
+FILE = share_directory() / 'config/loop/two_link.yaml'
+ARM = settings_of(FILE, 'controller', ControllerNodeSettings).arm()
+CLOCK = Clock(0)
+LOOKS = 10  # for the answer to a sample
+AT, REST = np.array([-1.4, 0.3]), np.zeros(2)
+
+
+def plan(start, curve, k=REST):
+    return Plan(start, start + 1.0, curve, k, ARM.prior.bounds, 'certified', ARM.prior.theta)
+
+
+def standing(start):
+    return plan(start, Bezier(AT, REST, REST, 2.0))
+
+
+def moving(start, before):
+    return plan(start, before.curve_from(start, 2.0), np.array([0.3, 0.1]))
+
+
+class Others:
+    """The rest of the loop: an arm that stands, whatever it is told."""
+
+    def __init__(self):
+        self.node, self.followed, self.newest_answer = Node('others'), [], 0
+        self._plans = PlanPublisher(self.node, ARM.model)
+        publish, subscribe = self.node.create_publisher, self.node.create_subscription
+        self._modes = publish(String, 'mode', STATE)
+        self._samples = publish(JointState, 'joint_states', SAMPLES)
+        subscribe(JointTrajectory, 'plan_in_force', self._on_plan, STATE)
+        subscribe(Float64MultiArray, 'torque_command', self._on_torque, SAMPLES)
+        self._executor = single_threaded_executor()
+        self._executor.add_node(self.node)
+
+    def _on_plan(self, msg):
+        if msg.points:
+            self.followed.append(stamp_of(msg.header.stamp) / SECOND)
+
+    def _on_torque(self, msg):
+        second, rest, *_ = msg.data
+        self.newest_answer = int(second) * SECOND + int(rest)
+
+    def tell(self, *plans):
+        for each in plans:
+            self._plans.publish(each, CLOCK, 0)
+
+    def answered(self, mode, t):
+        """Name the mode, then give samples from a time on [s] until one of them is answered."""
+        self._give(mode, t, lambda: self.newest_answer >= CLOCK.stamp(t))
+
+    def followed_from(self, mode, t, *starts):
+        """Do the same until these plans were followed [s]."""
+        self._give(mode, t, lambda: self.followed == list(starts))
+
+    def _give(self, mode, t, is_enough):
+        stamps = count(CLOCK.stamp(t), 1000)  # every microsecond: however long it takes
+
+        def give():
+            stamp = next(stamps)
+            sample = JointState(name=list(ARM.model.layout.joint_names), position=AT.tolist())
+            sample.velocity = sample.effort = REST.tolist()
+            sample.header.stamp = time_of(stamp)
+            self._modes.publish(String(data=mode))
+            self._samples.publish(sample)
+            for _ in range(LOOKS):
+                self._executor.spin_once(timeout_sec=0.01)
+                if self.newest_answer >= stamp:
+                    return
+
+        wait_until(is_enough, f'{mode} at {t} s, followed {self.followed}', give)
+
+
+@contextmanager
+def others():
+    rclpy.init()
+    loop = Others()
+    try:
+        with running_node('controller_node', '--params-file', str(FILE)):
+            yield loop
+    finally:
+        loop.node.destroy_node()
+        rclpy.shutdown()
+
+
+@pytest.mark.slow
+def test_plans_told_for_one_mode_do_not_begin_in_the_next_one():
+    first, later, again = standing(10.0), standing(12.0), standing(14.0)
+    with others() as loop:
+        loop.tell(first, moving(11.0, first), later, moving(13.0, later))
+        loop.followed_from('task', 10.0, 10.0)
+        for mode, t in (('braking', 10.7), ('holding', 10.8), ('task', 10.9)):
+            loop.answered(mode, t)
+        for t in (11.0, 12.0, 13.0):
+            loop.answered('task', t)
+        loop.tell(again, moving(15.0, again))
+        loop.followed_from('task', 14.0, 10.0, 14.0)
+        loop.followed_from('task', 15.0, 10.0, 14.0, 15.0)
