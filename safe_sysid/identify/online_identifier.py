@@ -149,10 +149,15 @@ class OnlineIdentifier:
 
     def _doubted_readings(self) -> DoubtedReadings:
         """Return what is to look at readings themselves."""
-        model, errors = self._model, self._settings.observation.readings(self._model)
-        armature = self._prior.bounds.lower[model.layout.joint_entries('Ia')].min()
+        model, bounds, observation = self._model, self._prior.bounds, self._settings.observation
+        errors = observation.readings(model)
+        armature = bounds.lower[model.layout.joint_entries('Ia')].min()
+        coulomb = bounds[model.layout.joint_entries('Fc')].magnitude
         return DoubtedReadings(
-            errors.position, errors.velocity, float(armature), model.limits.acceleration
+            (errors.position, errors.velocity),
+            float(armature),
+            coulomb + observation.torques(model).friction,
+            model.limits.acceleration,
         )
 
     @property

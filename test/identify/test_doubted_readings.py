@@ -19,8 +19,13 @@ def motion(rng, armature=ARMATURE):
     return np.cumsum(qd * PERIOD, axis=0), qd, torque
 
 
-def doubts(samples, position, velocity, armature=ARMATURE, stamps=None):
-    looked = DoubtedReadings(np.full(2, position), np.full(2, velocity), armature, ACCELERATION)
+def look(position, velocity, armature=ARMATURE, dry=0.0):
+    errors = np.full(2, position), np.full(2, velocity)
+    return DoubtedReadings(errors, armature, np.full(2, dry), ACCELERATION)
+
+
+def doubts(samples, position, velocity, armature=ARMATURE, stamps=None, dry=0.0):
+    looked = look(position, velocity, armature, dry)
     times = 2_000_000 * np.arange(1, SAMPLES + 1) if stamps is None else stamps
     for stamp, *rows in zip(times.tolist(), *samples, strict=True):
         looked.take(stamp, np.array(rows))
@@ -31,12 +36,7 @@ def doubts(samples, position, velocity, armature=ARMATURE, stamps=None):
 def test_samples_taken_together_say_what_they_say_one_by_one(wide, rng):
     samples = np.stack(read(rng), axis=1)
     stamps = 2_000_000 * np.arange(1, SAMPLES + 1) + rng.integers(0, 300_000, SAMPLES)
-    one, other = (
-        DoubtedReadings(
-            wide * np.full(2, 0.5 * STEP), wide * np.full(2, SCATTER), 2.0, ACCELERATION
-        )
-        for _ in range(2)
-    )
+    one, other = (look(wide * 0.5 * STEP, wide * SCATTER) for _ in range(2))
     for stamp, sample in zip(stamps.tolist(), samples, strict=True):
         one.take(stamp, sample)
     cuts = np.sort(rng.integers(1, SAMPLES, 20))
@@ -87,3 +87,31 @@ def test_an_arm_without_armature_and_uneven_samples_say_nothing_of_velocities(rn
     assert doubts(samples, 0.5 * STEP, 0.0, armature=0.0) == ()
     uneven = np.cumsum(rng.integers(1_000_000, 9_000_000, size=SAMPLES))
     assert len(doubts(samples, 0.5 * STEP, SCATTER, stamps=uneven)) == 0
+
+
+def rubbed(seconds, dry):
+    """Joints with dry friction that torques push to and fro, smoothly, without an error."""
+    moments = np.cumsum(seconds)
+    qd, last, step = np.zeros((SAMPLES, 2)), np.zeros(2), 2e-5
+    torque = 4.0 * np.sin(np.outer(moments, [3.0, 5.0]))
+    for k, moment in enumerate(moments):
+        for t in np.arange(moment - seconds[k], moment - 0.5 * step, step):
+            pushed = last + step / ARMATURE * 4.0 * np.sin(np.array([3.0, 5.0]) * t)
+            last = np.sign(pushed) * np.maximum(np.abs(pushed) - step / ARMATURE * dry, 0.0)
+        qd[k] = last
+    return np.cumsum(qd * seconds[:, None], axis=0), qd, torque
+
+
+def test_an_exact_arm_whose_joints_turn_round_in_dry_friction_is_not_doubted():
+    samples = rubbed(np.full(SAMPLES, PERIOD), 1.5)
+    rounds = int((np.diff(np.sign(samples[1][:, 1])) != 0).sum())
+    many = tuple(np.tile(rows, (1 + 40 // rounds, 1)) for rows in samples)
+    stamps = 2_000_000 * np.arange(1, len(many[0]) + 1)
+    assert doubts(many, 0.0, 1e-7, stamps=stamps, dry=1.5) == ()
+    assert len(doubts(many, 0.0, 1e-7, stamps=stamps, dry=0.0)) == 2
+
+
+def test_an_exact_arm_that_is_read_a_little_unevenly_is_not_doubted(rng):
+    nanoseconds = rng.integers(1_910_000, 2_080_000, size=SAMPLES)
+    samples = rubbed(1e-9 * nanoseconds, 0.0)
+    assert doubts(samples, 0.0, 1e-7, stamps=np.cumsum(nanoseconds)) == ()
