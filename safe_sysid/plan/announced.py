@@ -27,3 +27,8 @@ class Announced:
             self.newest = start
             plans.append(plan)
         return plans
+
+    def take_back(self, plan: Plan, clock: Clock) -> None:
+        """Let this plan be told in the place of one that was, which began when it does."""
+        start = str(clock.stamp(plan.start_time))
+        self._starts = [each for each in self._starts if each != start]

@@ -124,6 +124,7 @@ class Planning:
         """Compare plans with obstacles that changed, at a stamp [ns]; whether any is hit."""
         obstructed, stop = self.response.look(scene.boxes, stamp)
         if stop is not None:
+            self.announced.take_back(stop.plan, self._planner.clock)
             self._tell_all(stop)
         if obstructed:
             self.search.after(self._planner.begin_again)
