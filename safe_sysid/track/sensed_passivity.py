@@ -33,6 +33,7 @@ from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
+from safe_sysid.track.counted_parameters import CountedParameters
 from safe_sysid.track.error_observer import (
     SEEN,
     UNSEEN,
@@ -57,7 +58,6 @@ from safe_sysid.track.robust_law import (
     desired_into,
     law_into,
     seen_arm,
-    uncertainty_of,
     work_for,
 )
 from safe_sysid.track.seen_law import Sampling, SeenLaw
@@ -278,15 +278,11 @@ class SensedPassivityController:
 
     def _follow(self, plan: Plan, estimate: ParameterEstimate, laws: list[SeenLaw]) -> None:
         """Take over a plan, the laws of its pieces and the parameters it was certified for."""
-        certified, theta_0 = plan.theta_bounds, plan.theta_0
-        if certified is None or theta_0 is None:
-            raise BoundError('a plan has to say which parameters it was certified for')
-        pieces = plan.motion.pieces
+        known, pieces = CountedParameters(self._model, plan, estimate), plan.motion.pieces
         self._before, self._begins = self._plan, self._jumps(plan)
         if self._begins:
             self._move_history(plan)
-        bounds = estimate.bounds if certified.contains(estimate.bounds) else certified
-        self._uncertain = uncertainty_of(self._model, theta_0, bounds)
+        self._known = known
         after = curve_of(plan)
         self._curve_before = after if self._before is None else self._curve
         self._curve = after
@@ -383,7 +379,8 @@ class SensedPassivityController:
         since_start = middle - self._plan.start_time
         desired_into(self._curve, since_start, self._desired)
         estimate_into(self._desired, e, self._r, self._gains.K_r, self._work.state)
-        if law_into(self._arm, self._uncertain, self._curve, since_start, self._work) != FINITE:
+        known = self._known.at(since_start)
+        if law_into(self._arm, known, self._curve, since_start, self._work) != FINITE:
             raise MeasurementError('positions measured are not finite')
 
     def _acting(self, t: float) -> Array:
