@@ -40,8 +40,9 @@ def write_closed_chain_arm(folder: Path, arm: Arm, fit: ClosedChainFit) -> None:
     """Write settings, and the URDF with its bodies."""
     theta = fit.theta(arm.model.theta)
     model = arm.model.with_parameters(np.where(np.abs(theta) < 1e-12, 0.0, theta))
-    remarks = tuple(fit.separability.sentences())
-    _write_urdf_and_settings(folder, arm.urdf, model, arm.facts, remarks)
+    facts = replace(arm.facts, uncertainty=_widened(model, fit.unknown_drives(model.n)))
+    remarks = (*fit.drives.cautions(), *fit.separability.sentences())
+    _write_urdf_and_settings(folder, arm.urdf, model, facts, remarks)
 
 
 def _write_urdf_and_settings(

@@ -21,7 +21,12 @@ HELD = inertia.from_mass_com_inertia(
 
 def rewritten(arm, theta, folder):
     """The arm read back from the files of a fit of it."""
-    fit = SimpleNamespace(theta=lambda _: theta, separability=SimpleNamespace(sentences=list))
+    fit = SimpleNamespace(
+        theta=lambda _: theta,
+        separability=SimpleNamespace(sentences=list),
+        drives=SimpleNamespace(cautions=tuple),
+        unknown_drives=lambda n: np.zeros((3, n), dtype=bool),
+    )
     folder.mkdir()
     write_closed_chain_arm(folder, arm, fit)
     return arm_of(str(folder / f'{arm.model.name}.yaml'), None)
