@@ -122,9 +122,10 @@ def pose_columns(path: Path, joints: tuple[str, ...], columns: Columns) -> tuple
         untimed = replace(columns, rate=columns.rate or 1.0)
         place = _Places.of(str(path), names, joints, untimed, EFFORTS)
         lines = [line for line in text if line.strip() and not line.startswith('#')]
-    if lines:
-        lines = _with_points(str(path), lines, delimiter, len(names))
     n = len(joints)
+    if not lines:
+        return np.zeros((0, n)), np.zeros((0, n))
+    lines = _with_points(str(path), lines, delimiter, len(names))
     numbers = np.loadtxt(
         lines, delimiter=delimiter, usecols=place.numbers[: 2 * n], ndmin=2, comments=None
     )
