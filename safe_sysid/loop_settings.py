@@ -126,7 +126,7 @@ IDEAL = (
 class LoopSettings(Settings):
     """Parameters that every node has, besides its own."""
 
-    robot: str  # an arm of config/robots, or the path of a YAML file
+    robot: str  # an arm of config/robots, or a YAML file, beside the loop file first
     prior: LoopPriorSettings
     period: Period = 0.001  # [s] between two samples
     gains: GainSettings = field(default_factory=GainSettings)

@@ -17,6 +17,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.collision.obstacles import NO_OBSTACLES
 from safe_sysid.model.inertia import is_consistent
+from safe_sysid.model.payload import read_payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.search.best_plan import Budget, SearchSettings, stand_still
 from safe_sysid.ros.bridges.builtin_sim_bridge import BuiltinSimSettings
@@ -126,6 +127,33 @@ def test_the_api_assumes_only_of_what_it_simulates():
     assert 'the simulated ur5e' in simulated_file.assumed.sentences[0]
     assert not real.prior.bounds.lower[armature].any() and real.assumed.sentences == ()
     assert simulated_file.simulator.period == 0.002
+
+
+def test_what_a_loop_file_names_is_beside_it_wherever_it_is_read_from(tmp_path, monkeypatch):
+    share = share_directory() / 'config'
+    own, cwd = tmp_path / 'own', tmp_path / 'cwd'
+    text = (share / 'loop' / 'two_link.yaml').read_text(encoding='utf-8')
+    for folder, payload in ((own, 'dumbbell_8lb'), (cwd, 'dumbbell_4lb')):
+        folder.mkdir()
+        shape = (share / 'payloads' / f'{payload}.yaml').read_text(encoding='utf-8')
+        (folder / 'held.yaml').write_text(shape, encoding='utf-8')
+    loop = own / 'loop.yaml'
+    named = text.replace('robot: two_link', 'robot: two_link\n    payload: held.yaml')
+    loop.write_text(named, encoding='utf-8')
+    monkeypatch.chdir(cwd)
+    arm = load_arm('two_link')
+    covered = read_loop(arm, loop).model
+    np.testing.assert_array_equal(
+        covered.theta, arm.model.with_payload(read_payload('dumbbell_8lb')).theta
+    )
+    (own / 'held.yaml').unlink()  # then that of the same name where we stand counts, as before
+    np.testing.assert_array_equal(
+        read_loop(arm, loop).model.theta,
+        arm.model.with_payload(read_payload('dumbbell_4lb')).theta,
+    )
+    (cwd / 'held.yaml').unlink()
+    with pytest.raises(ConfigError, match=f'loop.yaml: payload: held.yaml: .* {cwd}.*beside it'):
+        read_loop(arm, loop)
 
 
 @pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])

@@ -16,6 +16,7 @@ from safe_sysid.arrays import Array
 from safe_sysid.config import from_mapping, read_yaml
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
+from safe_sysid.input_file import with_files_beside
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
@@ -125,8 +126,7 @@ def _loop_of(
     found: _Sections, arm: Arm, payload: Payload | str | PathLike[str] | Load | None
 ) -> LoopFile:
     path, sections, common = found.path, found.by_node, found.common
-    expected = common.payload if payload is None else payload
-    shape = None if isinstance(expected, Load) or expected == '' else payload_from(expected)
+    shape = _shape(common, path) if payload is None else _given_shape(payload)
     promised = promised_friction(arm, common.promise)
     bare = arm.model if promised is None else promised.of(arm.model)
     assumed = common.assumed_of(bare)
@@ -149,11 +149,24 @@ def _loop_of(
     )
 
 
+def _given_shape(payload: Payload | str | PathLike[str] | Load) -> Payload | None:
+    return None if isinstance(payload, Load) or payload == '' else payload_from(payload)
+
+
+def _shape(common: LoopSettings, path: Path) -> Payload | None:
+    """Payload that the loop file names, for its shape."""
+    try:
+        return _given_shape(common.payload)
+    except ConfigError as error:
+        beside = '' if Path(common.payload).is_absolute() else '; nor is such a file beside it'
+        raise ConfigError(f'{path}: payload: {error}{beside}') from error
+
+
 def _parameters(path: Path, node: object, section: Any) -> dict[str, Any]:
     values = section.get('ros__parameters', {}) if isinstance(section, dict) else {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: ros__parameters of '{node}' is {values!r}, not a mapping")
-    return values
+    return with_files_beside(values, path)
 
 
 def _prior(settings: LoopPriorSettings, model: RobotModel, is_known: bool) -> ParameterEstimate:

@@ -199,9 +199,9 @@ def loop_text(
 # {files['settings'].name}. docs/ros.md explains the parameters; others have defaults.
 /**: # all nodes have to agree on these
   ros__parameters:
-    robot: {files['settings']}
+    robot: {as_key(files['settings'].name)} # beside this file, as payload and world are
     period: 0.005 # [s] between two samples, assumed
-    payload: {files['payload']} # what the arm may hold at most, for its shape
+    payload: {as_key(files['payload'].name)} # what the arm may hold at most, for its shape
     prior:
       ratio: 0.05 # every link parameter is within this share of its figure
       # end effector with all it may hold: the bare one, and up to {mass:g} kg beyond it
@@ -223,7 +223,7 @@ def loop_text(
 
 /**/planner:
   ros__parameters:
-    world: {files['world']} # what it must not touch
+    world: {as_key(files['world'].name)} # what it must not touch
 
 {_simulators(start)}"""
 

@@ -99,4 +99,5 @@ def test_nodes_accept_the_loop_that_is_written(tmp_path):
     for node in ('identifier', 'planner', 'controller', 'supervisor', *SIMULATORS):
         own = blocks.get(f'/**/{node}', {}).get('ros__parameters', {})
         from_mapping(settings_class(node), {**shared, **own}, node)
-    assert blocks['/**/planner']['ros__parameters']['world'] == str(files['world'])
+    assert blocks['/**/planner']['ros__parameters']['world'] == files['world'].name
+    assert (shared['robot'], shared['payload']) == (files['settings'].name, files['payload'].name)

@@ -13,6 +13,7 @@ from typing import Any
 
 from safe_sysid.config import yaml_value
 from safe_sysid.errors import ConfigError
+from safe_sysid.input_file import with_files_beside
 
 BEGIN, END = '--ros-args', '--'
 OPTIONS, FILES = ('-p', '--param'), ('--params-file',)
@@ -56,8 +57,9 @@ def _option(text: str, node: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def _blocks_of_file(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Patterns of node names with what a parameter file says of them."""
-    yield from _blocks(yaml_value(path.read_text(encoding='utf-8'), str(path)), '')
+    """Patterns of node names with what a parameter file says of them, files beside it found."""
+    for name, values in _blocks(yaml_value(path.read_text(encoding='utf-8'), str(path)), ''):
+        yield name, with_files_beside(values, path) if isinstance(values, Mapping) else values
 
 
 def _blocks(values: Any, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
