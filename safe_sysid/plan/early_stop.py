@@ -130,15 +130,10 @@ def _certified(
 ) -> EarlyStop | None:
     """Return a stop that keeps all limits and clear of itself; obstacles in its certificate."""
     assert isinstance(plan.certificate, PlanCertificate)
-    lift = _problem(plan).lift
-    bare = replace(
-        _problem(plan),
-        horizon=horizon,
-        obstacles=NO_OBSTACLES,
-        lift=None if lift is not None and lift.name in obstacles.names else lift,
-        error_at_start=plan.certificate.error_shape(start - plan.start_time),
-        before=plan.certificate.law_at(start - plan.start_time),
-    )
+    bare = replace(_problem(plan), horizon=horizon, obstacles=NO_OBSTACLES)
+    bare = plan.certificate.continued(bare, start - plan.start_time)
+    if bare.lift is not None and bare.lift.name in obstacles.names:
+        bare = replace(bare, lift=None)
     try:
         proven = ReachableSet.certify_center(bare)
     except SafeSysidError:

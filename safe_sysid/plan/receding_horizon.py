@@ -402,13 +402,11 @@ class RecedingHorizonPlanner:
 
 
 def _going_on(problem: Problem, plan: Plan, t: float) -> Problem:
-    """Return the same with the position error and the law that a plan leaves behind at t [s]."""
+    """Return the same with the error, the law and the leave that a plan leaves behind at t [s]."""
     certificate = plan.certificate
     if not isinstance(certificate, PlanCertificate):
         return problem
-    since = t - plan.start_time
-    shape, law = certificate.error_shape(since), certificate.law_at(since)
-    return replace(problem, error_at_start=shape, before=law)
+    return certificate.continued(problem, t - plan.start_time)
 
 
 def _covers(plan: Plan, estimate: ParameterEstimate) -> bool:

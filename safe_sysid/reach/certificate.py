@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import BoundError
+from safe_sysid.reach.lift_off import LiftOff, LiftProgress
 from safe_sysid.reach.margin import VELOCITY, Margin
 from safe_sysid.reach.needed_inertia import needed_sentence
 from safe_sysid.reach.plan_error import position_shape
@@ -52,6 +53,7 @@ class PlanCertificate:
     margins: Mapping[str, Margin]  # kind -> smallest margin of this kind; only kinds that exist
     then: tuple[PlanCertificate, ...] = ()
     law: SeenLaw | None = None  # with which it holds; None: the law that sees the arm exactly
+    progress: LiftProgress | None = None  # what it leaves of the leave to touch a support
 
     @property
     def laws(self) -> tuple[SeenLaw, ...]:
@@ -72,7 +74,9 @@ class PlanCertificate:
         """What has to be true for it."""
         moving = (MOVING,) if self.problem.obstacles.moving else ()
         lift = self.problem.lift
-        told = () if lift is None else (LIFTING.format(what=lift.what, support=lift.name),)
+        told: tuple[str, ...] = ()
+        if lift is not None and not lift.is_left:
+            told = (LIFTING.format(what=lift.what, support=lift.name),)
         return (*ASSUMPTIONS, *moving, *told, EXACT if self.law is None else LATE)
 
     @property
@@ -86,6 +90,32 @@ class PlanCertificate:
         if self.then and t > duration:
             return replace(self.then[0], then=self.then[1:]).error_shape(t - duration)
         return position_shape(self.problem, self.error, t)
+
+    def lift_at(self, t: float) -> LiftOff | None:
+        """Leave to touch a support that is left at a time since the start; None: none was."""
+        duration = self.problem.horizon.curve.duration
+        if self.then and t > duration:
+            return replace(self.then[0], then=self.then[1:]).lift_at(t - duration)
+        return None if self.progress is None else self.progress.at(t)
+
+    def continued(self, problem: Problem, t: float) -> Problem:
+        """Return a problem for plans that go on from this one at a time since its start.
+
+        They begin with the position error, the law and the leave that this plan leaves behind.
+        """
+        left = self.error_shape(t), self.law_at(t), self._left_of(problem, t)
+        return replace(problem, error_at_start=left[0], before=left[1], lift=left[2])
+
+    def _left_of(self, problem: Problem, t: float) -> LiftOff | None:
+        """Leave of plans that go on: as this plan had it, and none for what it stayed clear of."""
+        asked, own = problem.lift, self.lift_at(t)
+        if asked is None:
+            return None
+        if own is not None and own.name == asked.name:
+            return replace(own, support=asked.support)
+        before = self.problem.obstacles
+        known = dict(zip(before.names, before.shapes, strict=True)).get(asked.name)
+        return replace(asked, is_left=known is asked.support)
 
     @property
     def apart(self) -> tuple[tuple[str, str], ...]:

@@ -12,12 +12,17 @@ so all points of the axes are; from the next step on the payload is clear. A pla
 down, slides along or comes back is not certified. Both allowances have to be larger than what
 tracking errors may do to the payload. Where the arm is, not what contact does to it, is proven:
 of the support's force nothing is known.
+
+A plan that goes on from another one, and a piece from the piece before it, takes over what is
+left of the leave (`LiftProgress`): once the payload is proven clear it has to stay so, and until
+then "before" means since it rested, on whichever plan. A rest where a plan begins anew is another
+one, with a leave of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,6 +80,8 @@ class LiftOff:
     depth: float  # [m]
     slide: float  # [m]
     what: str = HELD  # these capsules are
+    highest: Array | None = None  # (2, c) [m] of the end points before a plan; None: they rested
+    is_left: bool = False  # it was proven clear before a plan, and touches nothing any more
 
     @staticmethod
     def at(
@@ -116,14 +123,31 @@ class LiftOff:
         """Smallest margin of one plan: of the payload as above, of all else from the support."""
         others = self._of_others(points, shapes, names, time)
         clear = self._clear(points, shapes)
-        touching = np.flatnonzero(~(clear > 0.0))
-        until = int(touching[-1]) + 1 if len(touching) else 0
+        until = self._until(clear)
         value = np.where(np.arange(len(clear)) < until, self._kept(points), clear)
         t = int(np.argmin(value))  # the first NaN, when there is one
-        where = f'{self.what} and {self.name}, which it may touch until {self._time(time, until)}'
+        may = 'has left' if self.is_left else f'may touch until {self._time(time, until)}'
+        where = f'{self.what} and {self.name}, which it {may}'
         steps = float(time.lower[t]), float(time.upper[t])
         own = Margin(LIFT_OFF, float(value[t]), where, steps, float(value[t]), 0.0, 'm')
         return others if others is not None and others.margin < own.margin else own
+
+    def progress(self, points: Points, shapes: Shapes, time: Interval) -> LiftProgress:
+        """Return what one plan leaves of this leave at each of its times."""
+        highest = np.maximum.accumulate(self._heights(points), axis=0)
+        return LiftProgress(self, time, self._until(self._clear(points, shapes)), highest)
+
+    def _until(self, clear: Array) -> int:
+        """Return how many time steps there are up to the last one that allows for contact."""
+        touching = np.flatnonzero(~(clear > 0.0))
+        return 0 if self.is_left or not len(touching) else int(touching[-1]) + 1
+
+    def _heights(self, points: Points) -> Array:
+        """Return how far along the lift the end points are to be, or were before, (T, 2, c)."""
+        half = points.rho.shape[1] // 2
+        place = np.stack([points.center[:, self.capsules + end * half] for end in (0, 1)], axis=1)
+        before = 0.0 if self.highest is None else self.highest
+        return np.maximum((place - self.rest) @ self.direction, before)
 
     def _time(self, time: Interval, until: int) -> str:
         return 'it starts' if until == 0 else f'{float(time.upper[until - 1]):.2f} s'
@@ -144,14 +168,14 @@ class LiftOff:
         """Return what is left of depth and slide in every time step, (T,)."""
         half = points.rho.shape[1] // 2
         smallest = np.full(len(points.center), np.inf)
+        above = np.maximum.accumulate(self._heights(points), axis=0)
         for which, rest in enumerate(self.rest):
             place = points.center[:, self.capsules + which * half]
             rho = points.rho[:, self.capsules + which * half]
             away = place - rest
             height = away @ self.direction
-            highest = np.maximum.accumulate(np.maximum(height, 0.0), axis=0)
             beside = away - height[..., None] * self.direction
-            drop = self.depth - (highest - (height - rho))
+            drop = self.depth - (above[:, which] - (height - rho))
             slide = self.slide - (np.linalg.norm(beside, axis=-1) + rho)
             rounding = 64.0 * EPS * (np.abs(place).sum(axis=-1) + np.abs(rest).sum(axis=-1) + rho)
             smallest = np.minimum(smallest, (np.minimum(drop, slide) - rounding).min(axis=1))
@@ -174,3 +198,20 @@ class LiftOff:
         steps = float(time.lower[t]), float(time.upper[t])
         where = f'{names[capsule]} and {self.name}'
         return Margin(LIFT_OFF, value, where, steps, value, 0.0, 'm')
+
+
+@dataclass(frozen=True, eq=False)
+class LiftProgress:
+    """What is left of a leave on one certified plan."""
+
+    lift: LiftOff  # as the plan begins
+    time: Interval  # (T,) [s] steps since its start
+    until: int  # steps after which the payload is proven clear to the end of the plan
+    highest: Array  # (T, 2, c) [m] that the end points were to be up to each step
+
+    def at(self, t: float) -> LiftOff:
+        """Return the leave of plans that go on from this one at a time since its start [s]."""
+        clear_from = self.time.lower[self.until] if self.until < len(self.highest) else np.inf
+        step = int(np.searchsorted(self.time.upper, t))
+        highest = self.highest[min(step, len(self.highest) - 1)]
+        return replace(self.lift, highest=highest, is_left=bool(t >= clear_from))

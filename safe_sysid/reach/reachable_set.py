@@ -315,12 +315,13 @@ def _certificate(plan: ReachableSet) -> PlanCertificate:
             values = constraints.values[rows]
             worst = int(np.argmin(values))  # the first NaN, when there is one
             margins[kind] = constraints.margin(rows.start + worst)
-    problem = plan.problem
+    problem, progress = plan.problem, None
     if problem.lift is not None:
         points, names = whole_range(plan.occupancy), problem.model.capsules.names
         time = problem.horizon.time
         margins[margin.LIFT_OFF] = problem.lift.margin(points, plan.shapes, names, time)
-    return PlanCertificate(problem, plan.error, margins, law=plan.law)
+        progress = problem.lift.progress(points, plan.shapes, time)
+    return PlanCertificate(problem, plan.error, margins, law=plan.law, progress=progress)
 
 
 def _in_x(reached: LimitMargins, k_range: Array, d: int) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Certificates of pieces that follow each other: error, law and time go on to the next."""
+"""Certificates of pieces that follow each other: error, law, time and leave go on to the next."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ def certified(problem: Problem, piece: Horizon, before: PlanCertificate | None) 
     """Certify a piece that begins as a problem says, or where the piece before it ends."""
     if before is not None:
         until = before.problem.horizon.curve.duration
-        left = before.error_shape(until), before.law_at(until)
         later = before.problem.obstacles.later(until)
-        problem = replace(problem, error_at_start=left[0], before=left[1], obstacles=later)
+        problem = before.continued(replace(problem, obstacles=later), until)
     return ReachableSet.certify_center(replace(problem, horizon=piece))
