@@ -161,6 +161,11 @@ class OnlineIdentifier:
         )
 
     @property
+    def since(self) -> int:
+        """Stamp up to which samples that come later count for no body [ns]; -1: none."""
+        return self._since
+
+    @property
     def longest_window(self) -> int:
         """Time that the samples of a window may take [ns]."""
         observation = self._settings.observation
@@ -365,7 +370,9 @@ class OnlineIdentifier:
         for part in self._closed:
             self._add(part)
         self._closed.clear()
-        origin = before if self._place is None else self._first  # of the rows' times
+        origin = self._first  # of the rows' times
+        if self._place is None:  # they count from a sample that is yet to come
+            origin, self._since = before, max(self._since, before)
         self._solves.change((after - origin) * 1e-9, (before - origin) * 1e-9, held)
         self._waiting, self._solution = False, None
         self._is_in_doubt, self._before = False, None

@@ -245,11 +245,10 @@ class IdentifierNode(ConfiguredNode):
 
     def _waiting(self) -> str:
         """Why samples do not count, by their stamps; they may have gone back for good."""
-        if self._stamp > self._since or not self._identifier.ignored:
+        since = self._identifier.since
+        if self._stamp > since or not self._identifier.ignored:
             return ''
-        return (
-            f'samples are of the payload before, up to {self._since} ns; now is {self._stamp} ns'
-        )
+        return f'samples are of the payload before, up to {since} ns; now is {self._stamp} ns'
 
     def close(self) -> None:
         """End the process that computes bounds."""
