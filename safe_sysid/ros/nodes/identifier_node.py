@@ -112,9 +112,8 @@ class IdentifierNode(ConfiguredNode):
         self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
         held = held_after_change(settings, arm)
-        self._events = PayloadEvents(
-            self, self._identifier, held, settings.hold, self._tell, self._begins_anew
-        )
+        told = self._tell, self._begins_anew, self._health.announce
+        self._events = PayloadEvents(self, self._identifier, held, settings.hold, *told)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)

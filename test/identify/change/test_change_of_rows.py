@@ -220,9 +220,7 @@ def test_after_a_new_payload_a_change_leaves_out_no_more_than_what_was_before(mo
 
 
 @pytest.mark.parametrize('samples', [0, 1])  # of the payload in between, before the change is told
-def test_no_sample_between_the_stamps_of_a_change_counts_whenever_the_first_comes(
-    motion, samples
-):
+def test_no_sample_between_the_stamps_of_a_change_counts_whenever_the_first_comes(motion, samples):
     """Those of the body before would narrow the bounds on the next one."""
     log, begin = motion.log(0), 300
     end = begin + 600
