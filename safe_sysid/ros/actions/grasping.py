@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Protocol
 
 from safe_sysid.ros.actions.asked import Loop, Outcome, Why
+from safe_sysid.ros.watch.held_changes import CERTIFYING
 from safe_sysid.track.supervisor import Mode, Signal
 
-CERTIFYING = 'standing is being certified for what may be held next; ask again'
 STANDS = (Mode.IDENTIFIED, Mode.HOLDING, Mode.CHANGING)  # or comes to rest
 GRIPPER_PATIENCE = 600  # looks at a gripper that says nothing
 

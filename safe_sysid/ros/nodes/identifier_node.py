@@ -112,9 +112,8 @@ class IdentifierNode(ConfiguredNode):
         self._life = Lifecycle(self, settings.waits_to_be_activated, self.leave.supervised, work)
         self._health = Health(self, self._condition, self._life)
         held = held_after_change(settings, arm)
-        self._events = PayloadEvents(
-            self, self._identifier, held, settings.hold, self._tell, self._begins_anew
-        )
+        told = self._tell, self._begins_anew, self._health.announce
+        self._events = PayloadEvents(self, self._identifier, held, settings.hold, *told)
         self._publish(self._estimate)
         self.create_subscription(JointState, 'joint_states', self._on_sample, EVERY_SAMPLE)
         self.create_subscription(Header, TOPIC, self._on_payload_since, STATE)
@@ -245,11 +244,10 @@ class IdentifierNode(ConfiguredNode):
 
     def _waiting(self) -> str:
         """Why samples do not count, by their stamps; they may have gone back for good."""
-        if self._stamp > self._since or not self._identifier.ignored:
+        since = self._identifier.since
+        if self._stamp > since or not self._identifier.ignored:
             return ''
-        return (
-            f'samples are of the payload before, up to {self._since} ns; now is {self._stamp} ns'
-        )
+        return f'samples are of the payload before, up to {since} ns; now is {self._stamp} ns'
 
     def close(self) -> None:
         """End the process that computes bounds."""

@@ -24,7 +24,6 @@ from safe_sysid.measure.single_publisher import SinglePublisherCheck
 from safe_sysid.plan.message import SECOND
 from safe_sysid.ros.actions.asked import Motion
 from safe_sysid.ros.actions.errand import ErrandSettings, errand_of
-from safe_sysid.ros.actions.grasping import CERTIFYING
 from safe_sysid.ros.actions.gripper import CellGripper, GripperSettings
 from safe_sysid.ros.actions.handle_action import Hand
 from safe_sysid.ros.actions.loop_requests import LoopRequests
@@ -43,7 +42,7 @@ from safe_sysid.ros.watch.energy_excess import BEYOND_V_M
 from safe_sysid.ros.watch.handed_over import KNOWS, HandedOver
 from safe_sysid.ros.watch.health import Condition, Health, NodeStatus, heard_from
 from safe_sysid.ros.watch.heartbeats import Heartbeats
-from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
+from safe_sysid.ros.watch.held_changes import HeldChanges, Seen
 from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
 from safe_sysid.ros.watch.plan_in_force import PlanInForce
 from safe_sysid.ros.watch.rest import Rest
@@ -57,7 +56,6 @@ from safe_sysid.track.supervisor import (
     Situation,
     Supervision,
     Supervisor,
-    successor,
 )
 
 ASKED_FOR = (
@@ -222,7 +220,8 @@ class SupervisorNode(ConfiguredNode):
             return False, 'what is held may not change now: announce_change has to be granted'
         situation = Situation(signal, present, self.is_at_rest(), self.is_change_pending)
         if signal is Signal.ANNOUNCE_CHANGE:
-            return self._announced(situation)
+            asked = self._now, situation, self._seen()
+            return self._changes.answer(*asked, self._stamp, self._settings.has_shape)
         self._step(situation)
         granted = not self._now.refusal
         if granted and (signal is Signal.NEW_PAYLOAD or cause in FORGOTTEN):
@@ -230,19 +229,6 @@ class SupervisorNode(ConfiguredNode):
         if granted:
             self._changes.asked(signal, self._stamp, self._age)
         return granted, self._now.refusal or str(self._now)
-
-    def _announced(self, situation: Situation) -> tuple[bool, str]:
-        """Whether what is held may change now; asking again tells how far it is."""
-        if refusal := successor(self._now, situation).refusal:
-            return False, refusal
-        if self._changes.may_change(self._seen()):
-            return True, granted(self._settings.has_shape)
-        if refusal := self._changes.refusal:
-            self._changes.refusal = ''
-            return False, refusal
-        if self._now.mode is not Mode.CHANGING:
-            self._changes.announce(self._stamp)
-        return False, CERTIFYING
 
     @property
     def _age(self) -> float:

@@ -37,9 +37,18 @@ from safe_sysid.ros.watch.payload_events import (
     TOUCHED,
     WAITS,
 )
-from safe_sysid.track.supervisor import OF_A_CHANGE, Cause, Mode, Signal
+from safe_sysid.track.supervisor import (
+    OF_A_CHANGE,
+    Cause,
+    Mode,
+    Signal,
+    Situation,
+    Supervision,
+    successor,
+)
 
 MOVED = (Mode.EXCITING, Mode.TASK)  # modes from which the loop goes on
+CERTIFYING = 'standing is being certified for what may be held next; ask again'
 FAILURES = frozenset(outcome.name for outcome in FAILED)
 
 
@@ -115,6 +124,29 @@ class HeldChanges:
         elif self._is_announcing:  # in a mode that did not change by it
             self._is_announcing = False
             self._ask(CALL_OFF, stamp, stamp)
+
+    def answer(
+        self, now: Supervision, asked: Situation, seen: Seen, stamp: int, has_shape: bool
+    ) -> tuple[bool, str]:
+        """Whether what is held may change now; asking again tells how far it is.
+
+        Where there is a fault nothing may, though the mode has yet to follow: one of what was told
+        has to be answered first.
+        """
+        next_one = successor(now, asked)
+        if next_one.refusal:
+            return False, next_one.refusal
+        if next_one.cause is not None:
+            said, way_back = next_one.cause.value
+            return False, f'{Signal.ANNOUNCE_CHANGE.value} has to wait, as {said}: {way_back}'
+        if self.may_change(seen):
+            return True, granted(has_shape)
+        if refusal := self.refusal:
+            self.refusal = ''
+            return False, refusal
+        if now.mode is not Mode.CHANGING:
+            self.announce(stamp)
+        return False, CERTIFYING
 
     def announce(self, stamp: int) -> None:
         """Have bounds widened to what may be held next; then the mode is to be changing."""

@@ -4,9 +4,10 @@ import pytest
 
 from safe_sysid.errors import MessageError
 from safe_sysid.ros.actions.asked import Outcome, Why
-from safe_sysid.ros.actions.grasping import CERTIFYING, GRIPPER_PATIENCE, Grasping
+from safe_sysid.ros.actions.grasping import GRIPPER_PATIENCE, Grasping
 from safe_sysid.ros.actions.handling import GRASP, RELEASE, Handling
 from safe_sysid.ros.actions.weighing import Weighing
+from safe_sysid.ros.watch.held_changes import CERTIFYING
 from safe_sysid.track.supervisor import Mode, Signal
 
 

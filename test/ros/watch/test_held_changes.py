@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
-from safe_sysid.ros.watch.held_changes import HeldChanges, Seen, granted
+from safe_sysid.ros.watch.held_changes import CERTIFYING, HeldChanges, Seen, granted
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
@@ -19,7 +19,7 @@ from safe_sysid.ros.watch.payload_events import (
     TAKEN,
     TOUCHED,
 )
-from safe_sysid.track.supervisor import Cause, Mode, Signal
+from safe_sysid.track.supervisor import Cause, Mode, Signal, Situation, Supervision
 
 SETTLING = 0.5
 
@@ -83,6 +83,30 @@ def test_a_change_that_came_is_not_called_off(changes, world):
     changes.asked(Signal.PAYLOAD_CHANGED, 2000, 0.0)
     changes.left(Mode.CHANGING, Mode.HOLDING, Signal.PAYLOAD_CHANGED, 2000)
     assert world.sources == [ANNOUNCE, CHANGED]
+
+
+@pytest.mark.parametrize('mode', [Mode.HOLDING, Mode.IDENTIFIED, Mode.CHANGING])
+@pytest.mark.parametrize('cause', [None, *Cause])
+def test_nothing_is_announced_nor_granted_while_there_is_a_fault(world, mode, cause):
+    """An event that was told has to be answered first; the mode follows a look later."""
+    changes = HeldChanges(world, world, SETTLING, 2)
+    if mode is Mode.CHANGING:
+        changes.announce(1000)
+        world.takes('bounds 1')
+        changes.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, 1500)
+    told = list(world.sources)
+    faults = frozenset() if cause is None else frozenset({cause})
+    asked = Situation(Signal.ANNOUNCE_CHANGE, faults, True)
+    now = replace(seen('bounds 1'), mode=mode, faults=faults)
+    answer = changes.answer(Supervision(mode), asked, now, 2000, has_shape=True)
+    if cause is None:
+        changed = mode is Mode.CHANGING
+        assert answer == ((True, granted(has_shape=True)) if changed else (False, CERTIFYING))
+        assert world.sources == [ANNOUNCE]
+        return
+    assert answer[0] is False
+    assert cause.value[0] in answer[1]
+    assert world.sources == told
 
 
 def test_the_next_announcement_waits_until_the_last_one_is_answered(changes, world):
