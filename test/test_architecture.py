@@ -19,6 +19,7 @@ EVERYONE = {
     'ipopt_library',
     'output_file',
     'own_domain',
+    'parameter_files',
     'share',
     'versions',
     'worker',

@@ -11,9 +11,9 @@ import re
 from tempfile import TemporaryFile
 
 from safe_sysid.bringup.isolation import is_secured
-from safe_sysid.config import Positive, read_yaml
+from safe_sysid.bringup.settings_file import SettingsFile, settings_path
+from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
-from safe_sysid.share import share_directory
 
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
@@ -148,7 +148,7 @@ class Process:
     @property
     def enclave(self) -> str:
         """Path of its keys, where SROS 2 is in use."""
-        return f'/{self.namespace}/{self.node}'.replace('//', '/')
+        return full_name(self.namespace, self.node)
 
     @property
     def module(self) -> str:
@@ -162,6 +162,11 @@ def executable_of(node: str) -> str:
     return node if node in (*BRIDGES, 'replay_bridge') else f'{node}_node'
 
 
+def full_name(namespace: str, node: str) -> str:
+    """Return the name of a node in ROS."""
+    return f'/{namespace}/{node}' if namespace else f'/{node}'
+
+
 def nodes() -> list[str]:
     """All nodes that any way starts, and those that join on request."""
     every = dict.fromkeys(node for way in BACKENDS.values() for node in way.nodes)
@@ -173,17 +178,20 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     if name not in BACKENDS:
         raise ConfigError(f"no way to run '{name}', there are {list(BACKENDS)}")
     way = BACKENDS[name]
-    settings = settings_file(way, choices)
-    _check_names(settings)
+    namespace = namespace_of(choices.namespace) or way.namespace
+    path = settings_path(choices.config, choices.robot or way.robot)
+    known = {node: full_name(namespace, node) for node in nodes()}
+    settings = SettingsFile.read(path, list(known.values()))
+    in_file = {node: settings.of(name) for node, name in known.items()}
     if choices.record:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
     processes = [
         Process(
             node,
-            settings,
-            _parameters(way, node, choices, settings),
-            namespace_of(choices.namespace) or way.namespace,
+            path,
+            _parameters(way, node, choices, in_file),
+            namespace,
             # each simulator has a time of its own
             'clock' if choices.namespace and set(way.nodes) & {*SIMULATORS} else '/clock',
         )
@@ -235,25 +243,6 @@ def _with_names(process: Process, started: list[str]) -> Process:
     return replace(process, parameters={**process.parameters, 'started': started})
 
 
-def settings_file(way: BringupProfile, choices: Choices) -> Path:
-    """YAML of the nodes."""
-    if choices.config:
-        path = Path(choices.config)
-        if not path.is_file():
-            raise ConfigError(f'{path}: there is no such settings file')
-        return path
-    folder = share_directory() / 'config' / 'loop'
-    robot = Path(choices.robot).stem or way.robot
-    path = folder / f'{robot}.yaml'
-    if not path.is_file():
-        known = sorted(file.stem for file in folder.glob('*.yaml'))
-        raise ConfigError(
-            f"no settings of the loop for '{robot}', the package has {known}; name a file with "
-            'config'
-        )
-    return path
-
-
 def _check_writable(folder: Path) -> None:
     """Refuse a folder that cannot be made or written to, before anything moves."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
@@ -267,16 +256,8 @@ def _check_writable(folder: Path) -> None:
         ) from error
 
 
-def _check_names(settings: Path) -> None:
-    """Refuse blocks of a settings file that no node would read."""
-    for block in read_yaml(settings):
-        whom = str(block).rpartition('/')[2]
-        if whom not in ('*', '**', *nodes()):
-            raise ConfigError(f"{settings}: '{block}' means no node, there are {nodes()}")
-
-
 def _parameters(
-    way: BringupProfile, node: str, choices: Choices, settings: Path
+    way: BringupProfile, node: str, choices: Choices, in_file: Mapping[str, Parameters]
 ) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
     said, options = _said(node, choices), _options(node, choices)
@@ -286,17 +267,16 @@ def _parameters(
                 f"'{name}' of node '{node}' is {options[name]!r} by an option of its own and "
                 f'{said[name]!r} by -p; give one of them'
             )
-    in_file = _in_file(settings, node)
     own = dict(way.parameters.get(node, {}))
-    if {'timing': '', **in_file, **said, **options}['timing'] == 'lockstep':
+    if {'timing': '', **in_file[node], **said, **options}['timing'] == 'lockstep':
         unhurried = UNHURRIED.get(node, {})
-        own |= {name: value for name, value in unhurried.items() if name not in in_file}
+        own |= {name: value for name, value in unhurried.items() if name not in in_file[node]}
     if 'supervisor' in way.nodes and node in (*MANAGED, *BRIDGES):
         own['waits_to_be_activated'] = True
     if set(way.nodes) & set(SIMULATORS):
         own['simulated'] = True  # only then anything is assumed of the arm
     if node == 'identifier':
-        for name in _not_of_described(way, choices, settings):
+        for name in _not_of_described(way, choices, in_file):
             own.pop(name, None)
     return {**own, **said, **options}
 
@@ -311,7 +291,9 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
     return said
 
 
-def _not_of_described(way: BringupProfile, choices: Choices, settings: Path) -> list[str]:
+def _not_of_described(
+    way: BringupProfile, choices: Choices, in_file: Mapping[str, Parameters]
+) -> list[str]:
     """Parameters of the identifier that are false of an arm that is simulated as its file has it.
 
     Torques that drives take late, or that were read through a low-pass, change between samples;
@@ -319,31 +301,11 @@ def _not_of_described(way: BringupProfile, choices: Choices, settings: Path) -> 
     """
     left_out: list[str] = []
     for bridge in set(way.nodes) & set(BRIDGES):
-        asked = {**_in_file(settings, bridge), **_said(bridge, choices)}
+        asked = {**in_file[bridge], **_said(bridge, choices)}
         is_read, is_driven = (asked.get(key) == 'described' for key in ('readings', 'actuators'))
         left_out += [*HELD] if is_read or is_driven else []
         left_out += [*EXACT] if is_read else []
     return left_out
-
-
-def _in_file(settings: Path, node: str) -> dict[str, object]:
-    """Parameters that a settings file has for a node, by name; its own win over those of all."""
-    found: dict[str, object] = {}
-    blocks = {str(block).rpartition('/')[2]: held for block, held in read_yaml(settings).items()}
-    for whom in ('**', '*', node):
-        held = blocks.get(whom)
-        values = held.get('ros__parameters') if isinstance(held, Mapping) else None
-        found |= _by_full_name(values) if isinstance(values, Mapping) else {}
-    return found
-
-
-def _by_full_name(block: Mapping[object, object], prefix: str = '') -> dict[str, object]:
-    """Parameters of nested blocks, as ROS calls them."""
-    found: dict[str, object] = {}
-    for name, value in block.items():
-        full = f'{prefix}{name}'
-        found |= _by_full_name(value, f'{full}.') if isinstance(value, Mapping) else {full: value}
-    return found
 
 
 def _options(node: str, choices: Choices) -> dict[str, object]:

@@ -4,6 +4,7 @@ import ast
 import importlib
 import json
 from pathlib import Path
+import re
 import sys
 
 import pytest
@@ -177,11 +178,79 @@ def test_the_same_said_twice_is_accepted():
     assert {p.parameters['robot'] for p in processes_of('loop', chosen)} == {'two_link'}
 
 
-def test_a_block_of_a_settings_file_that_means_no_node_is_refused(tmp_path):
-    path = tmp_path / 'loop.yaml'
+def settings_with(folder, old, new):
+    """Settings of the two-link loop in which a text stands in place of another."""
+    path = folder / 'loop.yaml'
     text = (ROOT / 'config' / 'loop' / 'two_link.yaml').read_text()
-    path.write_text(text.replace('/**/planner:', '/**/plannner:'))
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return str(path)
+
+
+def test_a_block_of_a_settings_file_that_means_no_node_is_refused(tmp_path):
+    path = settings_with(tmp_path, '/**/planner:', '/**/plannner:')
     with pytest.raises(ConfigError, match=r"'/\*\*/plannner' means no node, there are"):
+        processes_of('loop', Choices(config=path))
+
+
+@pytest.mark.parametrize(
+    ('block', 'way', 'namespace', 'complaint'),
+    [
+        (
+            'planner',
+            'kinova',
+            '',
+            "'planner' means /planner, and this run has /safe_sysid/planner: write '/**/planner'",
+        ),
+        (
+            '/left/planner',
+            'loop',
+            '',
+            "'/left/planner' means /left/planner, and this run has /planner: write '/**/planner'",
+        ),
+        (
+            '/*/planner',
+            'loop',
+            '',
+            "'/*/planner' means /*/planner, and this run has /planner: write '/**/planner'",
+        ),
+        ('*', 'loop', 'left', "'*' means /*, and this run has /left/identifier: write '/**'"),
+        ('/left/**', 'loop', 'right', 'means /left/**, and this run has /right/identifier'),
+    ],
+)
+def test_a_block_for_another_namespace_is_refused(tmp_path, block, way, namespace, complaint):
+    path = settings_with(tmp_path, '/**/planner:', f"'{block}':")
+    with pytest.raises(ConfigError, match=re.escape(complaint)):
+        processes_of(way, Choices(config=path, namespace=namespace))
+
+
+@pytest.mark.parametrize(
+    ('block', 'way', 'namespace'),
+    [
+        ('planner', 'loop', ''),
+        ('/planner', 'loop', ''),
+        ('/safe_sysid/planner', 'builtin_sim', 'safe_sysid'),
+        ('/*/planner', 'builtin_sim', 'left'),
+        ('left/planner', 'loop', '/left'),
+        ('/cell/**/planner', 'loop', 'cell/left'),
+    ],
+)
+def test_a_block_for_the_namespace_of_a_run_is_one_that_its_node_reads(
+    tmp_path, block, way, namespace
+):
+    """In lockstep budgets are widened but for those that the file states, so it was read."""
+    named = f"'{block}':\n  ros__parameters:\n    mission.route_seconds: 7.0"
+    path = settings_with(tmp_path, '/**/planner:\n  ros__parameters:', named)
+    chosen = Choices(config=path, namespace=namespace, extra=('timing:=lockstep',))
+    planner = next(p for p in processes_of(way, chosen) if p.node == 'planner')
+    assert 'mission.route_seconds' not in planner.parameters
+    assert planner.parameters['planner.pace'] >= 1000.0
+
+
+def test_a_block_without_parameters_is_refused(tmp_path):
+    path = tmp_path / 'loop.yaml'
+    path.write_text('/**: {ros__parameters: {robot: two_link}}\n/**/planner: {goal: [0.1, 0.2]}\n')
+    with pytest.raises(ConfigError, match=r"'/\*\*/planner/goal' is \[0.1, 0.2\]; a block of"):
         processes_of('loop', Choices(config=str(path)))
 
 
