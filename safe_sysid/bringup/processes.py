@@ -24,14 +24,6 @@ NAMESPACE = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*', re.ASCII)
 OBSERVERS = ('recorder', 'monitor')  # that never end a run
 Parameters = Mapping[str, object]
 
-# A sample of a simulated arm carries the torque that was held until it was taken. It is exact
-# where nothing else was asked of its sensors.
-HELD: Parameters = {'identifier.observation.torque_signal': 'held_until'}
-EXACT: Parameters = {
-    'identifier.observation.position_error': [0.0],
-    'identifier.observation.velocity_error': [0.0],
-    'identifier.observation.torque_error': [0.0],  # but for the share that the arm states
-}
 # Where simulated time waits for answers, work ends by counts of its own: what is found does not
 # depend on how fast or busy a machine is.
 NO_CLOCK = 1000.0  # [s]
@@ -48,7 +40,6 @@ UNHURRIED: Mapping[str, Parameters] = {
 }
 SIMULATED: Mapping[str, Parameters] = {
     'supervisor': {'autostart': True},  # nobody has to watch a simulated arm begin
-    'identifier': {**HELD, **EXACT},
 }
 
 
@@ -61,6 +52,7 @@ class BringupProfile:
     parameters: Mapping[str, Parameters] = field(default_factory=dict)
     robot: str = ROBOT  # where none is named
     namespace: str = ''  # of the loop, where the driver has topics of the same names
+    creep: float = 0.0  # [rad/s] by which velocities of a simulated joint that stands are off
 
 
 BACKENDS = {
@@ -71,20 +63,16 @@ BACKENDS = {
     'drake_sim': BringupProfile(
         'Drake',
         (*LOOP, 'drake_bridge'),
+        SIMULATED,
         # dry friction there is smooth: below 5 times its creep it is not what the model says
-        {
-            **SIMULATED,
-            'identifier': {**HELD, **EXACT, 'identifier.observation.velocity_error': [0.0005]},
-        },
+        creep=0.0005,
     ),
     'mujoco_sim': BringupProfile(
         'MuJoCo',
         (*LOOP, 'mujoco_bridge'),
+        SIMULATED,
         # dry friction there is a soft constraint, and a joint that stands creeps by less than this
-        {
-            **SIMULATED,
-            'identifier': {**HELD, **EXACT, 'identifier.observation.velocity_error': [1e-5]},
-        },
+        creep=1e-5,
     ),
     'gazebo_sim': BringupProfile(
         'Gazebo through ros2_control',
@@ -186,11 +174,13 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
     if choices.record:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
+    given = {node: _parameters(way, node, choices, in_file[node]) for node in started}
+    given['identifier'] = {**_of_readings(way, choices, in_file, given), **given['identifier']}
     processes = [
         Process(
             node,
             path,
-            _parameters(way, node, choices, in_file),
+            given[node],
             namespace,
             # each simulator has a time of its own
             'clock' if choices.namespace and set(way.nodes) & {*SIMULATORS} else '/clock',
@@ -257,7 +247,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def _parameters(
-    way: BringupProfile, node: str, choices: Choices, in_file: Mapping[str, Parameters]
+    way: BringupProfile, node: str, choices: Choices, in_file: Parameters
 ) -> dict[str, object]:
     """On top of the settings file: what the way needs and what was chosen."""
     said, options = _said(node, choices), _options(node, choices)
@@ -268,16 +258,13 @@ def _parameters(
                 f'{said[name]!r} by -p; give one of them'
             )
     own = dict(way.parameters.get(node, {}))
-    if {'timing': '', **in_file[node], **said, **options}['timing'] == 'lockstep':
+    if {'timing': '', **in_file, **said, **options}['timing'] == 'lockstep':
         unhurried = UNHURRIED.get(node, {})
-        own |= {name: value for name, value in unhurried.items() if name not in in_file[node]}
+        own |= {name: value for name, value in unhurried.items() if name not in in_file}
     if 'supervisor' in way.nodes and node in (*MANAGED, *BRIDGES):
         own['waits_to_be_activated'] = True
     if set(way.nodes) & set(SIMULATORS):
         own['simulated'] = True  # only then anything is assumed of the arm
-    if node == 'identifier':
-        for name in _not_of_described(way, choices, in_file):
-            own.pop(name, None)
     return {**own, **said, **options}
 
 
@@ -291,21 +278,20 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
     return said
 
 
-def _not_of_described(
-    way: BringupProfile, choices: Choices, in_file: Mapping[str, Parameters]
-) -> list[str]:
-    """Parameters of the identifier that are false of an arm that is simulated as its file has it.
+def _of_readings(
+    way: BringupProfile,
+    choices: Choices,
+    in_file: Mapping[str, Parameters],
+    given: Mapping[str, Parameters],
+) -> dict[str, object]:
+    """Parameters of an identifier beside a simulator that say how its samples are."""
+    for bridge in set(way.nodes) & set(SIMULATORS):
+        from safe_sysid.bringup.told_readings import told_of_readings  # numerics; not for --help
 
-    Torques that drives take late, or that were read through a low-pass, change between samples;
-    readings with errors are as wrong as the arm's file says, not exact.
-    """
-    left_out: list[str] = []
-    for bridge in set(way.nodes) & set(BRIDGES):
-        asked = {**in_file[bridge], **_said(bridge, choices)}
-        is_read, is_driven = (asked.get(key) == 'described' for key in ('readings', 'actuators'))
-        left_out += [*HELD] if is_read or is_driven else []
-        left_out += [*EXACT] if is_read else []
-    return left_out
+        asked, identifier = ({**in_file[n], **given[n]} for n in (bridge, 'identifier'))
+        chosen = _said('identifier', choices)
+        return told_of_readings((bridge, asked), identifier, chosen, way.creep)
+    return {}
 
 
 def _options(node: str, choices: Choices) -> dict[str, object]:

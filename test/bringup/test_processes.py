@@ -103,10 +103,9 @@ def test_where_time_waits_no_work_is_ended_by_a_clock(choices):
 
 def test_a_settings_file_may_ask_for_lockstep_and_for_budgets_of_its_own(tmp_path):
     own = {'planner': {'search': {'ipopt_seconds': 0.3}}, 'mission.route_seconds': 7.0}
-    blocks = {
-        '/**': {'ros__parameters': {'robot': 'two_link', 'timing': 'lockstep'}},
-        '/**/planner': {'ros__parameters': own},
-    }
+    shared = yaml.safe_load((ROOT / 'config/loop/two_link.yaml').read_text())['/**']
+    shared['ros__parameters']['timing'] = 'lockstep'
+    blocks = {'/**': shared, '/**/planner': {'ros__parameters': own}}
     path = tmp_path / 'loop.yaml'
     path.write_text(yaml.safe_dump(blocks))
     extra = ('identifier:identifier.solve.seconds:=5.0',)
