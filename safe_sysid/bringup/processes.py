@@ -9,11 +9,15 @@ import os
 from pathlib import Path
 import re
 from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
 from safe_sysid.bringup.isolation import is_secured
 from safe_sysid.bringup.settings_file import SettingsFile, settings_path
 from safe_sysid.config import Positive
 from safe_sysid.errors import ConfigError
+
+if TYPE_CHECKING:
+    from safe_sysid.loop_settings import LoopSettings
 
 ROBOT = 'kinova_gen3'
 LOOP = ('identifier', 'planner', 'controller', 'supervisor')
@@ -175,7 +179,9 @@ def processes_of(name: str, choices: Choices) -> list[Process]:
         _check_writable(Path(choices.record))
     started = [*way.nodes, *(['recorder'] if choices.record else []), 'monitor']
     given = {node: _parameters(way, node, choices, in_file[node]) for node in started}
-    given['identifier'] = {**_of_readings(way, choices, in_file, given), **given['identifier']}
+    every = {node: {**in_file[node], **own} for node, own in given.items()}
+    told = _of_readings(way, choices, every, _agreed(every))
+    given['identifier'] = {**told, **given['identifier']}
     processes = [
         Process(
             node,
@@ -278,19 +284,27 @@ def _said(node: str, choices: Choices) -> dict[str, object]:
     return said
 
 
+def _agreed(every: Mapping[str, Parameters]) -> LoopSettings:
+    """Return the settings that all nodes share, unless they are not told the same."""
+    from safe_sysid.loop_settings import check_agreement, common_settings  # not for --help
+
+    found = {n: common_settings(every[n], f"parameters of node '{n}'") for n in every}
+    check_agreement(found)
+    return found['identifier']
+
+
 def _of_readings(
     way: BringupProfile,
     choices: Choices,
-    in_file: Mapping[str, Parameters],
-    given: Mapping[str, Parameters],
+    every: Mapping[str, Parameters],
+    loop: LoopSettings,
 ) -> dict[str, object]:
-    """Parameters of an identifier beside a simulator that say how its samples are."""
+    """Return how the samples of a simulator are, in parameters of the identifier beside it."""
     for bridge in set(way.nodes) & set(SIMULATORS):
-        from safe_sysid.bringup.told_readings import told_of_readings  # numerics; not for --help
+        from safe_sysid.bringup.told_readings import told_of_readings
 
-        asked, identifier = ({**in_file[n], **given[n]} for n in (bridge, 'identifier'))
-        chosen = _said('identifier', choices)
-        return told_of_readings((bridge, asked), identifier, chosen, way.creep)
+        asked, chosen = (bridge, every[bridge]), _said('identifier', choices)
+        return told_of_readings(loop, asked, every['identifier'], chosen, way.creep)
     return {}
 
 

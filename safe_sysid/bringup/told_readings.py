@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-import dataclasses
+from dataclasses import replace
 
-from safe_sysid.bringup.common_settings import common_settings
 from safe_sysid.config import from_mapping, nested
+from safe_sysid.loop_settings import LoopSettings
 from safe_sysid.parameter_files import by_full_name
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.simulate.told_errors import ERRORS, SimulatedReadings, StatedErrors
@@ -16,7 +16,11 @@ Parameters = Mapping[str, object]
 
 
 def told_of_readings(
-    bridge: tuple[str, Parameters], identifier: Parameters, chosen: Parameters, creep: float
+    loop: LoopSettings,
+    bridge: tuple[str, Parameters],
+    identifier: Parameters,
+    chosen: Parameters,
+    creep: float,
 ) -> dict[str, object]:
     """Return what is true of a simulator (its name and parameters) in place of what is stated.
 
@@ -32,8 +36,8 @@ def told_of_readings(
     source = f"parameters of node '{name}': sensors"
     sensors = nested(by_full_name(asked)).get('sensors', {})
     readings = SimulatedReadings(from_mapping(SensorSettings, sensors, source), creep)
-    bare = dataclasses.replace(common_settings('identifier', identifier), payload='', library=())
-    errors = readings.to_tell(bare.described(), _stated(identifier), _stated(chosen))
+    bare = replace(loop, payload='', library=()).described()
+    errors = readings.to_tell(bare, _stated(identifier), _stated(chosen))
     return {**told, **{f'{OBSERVATION}{name}': value for name, value in errors.items()}}
 
 

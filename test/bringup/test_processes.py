@@ -1,6 +1,7 @@
 """Launch files and `safe-sysid run` start the same processes, with settings that they accept."""
 
 import ast
+import dataclasses
 import importlib
 import json
 from pathlib import Path
@@ -23,9 +24,11 @@ from safe_sysid.bringup.processes import (
 from safe_sysid.bringup.run import command_line
 from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import LoopSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ROOT / 'launch'
+TWO_LINK = str(ROOT / 'config' / 'loop' / 'two_link.yaml')
 
 
 def test_there_is_a_launch_file_for_every_way_of_running():
@@ -170,6 +173,59 @@ def test_a_node_waits_for_the_supervisor_only_where_there_is_one():
 def test_what_cannot_be_started_is_refused(choices, complaint):
     with pytest.raises(ConfigError, match=complaint):
         processes_of('loop', choices)
+
+
+COMMON = {  # what all nodes have to agree on, each in JSON and not as the two-link loop has it
+    'robot': '"kinova_gen3"',
+    'prior.ratio': '0.3',
+    'prior.lower': str([0.8, 0.2, -0.05, -0.05, 0.0, -0.02, 0.06, -0.02, -0.02, 0.06]),
+    'prior.uncertainty.coulomb.ratio': '[0.5]',
+    'period': '0.002',
+    'gains.K_r': '[9.0]',
+    'gains.V_M': '0.0001',
+    'gains.sign_speed': '0.1',
+    'payload': '"dumbbell_8lb"',
+    'library': '["dumbbell_8lb"]',
+    'grasp.displaced': '0.5',
+    'timing': '"lockstep"',
+    'sampling': '"described"',
+    'promise': '"none"',
+    'simulated': 'false',
+    'assumed.uncertainty.mass.ratio': '[0.2]',
+}
+
+
+def test_every_setting_that_nodes_share_is_among_those():
+    names = {field.name for field in dataclasses.fields(LoopSettings)}
+    assert {name.partition('.')[0] for name in COMMON} == names
+
+
+@pytest.mark.parametrize('node', ['planner', 'builtin_sim_bridge', 'monitor'])
+@pytest.mark.parametrize('name', COMMON)
+def test_nodes_that_would_not_agree_are_not_started(name, node):
+    chosen = Choices(config=TWO_LINK, extra=(f'{node}:{name}:={COMMON[name]}',))
+    complaint = f'{name} is .* for the {node} and .* for the identifier, and all nodes have to'
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of('builtin_sim', chosen)
+
+
+@pytest.mark.parametrize('name', sorted(COMMON.keys() - {'simulated'}))
+def test_what_is_said_to_all_nodes_is_agreed_on(name):
+    chosen = Choices(config=TWO_LINK, extra=(f'{name}:={COMMON[name]}',))
+    assert all(name in p.parameters for p in processes_of('builtin_sim', chosen))
+
+
+def test_blocks_of_a_settings_file_that_would_not_agree_are_refused(tmp_path):
+    block = '/**/controller:\n  ros__parameters:\n'
+    path = settings_with(tmp_path, block, f'{block}    gains: {{V_M: 0.0001}}\n')
+    complaint = r'gains.V_M is 0.0001 for the controller and 0.002 for the .*: -p gains.V_M:=VALUE'
+    with pytest.raises(ConfigError, match=complaint):
+        processes_of('builtin_sim', Choices(config=path))
+
+
+def test_a_node_that_is_told_the_same_in_other_words_agrees():
+    same = ('planner:gains.V_M:=2e-3', 'recorder:sampling:=ideal', 'controller:gains.K_r:=[10]')
+    assert processes_of('builtin_sim', Choices(config=TWO_LINK, record='bag', extra=same))
 
 
 def test_the_same_said_twice_is_accepted():
