@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from safe_sysid.config import (
     Range,
     Settings,
     Share,
+    from_mapping,
+    nested,
 )
 from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
@@ -29,6 +33,7 @@ from safe_sysid.model.promised_friction import PromisedFriction, friction_of_loo
 from safe_sysid.model.promised_links import CalibratedArm, links_of_loop
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.uncertainty import Uncertainty
+from safe_sysid.parameter_files import by_full_name
 from safe_sysid.sets.interval import Interval
 from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
@@ -213,6 +218,38 @@ class LoopSettings(Settings):
 
     def _promised(self) -> PromisedFriction | None:
         return friction_of_loop(self.robot, self.promise)
+
+
+COMMON = tuple(each.name for each in fields(LoopSettings))
+
+
+def common_settings(parameters: Mapping[str, object], source: str) -> LoopSettings:
+    """Return what the parameters of a node say of the settings that every node has."""
+    values = by_full_name(parameters)
+    ours: dict[str, Any] = {x: values[x] for x in values if x.partition('.')[0] in COMMON}
+    return from_mapping(LoopSettings, nested(ours), source)
+
+
+def check_agreement(by_node: Mapping[str, LoopSettings]) -> None:
+    """Refuse settings of nodes that are not the same for all of them."""
+    values = {node: by_full_name(asdict(settings)) for node, settings in by_node.items()}
+    for name in dict.fromkeys(name for own in values.values() for name in own):
+        told = {node: own.get(name) for node, own in values.items()}
+        ((usual, _),) = Counter(told.values()).most_common(1)
+        for odd, value in told.items():
+            if value != usual:
+                other = next(node for node in told if told[node] == usual)
+                raise ConfigError(
+                    f'{name} is {_shown(value)} for the {odd} and {_shown(usual)} for the '
+                    f'{other}, and all nodes have to agree on it: -p {name}:=VALUE, without a '
+                    "node, is for all of them, and so is the block '/**' of a settings file"
+                )
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return 'not stated'
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 @dataclass(frozen=True)
