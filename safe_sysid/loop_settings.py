@@ -22,6 +22,7 @@ from safe_sysid.errors import ConfigError
 from safe_sysid.model.arm_knowledge import ArmKnowledge
 from safe_sysid.model.assumed_arm import AssumedArm, AssumedModel
 from safe_sysid.model.grasp import GraspError, holding_any
+from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload, read_payload
 from safe_sysid.model.possible_body import why_no_body
@@ -52,6 +53,7 @@ class LoopPriorSettings(Settings):
     upper: Body  # of theta_e
     ratio: Share = 0.05  # theta_r is within this share of its figures; of links: of their size
     uncertainty: Uncertainty = field(default_factory=Uncertainty)  # widths; instead of the arm's
+    is_wrong: bool = False  # of simulators: what they hold may be beyond it, to see what that does
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,9 +63,14 @@ class LoopPriorSettings(Settings):
                 raise ConfigError(
                     f'entry {i} of theta_e: nominal {nominal} is outside [{lower}, {upper}]'
                 )
-        reason = why_no_body(Interval(np.array(self.lower), np.array(self.upper)))
+        reason = why_no_body(self.bounds)
         if reason:
             raise ConfigError(f'no body has theta_e from lower to upper: {reason}')
+
+    @property
+    def bounds(self) -> Interval:
+        """Bounds on theta_e."""
+        return Interval(np.array(self.lower), np.array(self.upper))
 
     def estimate(self, model: RobotModel) -> ParameterEstimate:
         """Return the same for all of theta."""
@@ -152,10 +159,12 @@ class LoopSettings(Settings):
         """
         promised = self._promised()
         described = self._described(promised)
+        empty, hand = self.with_empty_hand()
+        self.refuse_beyond_prior(empty, hand)
         model = self._holding_any(described.model)
         known = model, self.prior.estimate(model), self.gains.gains(model)
         links = links_of_loop(self.robot, self.promise)
-        calibrated = None if links is None else links.with_hand(self.with_empty_hand()[1])
+        calibrated = None if links is None else links.with_hand(hand)
         said = (x.sentence for x in (promised, links) if x is not None)
         more = (*described.sentences, *said)
         if self.sampling == 'ideal':
@@ -174,6 +183,21 @@ class LoopSettings(Settings):
     def payloads(self) -> list[Payload]:
         """Return what may be held after a change, if that is known."""
         return [read_payload(name) for name in self.library]
+
+    def refuse_beyond_prior(self, empty: RobotModel, hand: Interval) -> None:
+        """Refuse what may be held and the prior excludes, of a hand within these bounds."""
+        if self.prior.is_wrong and self.simulated:
+            return
+        if self.prior.is_wrong:
+            raise ConfigError('prior.is_wrong is true, which only a simulated arm may be told')
+        held: dict[str, Payload | None] = {}
+        if self.payload:
+            held[f'payload {self.payload}'] = read_payload(self.payload)
+        for name, payload in zip(self.library, self.payloads(), strict=True):
+            held[f'{name} of library'] = payload
+        if self.library:
+            held['nothing, as after a change with a library,'] = None
+        refuse_beyond(self.prior.bounds, hand, empty, held)
 
     @property
     def has_shape(self) -> bool:

@@ -19,6 +19,7 @@ from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.assumed_arm import AssumedModel
+from safe_sysid.model.held_body import refuse_beyond
 from safe_sysid.model.parameters import ParameterEstimate
 from safe_sysid.model.payload import Payload
 from safe_sysid.model.promised_friction import promised_friction
@@ -26,6 +27,7 @@ from safe_sysid.model.promised_links import CalibratedArm, promised_links
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.plan.mission import MissionSettings
 from safe_sysid.plan.receding_horizon import PlannerSettings
+from safe_sysid.sets.interval import Interval
 from safe_sysid.share import share_directory
 from safe_sysid.simulate.sensors import SensorSettings
 from safe_sysid.track.described_sampling import described_sampling
@@ -60,6 +62,7 @@ class LoopFile:
     assumed: AssumedModel  # the bare arm; of one that is not simulated nothing is assumed
     calibrated: CalibratedArm | None = None  # what a calibration knows of its links
     promised: tuple[str, ...] = ()  # what is taken of a calibration, and what that rests on
+    prior_is_wrong: bool = False  # on purpose: what a simulated arm holds may be beyond it
 
     def position(self, given: Sequence[float] | Array | None) -> Array:
         """Return joint positions (n,) [rad]: those given, or where the simulators start."""
@@ -67,6 +70,15 @@ class LoopFile:
         if given is None and not len(start):
             return np.zeros(self.model.n)
         return finite_numbers('start', start, self.model.n)
+
+    def refuse_held(self, payload: Payload | None) -> None:
+        """Refuse what a simulated arm holds, or nothing, if the prior excludes it."""
+        bare = self.assumed.model
+        hand = bare.theta[bare.layout.end_effector]
+        name = 'an empty hand' if payload is None else f'payload {payload.name}'
+        if not self.prior_is_wrong:
+            own, prior = Interval(hand, hand), self.prior.end_effector_bounds
+            refuse_beyond(prior, own, bare, {name: payload})
 
     def goal(self, given: Sequence[float] | Array | None) -> Array | None:
         """Return joint positions (n,) [rad] of a goal, if there is one."""
@@ -133,6 +145,8 @@ def _loop_of(
     model = assumed.model if shape is None else assumed.model.with_payload(shape)
     links, known = promised_links(arm, common.promise), common.prior.known(assumed.model)
     hand = known.bounds(assumed.model)[assumed.model.layout.end_effector]
+    if payload is None:
+        common.refuse_beyond_prior(assumed.model, hand)
     planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
     return LoopFile(
         model,
@@ -146,6 +160,7 @@ def _loop_of(
         assumed,
         None if links is None else links.with_hand(hand),
         tuple(x.sentence for x in (promised, links) if x is not None),
+        common.prior.is_wrong,
     )
 
 
