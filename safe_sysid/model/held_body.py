@@ -13,6 +13,9 @@ from safe_sysid.model.payload import Payload
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
 
+ROUNDING = 1e-9  # share by which sums of stated figures may miss a prior that has them
+TINY = 1e-30  # that of sums of zeros
+
 
 def placed(model: RobotModel, payload: Payload) -> Array:
     """Ten parameters of a payload in the frame of theta_e, held where its file says."""
@@ -34,11 +37,13 @@ def refuse_beyond(
         if payload is not None:
             body = placed(empty, payload)
             bounds = own + Interval(body, body)
+        below, above = prior.lower - bounds.lower, bounds.upper - prior.upper
+        away = ROUNDING * np.maximum(np.abs(bounds.lower), np.abs(bounds.upper)) + TINY
         beyond = [
             f'{LABELS[i]} is {bounds.lower[i]:.6g} to {bounds.upper[i]:.6g} {UNITS[i]}, the prior '
             f'says {prior.lower[i]:.6g} to {prior.upper[i]:.6g}'
             for i in range(len(LABELS))
-            if bounds.lower[i] < prior.lower[i] or bounds.upper[i] > prior.upper[i]
+            if below[i] > away[i] or above[i] > away[i]
         ]
         if beyond:
             raise ConfigError(
