@@ -217,14 +217,18 @@ class LoopSettings(Settings):
         bounds = self.prior.known(empty).bounds(empty)
         return empty, bounds[empty.layout.end_effector]
 
+    def bare(self) -> RobotModel:
+        """Return the arm as its own file has it."""
+        path = Path(self.robot)
+        is_file = path.suffix in ('.yaml', '.yml')
+        return RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
+
     def described(self) -> RobotModel:
         """Return the arm as its files describe it, payload included."""
         return self._described(self._promised()).model
 
     def _described(self, promised: PromisedFriction | None) -> AssumedModel:
-        path = Path(self.robot)
-        is_file = path.suffix in ('.yaml', '.yml')
-        model = RobotModel.from_config(path) if is_file else RobotModel.named(self.robot)
+        model = self.bare()
         model = model if promised is None else promised.of(model)
         known = self.assumed_of(model)
         if not self.payload:

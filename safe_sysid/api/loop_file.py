@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from safe_sysid.api.arguments import finite_numbers, payload_from
+from safe_sysid.api.loop_blocks import read_blocks
 from safe_sysid.arrays import Array
-from safe_sysid.config import from_mapping, read_yaml
+from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.loop_settings import LoopPriorSettings, LoopSettings
@@ -34,8 +35,8 @@ from safe_sysid.track.described_sampling import described_sampling
 from safe_sysid.track.gains import Gains
 from safe_sysid.track.seen_law import Sampling
 
-ALL_NODES = '/**'
-SIMULATOR = '/**/builtin_sim_bridge'
+SIMULATOR = 'builtin_sim_bridge'
+NEARLY = 1e-6  # [m, rad] to which links of the same arm are alike
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class _Sections:
     """What a loop file says to its nodes, and to all of them."""
 
     path: Path
-    by_node: dict[str, dict[str, Any]]
+    nodes: dict[str, dict[str, Any]]
     common: LoopSettings
 
 
@@ -128,15 +129,34 @@ def _sections_of(arm: Arm, loop: str | PathLike[str] | None) -> _Sections:
             f'there is no loop file {path} for the arm {name}; give loop=FILE (prior of what it '
             'may hold, gains), see docs/robots.md'
         )
-    sections = {key: _parameters(path, key, value) for key, value in read_yaml(path).items()}
-    every = {'robot': name, **sections.get(ALL_NODES, {})}
-    return _Sections(path, sections, from_mapping(LoopSettings, every, f'{path}, {ALL_NODES}'))
+    blocks = read_blocks(path)
+    told = {'robot': name, **blocks.everybody}
+    common = from_mapping(LoopSettings, told, f'{path}, of all nodes')
+    _refuse_another(arm, common, path)
+    return _Sections(path, blocks.nodes, common)
+
+
+def _refuse_another(arm: Arm, common: LoopSettings, path: Path) -> None:
+    """Refuse a loop of an arm of another name, unless its joints are those of this one."""
+    model = arm.model
+    if Path(common.robot).name in (model.name, *(f'{model.name}{x}' for x in ('.yaml', '.yml'))):
+        return
+    other = common.bare()
+    same = model.layout.joint_names == other.layout.joint_names and all(
+        np.allclose(mine, its, rtol=0.0, atol=NEARLY)
+        for mine, its in zip(model.tree[1:4], other.tree[1:4], strict=True)
+    )
+    if not same:
+        raise ConfigError(
+            f'{path} is the loop of {common.robot}, whose joints are not those of {model.name}; '
+            'give loop=FILE of this arm, or mend `robot` there'
+        )
 
 
 def _loop_of(
     found: _Sections, arm: Arm, payload: Payload | str | PathLike[str] | Load | None
 ) -> LoopFile:
-    path, sections, common = found.path, found.by_node, found.common
+    path, nodes, common = found.path, found.nodes, found.common
     expected = common.payload if payload is None else payload
     shape = None if isinstance(expected, Load) or expected == '' else payload_from(expected)
     promised = promised_friction(arm, common.promise)
@@ -147,7 +167,7 @@ def _loop_of(
     hand = known.bounds(assumed.model)[assumed.model.layout.end_effector]
     if payload is None:
         common.refuse_beyond_prior(assumed.model, hand)
-    planner, identifier = sections.get('/**/planner', {}), sections.get('/**/identifier', {})
+    planner, identifier = nodes['planner'], nodes['identifier']
     return LoopFile(
         model,
         _prior(common.prior, model, payload is not None),
@@ -156,19 +176,12 @@ def _loop_of(
         from_mapping(PlannerSettings, planner.get('planner', {}), f'{path}, planner'),
         from_mapping(MissionSettings, planner.get('mission', {}), f'{path}, mission'),
         from_mapping(IdentifierSettings, identifier.get('identifier', {}), f'{path}, identifier'),
-        _simulator({'period': common.period, **sections.get(SIMULATOR, {})}, str(path)),
+        _simulator({'period': common.period, **nodes[SIMULATOR]}, str(path)),
         assumed,
         None if links is None else links.with_hand(hand),
         tuple(x.sentence for x in (promised, links) if x is not None),
         common.prior.is_wrong,
     )
-
-
-def _parameters(path: Path, node: object, section: Any) -> dict[str, Any]:
-    values = section.get('ros__parameters', {}) if isinstance(section, dict) else {}
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: ros__parameters of '{node}' is {values!r}, not a mapping")
-    return values
 
 
 def _prior(settings: LoopPriorSettings, model: RobotModel, is_known: bool) -> ParameterEstimate:

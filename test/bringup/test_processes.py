@@ -1,6 +1,7 @@
 """Launch files and `safe-sysid run` start the same processes, with settings that they accept."""
 
 import ast
+import dataclasses
 import importlib
 import json
 from pathlib import Path
@@ -9,6 +10,7 @@ import sys
 import pytest
 import yaml
 
+from safe_sysid.api.loop_blocks import NODES
 from safe_sysid.bringup.processes import (
     BACKENDS,
     BRIDGES,
@@ -22,6 +24,7 @@ from safe_sysid.bringup.processes import (
 from safe_sysid.bringup.run import command_line
 from safe_sysid.config import from_mapping
 from safe_sysid.errors import ConfigError
+from safe_sysid.loop_settings import LoopSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ROOT / 'launch'
@@ -212,6 +215,14 @@ def test_nodes_accept_the_settings_of_the_package(path):
         settings = settings_class(node)
         settings_of_node = from_mapping(settings, {**shared, **own, **needed}, node)
         assert settings_of_node.robot == path.stem
+
+
+def test_python_knows_the_settings_of_every_node():
+    everybody = {field.name for field in dataclasses.fields(LoopSettings)}
+    assert list(NODES) == nodes()
+    for node, own in NODES.items():
+        fields = {field.name for field in dataclasses.fields(settings_class(node))}
+        assert set(own) == fields - everybody, node
 
 
 def settings_class(node):
