@@ -161,7 +161,7 @@ class LoopSettings(Settings):
         described = self._described(promised)
         empty, hand = self.with_empty_hand()
         self.refuse_beyond_prior(empty, hand)
-        model = self._holding_any(described.model)
+        model = self.holding_library(described.model)
         known = model, self.prior.estimate(model), self.gains.gains(model)
         links = links_of_loop(self.robot, self.promise)
         calibrated = None if links is None else links.with_hand(hand)
@@ -175,9 +175,10 @@ class LoopSettings(Settings):
 
     def with_all_shapes(self) -> RobotModel:
         """Return the arm with the shapes of all that it may hold, as certificates have it."""
-        return self._holding_any(self.described())
+        return self.holding_library(self.described())
 
-    def _holding_any(self, model: RobotModel) -> RobotModel:
+    def holding_library(self, model: RobotModel) -> RobotModel:
+        """Return an arm with the shapes of all that it may hold after a change."""
         return holding_any(model, self.payloads(), self.grasp)
 
     def payloads(self) -> list[Payload]:

@@ -9,7 +9,7 @@ from ros.reference_loop import settings_of
 from tiers import slow_after
 
 from safe_sysid.api.arms import load_arm
-from safe_sysid.api.loop_file import read_loop, read_simulated_loop
+from safe_sysid.api.loop_file import Load, read_loop, read_simulated_loop
 from safe_sysid.api.simulation import simulate
 from safe_sysid.audit.bag_settings import arm_with
 from safe_sysid.bench.experiments.planning import at_rest
@@ -185,6 +185,22 @@ def test_the_api_refuses_what_the_prior_excludes(tmp_path):
     for reads in (read_loop, read_simulated_loop):
         with pytest.raises(ConfigError, match='dumbbell_8lb of library is beyond the prior'):
             reads(load_arm('fr3'), loop)
+
+
+def test_python_certifies_with_the_shapes_of_all_that_may_be_held(tmp_path):
+    loop, arm = tmp_path / 'fr3.yaml', load_arm('fr3')
+    text = (share_directory() / 'config/loop/fr3.yaml').read_text()
+    more = '    library: [dumbbell_4lb]\n    grasp: {displaced: 0.03}\n'
+    for payload in ('    payload: dumbbell_4lb', "    payload: ''"):
+        loop.write_text(text.replace('    payload: dumbbell_4lb', f'{more}{payload}'))
+        nodes = settings_of(loop, 'everybody', LoopSettings).arm().model.capsules
+        for reads in (read_loop, read_simulated_loop):
+            python = reads(arm, loop).model.capsules
+            assert python.names == nodes.names and 'dumbbell_4lb.dumbbell' in python.names
+            assert np.array_equal(python.radius, nodes.radius)
+            assert np.array_equal(python.pairs, nodes.pairs)
+    known = read_loop(arm, loop, Load.NOTHING).model
+    assert known.capsules.names == arm.model.capsules.names
 
 
 @pytest.mark.parametrize('cls', [LbrFriSettings, Ros2ControlSettings, FrankaSettings])

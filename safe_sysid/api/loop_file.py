@@ -167,6 +167,7 @@ def _loop_of(
     hand = known.bounds(assumed.model)[assumed.model.layout.end_effector]
     if payload is None:
         common.refuse_beyond_prior(assumed.model, hand)
+        model = common.holding_library(model)
     planner, identifier = nodes['planner'], nodes['identifier']
     return LoopFile(
         model,
