@@ -123,7 +123,7 @@ def simulate(
     Args:
         arm: what `load_arm` returns or takes.
         payload: what the arm holds (`dumbbell_8lb`, or a YAML file), which the loop is not told;
-            None: nothing.
+            None: nothing. What its prior excludes is refused.
         seconds: of simulated time at most [s].
         goal: joint positions [rad], (n,) of the task after learning; None: it only learns.
         world: obstacles, as in `plan`.
@@ -139,6 +139,7 @@ def simulate(
     observing = _observing(settings)
     bare = settings.assumed.model
     held, longest = payload_from(payload), number('seconds', seconds, Range(above=0.0))
+    settings.refuse_held(held)
     truth = bare if held is None else bare.with_payload(held)
     obstacles, recorder = obstacles_of(world), LoopRecorder(settings.model, CLOCK)
     watch = _Watch(recorder, longest, progress)

@@ -17,7 +17,7 @@ def check_alive(source: str, names: Sequence[str], values: Array, weight: Array)
     still = np.ptp(values, axis=0) == 0.0
     dead = np.flatnonzero(still & (np.ptp(weight, axis=0) > TURNED))
     if dead.size:
-        each = ', '.join(f'{names[i]} ({values[0, i]:.4g})' for i in dead)
+        each = ', '.join(f'{names[i]} ({values[0, i]:.4g})' for i in dead.tolist())
         raise MeasurementError(
             f'{source}: never changes while positions do: {each}. Whatever is held turns against '
             'gravity there: the sensor is not connected, or these columns are of something else'

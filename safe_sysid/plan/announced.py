@@ -28,7 +28,8 @@ class Announced:
             plans.append(plan)
         return plans
 
-    def take_back(self, plan: Plan, clock: Clock) -> None:
-        """Let this plan be told in the place of one that was, which began when it does."""
-        start = str(clock.stamp(plan.start_time))
-        self._starts = [each for each in self._starts if each != start]
+    def take_back(self, result: PlanResult, clock: Clock) -> None:
+        """Let plans of a result be told in the place of those that begin when they do."""
+        plans = [plan for plan in (result.plan, result.successor) if plan is not None]
+        starts = [str(clock.stamp(plan.start_time)) for plan in plans]
+        self._starts = [each for each in self._starts if each not in starts]

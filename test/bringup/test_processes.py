@@ -11,6 +11,7 @@ import sys
 import pytest
 import yaml
 
+from safe_sysid.api.loop_blocks import NODES
 from safe_sysid.bringup.processes import (
     BACKENDS,
     BRIDGES,
@@ -336,6 +337,14 @@ def test_nodes_accept_the_settings_of_the_package(path):
         settings = settings_class(node)
         settings_of_node = from_mapping(settings, {**shared, **own, **needed}, node)
         assert settings_of_node.robot == path.stem
+
+
+def test_python_knows_the_settings_of_every_node():
+    everybody = {field.name for field in dataclasses.fields(LoopSettings)}
+    assert list(NODES) == nodes()
+    for node, own in NODES.items():
+        fields = {field.name for field in dataclasses.fields(settings_class(node))}
+        assert set(own) == fields - everybody, node
 
 
 def settings_class(node):
