@@ -309,7 +309,9 @@ class GuardedEdge:
                 self._hand_over.engage()
 
     def _begin_anew(self) -> None:
-        """Let commands pass, but none from before."""
+        """Let commands pass, but none from before; no plan of before leads an arm that was lost."""
+        if self._is_lost or (self._guard is not None and self._guard.has_left_its_plan):
+            self._notice = self._plan = None
         self._command, self._is_lost = None, False
         if self._guard is not None:
             self._guard.reset()
