@@ -46,9 +46,13 @@ ARM = SETTINGS.arm()
 class Holder:
     """Does what it is asked for at once, or refuses to hold the arm."""
 
-    def __init__(self, holds, refuses=False):
+    def __init__(self, holds, refuses=False, has_torque=False):
         self.holds, self.listens, self._refuses = holds, not holds, refuses
-        self.asked = []
+        self.has_torque = has_torque
+        self.asked, self.looks = [], 0
+
+    def look(self):
+        self.looks += 1
 
     def take(self):
         self.asked.append('take')
@@ -153,3 +157,79 @@ def test_a_bridge_that_got_no_processor_hands_the_arm_over_and_pulls_it_nowhere(
     torque = bench.go_on(700, AWAY)
     assert bench.holder.asked == ['give', 'take']
     np.testing.assert_allclose(torque, held_at(AWAY).go_on(200, AWAY), atol=0.5)
+
+
+STARTED_AGAIN = [('probed', 'fault'), ('trusted', 'fault'), ('probed', 'holding')]
+
+
+@pytest.mark.parametrize(('driver', 'mode'), STARTED_AGAIN)
+def test_a_bridge_that_is_started_in_a_fault_gives_no_torque_where_none_is_at_work(driver, mode):
+    """As in idle: the arm is held by its driver, or its robot knows the load that was handed over.
+
+    A driver that was refused by the bridge before is refused by this one until it is probed.
+    """
+    bench = Bench(Holder(holds=True), driver)
+    assert bench.go_on(3, PLACE) is None
+    for _ in range(3):
+        bench.say(mode)
+        assert bench.go_on(300, PLACE) is None
+    assert not bench.edge.gives_torque
+    assert bench.holder.asked == []
+    bench.say('holding')
+    is_given = bench.go_on(3, PLACE) is not None
+    assert is_given is (driver == 'trusted')  # what a person has asked for
+    bench.say('probing')
+    assert bench.go_on(3, PLACE) is not None
+
+
+def test_a_bridge_that_is_started_in_a_fault_brakes_an_arm_that_it_finds_under_torque():
+    """Its driver repeats the last torque of the bridge before, for ever."""
+    bench = Bench(Holder(holds=False, has_torque=True))
+    bench.say('fault')
+    assert bench.go_on(60, PLACE) is not None
+    assert bench.outcome is GuardOutcome.HOLDING
+    assert bench.holder.asked == ['give']
+
+
+@pytest.mark.parametrize('mode', ['fault', 'exciting', 'holding'])
+def test_an_arm_under_torque_is_handed_over_where_nobody_has_seen_its_driver_obey(mode):
+    """It may be in motion, so somebody has to stop it; until then the law of the guard does."""
+    bench = Bench(Holder(holds=False, refuses=True, has_torque=True), 'probed')
+    bench.say(mode)
+    assert bench.go_on(300, PLACE) is not None
+    assert set(bench.holder.asked) == {'take'}
+    bench.holder.holds = True
+    assert bench.go_on(300, PLACE) is None
+    assert bench.edge.is_free
+    for told in ('fault', 'holding', 'exciting'):
+        bench.say(told)
+        assert bench.go_on(3, PLACE) is None
+
+
+@pytest.mark.parametrize('driver', ['probed', 'trusted'])
+def test_who_holds_an_arm_is_asked_again_until_it_is_known(driver):
+    """And nobody takes the arm to be released before that."""
+    bench = Bench(Holder(holds=False, has_torque=None), driver)
+    bench.say('fault')
+    assert bench.go_on(1000, PLACE) is None
+    assert 4 <= bench.holder.looks <= 6
+    bench.say('releasing')
+    assert bench.go_on(4000, PLACE) is None
+    assert bench.edge.condition().figures['released'] is False
+    assert bench.edge.condition().trouble.startswith('looked for')
+    bench.holder.has_torque = True
+    assert (bench.go_on(1, PLACE) is not None) is (driver == 'trusted')
+    bench.go_on(600, PLACE)
+    assert bench.edge.condition().figures['released'] is True
+    assert bench.holder.holds
+
+
+def test_a_bridge_that_is_told_to_release_lets_go_what_nobody_gives_torque():
+    bench = Bench(Holder(holds=True, has_torque=None), 'probed')
+    bench.say('releasing')
+    bench.go_on(10, PLACE)
+    assert not bench.edge.is_free
+    bench.holder.has_torque = False
+    bench.go_on(1, PLACE)
+    assert bench.edge.is_free
+    assert bench.holder.asked == []
