@@ -117,6 +117,17 @@ def test_plans_are_told_and_followed_by_others_whatever_changes_out_of_the_way(l
     assert problem.obstacles.shapes[0].center[0] >= 6.0
 
 
+@pytest.mark.parametrize(('now', 'is_hit'), [(1.2, True), (-1.2, False), (-5000.0, False)])
+def test_plans_that_were_told_are_forgotten_where_the_clock_went_back(loop, now, is_hit):
+    loop.planning.note_sample(at(0.0).stamp)
+    loop.step(0.0)
+    loop.follow(loop.told[0])
+    loop.planning.note_sample(at(now).stamp)
+    post = Box(hand(START), np.full(3, 0.03), np.eye(3))
+    assert loop.show(now, post=post) is is_hit
+    assert bool(loop.planning.response.complaint) is is_hit
+
+
 def test_nothing_is_planned_before_the_scene_is_known(loop):
     loop.cell.is_known = False
     answers = []

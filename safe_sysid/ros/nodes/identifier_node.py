@@ -217,7 +217,16 @@ class IdentifierNode(ConfiguredNode):
         """Forget everything about the payload."""
         self._learn_anew(self._stamp)
 
+    def _take_late_change(self) -> None:
+        """Take what torques of before tell now, as they are looked at beside the samples.
+
+        While no torque is given it is a payload that nobody knows, as an event is then.
+        """
+        if not self._counts and self._identifier.has_noticed:
+            self._learn_anew(self._stamp)
+
     def _condition(self) -> Condition:
+        self._take_late_change()
         bounds = self._estimate.end_effector_bounds
         figures = {
             TAKEN: self._since,

@@ -186,7 +186,8 @@ class HeldChanges:
         if seen.mode is Mode.HOLDING and self._goes_on and not self.is_pending:
             self._goes_on = False
             return Signal.EXCITE
-        if seen.mode is not Mode.FAULT or not seen.is_at_rest:
+        is_held = self._before_fault is not Mode.IDLE
+        if seen.mode is not Mode.FAULT or not seen.is_at_rest or not is_held:
             return None
         if seen.expects_touch and self.may_have_touched(seen):
             self._goes_on, self._touches = False, True
@@ -209,6 +210,8 @@ class HeldChanges:
         """Why an arm in this fault does not go on by itself; empty if it does."""
         if Cause.CHANGE_NOTICED not in seen.faults:
             return 'nobody says that what is held has changed'
+        if self._before_fault is Mode.IDLE:
+            return 'no torque was given before'
         others = [cause.name for cause in seen.faults - OF_A_CHANGE]
         if others:
             return f'there is {", ".join(others)} as well'
