@@ -64,6 +64,9 @@ class Loop(Protocol):
     def is_change_pending(self) -> bool:
         """Whether the identifier has yet to take what it was told of the payload."""
 
+    def void(self, stamp: int) -> None:
+        """Have the goal of this stamp begin nothing, now or later."""
+
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""
 

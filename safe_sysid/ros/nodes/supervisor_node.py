@@ -48,6 +48,7 @@ from safe_sysid.ros.watch.payload_change import PayloadChange, Settling
 from safe_sysid.ros.watch.plan_in_force import PlanInForce
 from safe_sysid.ros.watch.rest import Rest
 from safe_sysid.ros.watch.run_ending import PERIOD, RunEnding
+from safe_sysid.ros.watch.said_causes import SaidCauses
 from safe_sysid.track.obey_probe import Obedience
 from safe_sysid.track.supervisor import (
     OF_A_CHANGE,
@@ -109,7 +110,7 @@ class SupervisorNode(ConfiguredNode):
         self._activation = Activation(self, self._nodes)
         self._handed_over = HandedOver(self, self._nodes, lambda: self._now.mode)
         self._looks = 0  # since the newest sample
-        self._said: dict[Cause, str] = {}  # of the fault that there is, and what came with it
+        self._said = SaidCauses()
         self._rest = Rest(settings.rest_speed)
         self._sources = SinglePublisherCheck()
         self._stamp = 0
@@ -195,6 +196,10 @@ class SupervisorNode(ConfiguredNode):
     def now(self) -> int:
         """Time by the stamps of samples, whatever the clock on the wall says [ns]; 0: none yet."""
         return self._stamp + round(self._age * SECOND) if self._stamp else 0
+
+    def void(self, stamp: int) -> None:
+        """Have the goal of this stamp begin nothing, now or later."""
+        self._task.void(stamp)
 
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""
@@ -379,31 +384,20 @@ class SupervisorNode(ConfiguredNode):
     def _turn(self, situation: Situation) -> None:
         assert self._supervisor is not None
         before, self._now = self._now, self._supervisor.step(situation)
-        causes_before = set(self._said)
         if self._now.mode is not before.mode:
             left = before.mode, self._now.mode, situation.signal
             self._changes.left(*left, self._stamp)
-        self._note_causes(situation.faults)
-        if self._now.mode is not before.mode or set(self._said) != causes_before:
+        is_new = self._said.note(self._now.cause, situation.faults, self._sentence_of)
+        if is_new or self._now.mode is not before.mode:
             self.get_logger().info(self.sentence())
             self._health.announce()
 
-    def _note_causes(self, present: frozenset[Cause]) -> None:
-        """Keep what was said of every cause of a fault, the first one and those that followed."""
-        if self._now.cause is None:
-            self._said.clear()
-            return
-        for cause in (self._now.cause, *(each for each in Cause if each in present)):
-            if cause not in self._said:
-                self._said[cause] = self._nodes.sentence(cause) or self._bad_sample
+    def _sentence_of(self, cause: Cause) -> str:
+        return self._nodes.sentence(cause) or self._bad_sample
 
     def sentence(self) -> str:
         """Return the mode; of a fault its causes, the way back, and who said what."""
-        said = [str(self._now)]
-        for cause, sentence in self._said.items():
-            if cause is not self._now.cause:
-                said.append(f'also: {cause.value[0]}')
-            said.append(sentence)
+        said = self._said.sentences(self._now)
         if Cause.CHANGE_NOTICED in self._said and self._now.mode is Mode.FAULT:
             stays = self._changes.why_it_stays(self._seen())
             said.append(f'the arm stays, as {stays}' if stays else 'the arm goes on at rest')
@@ -477,7 +471,7 @@ class SupervisorNode(ConfiguredNode):
         figures = {
             'mode': self._now.mode.value,
             'cause': '' if self._now.cause is None else self._now.cause.name,
-            'causes': ', '.join(cause.name for cause in self._said),
+            'causes': self._said.names,
             'at rest': self.is_at_rest(),
             'may change': self._changes.may_change(self._seen()),
             'went on by itself': self._changes.count,
