@@ -265,7 +265,8 @@ class SupervisorNode(ConfiguredNode):
         counts = plan is not None and (rests or not self._settings.is_lockstep)
         certified_for = plan.certified_for if plan is not None and counts else ''
         expected = self._actions.expects_touch
-        return Seen(self._now.mode, self._faults(), rests, certified_for, expected)
+        faults, cause = self._faults(), self._now.cause
+        return Seen(self._now.mode, faults, rests, certified_for, expected, cause)
 
     def _look(self) -> None:
         """Faults, rest, and what has been done."""

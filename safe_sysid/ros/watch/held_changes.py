@@ -63,6 +63,12 @@ class Seen:
     is_at_rest: bool
     certified_for: str  # name of the estimate that the plan in force is for
     expects_touch: bool = False  # whether what is held is about to stand on something
+    cause: Cause | None = None  # of the fault, the first one
+
+    @property
+    def came_of_another(self) -> bool:
+        """Whether the fault has a first cause that no change brings, there still or not."""
+        return self.cause is not None and self.cause not in OF_A_CHANGE
 
 
 class HeldChanges:
@@ -108,7 +114,7 @@ class HeldChanges:
 
     def asked(self, signal: Signal, stamp: int, age: float) -> None:
         """Tell the identifier of what a person was granted; the newest sample has this age [s]."""
-        self.count = 0
+        self.count, self._goes_on = 0, False
         if signal is Signal.PAYLOAD_CHANGED:
             self.announced += 1
             self._ask(CHANGED, stamp, stamp + round((age + self._settling) * SECOND))
@@ -142,8 +148,7 @@ class HeldChanges:
         elif is_called_off or (self._is_announcing and now is not Mode.CHANGING):
             self._ask(CALL_OFF, stamp, stamp)
         self._is_announcing = False
-        if now not in (Mode.FAULT, Mode.HOLDING):
-            self._goes_on = False
+        self._goes_on &= by is Signal.GO_ON  # what leads elsewhere is not what it was for
 
     def signal(self, seen: Seen, stamp: int, age: float) -> Signal | None:
         """Return what follows by itself."""
@@ -171,12 +176,15 @@ class HeldChanges:
         """Whether nothing is the matter but what a touch brings."""
         is_noticed = Cause.CHANGE_NOTICED in seen.faults
         is_alone = seen.faults <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
+        is_alone &= not seen.came_of_another
         return is_noticed and is_alone and self._figure(MAY_BE_TOUCH) == 'True'
 
     def why_it_stays(self, seen: Seen) -> str:
         """Why an arm in this fault does not go on by itself; empty if it does."""
         if Cause.CHANGE_NOTICED not in seen.faults:
             return 'nobody says that what is held has changed'
+        if seen.cause is not None and seen.came_of_another:
+            return f'{seen.cause.name} came first'
         others = [cause.name for cause in seen.faults - OF_A_CHANGE]
         if others:
             return f'there is {", ".join(others)} as well'
