@@ -35,7 +35,7 @@ MISSING = (
     f'{PACKAGE} is not installed, so there are no actions; services and topics do without '
     '(docs/ros.md, "Actions")'
 )
-CALLS_OFF = (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD)
+CALLS_OFF = (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD, Signal.END)
 BETWEEN = 4  # looks between two feedbacks: 5 Hz
 
 

@@ -357,6 +357,7 @@ class SupervisorNode(ConfiguredNode):
         elif not self._now.is_ending:
             self.get_logger().info(f'the run ends, asked for by {ending.why}')
             self.ask(Signal.END)
+            self._actions.call_off(Signal.END, self._errand)
         elif ending.is_released(self._now.mode):
             self._step(Situation(Signal.RELEASED, self._faults(), self.is_at_rest()))
         mode = Mode.ENDED if self._supervisor is None else self._now.mode

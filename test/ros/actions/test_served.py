@@ -99,7 +99,7 @@ def test_who_asks_for_rest_calls_off_what_was_accepted(served, signal):
     goal = begun(served, asked)
     served.call_off(signal, errand)
     served.look()
-    calls_off = signal in (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD)
+    calls_off = signal in (Signal.BRAKE, Signal.STOP, Signal.NEW_PAYLOAD, Signal.END)
     assert asked.is_taken_back == errand.is_taken_back == calls_off
     if calls_off:
         said = f'{signal.value} was asked for; taken back; at rest'
