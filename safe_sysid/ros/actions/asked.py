@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -67,8 +68,17 @@ class Loop(Protocol):
     def void(self, stamp: int) -> None:
         """Have the goal of this stamp begin nothing, now or later."""
 
+    @property
+    def silent(self) -> Sequence[str]:
+        """Nodes that were heard and are not any more."""
+
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""
+
+
+def rests(loop: Loop) -> bool:
+    """Whether no motion of the loop goes on: in idle it gives no torque at all."""
+    return loop.mode is Mode.IDLE or loop.is_at_rest()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, Why, rests
 from safe_sysid.ros.messages.request_topics import (
     ANSWERED,
     AWAY,
@@ -77,7 +77,7 @@ class Going:
         if mode in LEARNS and not self._has_begun:
             self._looks = 0
             return None
-        if mode in (Mode.TASK, Mode.BRAKING) or not self._loop.is_at_rest():
+        if mode in (Mode.TASK, Mode.BRAKING) or not rests(self._loop):
             return None
         if mode in BEGINS and not (self._has_begun or self._ousted):
             waits = self._looks <= PATIENCE
@@ -163,6 +163,6 @@ class Going:
         if not is_answered:
             self._take_away()
         moving = (Mode.TASK, Mode.BRAKING, *LEARNS)
-        moves = self._loop.mode in moving or not self._loop.is_at_rest()
+        moves = self._loop.mode in moving or not rests(self._loop)
         waits = not is_answered and self._looks <= PATIENCE and self._loop.mode not in GONE
         return None if moves or waits else Outcome(False, 'taken back; at rest')

@@ -7,7 +7,7 @@ import math
 import time
 
 from safe_sysid.errors import MessageError
-from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome
+from safe_sysid.ros.actions.asked import PATIENCE, Loop, Outcome, rests
 from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd
 from safe_sysid.ros.messages.request_topics import LEARNS_TO
 from safe_sysid.track.supervisor import Mode, Signal
@@ -70,7 +70,7 @@ class Identifying:
         elif self._is_forgotten and mode in LEARNS:
             self._was_forgotten = True
             self._tell(self._wanted)
-        if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+        if mode in (*LEARNS, Mode.BRAKING) or not rests(self._loop):
             return None
         if mode is Mode.IDENTIFIED and not self._why and self._has_learnt_to_less:
             self._has_begun = self._was_forgotten = False

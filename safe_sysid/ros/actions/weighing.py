@@ -7,7 +7,7 @@ import math
 import time
 
 from safe_sysid.errors import MessageError
-from safe_sysid.ros.actions.asked import Loop, Outcome
+from safe_sysid.ros.actions.asked import Loop, Outcome, rests
 from safe_sysid.ros.actions.learning_end import LEARNS, LearningEnd
 from safe_sysid.track.supervisor import Mode, Signal
 
@@ -52,7 +52,7 @@ class Weighing:
         self._end_of_learning.look()
         if self._is_decided or self._why:
             self._end_of_learning.brake()
-        if mode in (*LEARNS, Mode.BRAKING) or not self._loop.is_at_rest():
+        if mode in (*LEARNS, Mode.BRAKING) or not rests(self._loop):
             return None
         return self._outcome(self._end_of_learning.by_another)
 

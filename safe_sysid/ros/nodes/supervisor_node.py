@@ -135,10 +135,10 @@ class SupervisorNode(ConfiguredNode):
         self._changes = HeldChanges(self, self._nodes, settings.settling, settings.goes_on)
         self._task = AskedTask(self._nodes)
         hand = settings.hand(self)
-        self._actions = ServedActions(self, self, layout, hand)
-        self._errand = errand_of(
+        errand = errand_of(
             settings.errand, names, lambda: LoopRequests(self, self, layout).asking(), hand
         )
+        self._actions = ServedActions(self, self, layout, hand, errand)
         serve_changes(self, settings, self._change)
 
     def _change(self, settings: SupervisorNodeSettings) -> None:
@@ -156,7 +156,7 @@ class SupervisorNode(ConfiguredNode):
         """Answer one request."""
         response.success, response.message = self.ask(signal)
         if response.success:
-            self._actions.call_off(signal, self._errand)
+            self._actions.call_off(signal)
         return response
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -200,6 +200,11 @@ class SupervisorNode(ConfiguredNode):
     def void(self, stamp: int) -> None:
         """Have the goal of this stamp begin nothing, now or later."""
         self._task.void(stamp)
+
+    @property
+    def silent(self) -> list[str]:
+        """Nodes that were heard and are not any more."""
+        return self._nodes.silent(time.monotonic())
 
     def figure(self, key: str, node: str = 'planner') -> str:
         """Return a figure that a node tells of itself; empty where there is none."""
@@ -278,6 +283,7 @@ class SupervisorNode(ConfiguredNode):
         self._end()
         if self._supervisor is None:
             self._begin()
+            self._actions.look()  # nothing begins, and whoever asked is told
             return
         if (for_rest := self._activation.wanted(self._now.mode)) is not None:
             self.ask(for_rest)
@@ -292,17 +298,12 @@ class SupervisorNode(ConfiguredNode):
                 self._now.mode
             )
         self._turn(Situation(signal, self._faults(), self.is_at_rest()))
-        is_busy = self._actions.is_busy or self._errand is not None
-        follows = self._settings.task_follows and not is_busy
+        follows = self._settings.task_follows and not self._actions.is_busy
         if signal is Signal.BOUNDS_SETTLED and follows:  # nobody does anything in between
             self._turn(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
         self._modes.publish(String(data=self._now.mode.value))
-        self._actions.look()
-        if self._errand is not None and not self._errand.is_over:
-            self._errand.look()
-            if self._errand.is_over:
-                self.get_logger().info(f'errand {self._errand.says}')
-                self._health.announce()
+        if self._actions.look():
+            self._health.announce()
 
     def _follow_changes(self) -> None:
         """Do what follows by itself when what is held has changed, or may."""
@@ -357,7 +358,7 @@ class SupervisorNode(ConfiguredNode):
         elif not self._now.is_ending:
             self.get_logger().info(f'the run ends, asked for by {ending.why}')
             self.ask(Signal.END)
-            self._actions.call_off(Signal.END, self._errand)
+            self._actions.call_off(Signal.END)
         elif ending.is_released(self._now.mode):
             self._step(Situation(Signal.RELEASED, self._faults(), self.is_at_rest()))
         mode = Mode.ENDED if self._supervisor is None else self._now.mode
@@ -455,8 +456,7 @@ class SupervisorNode(ConfiguredNode):
                 self._nodes.hear(heard, time.monotonic())
 
     def _condition(self) -> Condition:
-        silent = self._nodes.silent(time.monotonic())
-        trouble = ''
+        trouble, silent = '', self.silent
         if self._now.cause is not None:
             trouble = self.sentence()
         elif self._supervisor is None:
@@ -477,7 +477,7 @@ class SupervisorNode(ConfiguredNode):
             'at rest': self.is_at_rest(),
             'may change': self._changes.may_change(self._seen()),
             'went on by itself': self._changes.count,
-            ERRAND: '' if self._errand is None else self._errand.says,
+            ERRAND: self._actions.errand,
             'silent': ', '.join(silent),
             KNOWS: self._handed_over.robot_adds_load,
         }

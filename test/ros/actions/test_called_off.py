@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from ros.actions.test_asked import MANY, STAMP, Loop, going, taken
 
+from safe_sysid.ros.actions.identifying import Identifying
 from safe_sysid.ros.messages.request_topics import ANSWERED, GIVEN_UP, REFUSED, TAKEN
 from safe_sysid.ros.watch.asked_task import AskedTask
 from safe_sysid.track.supervisor import Mode, Signal
@@ -134,3 +135,31 @@ def test_where_the_planner_leads_elsewhere_or_nowhere_nothing_is_withdrawn(says)
     loop.says |= {TAKEN: '', **says}
     assert not asked.step().success
     assert (told, loop.void_goals) == ([STAMP], [STAMP])
+
+
+@pytest.mark.parametrize('is_told', [True, False])
+def test_what_is_taken_back_in_idle_needs_no_arm_that_rests(is_told):
+    """Nobody hears of the arm before there is a bridge; without torque we do not move it."""
+    loop = Loop(Mode.HOLDING)
+    asked, _ = going(loop)
+    if is_told:
+        assert asked.step() is None
+    loop.mode, loop.rests = Mode.IDLE, False
+    asked.take_back()
+    loop.says[ANSWERED] = str(STAMP + 1)
+    assert asked.step().message == 'taken back; at rest'
+    learns = Identifying(Loop(Mode.IDLE), [0.3], 0.0, lambda: ([], []), lambda _: None)
+    learns._loop.rests = False
+    assert learns.step() is None
+    learns.take_back()
+    assert learns.step().message.startswith('taken back')
+
+
+@pytest.mark.parametrize('mode', [Mode.RELEASING, Mode.ENDED])
+def test_what_is_taken_back_as_the_run_ends_waits_for_no_planner(mode):
+    loop = Loop(Mode.IDENTIFIED)
+    asked, _ = going(loop)
+    taken(loop, asked)
+    asked.take_back()
+    loop.mode, loop.rests = mode, True
+    assert asked.step().message == 'taken back; at rest'
