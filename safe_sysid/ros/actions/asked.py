@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Protocol
 
 from safe_sysid.arrays import Array
+from safe_sysid.measure.joint_log import JointMeasurement
 from safe_sysid.track.supervisor import Mode, Signal
 
 PATIENCE = 200  # looks at a planner that does not answer, or at a mode that does not come
@@ -51,7 +52,11 @@ class Loop(Protocol):
         """Time by the stamps of samples, whatever the clock on the wall says [ns]; 0: none yet."""
 
     def motion(self) -> Motion | None:
-        """Return what the arm does; None before there is a plan."""
+        """Return what the arm does; None without a plan in force."""
+
+    @property
+    def measured(self) -> JointMeasurement | None:
+        """The newest measurement, with a plan in force or without."""
 
     @property
     def load_changes(self) -> int:

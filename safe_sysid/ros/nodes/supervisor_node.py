@@ -116,7 +116,7 @@ class SupervisorNode(ConfiguredNode):
         self._stamp = 0
         self._arrived = 0.0  # [s] steady time of the sample with this stamp
         self._in_force = PlanInForce(names)
-        self._measured: JointMeasurement | None = None
+        self.measured: JointMeasurement | None = None  # newest, in a plan or not
         self._bad_sample = ''
         self._has_started = False  # by itself
         self.exit_status: int | None = None
@@ -186,7 +186,7 @@ class SupervisorNode(ConfiguredNode):
 
     def motion(self) -> Motion | None:
         """Return what the arm does, and what its plan wants."""
-        plan, seen = self._in_force.at(self.now), self._measured
+        plan, seen = self._in_force.at(self.now), self.measured
         if plan is None or seen is None or seen.stamp < plan.start:
             return None
         desired = plan.motion.desired((seen.stamp - plan.start) / SECOND)
@@ -443,7 +443,7 @@ class SupervisorNode(ConfiguredNode):
             self._rest.forget()
             return
         self._bad_sample, self._stamp, self._arrived = '', measurement.stamp, now
-        self._measured = measurement
+        self.measured = measurement
         self._rest.see(measurement, now)
 
     def _on_plan(self, msg: JointTrajectory) -> None:
