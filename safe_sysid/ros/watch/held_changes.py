@@ -77,7 +77,8 @@ class HeldChanges:
     def __init__(self, node: Node, nodes: Heartbeats, settling: float, most: int) -> None:
         self._nodes, self._settling, self._most = nodes, settling, most
         self._asked: TimeReference | None = None
-        self._name = -1
+        self._name = -1  # of the newest request, by which it is known
+        self._asked_at = -1  # [ns] stamp of the newest sample then
         self._before_fault = Mode.IDLE
         self._goes_on = self._is_announcing = self._touches = False
         self._was_allowed = False  # the change that was announced last
@@ -198,10 +199,10 @@ class HeldChanges:
         """Return what follows while a change is announced."""
         if self.may_change(seen):
             event = self._figure(SEEN) or '-1'
-            return Signal.PAYLOAD_CHANGED if int(event) > self._name else None
+            return Signal.PAYLOAD_CHANGED if int(event) > self._asked_at else None
         said = int(self._nodes.figure('planner', 'said at [ns]') or -1)
         outcome = self._nodes.figure('planner', 'outcome') or ''
-        if said > self._name and outcome in FAILURES:
+        if said > self._asked_at and outcome in FAILURES:
             found = self._nodes.figure('planner', 'found') or ''
             self.refusal = f'standing is not certified for what may be held next: {found}'
             return Signal.BRAKE
@@ -219,7 +220,9 @@ class HeldChanges:
         return self._nodes.figure('identifier', key) or ''
 
     def _ask(self, what: str, stamp: int, now: int) -> None:
-        self._name = max(stamp, self._name + 1)  # another request has another name
+        is_clock_back = stamp < self._asked_at
+        self._name = stamp if is_clock_back else max(stamp, self._name + 1)  # never one twice
+        self._asked_at = stamp
         if str(self._name) == self._figure(TAKEN):  # of a supervisor before this one
             self._name += 1
         header = Header(stamp=time_of(self._name))

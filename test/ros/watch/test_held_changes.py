@@ -168,6 +168,44 @@ def test_a_request_of_somebody_else_from_the_far_future_stops_none_of_ours(world
     assert changes.signal(seen('bounds 1'), 3000, 0.0) is Signal.PAYLOAD_CHANGED
 
 
+@pytest.fixture
+def back(world):
+    """The clock has gone back by an hour since the last change, and another one is announced."""
+    changes = HeldChanges(world, world, SETTLING, 2)
+    for stamp in (3600 * SECOND, 3600 * SECOND, 5 * SECOND):
+        changes.announce(stamp)
+        world.takes('bounds 1')
+        changes.left(Mode.HOLDING, Mode.CHANGING, Signal.ANNOUNCE_CHANGE, stamp)
+        if stamp > 5 * SECOND:
+            changes.asked(Signal.PAYLOAD_CHANGED, stamp, 0.0)
+            changes.left(Mode.CHANGING, Mode.HOLDING, Signal.PAYLOAD_CHANGED, stamp)
+            world.takes('')
+    return changes
+
+
+def test_after_the_clock_went_back_a_refusal_is_heard(back, world):
+    told = {'outcome': 'NONE_CERTIFIED', 'found': 'torque of joint_2'}
+    world.figures |= {'said at [ns]': str(4 * SECOND), **told}
+    assert back.signal(seen('bounds of before'), 7 * SECOND, 0.0) is None
+    world.figures['said at [ns]'] = str(6 * SECOND)
+    assert back.signal(seen('bounds of before'), 7 * SECOND, 0.0) is Signal.BRAKE
+    assert 'torque of joint_2' in back.refusal
+
+
+def test_after_the_clock_went_back_an_event_is_heard(back, world):
+    world.figures[SEEN] = str(4 * SECOND)
+    assert back.signal(seen('bounds 1'), 6 * SECOND, 0.0) is None
+    world.figures[SEEN] = str(7 * SECOND)
+    assert back.signal(seen('bounds 1'), 8 * SECOND, 0.0) is Signal.PAYLOAD_CHANGED
+
+
+def test_no_two_requests_in_a_row_have_one_name(world, back):
+    back.asked(Signal.PAYLOAD_CHANGED, 5 * SECOND, 0.0)
+    names = [stamp_of(each.header.stamp) for each in world.told]
+    assert len(set(names)) == len(names)
+    assert names[-2:] == [5 * SECOND, 5 * SECOND + 1]
+
+
 def test_what_has_no_shape_is_said_where_it_may_be_picked():
     assert 'keep the arm clear of obstacles, not what it picks' in granted(has_shape=False)
     assert 'clear' not in granted(has_shape=True)
