@@ -65,7 +65,8 @@ class Grasping:
         """Go on; how it came out, once the loop knows of it."""
         loop = self._loop
         if self.is_done and loop.mode is not Mode.CHANGING:
-            return None if loop.is_change_pending else self._outcome()
+            waits = loop.is_change_pending and not self._why
+            return None if waits else self._outcome()
         if not self._is_granted:
             return Outcome(False, loop.sentence()) if loop.mode is Mode.FAULT else self._announce()
         outcome = self._done_by_the_gripper()

@@ -152,6 +152,21 @@ def test_what_is_taken_back_before_it_is_granted_leaves_nothing_announced(is_ann
     assert (Signal.BRAKE in loop.asked, gripper.told) == (is_announced, [])
 
 
+def test_what_is_taken_back_does_not_wait_for_an_identifier_that_never_answers():
+    loop = Loop()
+    asked, gripper = grasping(loop)
+    loop.certified = 'yes'
+    for _ in range(2):
+        assert asked.step() is None
+    gripper.is_done = True
+    assert asked.step() is None
+    assert asked.step() is None  # it has closed, and the identifier has yet to take that
+    asked.take_back()
+    outcome = asked.step()
+    said = 'taken back, when the gripper had closed already'
+    assert (outcome.success, outcome.message) == (False, said)
+
+
 def weighing(loop, bounds, heaviest=1.0, seconds=0.0):
     return Weighing(loop, heaviest, seconds, lambda: tuple(bounds))
 
