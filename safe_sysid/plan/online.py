@@ -130,7 +130,8 @@ class Planning:
         """Compare plans with obstacles that changed, at a stamp [ns]; whether any is hit."""
         obstructed, stop = self.response.look(scene.boxes, stamp)
         if stop is not None:
-            self._tell_all(stop, instead=True)
+            self.announced.take_back(stop, self._planner.clock)
+            self._tell_all(stop)
         if obstructed:
             self.search.after(self._planner.begin_again)
         return obstructed
@@ -188,11 +189,8 @@ class Planning:
         plan = result.successor
         return plan is not None and self._newest > self._planner.clock.stamp(plan.start_time)
 
-    def _tell_all(self, result: PlanResult, instead: bool = False) -> None:
-        """Tell the plans of a result, also in the place of those told that begin with them."""
+    def _tell_all(self, result: PlanResult) -> None:
         clock = self._planner.clock
-        if instead:
-            self.announced.take_back(result, clock)
         for plan in self.announced.new(result, clock):
             self._tell(plan, clock, clock.stamp(result.time))
             self.response.watch(plan, result.time)
