@@ -65,6 +65,12 @@ def of_prior(prior: ParameterEstimate) -> HeldNext:
     return HeldNext(prior.end_effector_bounds, prior.end_effector)
 
 
+def either(estimate: ParameterEstimate, held: HeldNext) -> HeldNext:
+    """Return what an estimate says is held or what may be held next; nobody knows which it is."""
+    nominal = 0.5 * (estimate.end_effector + held.nominal)  # a body, if both are
+    return HeldNext(estimate.end_effector_bounds.hull(held.bounds), nominal)
+
+
 def within(held: HeldNext, prior: ParameterEstimate) -> HeldNext:
     """Return what of it the prior allows for: both say what is held."""
     box = prior.end_effector_bounds

@@ -28,8 +28,8 @@ from std_msgs.msg import Header
 from safe_sysid.config import Finite, NotNegative, Settings
 from safe_sysid.errors import ConfigError, SafeSysidError
 from safe_sysid.identify.change.change_kinds import Kind
-from safe_sysid.identify.change.held_next import HeldNext
-from safe_sysid.identify.change.response import Change, ResponseSettings, unmet
+from safe_sysid.identify.change.held_next import HeldNext, either
+from safe_sysid.identify.change.response import Change, ResponseSettings, Source, unmet
 from safe_sysid.identify.online_identifier import OnlineIdentifier
 from safe_sysid.plan.message import name_of
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
@@ -313,12 +313,17 @@ class PayloadEvents:
         self._meanwhile = reduce(Change.joined, told) if told else None
 
     def _go_on(self, now: int) -> None:
-        """Give samples on either side of the change to different bodies."""
-        change = self.change()
+        """Give samples on either side of the change to different bodies.
+
+        Where nobody told it, it may be a false alarm: what was held may be held still.
+        """
+        change, held = self.change(), self._held
         if change is None:
             return
         if self._has_no_time:
             change = replace(change, before=max(change.before, now))
+        if change.source is not Source.TOLD:
+            held = either(self._identifier.estimate, held)
         found = change.apart(self._identifier.longest_window)
-        self._identifier.change(found.after, found.before, self._held)
+        self._identifier.change(found.after, found.before, held)
         self.forget()

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from sensor_msgs.msg import JointState, TimeReference
 from std_msgs.msg import Header
@@ -27,9 +28,13 @@ from safe_sysid.ros.watch.payload_events import (
     HoldSettings,
     PayloadEvents,
 )
+from safe_sysid.sets.interval import Interval
 
-NEXT = HeldNext('bounds of the next', 'the next')
-BOTH = SimpleNamespace(end_effector_bounds='bounds of both', end_effector='between')
+NEXT = HeldNext(Interval(np.ones(10), np.full(10, 2.0)), np.full(10, 1.5))
+# What an estimate says, of what was held or, where a change was announced, of both bodies.
+BOTH = SimpleNamespace(
+    end_effector_bounds=Interval(np.full(10, 3.0), np.full(10, 5.0)), end_effector=np.full(10, 4.5)
+)
 MARGIN = round(0.03 * SECOND)
 WINDOW = 10
 NEWEST = 100 * SECOND
@@ -106,6 +111,23 @@ def test_samples_on_either_side_of_an_event_are_of_different_bodies(events, iden
     expected = ('change', NEWEST - 1000 - room, NEWEST - 1000 + room, NEXT.bounds, NEXT.nominal)
     assert identifier.told == [('doubt',), expected]
     assert events.change() is None
+
+
+@pytest.mark.parametrize('is_told', [True, False])
+@pytest.mark.parametrize('kinds', [(Kind.DROPPED,), (Kind.PICKED,), (Kind.PICKED, Kind.DROPPED)])
+def test_what_nobody_told_may_be_a_false_alarm_and_what_was_held_be_held_still(
+    events, identifier, kinds, is_told
+):
+    if is_told:
+        event(events, NEWEST)
+    identifier.found = noticed(*kinds)
+    assert events.figures()[IS_LOAD]
+    ask(events, GO_ON, 1, NEWEST)
+    kind, *_, bounds, nominal = identifier.told[-1]
+    assert kind == 'change'
+    assert bounds.contains(NEXT.bounds)
+    assert bounds.contains(nominal)
+    assert bounds.contains(BOTH.end_effector_bounds) is not is_told
 
 
 @pytest.mark.parametrize(
