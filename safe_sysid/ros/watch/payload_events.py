@@ -51,6 +51,7 @@ WAITS = 'change waits for a person'
 LEAST_TRAVEL = 1e-6  # of a finger between open and closed
 OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
 AHEAD = SECOND // 2  # [ns] and behind it
+ANY_TIME = 2**63 - 1  # [ns] in place of a time that nobody knows
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,8 @@ class PayloadEvents:
         told = replace(told, sentence=sentence or told.sentence)
         if is_announced:
             self._meanwhile = told if self._meanwhile is None else self._meanwhile.joined(told)
-            self._first = told.before if self._first < 0 else min(self._first, told.before)
+            latest = ANY_TIME if sentence else told.before
+            self._first = latest if self._first < 0 else min(self._first, latest)
         else:
             self._identifier.doubt()
             self._told = told if self._told is None else self._told.joined(told)

@@ -297,6 +297,15 @@ def test_the_first_event_that_an_announced_change_has_to_answer_is_told(events):
     assert events.figures()[FIRST] == -1
 
 
+def test_an_event_whose_time_nobody_knows_is_of_when_it_is_heard(events):
+    """Samples that wait here would make one of after the grant one of before."""
+    ask(events, ANNOUNCE, 1, NEWEST)
+    event(events, 0)
+    assert events.figures()[FIRST] > NEWEST + 100 * SECOND
+    event(events, NEWEST)
+    assert events.figures()[FIRST] == NEWEST + MARGIN
+
+
 def test_a_touch_that_is_felt_later_than_torques_show_it_is_no_event_before_the_release(
     events, identifier
 ):
