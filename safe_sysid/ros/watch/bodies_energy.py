@@ -22,16 +22,16 @@ DIGITS = 1e4
 
 
 def bodies_of(plan: Plan, known: ParameterEstimate) -> str:
-    """Return the name of the estimate that a plan is for; empty where its law begins with less.
+    """Return the name of the estimate that a plan is for; empty where its law counts on less.
 
-    Where more is known the law goes by that, and what it takes for the largest V is not that of
-    every body.
+    Where more is known the law of a plan that moves goes by that, and what it takes for the
+    largest V is not that of every body.
     """
     certified = plan.theta_bounds
     if certified is None:
         return ''
     is_less = certified.contains(known.bounds) and not known.bounds.contains(certified)
-    return '' if is_less else str(plan.certificate)
+    return '' if is_less and not plan.stands_still else str(plan.certificate)
 
 
 class BodiesEnergy:

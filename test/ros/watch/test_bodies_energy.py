@@ -104,9 +104,11 @@ def test_figures_are_those_that_the_supervisor_reads():
 def test_a_law_that_goes_by_less_than_its_plan_tells_of_no_bodies(known, bodies):
     """It takes what is known where that is all within what the plan was certified for."""
     plan = SimpleNamespace(theta_bounds=Interval(np.array([0.0]), np.array([2.0])))
-    plan.certificate = BOUNDS
+    plan.certificate, plan.stands_still = BOUNDS, False
     low, high = known
     estimate = SimpleNamespace(bounds=Interval(np.array([low]), np.array([high])))
     assert bodies_of(plan, estimate) == bodies
+    plan.stands_still = True  # then the law counts on all that the plan is for
+    assert bodies_of(plan, estimate) == BOUNDS
     plan.theta_bounds = None
     assert bodies_of(plan, estimate) == ''
