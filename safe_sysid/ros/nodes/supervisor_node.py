@@ -212,7 +212,8 @@ class SupervisorNode(ConfiguredNode):
         """Whether a request was granted, and what it led to."""
         if self._supervisor is None:
             return False, 'the bridge has not been heard yet; is one running?'
-        if refusal := self._activation.refusal(signal) or self._handed_over.refusal(signal):
+        refusal = self._activation.refusal(signal) or self._handed_over.refusal(signal)
+        if refusal := refusal or self._task.refusal(signal):
             return False, refusal
         self._take_sample()
         if signal is Signal.EXCITE and self._obedience is Obedience.UNKNOWN:
@@ -292,6 +293,7 @@ class SupervisorNode(ConfiguredNode):
             )
         self._turn(Situation(signal, self._faults(), self.is_at_rest()))
         follows = self._settings.task_follows and not self._actions.is_busy
+        follows = follows and not self._task.refusal(Signal.DO_TASK)
         if signal is Signal.BOUNDS_SETTLED and follows:  # nobody does anything in between
             self._turn(Situation(Signal.DO_TASK, self._faults(), self.is_at_rest()))
         self._modes.publish(String(data=self._now.mode.value))

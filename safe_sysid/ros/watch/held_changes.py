@@ -80,9 +80,9 @@ class Seen:
     stamp: int = 0  # [ns] of the newest sample
 
     @property
-    def came_of_another(self) -> bool:
-        """Whether the fault has a first cause that no change brings, there still or not."""
-        return self.cause is not None and self.cause not in OF_A_CHANGE
+    def causes(self) -> frozenset[Cause]:
+        """All that are present, and the first one of the fault, present still or not."""
+        return self.faults if self.cause is None else self.faults | {self.cause}
 
 
 class HeldChanges:
@@ -248,8 +248,7 @@ class HeldChanges:
     def may_have_touched(self, seen: Seen) -> bool:
         """Whether nothing is the matter but what a touch brings."""
         is_noticed = Cause.CHANGE_NOTICED in seen.faults
-        is_alone = seen.faults <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
-        is_alone &= not seen.came_of_another
+        is_alone = seen.causes <= {Cause.CHANGE_NOTICED, Cause.TRACKING}
         return is_noticed and is_alone and self._figure(MAY_BE_TOUCH) == 'True'
 
     def why_it_stays(self, seen: Seen) -> str:
@@ -258,9 +257,7 @@ class HeldChanges:
             return 'nobody says that what is held has changed'
         if self._before_fault is Mode.IDLE:
             return 'no torque was given before'
-        if seen.cause is not None and seen.came_of_another:
-            return f'{seen.cause.name} came first'
-        others = [cause.name for cause in seen.faults - OF_A_CHANGE]
+        others = [cause.name for cause in seen.causes - OF_A_CHANGE]
         if others:
             return f'there is {", ".join(others)} as well'
         if self._figure(IS_LOAD) != 'True':

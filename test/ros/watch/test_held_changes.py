@@ -355,7 +355,7 @@ def test_after_a_fault_of_another_cause_nothing_is_told_and_nobody_says_that_it_
 ):
     """The first cause is gone, and forbids going on all the same; a reset moves nothing."""
     other = replace(NOTICED, cause=Cause.COMMAND_REFUSED)
-    assert noticed.why_it_stays(other) == 'COMMAND_REFUSED came first'
+    assert noticed.why_it_stays(other) == 'there is COMMAND_REFUSED as well'
     assert noticed.signal(other, 2000, 0.0) is None
     assert (world.told, noticed.count) == ([], 0)
 
