@@ -27,8 +27,9 @@ SURE = 0.9  # probability from which on the object is called by its name
 DOUBTFUL = 1.5  # times the error of the best fit
 MANY = 1000.0  # times better; more is said as that
 STOOD = (
-    'no joint moved by more than its readings err: one pose tells next to nothing of what is held. Move every joint '
-    '(`safe-sysid excite` designs such a motion), or record several poses (--poses, --empty)'
+    'no joint moved by more than its readings err: one pose tells next to nothing of what is '
+    'held. Move every joint (`safe-sysid excite` designs such a motion), or record several poses '
+    '(--poses, --empty)'
 )
 
 
