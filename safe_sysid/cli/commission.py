@@ -79,7 +79,7 @@ def command(options: argparse.Namespace) -> int:
         proposal['command'] = {'delay': list(found.delay)}
     if options.proposal is not None:
         head = (
-            f'# Measured in {options.recording}, for config/robots/{model.name}.yaml.\n'
+            f'# Measured in {options.recording}, for {model.settings_file}.\n'
             '# Errors are the least that there are, not their bounds: look at each.\n'
         )
         text = head + yaml_text(proposal)

@@ -23,7 +23,7 @@ from safe_sysid.identify.held_object import (
 )
 from safe_sysid.identify.held_out import HeldOut, Validation, held_out, thinned
 from safe_sysid.identify.identification import Identification
-from safe_sysid.identify.momentum_observation import ObservationSettings
+from safe_sysid.identify.momentum_observation import ObservationSettings, per_joint
 from safe_sysid.identify.online_identifier import IdentifierSettings
 from safe_sysid.identify.payload_estimator import SolveSettings
 from safe_sysid.identify.payload_in_frame import Body, object_of, payload_of
@@ -110,6 +110,13 @@ class IdentificationProblem:
         sensing = model.sensors.sensing
         commanded = replace(sensing, torque=replace(sensing.torque, sensor='command'))
         return replace(model, sensors=replace(model.sensors, sensing=commanded))
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether any joint has, by more than its readings err."""
+        assert self.observation.position_error is not None
+        errors = per_joint('position_error', self.observation.position_error, self.arm.model.n)
+        return bool((np.ptp(self.log.position, axis=0) > 2.0 * errors).any())
 
     @cached_property
     def smoothed(self) -> SmoothLog:
@@ -250,6 +257,7 @@ def identify_recording(
         held=held,
         alone=None if replayed.refused else problem.held_alone(settings.flange, estimate),
         elsewhere=recorded_elsewhere(arm, choice, settings, problem.known),
+        has_moved=problem.has_moved,
     )
     return IdentifiedRecording(found, problem, replayed)
 

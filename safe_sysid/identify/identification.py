@@ -25,6 +25,12 @@ PREDICTIONS = {  # attribute of Validation: in words
 
 SURE = 0.9  # probability from which on the object is called by its name
 DOUBTFUL = 1.5  # times the error of the best fit
+MANY = 1000.0  # times better; more is said as that
+STOOD = (
+    'no joint moved by more than its readings err: one pose tells next to nothing of what is '
+    'held. Move every joint (`safe-sysid excite` designs such a motion), or record several poses '
+    '(--poses, --empty)'
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +54,7 @@ class Identification:
     held: HeldObject | None = None  # what windows say of the object; none: nothing
     alone: Body | None = None  # the object: without all that the URDF has on the last joint
     elsewhere: tuple[str, ...] = ()  # about joints that are not where the settings hold them
+    has_moved: bool = True  # any joint, by more than its readings err
 
 
 def as_mapping(found: Identification) -> dict[str, Any]:
@@ -157,7 +164,7 @@ def headline(found: Identification) -> str:
 
 def caution(found: Identification) -> str | None:
     """Bounds that hold under assumptions which the recording or predictions speak against."""
-    doubt = _doubt_of_predictions(found)
+    doubt = _doubt_of_predictions(found) if found.has_moved else STOOD
     said = [*found.elsewhere, *([] if doubt is None else [doubt])]
     return '; '.join(said) or None
 
@@ -169,8 +176,9 @@ def _doubt_of_predictions(found: Identification) -> str | None:
     mine, best = validation.identified.filtered, validation.best_fit.filtered
     if mine <= DOUBTFUL * best:
         return None
+    times = f'{mine / best:.1f}' if mine < MANY * best else f'more than {MANY:g}'
     return (
-        f'with all parameters fitted, torque is predicted {mine / best:.1f} times better than '
+        f'with all parameters fitted, torque is predicted {times} times better than '
         'with the arm as described and the payload identified: links or friction are probably '
         'known less well than was said (--known-links, --known-friction), and the bounds rest '
         'on it'

@@ -13,6 +13,10 @@ If every assumption holds, b = p + d with d = Y (theta - middle) + error, so tha
 the latter if there is such a root; without one it may be anything. A joint is refused only
 outside of these, so never while the assumptions hold, and only if gain or correlation are far
 from 1 as well: smaller contradictions are not about the signal.
+
+What is refused so may be the signal, or a limit that was stated before (A2) and is not true: more
+torque than predicted is that of a heavier body rather than that of another unit, unless it is so
+much more that no arm would hold such a body.
 """
 
 from __future__ import annotations
@@ -28,7 +32,14 @@ from safe_sysid.sets.interval import Interval
 
 GAIN = 3.0  # a gain outside of 1/3 to 3 is another unit, not a model that is a little off
 ROUNDING = 1e-9  # of the sums, relative
+HEAVIER = 30.0  # times what is predicted: more is another unit sooner than a heavier body
 CORRELATION = 0.5  # less than this is not the torque of this joint
+
+
+BEYOND_LIMITS = (
+    'what is held is outside what was stated before (A2: --payload-mass, --payload-reach; of a '
+    'loop, prior:)'
+)
 
 
 class SignalOutcome(Enum):
@@ -128,6 +139,7 @@ class SignalCheck:
 
     def _sentence(self, joint: int, signal: JointSignal) -> str:
         name = self._model.layout.joint_names[joint]
+        file = self._model.settings_file
         measured = (
             f'{name}: measured torque is {signal.gain:.3g} times what the model predicts '
             f'(correlation {signal.correlation:.3f} over {signal.observations} observations): '
@@ -139,7 +151,12 @@ class SignalCheck:
             SignalOutcome.WRONG_SCALE: f'correct effort_scale of {name}, or effort:',
             SignalOutcome.UNRELATED: f'compare the order of joints with {name}',
         }[signal.outcome]
-        return f'{measured}{signal.outcome.value}; {cure} in config/robots/{self._model.name}.yaml'
+        of_signal = f'{signal.outcome.value}; {cure} in {file}'
+        if signal.outcome is SignalOutcome.SIGN_INVERTED:
+            return measured + of_signal
+        if signal.outcome is SignalOutcome.WRONG_SCALE and GAIN < signal.gain <= HEAVIER:
+            return f'{measured}{BEYOND_LIMITS}; or {of_signal}'
+        return f'{measured}{of_signal}; or {BEYOND_LIMITS}'
 
 
 def _outcome(gain: float, correlation: float, slack: float, least: float) -> SignalOutcome:

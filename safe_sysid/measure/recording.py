@@ -96,9 +96,10 @@ class Recording:
         elapsed = self.stamp - self.stamp[0]
         kept = (elapsed >= start * 1e9 - 0.5) & (elapsed <= end * 1e9 + 0.5)
         if np.count_nonzero(kept) < 3:
+            number, lasts = np.count_nonzero(kept), f'{elapsed[-1] * 1e-9:.3f} s'
+            part = f'from {start:g} to {end:g} s' if np.isfinite(end) else f'after {start:g} s'
             raise MeasurementError(
-                f'{self.source}: {np.count_nonzero(kept)} samples from {start:g} to {end:g} s; '
-                f'the recording lasts {elapsed[-1] * 1e-9:.3f} s'
+                f'{self.source}: {number} samples {part}; the recording lasts {lasts}'
             )
         velocity = None if self.velocity is None else self.velocity[kept]
         stamp, position, effort = self.stamp[kept], self.position[kept], self.effort[kept]

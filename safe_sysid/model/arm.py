@@ -72,7 +72,8 @@ def _arm_of(robot: str, config: Path | None) -> Arm:
 def _described(config: Path, urdf: Path | None) -> Arm:
     facts = read_facts(config)
     urdf = urdf or urdf_path(config, facts)
-    return Arm(RobotModel.from_files(urdf, facts, config.stem), facts, urdf, is_described=True)
+    model = RobotModel.from_files(urdf, facts, config.stem, config)
+    return Arm(model, facts, urdf, is_described=True)
 
 
 def _undescribed(urdf: Path) -> Arm:

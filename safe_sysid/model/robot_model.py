@@ -23,6 +23,7 @@ from safe_sysid.model.signal_facts import EffortSignal, SensingFacts
 from safe_sysid.model.tree import JointLimits, Tree
 from safe_sysid.model.uncertainty import Uncertainty
 from safe_sysid.model.urdf_tree import Frame, build, frames_of, moving_joints, read_urdf
+from safe_sysid.share import share_directory
 
 if TYPE_CHECKING:
     from safe_sysid.model.payload import Payload
@@ -62,6 +63,16 @@ class RobotModel:
     friction: DryFriction = field(default_factory=DryFriction)  # beyond Coulomb's in theta
     gravity_tilt: float | None = None  # [rad] by which gravity of `tree` may be off; None: unknown
     payload: Array | None = None  # (10,) part of theta_e that `with_payload` added; None: none
+    settings: Path | None = None  # file of its facts; None: it has none
+
+    @property
+    def settings_file(self) -> str:
+        """Where facts of the arm are stated, in words for a person."""
+        if self.settings is None:
+            return f'the YAML file that `safe-sysid new-arm` makes of the URDF of {self.name}'
+        folder = share_directory() / 'config' / 'robots'
+        is_shipped = self.settings.parent == folder
+        return f'config/robots/{self.settings.name}' if is_shipped else str(self.settings)
 
     @property
     def own_end_effector(self) -> Array:
@@ -83,10 +94,12 @@ class RobotModel:
     def from_config(config: Path) -> RobotModel:
         """Read an arm from its YAML; its URDF is beside it or in the package's urdf/."""
         facts = read_facts(config)
-        return RobotModel.from_files(urdf_path(config, facts), facts, config.stem)
+        return RobotModel.from_files(urdf_path(config, facts), facts, config.stem, config)
 
     @staticmethod
-    def from_files(urdf: Path, facts: RobotFacts, name: str) -> RobotModel:
+    def from_files(
+        urdf: Path, facts: RobotFacts, name: str, settings: Path | None = None
+    ) -> RobotModel:
         """Return an arm from a URDF and the facts a URDF has no place for."""
         massless = () if facts.closed_chain is None else facts.closed_chain.massless
         model = build(urdf, tuple(facts.joints), facts.held, massless)
@@ -118,6 +131,7 @@ class RobotModel:
             uncertainty=facts.uncertainty.in_order(order),
             friction=DryFriction(facts.friction).in_order(order),
             gravity_tilt=facts.gravity_tilt,
+            settings=settings,
         )
 
     def with_payload(self, payload: Payload) -> RobotModel:

@@ -42,7 +42,6 @@ FASTEST = 10.0  # [rad/s] of a joint without velocity limit
 STAMP = {'torque': 1e-4, 'current': 1e-3}  # [s] error of stamps
 TORQUE = {'torque': (0.05, 0.02), 'current': (0.25, 0.10)}  # ratio, and share of the limit
 SLOWEST = {'torque': 0.02, 'current': 0.05}  # [s] low-pass of a torque
-REMEDY = 'state it in config/robots/{name}.yaml'
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +229,7 @@ def _velocity_error(
         sentences.append(
             'assumed, as nobody stated it: a velocity is the difference of two positions '
             f'{1e3 * period:g} ms apart or better, and off by at most {off} rad/s; state '
-            f'sensing.velocity or sensing.velocity_error in config/robots/{model.name}.yaml if '
+            f'sensing.velocity or sensing.velocity_error in {model.settings_file} if '
             'your driver promises more'
         )
     return velocity
@@ -289,7 +288,7 @@ def _fastest(model: RobotModel) -> Array:
 
 
 def _remedy(model: RobotModel) -> str:
-    return REMEDY.format(name=model.name)
+    return f'state it in {model.settings_file}'
 
 
 def _per_joint(model: RobotModel, name: str, values: PerJoint) -> Array:

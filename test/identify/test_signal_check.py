@@ -8,10 +8,13 @@ import pytest
 from safe_sysid.identify.momentum_observation import ObservationSettings, observe
 from safe_sysid.identify.observation import Observation
 from safe_sysid.identify.signal_check import SignalCheck, SignalOutcome
+from safe_sysid.model import inertia
+from safe_sysid.model.arm import arm_of
 from safe_sysid.model.dynamics.regressors import standard_regressor
 from safe_sysid.model.parameters import ratio_bounds
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.sets.interval import Interval
+from safe_sysid.share import share_directory
 from safe_sysid.simulate.excited_motion import fourier_motion, recorded, true_torque
 from safe_sysid.simulate.random_arm import random_tree
 
@@ -207,6 +210,41 @@ def test_the_sentence_says_which_key_to_set(rng):
         f'not decided: {undecided}; no bounds are published'
     )
     assert gain == pytest.approx(-1.0, abs=0.01)
+
+
+@pytest.mark.parametrize('gain', [5.0, 20.0, 0.01, 1000.0])
+def test_a_limit_that_is_not_true_is_named_beside_the_signal_the_likelier_first(gain, rng):
+    """More torque is a heavier body; less, or a thousand times as much, is another unit."""
+    model = RobotModel.named('lbr_med7')
+    q, tau = poses(rng, model, model)
+    verdict = verdict_of_samples(model, ratio_bounds(model.theta, 0.05), q, gain * tau)
+    assert verdict.joints[1].outcome is SignalOutcome.WRONG_SCALE
+    said = verdict.refusal.partition('A2: measured')[2].partition('measured torque')[0]
+    limit = said.index('--payload-mass')
+    assert (limit < said.index('the effort signal looks like a current')) == (1.0 < gain < 30.0)
+
+
+def test_a_body_heavier_than_stated_is_named_before_another_unit(rng):
+    model = RobotModel.named('lbr_med7')
+    held = inertia.from_mass_com_inertia(np.array(30.0), np.array([0.0, 0.1, 0.3]), np.eye(3))
+    theta = model.theta.copy()
+    theta[model.layout.end_effector] += held
+    q, tau = poses(rng, model, model.with_parameters(theta))
+    refusal = verdict_of_samples(model, ratio_bounds(model.theta, 0.05), q, tau).refusal
+    assert refusal is not None
+    assert 0 < refusal.find('what is held is outside') < refusal.find('the effort signal')
+
+
+def test_the_settings_named_are_those_that_there_are(tmp_path):
+    shipped = RobotModel.named('two_link')
+    assert shipped.settings_file == 'config/robots/two_link.yaml'
+    share = share_directory()
+    own = tmp_path / 'own.yaml'
+    own.write_text((share / 'config/robots/two_link.yaml').read_text(encoding='utf-8'))
+    for arm in (arm_of(str(own), None).model, RobotModel.from_config(own)):
+        assert arm.settings_file == str(own)
+    bare = arm_of(str(share / 'urdf/two_link.urdf'), None).model
+    assert 'config/robots' not in bare.settings_file and 'new-arm' in bare.settings_file
 
 
 def test_a_joint_without_gravity_is_left_undecided(rng):

@@ -40,7 +40,7 @@ def findings(
     try:
         facts = read_facts(settings)
         urdf = urdf or _urdf_of(settings, facts)
-        model = RobotModel.from_files(urdf, facts, settings.stem)
+        model = RobotModel.from_files(urdf, facts, settings.stem, settings)
     except (ConfigError, ModelError) as error:
         yield failed('URDF and settings', str(error), f'mend the file that is named: {settings}')
         return

@@ -164,7 +164,8 @@ def joint_fit(
     least = LEAST_SIGMA * float(np.sqrt(np.mean(sigma**2)))
     if freedom.sum() <= p / 2:
         raise MeasurementError(
-            f'{int(freedom.sum())} rows of moving joints are too few for {p} unknowns'
+            f'{int(freedom.sum())} rows of moving joints are too few for {p} unknowns: '
+            'every joint has to move, in the recordings without the payload too'
         )
     if near is not None:
         sigma = near.sigma

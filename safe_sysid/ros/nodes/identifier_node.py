@@ -132,7 +132,7 @@ class IdentifierNode(ConfiguredNode):
             self._bad_sample = str(error)
             return
         self._bad_sample = ''
-        self._events.note_sample(msg, measurement.stamp)
+        self._events.note_sample(measurement.stamp)
         if self._order.step(measurement.stamp) is not Arrival.OLD:
             self._take(measurement)
         elif self._is_lockstep:  # asked again, as the answer got lost
@@ -247,7 +247,8 @@ class IdentifierNode(ConfiguredNode):
             faults.add(Cause.CHANGE_NOTICED)
         intruder = self._sources.intruder(time.monotonic())
         warning = self._bad_sample or (intruder and f'joint_states: {intruder}')
-        warning = warning or self._waiting() or '; '.join(self._identifier.doubts)
+        warning = warning or self._waiting() or self._events.trouble
+        warning = warning or '; '.join(self._identifier.doubts)
         said = [sentence for sentence in (change and change.sentence, self._fault) if sentence]
         return Condition('; '.join(said) or warning, frozenset(faults), figures)
 

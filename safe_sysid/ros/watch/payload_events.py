@@ -1,13 +1,13 @@
 """PayloadEvents: what an identifier hears and sees of changes of what is held.
 
 Three things say that it has changed: a `std_msgs/Header` on `payload_event`, whose stamp is when,
-a finger joint in joint_states that passes from one side of the middle to the other, and the test
-on torques. An event whose stamp cannot be (none, ahead of the samples, or long before them) is
-taken, and its stamp is not: no sample until the answer is of either body then. Where no change was
-announced that is a fault, CHANGE_NOTICED. What comes of it the
-supervisor says on `payload_change` (`sensor_msgs/TimeReference`): header.stamp names the request,
-time_ref is the stamp up to which samples are of no body, source is what to do. What was taken is
-told on /diagnostics, so requests are told again until it is.
+a finger of the gripper that passes from one side of the middle to the other (`finger.py`), and
+the test on torques. An event whose stamp cannot be (none, ahead of the samples, or long before
+them) is taken, and its stamp is not: no sample until the answer is of either body then. Where no
+change was announced that is a fault, CHANGE_NOTICED. What comes of it the supervisor says on
+`payload_change` (`sensor_msgs/TimeReference`): header.stamp names the request, time_ref is the
+stamp up to which samples are of no body, source is what to do. What was taken is told on
+/diagnostics, so requests are told again until it is.
 
 A `std_msgs/Header` on `touched` says that what is held has touched something: a force that no
 model has. Where the supervisor takes that, or what torques say of it, for a touch of the place, no
@@ -19,14 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import reduce
-import math
 
 from rclpy.node import Node
-from sensor_msgs.msg import JointState, TimeReference
+from sensor_msgs.msg import TimeReference
 from std_msgs.msg import Header
 
-from safe_sysid.config import Finite, NotNegative, Settings
-from safe_sysid.errors import ConfigError, SafeSysidError
+from safe_sysid.config import NotNegative, Settings
+from safe_sysid.errors import SafeSysidError
 from safe_sysid.identify.change.change_kinds import Kind
 from safe_sysid.identify.change.held_next import HeldNext, either
 from safe_sysid.identify.change.response import Change, ResponseSettings, Source, unmet
@@ -35,6 +34,7 @@ from safe_sysid.plan.message import name_of
 from safe_sysid.ros.messages.codec import SECOND, stamp_of
 from safe_sysid.ros.messages.qos import REQUESTS as REQUEST_PROFILE
 from safe_sysid.ros.messages.qos import STATE
+from safe_sysid.ros.watch.finger import Finger, FingerSettings
 
 TOPIC, EVENT, TOUCH = 'payload_change', 'payload_event', 'touched'
 ANNOUNCE, CALL_OFF, CHANGED, GO_ON = 'announce', 'call off', 'changed', 'go on'
@@ -45,34 +45,13 @@ TAKEN = 'payload change taken [ns]'
 ANNOUNCED_FOR = 'bounds for a change'  # name of the estimate for what is held and held next
 SEEN = 'payload event [ns]'
 FIRST = 'first event of the change, at the latest [ns]'  # that an announced one has to answer
+FINGER = 'finger'
 IS_LOAD = 'change is one of load'
 MAY_BE_TOUCH = 'change may be a touch'
 WAITS = 'change waits for a person'
-LEAST_TRAVEL = 1e-6  # of a finger between open and closed
 OLDEST = SECOND  # [ns] that the stamp of an event may be before the newest sample
 AHEAD = SECOND // 2  # [ns] and behind it
 ANY_TIME = 2**63 - 1  # [ns] in place of a time that nobody knows
-
-
-@dataclass(frozen=True)
-class FingerSettings(Settings):
-    """A joint of the gripper in joint_states that tells when it closes and opens."""
-
-    joint: str = ''  # its name; none: nobody looks
-    open: Finite = 0.0  # position [rad or m] of an open gripper
-    closed: Finite = 1.0  # and of a closed one; halfway is where an event is
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.joint and abs(self.closed - self.open) < LEAST_TRAVEL:
-            raise ConfigError(
-                f'finger {self.joint} is open at {self.open} and closed at {self.closed}; these '
-                'have to differ'
-            )
-
-    def is_closed(self, position: float) -> bool:
-        """Whether the gripper is more closed than open."""
-        return (position - self.open) / (self.closed - self.open) > 0.5
 
 
 @dataclass(frozen=True)
@@ -116,25 +95,19 @@ class PayloadEvents:
         self._has_announced = False  # any change, in this process
         self._touch: Change | None = None  # of the place, since which nothing is learnt
         self._announced_for = self._refusal = ''
-        self._was_closed: bool | None = None
-        self._before = 0  # [ns] stamp of the sample before, with the finger as it was then
+        self._finger = Finger(node, settings.finger, self._on_finger)
         node.create_subscription(TimeReference, TOPIC, self._on_request, STATE)
         node.create_subscription(Header, EVENT, self._on_event, REQUEST_PROFILE)
         node.create_subscription(Header, TOUCH, self._on_touch, REQUEST_PROFILE)
 
-    def note_sample(self, msg: JointState, stamp: int) -> None:
-        """Look at the finger."""
+    @property
+    def trouble(self) -> str:
+        """What keeps changes from being told; empty: nothing."""
+        return self._finger.trouble
+
+    def note_sample(self, stamp: int) -> None:
+        """Keep the newest stamp [ns] of the arm, by which those of events are judged."""
         self._newest = max(self._newest, stamp)
-        finger = self._settings.finger
-        if not finger.joint or finger.joint not in msg.name:
-            return
-        position = msg.position[msg.name.index(finger.joint)]
-        if not math.isfinite(position):
-            return
-        is_closed = finger.is_closed(position)
-        if self._was_closed is not None and is_closed != self._was_closed:
-            self._note(self._before, stamp)
-        self._was_closed, self._before = is_closed, stamp
 
     def change(self) -> Change | None:
         """Return the change that has to be answered, as it is known by now, if there is one."""
@@ -169,6 +142,7 @@ class PayloadEvents:
             TAKEN: self._taken,
             SEEN: self._event,
             FIRST: self._first,
+            FINGER: self._finger.state,
             ANNOUNCED_FOR: self._announced_for,
             IS_LOAD: change is not None and stays is None,
             MAY_BE_TOUCH: change is not None and Kind.TOUCHED in change.kinds,
@@ -182,14 +156,21 @@ class PayloadEvents:
         if 0 < stamp == self._heard:
             return  # told again
         self._heard = stamp
+        self._hear(stamp, stamp, 'an event')
+
+    def _on_finger(self, after: int, stamp: int) -> None:
+        self._hear(after, stamp, 'the finger of the gripper')
+
+    def _hear(self, after: int, stamp: int, teller: str) -> None:
+        """Take word of a change; one whose stamp cannot be was at any time until now."""
         if -AHEAD <= self._newest - stamp <= OLDEST:
-            self._note(stamp, stamp)
+            self._note(after, stamp)
             return
         self._has_no_time = True
         self._note(
             0,
             max(self._newest, 0),
-            f'what is held has changed, as was told by an event whose stamp, {stamp} ns, cannot '
+            f'what is held has changed, as was told by {teller} whose stamp, {stamp} ns, cannot '
             f'be: the newest sample is of {self._newest} ns',
         )
 

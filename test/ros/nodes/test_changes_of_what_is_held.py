@@ -203,6 +203,50 @@ def test_a_gripper_that_tells_in_motion_brakes_the_arm_and_it_goes_on(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_finger_that_closes_in_motion_is_heard_from_its_driver(tmp_path):
+    """Who reports it reports the arm, too, and elsewhere: that moves nothing and nobody."""
+    finger = {'joint': 'finger', 'closed': 0.8, 'topic': '/gripper/joint_states'}
+    told = {f'identifier__hold__finger__{name}': value for name, value in finger.items()}
+    with loop_with_an_empty_hand(tmp_path, planner__mission__exciting=6, **told) as loop:
+        driver = loop.create_publisher(JointState, '/gripper/joint_states', 10)
+        said = loop.conditions
+
+        def report(position, name='finger'):
+            msg = JointState(name=['joint_2', name, 'joint_1'], position=[9.0, position, -9.0])
+            msg.header.stamp = loop.samples[-1].header.stamp
+            msg.velocity = msg.effort = [99.0] * 3
+            driver.publish(msg)
+
+        loop.wait(lambda: 'has not been heard of' in said['identifier'].trouble, 'it is missed')
+        loop.wait(lambda: driver.get_subscription_count() > 0, 'the identifier hears it')
+        loop.wait(lambda: loop.mode == 'exciting' and bool(loop.samples), 'it learns', COMPILING)
+        loop.wait(
+            lambda: report(0.0, 'fingr') or "'fingr'" in said['identifier'].trouble,
+            'another name is of another joint',
+        )
+        loop.wait(
+            lambda: report(0.0) or said['identifier'].figures['finger'] == 'open', 'it is open'
+        )
+        assert 'has not been heard of' not in said['identifier'].trouble
+        assert 'fault' not in loop.modes
+        loop.wait(
+            lambda: np.abs(loop.samples[-1].velocity).max() > 0.3 or report(0.0),
+            'it moves',
+            COMPILING,
+        )
+        report(0.8)
+        loop.wait(lambda: 'fault' in loop.modes, 'it brakes', COMPILING)
+        loop.wait(lambda: 'CHANGE_NOTICED' in said['supervisor'].figures['causes'], 'it is named')
+        assert 'SECOND_PUBLISHER' not in said['supervisor'].figures['causes']
+        loop.wait(lambda: loop.modes[-1] == 'exciting', 'it goes on by itself', COMPILING)
+        loop.wait(lambda: loop.mode == 'identified', 'it has learned', COMPILING)
+        low, high = mass(loop)
+        assert low <= 1.05 * HAND
+        assert high >= 0.95 * HAND
+        assert np.abs([sample.position for sample in loop.samples]).max() < 9.0
+
+
+@pytest.mark.slow
 def test_a_thing_is_picked_weighed_and_placed_or_kept_where_it_is_too_heavy(tmp_path):
     things = [thing_of(tmp_path, mass) for mass in (LIGHT, 2.0 * LIGHT)]
     heavier = {'all__payload': things[0], 'all__library': things}

@@ -11,6 +11,7 @@ from safe_sysid.identify.change.change_kinds import Explanation, Kind
 from safe_sysid.identify.change.change_watch import NoticedChange
 from safe_sysid.identify.change.held_next import HeldNext
 from safe_sysid.ros.messages.codec import SECOND, time_of
+from safe_sysid.ros.watch.finger import FingerSettings
 from safe_sysid.ros.watch.payload_events import (
     ANNOUNCE,
     ANNOUNCED_FOR,
@@ -25,7 +26,6 @@ from safe_sysid.ros.watch.payload_events import (
     TAKEN,
     TOUCHED,
     WAITS,
-    FingerSettings,
     HoldSettings,
     PayloadEvents,
 )
@@ -83,11 +83,13 @@ def identifier():
 @pytest.fixture
 def events(identifier, monkeypatch):
     monkeypatch.setattr('safe_sysid.ros.watch.payload_events.name_of', lambda _: 'bounds 1')
-    node = SimpleNamespace(create_subscription=lambda *_: None)
-    settings = HoldSettings(FingerSettings('finger', 0.0, 1.0))
+    node = SimpleNamespace(
+        create_subscription=lambda *_: None, resolve_topic_name=lambda name: f'/loop/{name}'
+    )
+    settings = HoldSettings(FingerSettings('finger'))
     told = (lambda: None, lambda _: False, lambda: identifier.said.append(SEEN))
     events = PayloadEvents(node, identifier, NEXT, settings, *told)
-    events.note_sample(JointState(), NEWEST)
+    events.note_sample(NEWEST)
     return events
 
 
@@ -200,10 +202,35 @@ def test_an_event_says_which_of_two_kinds_it_was(events, identifier):
     assert events.figures()[IS_LOAD]
 
 
+def finger(events, position, stamp, name='finger'):
+    """What a driver says of its gripper, and of an arm."""
+    msg = JointState(name=['joint_1', name], position=[0.3, position])
+    msg.header.stamp = time_of(stamp)
+    events._finger._on_state(msg)
+
+
 def test_a_finger_that_says_no_number_says_nothing(events):
     for position in (0.9, float('nan'), 0.9):
-        events.note_sample(JointState(name=['finger'], position=[position]), NEWEST + 1)
+        finger(events, position, NEWEST + 1)
     assert events.change() is None
+
+
+def test_a_finger_that_passes_the_middle_says_between_which_stamps(events):
+    finger(events, 0.2, NEWEST - 30)
+    finger(events, 0.9, NEWEST - 20, name='another')
+    assert events.change() is None
+    finger(events, 0.9, NEWEST - 10)
+    change = events.change()
+    assert (change.after, change.before) == (NEWEST - 30 - MARGIN, NEWEST - 10 + MARGIN)
+    assert events.figures()['finger'] == 'closed'
+
+
+def test_a_finger_of_another_clock_changes_what_is_held_at_any_time(events):
+    finger(events, 0.2, 5)
+    finger(events, 0.9, 6)
+    change = events.change()
+    assert change.after <= 0 and change.before >= NEWEST
+    assert 'the finger of the gripper whose stamp, 6 ns, cannot be' in change.sentence
 
 
 def test_what_could_not_change_is_as_before(events, identifier):
