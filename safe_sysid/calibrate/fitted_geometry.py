@@ -19,12 +19,16 @@ from safe_sysid.calibrate.kinematic_fit import (
     tip_poses,
 )
 from safe_sysid.calibrate.settings import PoseNoise
+from safe_sysid.calibrate.unit_findings import position_finding
 from safe_sysid.errors import ConfigError, MeasurementError
 from safe_sysid.model.arm import Arm
 from safe_sysid.model.robot_model import RobotModel
 from safe_sysid.model.rotation import roll_pitch_yaw
 
 UNIT = 30.0  # times as far apart as the description has them: points in another unit
+MOVING = 1e-6  # [m or rad] of a last step that is none of rounding
+FAR = 30.0  # times the noise that points are off beyond what arms bend and play
+CAUSES = 'joint positions may be in another unit, order or sense, or of another arm'
 SMALLEST_GAP = 100.0  # between singular values, below which a rank means little
 
 
@@ -46,6 +50,8 @@ def fitted_geometry(
     fitted, held = _split(poses, held_out)
     found = kinematic_fit(arm.model, fitted, noise, marker)
     figures = _figures(arm.model, found, fitted, held)
+    doubts = [figures['warning'], _doubt(found, figures, noise)]
+    figures['warning'] = '; '.join(x for x in doubts if x is not None) or None
     return FittedGeometry(found.model, figures, figures['warning'])
 
 
@@ -61,7 +67,10 @@ def _marker(arm: Arm, link: str | None) -> Marker:
 
 
 def _check_unit(model: RobotModel, poses: TipPoses, marker: Marker) -> None:
-    """Refuse points that are spread wider than any error of the description explains."""
+    """Refuse degrees, and points spread wider than any error of the description explains."""
+    unit = position_finding(poses.q, model.layout.joint_names, model.limits)
+    if unit is not None and unit.quantity == 'position':
+        raise MeasurementError(unit.sentence)
     described = tip_poses(model, poses.q, marker)[1]
     seen, expected = (float(np.ptp(p, axis=0).max()) for p in (poses.p, described))
     if seen > UNIT * expected:
@@ -120,6 +129,24 @@ def _figures(
     figures['frame_xyz_m'] = found.frame.p.tolist()
     figures['frame_rpy_rad'] = roll_pitch_yaw(found.frame.R).tolist()
     return figures
+
+
+def _doubt(found: KinematicFit, figures: dict[str, Any], noise: PoseNoise) -> str | None:
+    """Return what speaks against the geometry, however well poses determine one."""
+    if found.last_step > MOVING:
+        return (
+            f'the fit has not settled after {found.steps} steps (the last one changed '
+            f'{found.last_step:.2g} m or rad): {CAUSES}'
+        )
+    off = figures.get('held_out_position_rms_mm', figures['residual_position_rms_mm'])
+    times = 1e-3 * off / noise.position
+    if times <= FAR:
+        return None
+    return (
+        f'points are off by {off:.3g} mm rms, {times:.0f} times what --position-noise says '
+        f'({1e3 * noise.position:g} mm; up to {FAR:g} times may be the arm): {CAUSES}, or less '
+        'exactly measured'
+    )
 
 
 def _held_out(found: KinematicFit, held: TipPoses) -> dict[str, Any]:

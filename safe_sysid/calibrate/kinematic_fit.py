@@ -79,6 +79,7 @@ class KinematicFit:
     position_rms: float  # [m] of the residuals
     rotation_rms: float  # [rad]; nan for points
     steps: int
+    last_step: float  # [m or rad] largest change of the last one; what it stopped at
     deviation: Array  # (N, 3) [m] of the fitted tip where it was measured
 
 
@@ -94,9 +95,9 @@ def kinematic_fit(
     placed, marker = _aligned(model, poses, marker or Marker(np.eye(3), np.zeros(3)))
     problem, numbers = (chain, noise), np.arange(PER_JOINT * len(chain) + 6)
     around = np.concatenate([numbers[:6], numbers[-6:]])
-    placed, marker, _, before = _settled(placed, poses, marker, problem, around)
+    placed, marker, _, (before, _) = _settled(placed, poses, marker, problem, around)
     moving = np.delete(numbers, FIRST_AXIS)
-    placed, marker, singular, after = _settled(placed, poses, marker, problem, moving)
+    placed, marker, singular, (after, last) = _settled(placed, poses, marker, problem, moving)
     rank = int(np.sum(singular > GAP * singular[0]))
     e, J = _linearised(placed, poses, marker, problem)
     N, width = len(poses.q), len(e) // len(poses.q)
@@ -115,6 +116,7 @@ def kinematic_fit(
         position_rms=float(np.sqrt(np.mean(by_sample[:, :3] ** 2) * 3.0) * noise.position),
         rotation_rms=rotation,
         steps=before + after,
+        last_step=last,
         deviation=_tip_deviation(J, e, rank, N, noise),
     )
 
@@ -234,10 +236,10 @@ def _settled(
     marker: Marker,
     problem: tuple[list[int], PoseNoise],
     moving: IntArray,
-) -> tuple[RobotModel, Marker, Array, int]:
-    """Gauss-Newton steps in some of the numbers; also the singular values and how many steps."""
+) -> tuple[RobotModel, Marker, Array, tuple[int, float]]:
+    """Gauss-Newton steps in some of the numbers; also singular values, steps and the last one."""
     singular = np.zeros(1)
-    count = 0
+    count, last = 0, np.inf
     for _step in range(STEPS):
         count += 1
         e, J = _linearised(model, poses, marker, problem)
@@ -249,9 +251,10 @@ def _settled(
         shortest = -Vt[shown].T @ ((U[:, shown].T @ e) / singular[shown])
         step[moving] = _least_change(shortest, Vt[~shown].T)
         model, marker = _moved(model, marker, problem[0], step)
-        if np.abs(step).max() < SETTLED:
+        last = float(np.abs(step).max())
+        if last < SETTLED:
             break
-    return model, marker, singular, count
+    return model, marker, singular, (count, last)
 
 
 def _least_change(step: Array, gauge: Array) -> Array:

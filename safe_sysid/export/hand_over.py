@@ -15,6 +15,7 @@ import numpy as np
 
 from safe_sysid.arrays import Array
 from safe_sysid.errors import ConfigError
+from safe_sysid.export.compared_body import compared_body
 from safe_sysid.export.formats import ALONE, NO_OBJECT
 from safe_sysid.export.payload_controllers import checked_inertia, comments, universal_robots
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
@@ -68,34 +69,72 @@ def body_of(found: Mapping[str, Any], to: str) -> Body:
     A Franka and MoveIt know the gripper by themselves; a UR is told all behind its flange.
     """
     payload = _told(found, to)
-    kind: str | None = None
-    bounds: Any
-    if 'lower' in payload:
-        bounds = payload['lower'], payload.get('upper')
-    else:
-        name = 'guaranteed' if payload.get('guaranteed') else 'statistical'
-        bounds, kind = payload.get(name), f'of the {name} interval'
-        if not bounds:
-            raise ConfigError('there is nothing to hand over: the payload has no interval')
-    unstated = found.get('unstated', [])
-    try:
-        lower, upper = (np.array(each, dtype=float) for each in bounds)
-        nominal, frame = np.array(payload['nominal'], dtype=float), str(payload['frame'])
-        if not isinstance(unstated, list):
-            raise TypeError(f'unstated is {unstated!r}, it has to be a list')
-    except (KeyError, TypeError, ValueError) as error:
-        raise ConfigError(f'the payload is not what `identify --json` prints: {error}') from error
-    if not lower.shape == upper.shape == nominal.shape == (10,):
-        raise ConfigError(f'the payload has {nominal.shape} parameters; ten are needed')
+    body = _stated(found, payload) if 'lower' in payload else _compared(payload)
+    nominal, bounds = body.nominal, body.bounds
     room = 1e-6 * (1e-3 + np.abs(nominal))
-    inside = (lower - room <= nominal) & (nominal <= upper + room) & np.isfinite(nominal)
-    if not inside.all():
+    inside = (bounds.lower - room <= nominal) & (nominal <= bounds.upper + room)
+    if not (inside & np.isfinite(nominal)).all():
         raise ConfigError(
-            f'the payload {nominal.tolist()} is not within its interval, {lower.tolist()} to '
-            f'{upper.tolist()}'
+            f'the payload {nominal.tolist()} is not within its interval, {bounds.lower.tolist()} '
+            f'to {bounds.upper.tolist()}'
         )
+    return body
+
+
+def _stated(found: Mapping[str, Any], payload: Mapping[str, Any]) -> Body:
+    """Return a payload with bounds on one recording, and what they rest on."""
+    unstated = found.get('unstated', [])
+    if not isinstance(unstated, list):
+        raise ConfigError(
+            'the payload is not what `identify --json` prints: '
+            f'unstated is {unstated!r}, it has to be a list'
+        )
+    frame, nominal = _nominal(payload)
+    bounds = _interval((payload['lower'], payload.get('upper')))
     assumed, contains = tuple(map(str, unstated)), str(payload.get('contains', ''))
-    return Body(frame, nominal, Interval(lower, upper), assumed, kind, contains)
+    return Body(frame, nominal, bounds, assumed, contains=contains)
+
+
+def _compared(payload: Mapping[str, Any]) -> Body:
+    """Return a payload found against empty recordings, as exports have it."""
+    given = [payload.get(kind) for kind in ('statistical', 'guaranteed')]
+    if not any(given):
+        raise ConfigError('there is nothing to hand over: the payload has no interval')
+    statistical, guaranteed = (_interval(each) if each else None for each in given)
+    frame, nominal = _nominal(payload)
+    if not np.isfinite(nominal).all():
+        raise ConfigError(f'the payload is {nominal.tolist()}; ten finite numbers are needed')
+    confidence = payload.get('confidence')
+    if not isinstance(confidence, float | int | None):
+        raise ConfigError(f'the confidence is {confidence!r}, it has to be a number')
+    contains = str(payload.get('contains', ''))
+    body = compared_body(frame, nominal, (statistical, guaranteed), confidence, contains)
+    assert body is not None
+    return body
+
+
+def _nominal(payload: Mapping[str, Any]) -> tuple[str, Array]:
+    """Return the frame and ten numbers."""
+    try:
+        return str(payload['frame']), _ten(payload['nominal'])
+    except KeyError as error:
+        raise ConfigError(f'the payload is not what `identify --json` prints: {error}') from error
+
+
+def _interval(pair: Any) -> Interval:
+    if not isinstance(pair, list | tuple) or len(pair) != 2:
+        raise ConfigError(f'the payload has no interval, but {pair!r}')
+    return Interval(_ten(pair[0]), _ten(pair[1]))
+
+
+def _ten(values: Any) -> Array:
+    try:
+        numbers = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f'the payload is not what `identify --json` prints: {error}') from error
+    if numbers.shape != (10,):
+        raise ConfigError(f'the payload has {numbers.shape} parameters; ten are needed')
+    return numbers
 
 
 def _told(found: Mapping[str, Any], to: str) -> Mapping[str, Any]:

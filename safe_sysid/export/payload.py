@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from safe_sysid.errors import ConfigError
+from safe_sysid.export.compared_body import compared_body
 from safe_sysid.export.formats import ALONE, FORMATS, NO_OBJECT
 from safe_sysid.export.payload_controllers import (
     abb,
@@ -19,7 +20,6 @@ from safe_sysid.export.payload_controllers import (
 )
 from safe_sysid.export.payload_simulators import mjcf, urdf
 from safe_sysid.identify.determined import NAMES, determined_about_com, handed_on
-from safe_sysid.identify.difference.answer import CONTAINS
 from safe_sysid.identify.difference.from_recordings import IdentifiedDifference
 from safe_sysid.identify.identification import Identification
 from safe_sysid.identify.payload_in_frame import Body, into_frame, nearest_body
@@ -71,22 +71,18 @@ def _body(form: str, found: Identification) -> Body:
 def body_between(form: str, given: IdentifiedDifference) -> Body:
     """Return the payload found against empty recordings, with the arm's last body for a URDF."""
     found = given.found
-    bounds, kind = found.statistical_bounds, 'guaranteed if the assumptions of its report hold'
-    if bounds is None:
-        bounds = found.guaranteed_bounds
-    else:
-        assert found.statistical is not None
-        kind = f'a statistical interval of {100 * found.statistical.confidence:g} %, no bounds'
-    if bounds is None:
+    confidence = None if found.statistical is None else found.statistical.confidence
+    intervals = found.statistical_bounds, found.guaranteed_bounds
+    body = compared_body(found.frame, found.nominal, intervals, confidence)
+    if body is None:
         raise ConfigError(f'there is nothing to export: {found.refused}')
+    if form != 'urdf':
+        return body
     model = given.arm.model
-    if form == 'urdf':
-        into = np.linalg.inv(into_frame(model.frames[found.frame]))
-        last = model.theta[model.layout.end_effector]
-        whole = into @ bounds + Interval(last, last)
-        return Body('', nearest_body(into @ found.nominal + last, whole), whole, kind=kind)
-    nominal = nearest_body(found.nominal, bounds)
-    return Body(found.frame, nominal, bounds, kind=kind, contains=CONTAINS)
+    into = np.linalg.inv(into_frame(model.frames[found.frame]))
+    last = model.theta[model.layout.end_effector]
+    whole = into @ body.bounds + Interval(last, last)
+    return Body('', nearest_body(into @ found.nominal + last, whole), whole, kind=body.kind)
 
 
 def write_determined(form: str, path: Path, found: Identification | Body, arm: Arm) -> None:

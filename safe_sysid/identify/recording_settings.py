@@ -62,8 +62,8 @@ class RecordingSettings(Settings):
     # empty recordings; none: what sensing: of the arm states, else 10%
     gains: Path | None = None  # file of calibrate-gains: torque per unit of effort, instead of
     # sign and scale of the arm's settings, against empty recordings
-    inertia_prior: Positive = 0.1  # [kg·m²] moments of inertia of the payload are 0 to one such
-    # deviation for the statistical interval; 1000 says nothing of them
+    inertia_prior: Positive = 0.1  # [kg·m²] inertias of the payload about its centre of mass are
+    # 0 to one such deviation for the statistical interval; 1000 says nothing of them
     sensor: str | None = None  # link with the axes of a force/torque sensor at the wrist: its
     # wrench is taken instead of joint torques, against empty recordings
     sensor_topic: str | None = None  # of its wrenches in a bag; none: the only WrenchStamped

@@ -158,8 +158,13 @@ def recording_of(
 ) -> Recording:
     """Leave out what has no place in a recording, and say how much that was."""
     count = len(samples.stamp)
-    finite = _finite(samples.position, count) & _finite(samples.effort, count)
-    finite &= _finite(samples.velocity, count)
+    samples, unrecorded = _with_velocities(samples, joints)
+    remarks = (*remarks, *unrecorded)
+    quantities = {
+        'position': samples.position, 'effort': samples.effort, 'velocity': samples.velocity,
+    }  # fmt: skip
+    each = {name: _finite(values, count) for name, values in quantities.items()}
+    finite = np.logical_and.reduce(list(each.values()))
     torn = finite & _torn(samples)
     if np.count_nonzero(torn) > TORN_SHARE * len(torn):
         listed = ', '.join(str(i + 1) for i in np.flatnonzero(torn)[:5])
@@ -170,9 +175,13 @@ def recording_of(
     finite &= ~torn
     stamp = samples.stamp[finite]
     if len(stamp) < 3:
+        lacking = [
+            f'{name} in {np.count_nonzero(~rows)}' for name, rows in each.items() if not rows.all()
+        ]
+        why = f' (of {count}: not finite are {", ".join(lacking)})' if lacking else ''
         raise MeasurementError(
-            f'{source}: {len(stamp)} samples of {", ".join(joints)} with finite numbers; 3 or '
-            'more are needed'
+            f'{source}: {len(stamp)} samples of {", ".join(joints)} with finite numbers{why}; '
+            '3 or more are needed'
         )
     newest = np.maximum.accumulate(stamp)[:-1]
     forward = np.concatenate([[True], stamp[1:] > newest])
@@ -200,6 +209,19 @@ def recording_of(
     velocity = None if samples.velocity is None else samples.velocity[kept]
     timing = _timing(stamp, (position, effort), counted)
     return Recording(source, joints, stamp, position, velocity, effort, timing, remarks)
+
+
+def _with_velocities(samples: Samples, joints: tuple[str, ...]) -> tuple[Samples, list[str]]:
+    """Leave out velocities of which no sample is finite, and say so: a driver has none."""
+    velocity, count = samples.velocity, len(samples.stamp)
+    if velocity is None or not count or _finite(velocity, count).any():
+        return samples, []
+    never = [not _finite(column[:, None], count).any() for column in velocity.T]
+    named = [name for name, has_none in zip(joints, never, strict=True) if has_none] or joints
+    return replace(samples, velocity=None), [
+        f'no sample has finite velocities ({", ".join(named)}): they count as not recorded, and '
+        'differences of the positions are taken'
+    ]
 
 
 def _torn(samples: Samples) -> AnyArray:

@@ -267,6 +267,34 @@ def test_weight_stays_on_an_arm_whose_camera_hangs_upside_down(tmp_path, rng, ca
         assert torque == pytest.approx(expected, abs=1e-4)
 
 
+def test_joint_positions_of_poses_in_degrees_are_named(tmp_path, rng, capsys):
+    model = RobotModel.named('lbr_med7')
+    q = rng.uniform(model.limits.position_lower, model.limits.position_upper, (60, 7))
+    p = tip_poses(model, q, Marker(np.eye(3), np.array([0.05, 0.02, 0.1])))[1]
+    path = poses_file(tmp_path / 'degrees.csv', np.degrees(q), p, None)
+    out = tmp_path / 'out'
+    arguments = ['calibrate-kinematics', path, '--robot', 'lbr_med7', '--out', str(out)]
+    assert main(arguments) == 2
+    assert 'within them as degrees: multiply them by 0.0174533' in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_poses_of_another_arm_are_a_warning(tmp_path, rng, capsys):
+    model = RobotModel.named('lbr_med7')
+    q = rng.uniform(model.limits.position_lower, model.limits.position_upper, (75, 7))
+    p = tip_poses(model, q, Marker(np.eye(3), np.array([0.05, 0.02, 0.1])))[1]
+    exchanged = poses_file(tmp_path / 'exchanged.csv', q[:, [0, 2, 1, 3, 4, 5, 6]], p, None)
+    status, found = answer(capsys, 'calibrate-kinematics', exchanged, '--robot', 'lbr_med7')
+    assert status == 1
+    assert 'another unit, order or sense, or of another arm' in found['warning']
+    noisy = poses_file(tmp_path / 'noisy.csv', q, p + 0.01 * rng.normal(size=p.shape), None)
+    arguments = ['calibrate-kinematics', noisy, '--robot', 'lbr_med7']
+    status, found = answer(capsys, *arguments)
+    assert status == 1
+    assert 'times what --position-noise says (0.1 mm;' in found['warning']
+    assert answer(capsys, *arguments, '--position-noise', '0.01')[0] == 0  # it is stated
+
+
 def test_pose_files_that_can_not_be_used_are_refused(tmp_path, rng, capsys):
     q, p = rng.normal(size=(30, 7)), rng.normal(size=(30, 3))
     path = poses_file(tmp_path / 'a.csv', q, p, 2.0 * np.tile([0, 0, 0, 1.0], (30, 1)))

@@ -55,6 +55,46 @@ def test_a_payload_outside_of_its_interval_is_handed_to_nobody(wrong, place):
         body_of(given, 'ur')
 
 
+def compared(seen=True, **changes):
+    """What `identify --empty --json` prints: a nominal value that the bounds do not contain."""
+    given = found()['payload']
+    lower, upper = (np.array(given.pop(name)) for name in ('lower', 'upper'))
+    nominal = np.array(given['nominal'])
+    prior, wide = nominal.copy(), (np.array(lower), np.array(upper))
+    prior[9], wide[0][9], wide[1][9] = 0.0, -0.2, 0.2  # the moment that nothing determines
+    given |= {'nominal': prior.tolist(), 'guaranteed': [lower.tolist(), upper.tolist()]}
+    given['statistical'] = [wide[0].tolist(), wide[1].tolist()] if seen else None
+    given |= {'confidence': 0.95 if seen else None, 'contains': 'what was not there'}
+    return {'payload': given | changes, 'refused': None}
+
+
+@pytest.mark.parametrize('statistical', [True, False])
+def test_a_payload_against_an_empty_arm_is_handed_over_as_it_is_exported(statistical):
+    given = compared(statistical)
+    lower, upper = given['payload']['statistical' if statistical else 'guaranteed']
+    body = body_of(given, 'ur')
+    assert (np.array(lower) <= body.nominal).all() and (body.nominal <= np.array(upper)).all()
+    kind = 'a statistical interval of 95 %' if statistical else 'guaranteed if'
+    assert body.kind.startswith(kind) and body.contains == 'what was not there'
+    sentences = handed_over('ur', body, Asked()).sentences
+    assert any(kind in each for each in sentences)
+
+
+@pytest.mark.parametrize(
+    ('damage', 'said'),
+    [
+        ({'nominal': [90.0, *([0.0] * 3), *([1.0, 0.0, 1.0, 0.0, 0.0, 1.0])]}, 'not within its'),
+        ({'nominal': [float('nan')] * 10}, 'ten finite numbers'),
+        ({'statistical': [1.0]}, 'has no interval'),
+        ({'statistical': [[1.0], [2.0]]}, 'ten are needed'),
+        ({'confidence': 'much'}, 'has to be a number'),
+    ],
+)
+def test_a_damaged_comparison_is_a_sentence(damage, said):
+    with pytest.raises(ConfigError, match=said):
+        body_of(compared(**damage), 'ur')
+
+
 def test_an_inertia_that_is_a_guess_is_left_out_for_a_ur_and_refused_by_the_others():
     wide = (0.02, 0.02, 5.0)
     made = handed('ur', widths=wide)

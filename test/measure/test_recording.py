@@ -59,6 +59,30 @@ def test_numbers_that_are_not_finite_are_left_out(rng):
     assert len(recording) == 7
 
 
+@pytest.mark.parametrize('missing', [[0, 1], [1]])
+def test_velocities_that_are_never_numbers_count_as_not_recorded(missing, rng):
+    given = samples(rng, np.arange(10) * 10**6)
+    given.velocity[:, missing] = np.nan
+    recording = recording_of('x', AB, given, ('before',))
+    assert recording.velocity is None and len(recording) == 10
+    assert recording.timing.not_finite == 0
+    named = ', '.join(AB[i] for i in missing)
+    assert recording.remarks[0] == 'before'
+    assert recording.remarks[1].startswith(f'no sample has finite velocities ({named})')
+    given.velocity[4] = 0.0  # one is a number, so the others are holes
+    given.velocity[7:] = 0.0
+    assert len(recording_of('x', AB, given, ())) == 4
+
+
+def test_what_is_not_finite_is_named(rng):
+    given = samples(rng, np.arange(10) * 10**6)
+    given.effort[:, 1] = np.nan
+    given.position[3, 0] = np.inf
+    with pytest.raises(MeasurementError) as refused:
+        recording_of('x', AB, given, ())
+    assert 'of 10: not finite are position in 1, effort in 10)' in str(refused.value)
+
+
 def test_samples_without_news_are_counted(rng):
     given = samples(rng, np.arange(10) * 10**6)
     given.position[5], given.effort[5] = given.position[4], given.effort[4]

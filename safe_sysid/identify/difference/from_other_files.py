@@ -17,6 +17,7 @@ from safe_sysid.identify.difference.from_recordings import (
     IdentifiedDifference,
     gains_of,
     interval_assumptions,
+    of_inertia,
     part_of,
     payload_frame,
     remarks_on,
@@ -169,6 +170,7 @@ def _of_poses(found: PayloadDifference, settings: RecordingSettings, tables: int
             f'pose to pose; enlarged {given.kappa[0]:.2f} times, as {tables} tables of empty '
             'poses ask for. It is no bound'
         )
+        sentences += of_inertia(settings)
     if promise is not None and promise.bounds is not None:
         sentences.append(
             f'guaranteed: no pose has an error above {promise.factor:.2f} times the largest seen '

@@ -244,11 +244,7 @@ def interval_assumptions(
             + (f'; {few[recordings]}' if recordings in few else '')
             + '). It is no bound: it says nothing of drift after the recordings'
         )
-        if np.isfinite(settings.inertia_prior):
-            sentences.append(
-                f'statistical: moments and products of inertia of the payload are 0 to '
-                f'{settings.inertia_prior:g} kg m² (one deviation, --inertia-prior)'
-            )
+        sentences += of_inertia(settings)
     promise = None if found.guaranteed is None else found.guaranteed
     if promise is not None and promise.bounds is not None:
         sentences += [
@@ -263,3 +259,13 @@ def interval_assumptions(
             'of the arm is farther than 30 deviations from its fit, beside what gains move',
         ]
     return sentences
+
+
+def of_inertia(settings: RecordingSettings) -> list[str]:
+    """Return what statistics take for known of inertias, which is all where nothing shows them."""
+    if not np.isfinite(settings.inertia_prior):
+        return []
+    return [
+        'statistical: moments and products of inertia of the payload about its centre of mass are '
+        f'0 to {settings.inertia_prior:g} kg m² (one deviation, --inertia-prior)'
+    ]

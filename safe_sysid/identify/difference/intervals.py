@@ -17,6 +17,7 @@ from safe_sysid.arrays import AnyArray, Array, IntArray
 from safe_sysid.errors import MeasurementError
 from safe_sysid.identify.difference.answer import PayloadDifference, Residuals, Statistical
 from safe_sysid.identify.difference.block_errors import BlockErrors, block_errors
+from safe_sysid.identify.difference.centred_prior import centred_fit
 from safe_sysid.identify.difference.distribution_free import (
     DistributionFree,
     distribution_free,
@@ -66,7 +67,9 @@ class Assumed:
     payload_mass: float  # [kg] at most
     reach: float  # [m] from the origin of the payload's frame
     gain_error: Array  # (n,) share by which the unit of the effort may be off
-    inertia_prior: float  # [kg m^2] inertias are 0 to so much, for statistics; may be infinite
+    inertia_prior: (
+        float  # [kg m^2] about the centre, 0 to so much, for statistics; may be infinite
+    )
     confidence: float
     gain_covariance: Array | None = None  # (n, n) of ln gain, where a known mass has told it
 
@@ -151,7 +154,8 @@ def _both(
 ) -> PayloadDifference:
     """Statistics, and the guaranteed interval that is on its way."""
     rows, delay = given.rows, given.delay
-    fit = shared_fit(rows, assumed.prior)
+    limits, gain = (assumed.payload_mass, assumed.reach), float(assumed.gain_range.max())
+    fit, prior = centred_fit(rows, limits, assumed.inertia_prior, gain)
     ratio = load_ratio(rows, fit)
     empty = given.empty_rows, given.empty_fit
     doubt = given.doubt or given.brief or load_doubt(given.names, ratio)
@@ -167,9 +171,9 @@ def _both(
             widened = max(1.0, float(ratio.max()) / WIDENED)
             late = delay.left * rate_of_change(rows, rows.tau - fit.residual)
             statistical = _statistical(
-                given, assumed, (fit, errors), pieces, (widened, late, gains)
+                given, assumed, (fit, errors, prior), pieces, (widened, late, gains)
             )
-            following = _next(given, assumed, fit, statistical, pieces)
+            following = _next(given, (fit, prior), statistical, pieces)
     later = _later(given, assumed)
     guaranteed, refused = (None, unlike) if unlike else bounds.result()
     if guaranteed is not None:
@@ -188,14 +192,14 @@ def _both(
 
 
 def _next(
-    given: Evidence, assumed: Assumed, fit: SharedFit, found: Statistical, pieces: Pieces
+    given: Evidence, fitted: tuple[SharedFit, Array], found: Statistical, pieces: Pieces
 ) -> str:
     """Return what to record next."""
     rows, number = given.rows, given.recordings
     empty = float(np.count_nonzero(~rows.loaded)) / rows.rate / number
     recorded = Recorded(
         found.shares, found.confidence, number, (given.seconds, empty),
-        float(pieces.data_factor[0]), spread_if_longer(rows, fit, assumed.prior), pieces.enlarged,
+        float(pieces.data_factor[0]), spread_if_longer(rows, *fitted), pieces.enlarged,
     )  # fmt: skip
     return what_to_record(recorded)
 
@@ -222,20 +226,21 @@ def blocks_of_motion(given: Evidence) -> tuple[Promise, SpectralBlocks]:
 def _statistical(
     given: Evidence,
     assumed: Assumed,
-    fitted: tuple[SharedFit, BlockErrors],
+    fitted: tuple[SharedFit, BlockErrors, Array],
     pieces: Pieces,
     known: tuple[float, Array, GainCheck],
 ) -> Statistical:
     """Block errors, enlarged by what pieces of empty recordings show, unit of effort and delay.
 
-    Known are by how much residuals of the load enlarge them, what a delay is to rows, (N, n), and
-    what recordings say of a unit that changes from one to the other.
+    Fitted are estimates, their errors and the deviations of what was known before, (10,). Known
+    are by how much residuals of the load enlarge them, what a delay is to rows, (N, n), and what
+    recordings say of a unit that changes from one to the other.
     """
-    rows, (fit, errors), (widened, late, changed) = given.rows, fitted, known
+    rows, (fit, errors, prior), (widened, late, changed) = given.rows, fitted, known
     deviation = widened * errors.deviation
     residuals = pieces.half_width(deviation, errors.freedom, assumed.confidence)
     tail = stdtrit(1e9, 0.5 * (1.0 + assumed.confidence))
-    before, delay = tail * fit.shrinkage(assumed.prior), tail * fit.moved_by(rows, late)
+    before, delay = tail * fit.shrinkage(prior), tail * fit.moved_by(rows, late)
     noise = np.hypot(residuals, np.hypot(before, delay))
     by_joint = fit.by_joint(rows)[:, -10:]
     share = assumed.gain_error @ np.abs(by_joint) + changed.widening
@@ -245,7 +250,7 @@ def _statistical(
         calibrated = tail * np.sqrt(np.maximum(variance, 0.0))
     gains = np.stack([calibrated, share])
     half = half_width(np.hypot(noise, calibrated), share, assumed.confidence)
-    parts = variance_shares(rows, fit, assumed.prior, given.bodies)
+    parts = variance_shares(rows, fit, prior, given.bodies)
     shares = Shares(*parts, residuals, before, delay, gains.sum(axis=0), calibrated)
     return Statistical(
         Interval.from_center_radius(fit.phi, half),
