@@ -105,13 +105,13 @@ class PlanSuccession:
         certified = plan.theta_bounds
         if certified is None or not certified.contains(estimate.bounds):
             return 'the next plan was made for tighter bounds than are known now'
-        if self._begins_anew and not _stands_still(plan):
+        if self._begins_anew and not stands_still(plan):
             return 'the first plan in another mode has to stand still'
         reason = self._refusal_to_go_on(plan, t)
         if not reason:
             return self._arm.refusal_to_go_on(plan, t, measurement, estimate.bounds)
         ahead = 0.0 if self.in_force is None else self.in_force.end_time - plan.start_time
-        if ahead <= ROUNDING and _stands_still(plan):
+        if ahead <= ROUNDING and stands_still(plan):
             return self._arm.refusal_to_begin(plan, t, measurement, estimate.bounds)
         return reason
 
@@ -133,7 +133,8 @@ class PlanSuccession:
         return self._before < plan.start_time and late <= self._longest_step
 
 
-def _stands_still(plan: Plan) -> bool:
+def stands_still(plan: Plan) -> bool:
+    """Whether a plan begins at rest, and stays there."""
     curve = plan.curve
     starts_at_rest = not (np.any(curve.qd0) or np.any(curve.qdd0))
     return starts_at_rest and not plan.then and bool(np.abs(plan.k).max() <= STILL)
