@@ -221,6 +221,10 @@ class SensedPassivityController:
         """Why a plan may not go on from the one in force: never, as each step looks at V."""
         return ''
 
+    def refusal_when_late(self, *_: object) -> str:
+        """Why a plan may not go on that takes over late: `step` refuses it, as errors of r age."""
+        return ''
+
     @property
     def ahead(self) -> float:
         """Time from a sample until its torque does not act any more, for which it is made [s]."""
